@@ -1,0 +1,33 @@
+//! What ends the program early, and the exit code it ends with.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// A failure that reaches the user.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A value on the command line cannot be used: exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// Standard output cannot be written to: exit code 1.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl Failure {
+    /// Writes the message to standard error and gives the exit code.
+    pub(crate) fn tell(&self) -> ExitCode {
+        // Standard error may be closed; the exit code still tells.
+        let _ = writeln!(std::io::stderr(), "error: {self}");
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Output(_) => ExitCode::from(1),
+        }
+    }
+}
+
+impl From<ridgewalk::coefficients::Error> for Failure {
+    fn from(error: ridgewalk::coefficients::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}

@@ -1,0 +1,38 @@
+//! The program `ridgewalk`: reads its arguments, calls the library, writes what came out.
+//!
+//! Results go to standard output, everything else to standard error. Exit codes are a promise to scripts: 0 done, 1 the
+//! run failed, 2 wrong usage or wrong data.
+
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::exit
+    )
+)]
+
+mod arguments;
+mod coefficients;
+mod failure;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        Command::Coefficients(options) => coefficients::run(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.tell(),
+    }
+}

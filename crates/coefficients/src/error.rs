@@ -1,0 +1,40 @@
+//! What can be wrong with parameters. Everything is found when they are given, never during a step.
+
+/// Why a set of parameters has no coefficients.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is zero, negative, infinite or not a number.
+    #[error("{name} = {value}: need a positive, finite number")]
+    NotPositive {
+        /// The parameter's name.
+        name: &'static str,
+        /// The value it was given.
+        value: f64,
+    },
+    /// Each parameter is a good number, but a quantity made of them is too large or too small for an `f64`.
+    #[error(
+        "{quantity} = {value:e} is outside the range of double precision \
+         (gamma = {gamma:e}, xi = {xi:e}, eta = {eta:e}, smoothness = {smoothness:e}): \
+         need values whose products stay between 1e-307 and 1e308"
+    )]
+    OutOfRange {
+        /// What left the range, such as `xi * eta` or `sigma11`.
+        quantity: &'static str,
+        /// What it became: 0, subnormal, infinite or not a number.
+        value: f64,
+        /// γ as given.
+        gamma: f64,
+        /// ξ as given.
+        xi: f64,
+        /// η as given.
+        eta: f64,
+        /// L as given (1 where no smoothness was involved).
+        smoothness: f64,
+    },
+}
+
+/// `value` if it is positive and finite. Written so that NaN fails.
+pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::NotPositive { name, value }) }
+}
