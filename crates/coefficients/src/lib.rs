@@ -44,10 +44,12 @@ mod error;
 mod exp_poly;
 mod factor;
 mod functions;
+mod ornstein_uhlenbeck;
 mod parameters;
 pub mod printed;
 
 pub use coefficients::Coefficients;
 pub use error::Error;
 pub use functions::{SERIES_BELOW, phi1, phi2, phi3};
+pub use ornstein_uhlenbeck::OrnsteinUhlenbeck;
 pub use parameters::Parameters;

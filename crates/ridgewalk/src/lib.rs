@@ -3,7 +3,8 @@
 //! This crate puts together the crates of the workspace, each of which can be used alone:
 //!
 //! - [`coefficients`]: the numbers of one step of the algorithm, accurate for every step size;
-//! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev nodes.
+//! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev nodes;
+//! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly.
 //!
 //! ```
 //! use ridgewalk::coefficients::{Coefficients, Parameters};
@@ -34,4 +35,5 @@
 )]
 
 pub use ridgewalk_coefficients as coefficients;
+pub use ridgewalk_lyapunov as lyapunov;
 pub use ridgewalk_quadrature as quadrature;

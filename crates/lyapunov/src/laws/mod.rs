@@ -1,0 +1,1 @@
+//! Exact laws on Gaussian targets.
