@@ -1,6 +1,6 @@
 //! The command line: every subcommand with its options, as clap reads them.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Third-order Langevin sampling of log-concave distributions
 #[derive(Debug, Parser)]
@@ -18,6 +18,15 @@ pub(crate) enum Command {
                       theta - (eta/2) dU + mu12 p + mu13 r,  -dU + mu22 p + mu23 r,  mu31 dU + mu32 p + mu33 r\n\
                       and covariance sigma/L; chol is the lower Cholesky factor of sigma/L.")]
     Coefficients(CoefficientOptions),
+    /// A proved contraction rate of the diffusion or of the algorithm itself
+    #[command(after_help = "Examples:\n  ridgewalk certify --kappa 10\n  \
+                            ridgewalk certify --kappa 10 --gamma 2.09 --xi 4 --eta 0.5\n\n\
+                            Exit code 3 if refuted or not found.")]
+    Certify(CertifyOptions),
+    /// Parameters and a number of steps that guarantee a Wasserstein accuracy
+    #[command(after_help = "Example:\n  ridgewalk plan --convexity 0.1 --smoothness 1 --dimension 100 --accuracy 0.2\n\n\
+                            Exit code 3 if no plan is found.")]
+    Plan(PlanOptions),
 }
 
 /// Options of `ridgewalk coefficients`.
@@ -36,6 +45,74 @@ pub(crate) struct CoefficientOptions {
     #[arg(long, value_name = "L", default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) smoothness: f64,
     /// Write one JSON document, with numbers that read back to the same doubles
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A kernel that has certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SteppedKernel {
+    ThirdOrder,
+    Symmetric,
+}
+
+impl std::fmt::Display for SteppedKernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::ThirdOrder => "third-order",
+            Self::Symmetric => "symmetric",
+        })
+    }
+}
+
+/// Options of `ridgewalk certify`.
+#[derive(Debug, Args)]
+pub(crate) struct CertifyOptions {
+    /// Condition number L/m of the potential
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) kappa: f64,
+    /// Coupling gamma [default: the best found]
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub(crate) gamma: Option<f64>,
+    /// Friction xi [default: the best found]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) xi: Option<f64>,
+    /// Step size eta: certify the algorithm instead of the diffusion
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub(crate) eta: Option<f64>,
+    /// Line integral by N Chebyshev nodes [default: exact]
+    #[arg(long, value_name = "N")]
+    pub(crate) nodes: Option<usize>,
+    /// The algorithm [default: third-order]
+    #[arg(long, value_enum)]
+    pub(crate) kernel: Option<SteppedKernel>,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `ridgewalk plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanOptions {
+    /// Strong convexity m of the potential
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub(crate) convexity: f64,
+    /// Smoothness L of the potential
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    pub(crate) smoothness: f64,
+    /// Dimension d
+    #[arg(long, value_name = "D")]
+    pub(crate) dimension: u64,
+    /// Wasserstein-2 accuracy to be guaranteed
+    #[arg(long, value_name = "EPS", allow_negative_numbers = true)]
+    pub(crate) accuracy: f64,
+    /// Line integral by N Chebyshev nodes [default: exact]
+    #[arg(long, value_name = "N")]
+    pub(crate) nodes: Option<usize>,
+    /// With --nodes: Lipschitz constant of the Hessian [default: bound by the smoothness alone]
+    #[arg(long, value_name = "LH", allow_negative_numbers = true)]
+    pub(crate) lipschitz_hessian: Option<f64>,
+    /// Write one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }

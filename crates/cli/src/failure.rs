@@ -9,6 +9,9 @@ pub(crate) enum Failure {
     /// A value on the command line cannot be used: exit code 2.
     #[error("{0}")]
     Usage(String),
+    /// A certificate or a plan was refuted or not found, which standard output tells: exit code 3.
+    #[error("not certified")]
+    NotCertified,
     /// Standard output cannot be written to: exit code 1.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
@@ -17,17 +20,26 @@ pub(crate) enum Failure {
 impl Failure {
     /// Writes the message to standard error and gives the exit code.
     pub(crate) fn tell(&self) -> ExitCode {
-        // Standard error may be closed; the exit code still tells.
-        let _ = writeln!(std::io::stderr(), "error: {self}");
+        if !matches!(self, Self::NotCertified) {
+            // Standard error may be closed; the exit code still tells.
+            let _ = writeln!(std::io::stderr(), "error: {self}");
+        }
         match self {
             Self::Usage(_) => ExitCode::from(2),
             Self::Output(_) => ExitCode::from(1),
+            Self::NotCertified => ExitCode::from(3),
         }
     }
 }
 
 impl From<ridgewalk::coefficients::Error> for Failure {
     fn from(error: ridgewalk::coefficients::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<ridgewalk::lyapunov::Error> for Failure {
+    fn from(error: ridgewalk::lyapunov::Error) -> Self {
         Self::Usage(error.to_string())
     }
 }

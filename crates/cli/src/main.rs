@@ -1,7 +1,7 @@
 //! The program `ridgewalk`: reads its arguments, calls the library, writes what came out.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes are a promise to scripts: 0 done, 1 the
-//! run failed, 2 wrong usage or wrong data.
+//! run failed, 2 wrong usage or wrong data, 3 refuted or not certified.
 
 #![cfg_attr(
     not(test),
@@ -16,9 +16,11 @@
 )]
 
 mod arguments;
+mod certify;
 mod coefficients;
 mod failure;
 mod output;
+mod plan;
 
 use std::process::ExitCode;
 
@@ -30,6 +32,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Coefficients(options) => coefficients::run(&options),
+        Command::Certify(options) => certify::run(&options),
+        Command::Plan(options) => plan::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -18,6 +18,13 @@
     )
 )]
 
+pub mod certificate;
+mod error;
+mod exact;
 pub mod laws;
 mod matrix;
 pub mod paper;
+pub mod planner;
+mod simplex;
+
+pub use error::Error;

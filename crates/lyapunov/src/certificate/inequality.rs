@@ -1,0 +1,310 @@
+//! The matrix inequalities of contraction, for the diffusion and for the algorithms, in one form that does not cancel.
+//!
+//! Two copies with the same noise differ by δ, and one step takes δ to δ + η (G δ + B w). For the paper's algorithm G is
+//! taken at the middle curvature h = (1 + 1/κ)/2, and w, with |w|² <= q(δ), is what the true curvatures, anywhere in
+//! [1/κ, 1] along the segment, add to it; for the diffusion (η = 0) and for the symmetric splitting the step is affine in
+//! the curvature, so that G at the two ends of its range is enough. In the S-norm the step contracts by r, with
+//! r² = 1 + η λ, if for every G of the list
+//!
+//! ```text
+//! λ S − (S G + Gᵀ S + η Gᵀ S G) >= 0,                                                      or, with w,
+//! λ diag(S, 0) − ([G B]ᵀ S [I 0] + its transpose + η [G B]ᵀ S [G B]) − τ diag(Q, −1) >= 0
+//! ```
+//!
+//! (for the diffusion λ = −2ρ). Dividing by η keeps all digits when the step is small.
+
+use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters, phi1, phi2, phi3};
+
+use super::barrier::{Cone, Objective, UNKNOWNS, Unknowns, centre};
+use super::Witness;
+use super::setting::{Process, Setting};
+use crate::error::Error;
+use crate::matrix::{Matrix, cholesky, combine, congruence, from_fn, identity, product, symmetric_eigenvalues, transpose};
+
+/// Either kind of inequality.
+#[derive(Debug, Clone)]
+pub(crate) struct Inequality {
+    /// η; 0 for the diffusion.
+    eta: f64,
+    /// The drifts G.
+    drifts: Vec<Matrix<3>>,
+    /// B and Q, where there is a w.
+    uncertainty: Option<([f64; 3], Matrix<3>)>,
+}
+
+/// S and τ with the λ they were found for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Solution {
+    pub(crate) unknowns: Unknowns,
+    pub(crate) lambda: f64,
+}
+
+impl Inequality {
+    /// The inequality that belongs to a setting.
+    pub(crate) fn new(setting: &Setting) -> Result<Self, Error> {
+        let (gamma, xi) = (setting.gamma(), setting.xi());
+        let smallest = 1.0 / setting.kappa();
+        let drift = |l: f64| [[0.0, 1.0, 0.0], [-l, 0.0, gamma], [0.0, -gamma, -xi]];
+        Ok(match setting.process() {
+            Process::Diffusion => {
+                Self { eta: 0.0, drifts: vec![drift(smallest), drift(1.0)], uncertainty: None }
+            }
+            Process::Symmetric { eta } => {
+                let parameters = Parameters::new(gamma, xi, eta)?;
+                let ends = [smallest, 1.0].map(|l| symmetric_drift(parameters, l));
+                Self { eta, drifts: ends.into_iter().collect::<Result<_, _>>()?, uncertainty: None }
+            }
+            Process::ThirdOrder { eta, nodes } => {
+                let middle = 0.5 * (1.0 + smallest);
+                let half_range = 0.5 * (1.0 - smallest);
+                let (g, b) = third_order_drift(Parameters::new(gamma, xi, eta)?, middle);
+                let (numerator, denominator) = second_moment(nodes);
+                let second = eta * eta * numerator / denominator;
+                let q = [[1.0, 0.5 * eta, 0.0], [0.5 * eta, second, 0.0], [0.0; 3]];
+                let q = q.map(|row| row.map(|entry| half_range * half_range * entry));
+                // Without a range of curvatures there is no w.
+                let uncertainty = (half_range > 0.0).then_some((b, q));
+                Self { eta, drifts: vec![g], uncertainty }
+            }
+        })
+    }
+
+    /// r for a λ; 1 + λ/2, a rate and not a factor, has no meaning for the diffusion.
+    pub(crate) fn factor(&self, lambda: f64) -> f64 {
+        (1.0 + self.eta * lambda).max(0.0).sqrt()
+    }
+
+    /// λ for a factor r.
+    pub(crate) fn lambda(&self, factor: f64) -> f64 {
+        (factor - 1.0) * (factor + 1.0) / self.eta
+    }
+
+    /// How many of the unknowns are in use.
+    fn unknowns(&self) -> usize {
+        if self.uncertainty.is_some() { UNKNOWNS } else { UNKNOWNS - 1 }
+    }
+
+    /// The left-hand side for one drift, as a function of S, τ and λ.
+    fn left_hand_side(&self, drift: &Matrix<3>, s: &Matrix<3>, tau: f64, lambda: f64) -> Matrix<4> {
+        let (b, q) = self.uncertainty.unwrap_or(([0.0; 3], [[0.0; 3]; 3]));
+        let wide: Matrix<3, 4> = from_fn(|i, j| if j < 3 { drift[i][j] } else { b[i] });
+        let s_wide = product(s, &wide);
+        let cross: Matrix<4> = from_fn(|i, j| if i < 3 { s_wide[i][j] } else { 0.0 });
+        let square = congruence(s, &wide);
+        from_fn(|i, j| {
+            let on_s = if i < 3 && j < 3 { lambda * s[i][j] - tau * q[i][j] } else { 0.0 };
+            let on_w = if i == 3 && j == 3 { tau } else { 0.0 };
+            on_s + on_w - cross[i][j] - cross[j][i] - self.eta * square[i][j]
+        })
+    }
+
+    /// The same as constraints on the unknowns, at a given λ.
+    pub(crate) fn cones(&self, lambda: f64) -> Vec<Cone> {
+        let padding = if self.uncertainty.is_some() { 0.0 } else { 1.0 };
+        let constant = from_fn(|i, j| if i == 3 && j == 3 { padding } else { 0.0 });
+        let cone = |drift: &Matrix<3>| Cone {
+            constant,
+            coefficients: std::array::from_fn(|k| {
+                let (s, tau) = unpack(&unit(k));
+                let mut lhs = self.left_hand_side(drift, &s, tau, lambda);
+                if self.uncertainty.is_none() {
+                    lhs = from_fn(|i, j| if i < 3 && j < 3 { lhs[i][j] } else { 0.0 });
+                }
+                lhs
+            }),
+        };
+        self.drifts.iter().map(cone).collect()
+    }
+
+    /// The smallest λ for which S and τ satisfy the inequality: eigenvalues of the pencil with S, after the row of w has been
+    /// eliminated.
+    pub(crate) fn smallest_lambda(&self, v: &Unknowns) -> Option<f64> {
+        let (s, tau) = unpack(v);
+        let l = cholesky(&s)?;
+        let mut largest = f64::NEG_INFINITY;
+        for drift in &self.drifts {
+            let lhs = self.left_hand_side(drift, &s, tau, 0.0);
+            let corner = if self.uncertainty.is_some() { lhs[3][3] } else { 1.0 };
+            if !(corner > 0.0) {
+                return None;
+            }
+            let k: Matrix<3> = from_fn(|i, j| lhs[i][3] * lhs[j][3] / corner - lhs[i][j]);
+            let half = solve_lower(&l, &k);
+            let reduced = solve_lower(&l, &transpose(&half));
+            let symmetric = combine(0.5, &reduced, 0.5, &transpose(&reduced));
+            largest = largest.max(symmetric_eigenvalues(&symmetric)[2]);
+        }
+        largest.is_finite().then_some(largest)
+    }
+
+    /// The smallest eigenvalue over all left-hand sides, with S scaled to trace 1: how far the inequality is from failing.
+    pub(crate) fn margin(&self, v: &Unknowns, lambda: f64) -> f64 {
+        let (s, tau) = unpack(v);
+        let trace = s[0][0] + s[1][1] + s[2][2];
+        let smallest = |drift| {
+            let lhs = self.left_hand_side(drift, &s, tau, lambda);
+            if self.uncertainty.is_some() {
+                symmetric_eigenvalues(&lhs)[0]
+            } else {
+                symmetric_eigenvalues(&from_fn::<3, 3>(|i, j| lhs[i][j]))[0]
+            }
+        };
+        self.drifts.iter().map(smallest).fold(f64::INFINITY, f64::min) / trace
+    }
+
+    /// The best λ over S and τ, by the method of centres: λ moves towards what the present S achieves, then S to the centre
+    /// of the set that the new λ leaves. `precision` is relative to the distance of λ from 0.
+    pub(crate) fn best(&self, precision: f64) -> Option<Solution> {
+        const ROUNDS: usize = 80;
+        let mut v = [0.3, 0.0, 0.0, 0.3, 0.0, 0.3, 0.0];
+        if let Some((b, _)) = &self.uncertainty {
+            // τ must exceed η Bᵀ S B; ask for a good deal more.
+            v[6] = 1.0 + 2.0 * self.eta * congruence(&unpack(&v).0, &b.map(|x| [x]))[0][0];
+        }
+        let mut achieved = self.smallest_lambda(&v)?;
+        let mut lambda = achieved + 1.0 + achieved.abs();
+        let mut norm = vec![positive_s(&[[0.0; 3]; 3]), bounded_trace()];
+        for _ in 0..ROUNDS {
+            lambda = achieved + 0.2 * (lambda - achieved);
+            let mut cones = self.cones(lambda);
+            cones.append(&mut norm);
+            v = centre(&cones, None, v, self.unknowns());
+            norm = cones.split_off(cones.len() - 2);
+            let now = self.smallest_lambda(&v)?;
+            if !(now < lambda) {
+                break;
+            }
+            achieved = now;
+            if lambda - achieved < precision * achieved.abs() {
+                break;
+            }
+        }
+        Some(Solution { unknowns: v, lambda: achieved })
+    }
+
+    /// Among all S, τ that satisfy the inequality at `lambda` and have (S⁻¹)₁₁ <= 1: those with the least Σ |S_ij| e_i e_j.
+    /// `start` must satisfy the inequality strictly.
+    pub(crate) fn least_error(&self, lambda: f64, start: &Unknowns, errors: &[f64; 3]) -> Option<Unknowns> {
+        let (s, _) = unpack(start);
+        let first = crate::matrix::inverse(&s)?[0][0];
+        let mut v = start.map(|x| x * 2.0 * first);
+        let [a, b, c] = *errors;
+        let weights = [a * a, 2.0 * a * b, 2.0 * a * c, b * b, 2.0 * b * c, c * c, 0.0];
+        let size: f64 = weights.iter().zip(&v).map(|(w, x)| w * x.abs()).sum();
+        let objective = Objective { weights: weights.map(|w| w / size), rounding: 1e-6 };
+        let mut cones = self.cones(lambda);
+        cones.push(positive_s(&[[-1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]));
+        // The barrier's parameter is about 7: t = 1e4 leaves the objective within a thousandth of its minimum.
+        for t in [1.0, 10.0, 100.0, 1e3, 1e4] {
+            v = centre(&cones, Some((t, &objective)), v, self.unknowns());
+        }
+        Some(v)
+    }
+}
+
+/// S and τ from the unknowns.
+pub(crate) fn unpack(v: &Unknowns) -> (Matrix<3>, f64) {
+    let [s11, s12, s13, s22, s23, s33, tau] = *v;
+    ([[s11, s12, s13], [s12, s22, s23], [s13, s23, s33]], tau)
+}
+
+fn unit(k: usize) -> Unknowns {
+    std::array::from_fn(|i| f64::from(u8::from(i == k)))
+}
+
+/// S + `constant` is positive definite.
+fn positive_s(constant: &Matrix<3>) -> Cone {
+    let pad = |m: &Matrix<3>, corner: f64| {
+        from_fn(|i, j| if i < 3 && j < 3 { m[i][j] } else if i == j { corner } else { 0.0 })
+    };
+    Cone { constant: pad(constant, 1.0), coefficients: std::array::from_fn(|k| pad(&unpack(&unit(k)).0, 0.0)) }
+}
+
+/// The trace of S is below 1: what fixes the scale.
+fn bounded_trace() -> Cone {
+    let corner = |value: f64| from_fn(|i, j| if i == 0 && j == 0 { value } else { 0.0 });
+    Cone {
+        constant: identity(),
+        coefficients: std::array::from_fn(|k| corner(if matches!(k, 0 | 3 | 5) { -1.0 } else { 0.0 })),
+    }
+}
+
+fn solve_lower(l: &Matrix<3>, b: &Matrix<3>) -> Matrix<3> {
+    let mut x = *b;
+    for i in 0..3 {
+        for j in 0..3 {
+            let known: f64 = (0..i).map(|k| l[i][k] * x[k][j]).sum();
+            x[i][j] = (x[i][j] - known) / l[i][i];
+        }
+    }
+    x
+}
+
+/// (F − I)/η and B/η for one step of Algorithm 1 at curvature h, from the φ functions: with a = φ2 − 2φ3 and b = φ1 − φ2, the
+/// differences μ22 − 1 and μ33 − 1 need not be formed. w is counted in units of η.
+fn third_order_drift(parameters: Parameters, h: f64) -> (Matrix<3>, [f64; 3]) {
+    let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
+    let z = xi * eta;
+    let g2 = (gamma * eta).powi(2);
+    let (f1, f2, f3) = (phi1(z), phi2(z), phi3(z));
+    let kick = gamma * eta * f2;
+    let g = [
+        [-0.5 * h * eta, 1.0 - g2 * f3 - 0.25 * h * eta * eta, gamma * eta * f2],
+        [-h, -gamma * kick - 0.5 * h * eta, gamma * f1],
+        [kick * h, -gamma * (f1 - g2 * (f2 - 2.0 * f3)) + 0.5 * kick * h * eta, -xi * f1 - gamma * gamma * eta * (f1 - f2)],
+    ];
+    (g, [-0.5 * eta, -1.0, kick])
+}
+
+/// (F − I)/η for the symmetric splitting at curvature l, in the cyclic order half drift, Ornstein-Uhlenbeck step, half drift,
+/// whole kick: the kick sees one point, so that this order is affine in l. It differs from half kick first and last by half a
+/// kick at the start and the end of the run.
+fn symmetric_drift(parameters: Parameters, l: f64) -> Result<Matrix<3>, Error> {
+    let eta = parameters.eta();
+    let [[a, b], [c, d]] = OrnsteinUhlenbeck::new(parameters, 1.0)?.flow();
+    let free = [[1.0, 0.5 * eta * (1.0 + a), 0.5 * eta * b], [0.0, a, b], [0.0, c, d]];
+    let step: Matrix<3> = from_fn(|i, j| if i == 1 { free[1][j] - eta * l * free[0][j] } else { free[i][j] });
+    Ok(combine(1.0 / eta, &step, -1.0 / eta, &identity()))
+}
+
+/// ∫ t² dt over [0, 1] as the line rule sees it, as a fraction: 1/3 for the exact integral and every rule that is exact for
+/// squares (three nodes or more), 1/4 for one node and 3/8 for two.
+pub(crate) fn second_moment(nodes: Option<usize>) -> (f64, f64) {
+    match nodes {
+        Some(1) => (1.0, 4.0),
+        Some(2) => (3.0, 8.0),
+        _ => (1.0, 3.0),
+    }
+}
+
+/// A curvature in [1/κ, 1] at which the step's spectral radius is above 1, the largest of a fine grid, if there is one. The
+/// diffusion has none: its drift is stable at every positive curvature.
+pub(crate) fn witness(setting: &Setting) -> Result<Option<Witness>, Error> {
+    const GRID: i32 = 400;
+    /// Above 1 by more than the rounding of the eigenvalues.
+    const ABOVE: f64 = 1.0 + 1e-9;
+    let Some(eta) = setting.process().eta() else { return Ok(None) };
+    let parameters = Parameters::new(setting.gamma(), setting.xi(), eta)?;
+    let mut worst = Witness { curvature: 1.0, spectral_radius: 0.0 };
+    for i in 0..=GRID {
+        let curvature = setting.kappa().powf(-f64::from(i) / f64::from(GRID));
+        let drift = match setting.process() {
+            Process::Symmetric { .. } => symmetric_drift(parameters, curvature)?,
+            _ => third_order_drift(parameters, curvature).0,
+        };
+        let spectral_radius = spectral_radius(&combine(1.0, &identity(), eta, &drift));
+        if spectral_radius > worst.spectral_radius {
+            worst = Witness { curvature, spectral_radius };
+        }
+    }
+    Ok((worst.spectral_radius > ABOVE).then_some(worst))
+}
+
+/// The largest absolute value of an eigenvalue; infinite where the matrix is not finite.
+fn spectral_radius(a: &Matrix<3>) -> f64 {
+    let matrix = faer::Mat::from_fn(3, 3, |i, j| a[i][j]);
+    match matrix.eigenvalues() {
+        Ok(values) => values.into_iter().map(|v| v.re.hypot(v.im)).fold(0.0, f64::max),
+        Err(_) => f64::INFINITY,
+    }
+}

@@ -1,0 +1,301 @@
+//! The planner: γ, ξ, η and a number of steps after which the law of θ is within a Wasserstein distance ε of the target, for
+//! every potential with the given convexity and smoothness, with every constant explicit.
+//!
+//! With a certificate (S, r) for one step, and e_S a bound of the error that one step makes from the stationary law in the
+//! norm of S, started at the minimiser with p and r drawn from N(0, I/L):
+//!
+//! ```text
+//! W2(law of θ after k steps, target) <= √((S⁻¹)₁₁) ( rᵏ √(S11 d/m) + e_S/(1 − r) )
+//! ```
+//!
+//! One step with exact line integrals, driven by the same Brownian path as the diffusion and started from its stationary law,
+//! differs from it in θ, p and r, in root mean square, by at most
+//!
+//! ```text
+//! e_θ = P η³/12 + A η⁴/12 + γ² A η⁴/24,    e_p = (1 + γ²) A η³/6,    e_r = γ e_θ,
+//! P = √(d/L),  A = √((1 + γ²) d/L)
+//! ```
+//!
+//! and then e_S² = Σ |S_ij| e_i e_j. In units of √(d/L) nothing but κ and ε √(L/d) remains, so that the number of steps
+//! grows like d^(1/4) ε^(−1/2), up to a logarithm.
+
+use ridgewalk_coefficients::{Coefficients, Parameters};
+use ridgewalk_quadrature::{LineRule, curvature_error_constant, slope_error_constant};
+
+use crate::certificate::{Certificate, Inequality, Process, Setting, unpack};
+use crate::error::{Error, in_range, positive};
+use crate::matrix::{Matrix, inverse};
+use crate::simplex::minimise;
+
+/// What a plan is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Problem {
+    convexity: f64,
+    smoothness: f64,
+    dimension: f64,
+    accuracy: f64,
+    line_integral: LineIntegral,
+}
+
+/// How the integral of the gradient along a step is found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LineIntegral {
+    /// Exactly, as for ridge-separable potentials: one gradient-equivalent a step.
+    Exact,
+    /// From the gradient at Chebyshev nodes: as many gradients a step.
+    Nodes {
+        /// The number of nodes.
+        nodes: usize,
+        /// A Lipschitz constant of the Hessian, in the operator norm. Without one the error is bounded by the smoothness alone.
+        lipschitz_hessian: Option<f64>,
+    },
+}
+
+impl Problem {
+    /// m-strong convexity, L-smoothness, dimension d, accuracy ε in the Wasserstein-2 distance.
+    ///
+    /// # Errors
+    /// Names the argument, its value and what is needed.
+    pub fn new(
+        convexity: f64,
+        smoothness: f64,
+        dimension: u64,
+        accuracy: f64,
+        line_integral: LineIntegral,
+    ) -> Result<Self, Error> {
+        positive("convexity", convexity)?;
+        positive("smoothness", smoothness)?;
+        in_range("convexity", convexity, convexity <= smoothness, "at most the smoothness")?;
+        positive("accuracy", accuracy)?;
+        let dimension = dimension as f64;
+        in_range("dimension", dimension, dimension >= 1.0, "at least 1")?;
+        if let LineIntegral::Nodes { nodes, lipschitz_hessian } = line_integral {
+            LineRule::new(nodes, 1.0)?;
+            if let Some(constant) = lipschitz_hessian {
+                in_range("lipschitz_hessian", constant, constant >= 0.0, "a finite number of at least 0")?;
+            }
+        }
+        Ok(Self { convexity, smoothness, dimension, accuracy, line_integral })
+    }
+
+    /// κ = L/m.
+    #[must_use]
+    pub fn condition_number(&self) -> f64 {
+        self.smoothness / self.convexity
+    }
+
+    /// ε in units of √(d/L).
+    fn scaled_accuracy(&self) -> f64 {
+        self.accuracy * (self.smoothness / self.dimension).sqrt()
+    }
+
+    fn process(&self, eta: f64) -> Process {
+        let nodes = match self.line_integral {
+            LineIntegral::Exact => None,
+            LineIntegral::Nodes { nodes, .. } => Some(nodes),
+        };
+        Process::ThirdOrder { eta, nodes }
+    }
+
+    fn gradients_per_step(&self) -> u64 {
+        match self.line_integral {
+            LineIntegral::Exact => 1,
+            LineIntegral::Nodes { nodes, .. } => nodes as u64,
+        }
+    }
+
+    /// e_θ, e_p and e_r in units of √(d/L).
+    ///
+    /// A quadrature of Δ U that is wrong by q adds q to e_p, η/2 q to e_θ and μ31 q to e_r. For the segment θ + t p the
+    /// gradient's derivative is at most L |p| and its second derivative at most the Hessian's Lipschitz constant times |p|²;
+    /// in root mean square |p| is √(d/L) and |p|² is √(d(d + 2))/L.
+    fn one_step_errors(&self, parameters: Parameters) -> Result<[f64; 3], Error> {
+        let (gamma, eta) = (parameters.gamma(), parameters.eta());
+        let g2 = gamma * gamma;
+        let a = (1.0 + g2).sqrt();
+        let e_theta = eta.powi(3) / 12.0 + a * eta.powi(4) * (1.0 / 12.0 + g2 / 24.0);
+        let e_p = (1.0 + g2) * a * eta.powi(3) / 6.0;
+        let e_r = gamma * e_theta;
+        let LineIntegral::Nodes { nodes, lipschitz_hessian } = self.line_integral else {
+            return Ok([e_theta, e_p, e_r]);
+        };
+        let by_slope = slope_error_constant(nodes)? * eta * eta;
+        let by_curvature = match lipschitz_hessian {
+            None => f64::INFINITY,
+            Some(constant) => {
+                let scaled = constant * (self.dimension + 2.0).sqrt() / self.smoothness.powf(1.5);
+                curvature_error_constant(nodes)? * eta.powi(3) * scaled
+            }
+        };
+        let q = by_slope.min(by_curvature);
+        let mu31 = Coefficients::new(parameters, 1.0)?.mu31();
+        Ok([e_theta + 0.5 * eta * q, e_p + q, e_r + mu31 * q])
+    }
+}
+
+/// Parameters, a number of steps, and the certificate they rest on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    certificate: Certificate,
+    eta: f64,
+    steps: u64,
+    gradients: u64,
+    bound: f64,
+}
+
+impl Plan {
+    /// The certificate of contraction, in units with L = 1.
+    #[must_use]
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// γ.
+    #[must_use]
+    pub fn gamma(&self) -> f64 {
+        self.certificate.setting().gamma()
+    }
+
+    /// ξ.
+    #[must_use]
+    pub fn xi(&self) -> f64 {
+        self.certificate.setting().xi()
+    }
+
+    /// η.
+    #[must_use]
+    pub fn eta(&self) -> f64 {
+        self.eta
+    }
+
+    /// The number of steps after which the accuracy is guaranteed.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The gradient-equivalents they cost.
+    #[must_use]
+    pub fn gradients(&self) -> u64 {
+        self.gradients
+    }
+
+    /// The bound on W2 after that number of steps.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+}
+
+/// How often the search over γ, ξ, η and the share of the gap is started again.
+const RESTARTS: usize = 6;
+
+/// The plan with the fewest steps that the search finds; `None` if it finds none. A plan's certificate has passed its check.
+///
+/// # Errors
+/// Where a quantity leaves the range of double precision on the way.
+pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
+    let kappa = problem.condition_number();
+    let from = |[g, x, h, share]: &[f64; 4]| Candidate::new(problem, g.exp(), x.exp(), h.exp(), logistic(*share));
+    let cost = |point: &[f64; 4]| from(point).map_or(f64::INFINITY, |candidate| candidate.cost(problem));
+
+    // The best parameters of the diffusion, and the step size that is best with them: the error allows about √ε.
+    let (gamma, xi) = (1.17 + 0.8 / kappa, 1.78 + 1.4 / kappa);
+    let largest = problem.scaled_accuracy().sqrt().min(1.0);
+    let first = (0..24)
+        .map(|halvings| largest * 0.7f64.powi(halvings))
+        .map(|eta| [gamma.ln(), xi.ln(), eta.ln(), 1.5])
+        .min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    let Some(first) = first else { return Ok(None) };
+    // A simplex can collapse before its end: start again from where it stopped until that no longer pays.
+    let mut best = minimise(cost, first, 0.15, 1e-5, 250);
+    for _ in 0..RESTARTS {
+        let before = best.value;
+        best = minimise(cost, best.point, 0.1, 1e-6, 200);
+        if best.value > before * (1.0 - 1e-4) {
+            break;
+        }
+    }
+
+    let Some(candidate) = from(&best.point) else { return Ok(None) };
+    Ok(candidate.finish(problem))
+}
+
+/// The share of the largest certified gap, between 0 and 1, from a free variable.
+fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// Parameters with an S and what follows from them; not yet checked.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    setting: Setting,
+    eta: f64,
+    s: Matrix<3>,
+    tau: f64,
+    factor: f64,
+    /// √((S⁻¹)₁₁ S11 κ): the bound at the start, in units of √(d/L).
+    start: f64,
+    /// √((S⁻¹)₁₁) e_S/(1 − r): the bound that remains, in the same units.
+    floor: f64,
+}
+
+impl Candidate {
+    /// The S with the least error for these parameters, at the given share of the largest gap 1 − r that can be certified.
+    fn new(problem: &Problem, gamma: f64, xi: f64, eta: f64, share: f64) -> Option<Self> {
+        let setting = Setting::new(problem.condition_number(), gamma, xi, problem.process(eta)).ok()?;
+        let errors = problem.one_step_errors(Parameters::new(gamma, xi, eta).ok()?).ok()?;
+        let inequality = Inequality::new(&setting).ok()?;
+        let fastest = inequality.best(1e-4)?;
+        if !(fastest.lambda < 0.0) {
+            return None;
+        }
+        let lambda = fastest.lambda * share;
+        let unknowns = inequality.least_error(lambda, &fastest.unknowns, &errors)?;
+        let (s, tau) = unpack(&unknowns);
+        let factor = inequality.factor(lambda);
+        let first = inverse(&s)?[0][0];
+        let e_s = (0..3)
+            .flat_map(|i| (0..3).map(move |j| (i, j)))
+            .map(|(i, j)| s[i][j].abs() * errors[i] * errors[j])
+            .sum::<f64>()
+            .sqrt();
+        let start = (first * s[0][0] * setting.kappa()).sqrt();
+        let floor = first.sqrt() * e_s / (1.0 - factor);
+        Some(Self { setting, eta, s, tau: tau / eta, factor, start, floor })
+    }
+
+    /// How many steps it takes, not rounded; beyond all numbers of steps, and falling towards feasibility, if the error that
+    /// remains is above the accuracy.
+    fn cost(&self, problem: &Problem) -> f64 {
+        let accuracy = problem.scaled_accuracy();
+        let room = accuracy - self.floor;
+        if room > 0.0 {
+            (self.start / room).ln().max(0.0) / -self.factor.ln()
+        } else {
+            1e12 * (self.floor / accuracy)
+        }
+    }
+
+    /// The bound after k steps, in the units of the problem, enlarged by more than its rounding.
+    fn bound(&self, problem: &Problem, steps: f64) -> f64 {
+        let scaled = self.start * (steps * self.factor.ln()).exp() + self.floor;
+        scaled * (problem.dimension / problem.smoothness).sqrt() * (1.0 + 1e-9)
+    }
+
+    /// The plan, if the certificate checks and the accuracy is reached.
+    fn finish(&self, problem: &Problem) -> Option<Plan> {
+        let certificate = Certificate::check(self.setting, self.s, self.tau, self.factor).ok()?;
+        let cost = self.cost(problem).ceil();
+        let steps = (0..4).map(|more| cost + f64::from(more)).find(|&k| self.bound(problem, k) <= problem.accuracy)?;
+        if !(steps < 1e18) {
+            return None;
+        }
+        let bound = self.bound(problem, steps);
+        // Below 1e18 and whole, so the conversion is exact enough for a count and cannot overflow.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let steps = steps as u64;
+        let gradients = steps * problem.gradients_per_step();
+        Some(Plan { certificate, eta: self.eta, steps, gradients, bound })
+    }
+}
