@@ -24,8 +24,10 @@ pub(crate) enum Command {
                             Exit code 3 if refuted or not found.")]
     Certify(CertifyOptions),
     /// Parameters and a number of steps that guarantee a Wasserstein accuracy
-    #[command(after_help = "Example:\n  ridgewalk plan --convexity 0.1 --smoothness 1 --dimension 100 --accuracy 0.2\n\n\
-                            Exit code 3 if no plan is found.")]
+    #[command(
+        after_help = "Example:\n  ridgewalk plan --convexity 0.1 --smoothness 1 --dimension 100 --accuracy 0.2\n\n\
+                            Exit code 3 if no plan is found."
+    )]
     Plan(PlanOptions),
 }
 

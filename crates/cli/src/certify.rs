@@ -52,8 +52,12 @@ fn process(options: &CertifyOptions) -> Result<Process, Failure> {
     let Some(eta) = options.eta else {
         return match (options.nodes, options.kernel) {
             (None, None) => Ok(Process::Diffusion),
-            (Some(nodes), _) => Err(Failure::Usage(format!("--nodes {nodes} is about the algorithm: need --eta too"))),
-            (_, Some(kernel)) => Err(Failure::Usage(format!("--kernel {kernel} is about the algorithm: need --eta too"))),
+            (Some(nodes), _) => {
+                Err(Failure::Usage(format!("--nodes {nodes} is about the algorithm: need --eta too")))
+            }
+            (_, Some(kernel)) => {
+                Err(Failure::Usage(format!("--kernel {kernel} is about the algorithm: need --eta too")))
+            }
         };
     };
     match (options.kernel.unwrap_or(SteppedKernel::ThirdOrder), options.nodes) {
@@ -99,15 +103,22 @@ fn document(kappa: f64, process: Process, outcome: &Outcome) -> Document {
 fn text(d: &Document, process: Process) -> String {
     let what = match process {
         Process::Diffusion => "the third-order diffusion".to_owned(),
-        Process::ThirdOrder { eta, nodes: None } => format!("Algorithm 1 with exact line integrals, eta = {eta}"),
-        Process::ThirdOrder { eta, nodes: Some(n) } => format!("Algorithm 1 with {n} Chebyshev nodes, eta = {eta}"),
+        Process::ThirdOrder { eta, nodes: None } => {
+            format!("Algorithm 1 with exact line integrals, eta = {eta}")
+        }
+        Process::ThirdOrder { eta, nodes: Some(n) } => {
+            format!("Algorithm 1 with {n} Chebyshev nodes, eta = {eta}")
+        }
         Process::Symmetric { eta } => format!("the symmetric splitting, eta = {eta}"),
     };
-    let heading = format!("{}: {what}, kappa = {}, gamma = {:.6}, xi = {:.6}", d.status, d.kappa, d.gamma, d.xi);
+    let heading =
+        format!("{}: {what}, kappa = {}, gamma = {:.6}, xi = {:.6}", d.status, d.kappa, d.gamma, d.xi);
     let body = match (d.s, &d.witness) {
         (Some(s), _) => {
             let promise = match (d.rate, d.factor, d.eta) {
-                (Some(rate), ..) => format!("Any two copies approach each other like exp(-{rate:.6e} t) in the norm of S."),
+                (Some(rate), ..) => {
+                    format!("Any two copies approach each other like exp(-{rate:.6e} t) in the norm of S.")
+                }
                 (_, Some(factor), Some(eta)) => format!(
                     "Each step brings any two copies closer by the factor {factor:.12} in the norm of S\n\
                      (gap {:.6e}; rate {:.6e} per unit of time).",
@@ -122,15 +133,19 @@ fn text(d: &Document, process: Process) -> String {
             let table = output::table(["S", "theta", "p", "r"], rows);
             let tau = d.tau.map_or_else(String::new, |tau| format!("tau = {tau:.12e}\n"));
             let margin = d.margin.unwrap_or_default();
-            format!("{promise}\nHolds for every potential of this condition number, in every dimension; checked in exact arithmetic.\n\n{table}\n{tau}margin {margin:.3e}")
+            format!(
+                "{promise}\nHolds for every potential of this condition number, in every dimension; checked in exact arithmetic.\n\n{table}\n{tau}margin {margin:.3e}"
+            )
         }
         (None, Some(w)) => format!(
             "At Hessian eigenvalue {} (of H/L) the step has spectral radius {:.9}: copies move apart.\nTake a smaller --eta.",
             w.eigenvalue, w.spectral_radius
         ),
-        (None, None) => "No quadratic form was found, and no eigenvalue at which the step expands: nothing is claimed.\n\
+        (None, None) => {
+            "No quadratic form was found, and no eigenvalue at which the step expands: nothing is claimed.\n\
                          A smaller --eta, or leaving --gamma and --xi to the search, may help."
-            .to_owned(),
+                .to_owned()
+        }
     };
     format!("{heading}\n{body}")
 }

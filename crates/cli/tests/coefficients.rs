@@ -1,13 +1,11 @@
 //! `ridgewalk coefficients` as its users run it: the keys that scripts rely on, numbers that round-trip, exit codes.
 
-use std::process::{Command, Output};
+mod common;
 
+use std::process::Output;
+
+use common::{examples_run, json, refused, ridgewalk};
 use ridgewalk::coefficients::{Coefficients, Parameters};
-use serde_json::Value;
-
-fn ridgewalk(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ridgewalk")).args(arguments).output().unwrap()
-}
 
 fn coefficients(arguments: &[&str]) -> Output {
     ridgewalk(&[&["coefficients"], arguments].concat())
@@ -15,11 +13,9 @@ fn coefficients(arguments: &[&str]) -> Output {
 
 #[test]
 fn json_has_every_promised_key_and_numbers_that_read_back_exactly() {
-    let output =
-        coefficients(&["--gamma", "2.09", "--xi", "4", "--eta", "0.003", "--smoothness", "3", "--json"]);
-    assert!(output.status.success());
-    assert!(output.stderr.is_empty());
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (document, code) =
+        json(&["coefficients", "--gamma", "2.09", "--xi", "4", "--eta", "0.003", "--smoothness", "3"]);
+    assert_eq!(code, Some(0));
     let c = Coefficients::new(Parameters::new(2.09, 4.0, 0.003).unwrap(), 3.0).unwrap();
     let [l11, l21, l22, l31, l32, l33] = c.cholesky();
     for (key, value) in [
@@ -69,11 +65,7 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (["--gamma", "2", "--xi", "4", "--eta", "1e-80"], "sigma11 = 0e0 is outside the range"),
         (["--gamma", "two", "--xi", "4", "--eta", "0.1"], "invalid value 'two' for '--gamma <G>'"),
     ] {
-        let output = coefficients(&arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(output.stdout.is_empty());
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(text.contains(message), "{arguments:?} said {text}");
+        refused(&[&["coefficients"], &arguments[..]].concat(), message);
     }
 }
 
@@ -86,8 +78,5 @@ fn missing_options_and_unknown_commands_are_usage_errors() {
 
 #[test]
 fn help_has_an_example_that_runs() {
-    let help = String::from_utf8(coefficients(&["--help"]).stdout).unwrap();
-    let example = help.lines().find_map(|line| line.trim().strip_prefix("ridgewalk ")).unwrap();
-    let words: Vec<&str> = example.split(' ').collect();
-    assert!(ridgewalk(&words).status.success(), "{example}");
+    examples_run("coefficients");
 }

@@ -56,7 +56,9 @@ pub(crate) fn check(setting: &Setting, s: &Matrix<3>, tau: f64, speed: f64) -> R
     }
     let holds = match setting.process() {
         Process::Diffusion => diffusion(setting, &exact, speed),
-        Process::ThirdOrder { eta, nodes } => third_order(setting, eta, nodes, s, tau, speed).unwrap_or(false),
+        Process::ThirdOrder { eta, nodes } => {
+            third_order(setting, eta, nodes, s, tau, speed).unwrap_or(false)
+        }
         Process::Symmetric { eta } => symmetric(setting, eta, s, speed).unwrap_or(false),
     };
     if holds { Ok(()) } else { Err(Refusal::Inequality) }
@@ -94,7 +96,8 @@ fn third_order(
     tau: f64,
     factor: f64,
 ) -> Option<bool> {
-    let [gamma, xi, eta, kappa, factor] = [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);
+    let [gamma, xi, eta, kappa, factor] =
+        [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);
     let [one, two] = [1, 2].map(Enclosure::whole);
     let inverse = one.over(&kappa)?;
     let middle = one.plus(&inverse).over(&two)?;
@@ -119,11 +122,8 @@ fn third_order(
     // ΔU = h (η θ + (η²/2) p) enters θ, p and r with −η/2, −1 and μ31.
     let b = [eta.over(&two)?.negated(), one.negated(), mu31];
     let through = [middle.times(&eta), middle.times(&eta).times(&eta).over(&two)?];
-    let free = [
-        [one.clone(), mu12, mu13],
-        [Enclosure::whole(0), mu22, mu23],
-        [Enclosure::whole(0), mu32, mu33],
-    ];
+    let free =
+        [[one.clone(), mu12, mu13], [Enclosure::whole(0), mu22, mu23], [Enclosure::whole(0), mu32, mu33]];
     let wide: [[Enclosure; 4]; 3] = std::array::from_fn(|i| {
         std::array::from_fn(|j| match j {
             0 | 1 => free[i][j].plus(&b[i].times(&through[j])),
@@ -162,7 +162,8 @@ fn third_order(
 
 /// r² S − F(l)ᵀ S F(l) is positive definite at l = 1/κ and l = 1; F is affine in l, so the difference is concave in it.
 fn symmetric(setting: &Setting, eta: f64, s: &Matrix<3>, factor: f64) -> Option<bool> {
-    let [gamma, xi, eta, kappa, factor] = [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);
+    let [gamma, xi, eta, kappa, factor] =
+        [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);
     let [zero, one, two] = [0, 1, 2].map(Enclosure::whole);
     let (z, g) = (xi.times(&eta), gamma.times(&eta));
     let [[a, b], [c, d]] = exponential(&[[zero.clone(), g.clone()], [g.negated(), z.negated()]]);
@@ -172,9 +173,8 @@ fn symmetric(setting: &Setting, eta: f64, s: &Matrix<3>, factor: f64) -> Option<
     let r2 = factor.times(&factor);
     for l in [one.over(&kappa)?, one.clone()] {
         let kick = eta.times(&l);
-        let second: [Enclosure; 3] = std::array::from_fn(|j| {
-            [&zero, &a, &b][j].minus(&kick.times(&first[j]))
-        });
+        let second: [Enclosure; 3] =
+            std::array::from_fn(|j| [&zero, &a, &b][j].minus(&kick.times(&first[j])));
         let step = [first.clone(), second, [zero.clone(), c.clone(), d.clone()]];
         let square = congruence(&s, &step);
         let lhs: Enclosed<3> =

@@ -26,7 +26,8 @@ impl Enclosure {
         let bits = value.to_bits();
         let fraction = i64::try_from(bits & ((1 << 52) - 1)).unwrap_or(0);
         let exponent = i32::try_from((bits >> 52) & 0x7ff).unwrap_or(0);
-        let (mantissa, exponent) = if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+        let (mantissa, exponent) =
+            if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
         let mantissa = BigInt::from(if value < 0.0 { -mantissa } else { mantissa });
         let shift = i64::from(exponent) + i64::from(BITS);
         match u64::try_from(shift) {
@@ -57,8 +58,12 @@ impl Enclosure {
     }
 
     pub(crate) fn times(&self, other: &Self) -> Self {
-        let products =
-            [&self.low * &other.low, &self.low * &other.high, &self.high * &other.low, &self.high * &other.high];
+        let products = [
+            &self.low * &other.low,
+            &self.low * &other.high,
+            &self.high * &other.low,
+            &self.high * &other.high,
+        ];
         let low = products.iter().min().cloned().unwrap_or_default();
         let high = products.iter().max().cloned().unwrap_or_default();
         Self { low, high }.divided_by_power(u64::from(BITS))
@@ -109,7 +114,8 @@ pub(crate) fn exponential<const N: usize>(matrix: &Enclosed<N>) -> Enclosed<N> {
     while (&half << halvings) < norm {
         halvings += 1;
     }
-    let x: Enclosed<N> = std::array::from_fn(|i| std::array::from_fn(|j| matrix[i][j].divided_by_power(halvings)));
+    let x: Enclosed<N> =
+        std::array::from_fn(|i| std::array::from_fn(|j| matrix[i][j].divided_by_power(halvings)));
     let mut term: Enclosed<N> = unit();
     let mut sum: Enclosed<N> = unit();
     for n in 1..=TERMS {

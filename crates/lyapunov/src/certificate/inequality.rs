@@ -15,11 +15,13 @@
 
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters, phi1, phi2, phi3};
 
-use super::barrier::{Cone, Objective, UNKNOWNS, Unknowns, centre};
 use super::Witness;
+use super::barrier::{Cone, Objective, UNKNOWNS, Unknowns, centre};
 use super::setting::{Process, Setting};
 use crate::error::Error;
-use crate::matrix::{Matrix, cholesky, combine, congruence, from_fn, identity, product, symmetric_eigenvalues, transpose};
+use crate::matrix::{
+    Matrix, cholesky, combine, congruence, from_fn, identity, product, symmetric_eigenvalues, transpose,
+};
 
 /// Either kind of inequality.
 #[derive(Debug, Clone)]
@@ -215,9 +217,20 @@ fn unit(k: usize) -> Unknowns {
 /// S + `constant` is positive definite.
 fn positive_s(constant: &Matrix<3>) -> Cone {
     let pad = |m: &Matrix<3>, corner: f64| {
-        from_fn(|i, j| if i < 3 && j < 3 { m[i][j] } else if i == j { corner } else { 0.0 })
+        from_fn(|i, j| {
+            if i < 3 && j < 3 {
+                m[i][j]
+            } else if i == j {
+                corner
+            } else {
+                0.0
+            }
+        })
     };
-    Cone { constant: pad(constant, 1.0), coefficients: std::array::from_fn(|k| pad(&unpack(&unit(k)).0, 0.0)) }
+    Cone {
+        constant: pad(constant, 1.0),
+        coefficients: std::array::from_fn(|k| pad(&unpack(&unit(k)).0, 0.0)),
+    }
 }
 
 /// The trace of S is below 1: what fixes the scale.
@@ -251,7 +264,11 @@ fn third_order_drift(parameters: Parameters, h: f64) -> (Matrix<3>, [f64; 3]) {
     let g = [
         [-0.5 * h * eta, 1.0 - g2 * f3 - 0.25 * h * eta * eta, gamma * eta * f2],
         [-h, -gamma * kick - 0.5 * h * eta, gamma * f1],
-        [kick * h, -gamma * (f1 - g2 * (f2 - 2.0 * f3)) + 0.5 * kick * h * eta, -xi * f1 - gamma * gamma * eta * (f1 - f2)],
+        [
+            kick * h,
+            -gamma * (f1 - g2 * (f2 - 2.0 * f3)) + 0.5 * kick * h * eta,
+            -xi * f1 - gamma * gamma * eta * (f1 - f2),
+        ],
     ];
     (g, [-0.5 * eta, -1.0, kick])
 }

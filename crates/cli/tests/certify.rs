@@ -1,0 +1,113 @@
+//! `ridgewalk certify` and `ridgewalk plan` as their users run them.
+
+mod common;
+
+use common::{examples_run, json, refused, ridgewalk};
+use ridgewalk::lyapunov::certificate::{Certificate, Process, Setting};
+use serde_json::Value;
+
+fn numbers(document: &Value, keys: &[&str]) -> Vec<f64> {
+    keys.iter().map(|key| document[key].as_f64().unwrap_or_else(|| panic!("{key} in {document}"))).collect()
+}
+
+fn matrix(document: &Value) -> [[f64; 3]; 3] {
+    std::array::from_fn(|i| std::array::from_fn(|j| document["S"][i][j].as_f64().unwrap()))
+}
+
+#[test]
+fn a_certificate_of_the_diffusion_can_be_checked_again_from_its_json() {
+    let (document, code) = json(&["certify", "--kappa", "10"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(document["status"], "certified");
+    let [gamma, xi, rate, margin] = numbers(&document, &["gamma", "xi", "rate", "margin"])[..] else {
+        panic!()
+    };
+    assert!(rate >= 0.1285 && margin > 0.0);
+    assert!(document["eta"].is_null() && document["witness"].is_null() && document.get("factor").is_none());
+    let setting = Setting::new(10.0, gamma, xi, Process::Diffusion).unwrap();
+    assert!(Certificate::check(setting, matrix(&document), 0.0, rate).is_ok());
+    assert!(Certificate::check(setting, matrix(&document), 0.0, 1.01 * rate).is_err());
+}
+
+#[test]
+fn a_certificate_of_the_algorithm_has_a_factor_and_tau() {
+    let (document, code) =
+        json(&["certify", "--kappa", "10", "--gamma", "2.09", "--xi", "4", "--eta", "0.5", "--nodes", "4"]);
+    assert_eq!(code, Some(0));
+    let [factor, tau] = numbers(&document, &["factor", "tau"])[..] else { panic!() };
+    assert!(1.0 - factor >= 0.046 && document.get("rate").is_none());
+    let process = Process::ThirdOrder { eta: 0.5, nodes: Some(4) };
+    let setting = Setting::new(10.0, 2.09, 4.0, process).unwrap();
+    assert!(Certificate::check(setting, matrix(&document), tau, factor).is_ok());
+}
+
+#[test]
+fn refuted_and_unknown_end_with_exit_code_3() {
+    let (document, code) = json(&["certify", "--kappa", "10", "--gamma", "2.09", "--xi", "4", "--eta", "5"]);
+    assert_eq!((document["status"].as_str(), code), (Some("refuted"), Some(3)));
+    let [l, radius] = numbers(&document["witness"], &["eigenvalue", "spectral_radius"])[..] else { panic!() };
+    assert!((0.1..=1.0).contains(&l) && radius > 1.0 && document["S"].is_null());
+    let unknown =
+        ["certify", "--kappa", "100", "--gamma", "1.26", "--xi", "2", "--eta", "1", "--kernel", "symmetric"];
+    let (document, code) = json(&unknown);
+    assert_eq!((document["status"].as_str(), code), (Some("unknown"), Some(3)));
+    assert!(document["witness"].is_null());
+    let text = String::from_utf8(ridgewalk(&unknown).stdout).unwrap();
+    assert!(
+        text.starts_with("unknown: the symmetric splitting") && text.contains("nothing is claimed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_plan_has_every_promised_key_and_meets_its_accuracy() {
+    let arguments =
+        ["plan", "--convexity", "0.5", "--smoothness", "1", "--dimension", "100", "--accuracy", "0.2"];
+    let (document, code) = json(&arguments);
+    assert_eq!((document["status"].as_str(), code), (Some("certified"), Some(0)));
+    let keys = ["gamma", "xi", "eta", "steps", "gradients", "bound", "factor", "tau"];
+    let [gamma, xi, eta, steps, gradients, bound, factor, tau] = numbers(&document, &keys)[..] else {
+        panic!()
+    };
+    assert!(steps <= 230.0 && gradients == steps && bound <= 0.2);
+    let setting = Setting::new(2.0, gamma, xi, Process::ThirdOrder { eta, nodes: None }).unwrap();
+    assert!(Certificate::check(setting, matrix(&document), tau, factor).is_ok());
+    let text = String::from_utf8(ridgewalk(&arguments).stdout).unwrap();
+    assert!(text.contains(&format!("{steps} steps ({steps} gradients)")), "{text}");
+}
+
+#[test]
+fn bad_values_are_refused_with_the_value() {
+    refused(&["certify", "--kappa", "0.5"], "kappa = 0.5: need a finite number of at least 1");
+    refused(&["certify", "--kappa", "nan"], "kappa = NaN: need");
+    refused(&["certify", "--kappa", "2", "--gamma", "-1"], "gamma = -1: need");
+    refused(&["certify", "--kappa", "2", "--eta", "0"], "eta = 0: need");
+    refused(&["certify", "--kappa", "2", "--eta", "0.1", "--nodes", "0"], "nodes = 0: need 1 to 1024");
+    refused(&["certify", "--kappa", "2", "--nodes", "3"], "--nodes 3 is about the algorithm: need --eta too");
+    refused(
+        &["certify", "--kappa", "2", "--kernel", "symmetric"],
+        "--kernel symmetric is about the algorithm",
+    );
+    refused(
+        &["certify", "--kappa", "2", "--eta", "0.1", "--kernel", "symmetric", "--nodes", "3"],
+        "has no line integral",
+    );
+    refused(&["certify", "--kappa", "2", "--eta", "0.1", "--kernel", "ula"], "invalid value 'ula'");
+    let plan =
+        |m, l, d, eps| ["plan", "--convexity", m, "--smoothness", l, "--dimension", d, "--accuracy", eps];
+    refused(&plan("2", "1", "10", "0.1"), "convexity = 2: need at most the smoothness");
+    refused(&plan("0.1", "nan", "10", "0.1"), "smoothness = NaN: need");
+    refused(&plan("0.1", "1", "0", "0.1"), "dimension = 0: need at least 1");
+    refused(&plan("0.1", "1", "10", "0"), "accuracy = 0: need a positive, finite number");
+    refused(&plan("0.1", "1", "10", "-3"), "accuracy = -3: need a positive, finite number");
+    refused(
+        &[&plan("0.1", "1", "10", "0.1")[..], &["--lipschitz-hessian", "1"]].concat(),
+        "--lipschitz-hessian 1 is about quadrature rules: need --nodes too",
+    );
+}
+
+#[test]
+fn the_examples_of_the_help_run() {
+    examples_run("certify");
+    examples_run("plan");
+}
