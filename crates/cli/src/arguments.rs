@@ -18,6 +18,13 @@ pub(crate) enum Command {
                       theta - (eta/2) dU + mu12 p + mu13 r,  -dU + mu22 p + mu23 r,  mu31 dU + mu32 p + mu33 r\n\
                       and covariance sigma/L; chol is the lower Cholesky factor of sigma/L.")]
     Coefficients(CoefficientOptions),
+    /// Every claim of the paper that can be checked: holds, misprint or fails, and its margin
+    #[command(after_help = "Example:\n  ridgewalk verify --kappa 2 --kappa 1e6\n\n\
+                      Identities and inequalities are decided in exact arithmetic for every kappa >= 1. Each\n\
+                      --kappa adds rows that compare computed eigenvalues with the closed forms and give the\n\
+                      margin of each lemma there. Exit code 1 if a claim fails; a misprint, true once\n\
+                      corrected, is no failure.")]
+    Verify(VerifyOptions),
     /// A proved contraction rate of the diffusion or of the algorithm itself
     #[command(after_help = "Examples:\n  ridgewalk certify --kappa 10\n  \
                             ridgewalk certify --kappa 10 --gamma 2.09 --xi 4 --eta 0.5\n\n\
@@ -114,6 +121,17 @@ pub(crate) struct PlanOptions {
     /// With --nodes: Lipschitz constant of the Hessian [default: bound by the smoothness alone]
     #[arg(long, value_name = "LH", allow_negative_numbers = true)]
     pub(crate) lipschitz_hessian: Option<f64>,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `ridgewalk verify`.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyOptions {
+    /// Condition numbers, from 1 to 1e100, at which to compute too
+    #[arg(long, value_name = "K", num_args = 1.., allow_negative_numbers = true)]
+    pub(crate) kappa: Vec<f64>,
     /// Write one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,6 +12,9 @@ pub(crate) enum Failure {
     /// A certificate or a plan was refuted or not found, which standard output tells: exit code 3.
     #[error("not certified")]
     NotCertified,
+    /// Claims of the paper, this many, do not hold: exit code 1.
+    #[error("{0} of the claims do not hold")]
+    Claims(usize),
     /// Standard output cannot be written to: exit code 1.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
@@ -26,7 +29,7 @@ impl Failure {
         }
         match self {
             Self::Usage(_) => ExitCode::from(2),
-            Self::Output(_) => ExitCode::from(1),
+            Self::Claims(_) | Self::Output(_) => ExitCode::from(1),
             Self::NotCertified => ExitCode::from(3),
         }
     }

@@ -21,6 +21,7 @@ mod coefficients;
 mod failure;
 mod output;
 mod plan;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Coefficients(options) => coefficients::run(&options),
+        Command::Verify(options) => verify::run(&options),
         Command::Certify(options) => certify::run(&options),
         Command::Plan(options) => plan::run(&options),
     };

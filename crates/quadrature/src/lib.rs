@@ -41,5 +41,5 @@ mod trigonometry;
 
 pub use bounds::{integral_error_bound, interpolation_error_bound};
 pub use error::Error;
-pub use peano::{curvature_error_constant, slope_error_constant};
 pub use line_rule::{LineRule, MAX_NODES};
+pub use peano::{curvature_error_constant, slope_error_constant};

@@ -37,7 +37,9 @@ pub fn curvature_error_constant(nodes: usize) -> Result<f64, Error> {
     let ends = breakpoints(&rule);
     for (i, pair) in ends.windows(2).enumerate() {
         sum += parabola(passed, moment, pair[0], pair[1]);
-        if let (Some(weight), Some(node)) = (rule.weights().iter().rev().nth(i), rule.nodes().iter().rev().nth(i)) {
+        if let (Some(weight), Some(node)) =
+            (rule.weights().iter().rev().nth(i), rule.nodes().iter().rev().nth(i))
+        {
             passed += weight;
             moment += weight * node;
         }
@@ -81,7 +83,8 @@ mod tests {
     fn the_constants_are_sharp_and_hold() {
         for nodes in 1..=9 {
             let rule = LineRule::new(nodes, 1.0).unwrap();
-            let (slope, curvature) = (slope_error_constant(nodes).unwrap(), curvature_error_constant(nodes).unwrap());
+            let (slope, curvature) =
+                (slope_error_constant(nodes).unwrap(), curvature_error_constant(nodes).unwrap());
             // f = (t − a)₊²/2 and |t − a| have second and first derivatives of size 1; t² has a second derivative of 2.
             let error = |f: &dyn Fn(f64) -> f64, exact: f64| {
                 let mut out = [0.0];
@@ -100,14 +103,16 @@ mod tests {
                 let nodes = rule.nodes().iter().zip(rule.weights());
                 0.5 * (1.0 - t).powi(2) - nodes.map(|(s, w)| w * (s - t).max(0.0)).sum::<f64>()
             };
-            let sum: f64 = (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>() / 20_000.0;
+            let sum: f64 =
+                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>() / 20_000.0;
             assert!((sum / curvature - 1.0).abs() < 1e-4, "{nodes}: {sum} and {curvature}");
             // The same for K1.
             let kernel = |t: f64| {
                 let nodes = rule.nodes().iter().zip(rule.weights());
                 1.0 - t - nodes.filter(|(s, _)| **s > t).map(|(_, w)| w).sum::<f64>()
             };
-            let sum: f64 = (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>() / 20_000.0;
+            let sum: f64 =
+                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>() / 20_000.0;
             assert!((sum / slope - 1.0).abs() < 1e-3, "{nodes}: {sum} and {slope}");
         }
     }
