@@ -15,6 +15,14 @@ pub(crate) enum Failure {
     /// Claims of the paper, this many, do not hold: exit code 1.
     #[error("{0} of the claims do not hold")]
     Claims(usize),
+    /// A file cannot be written: exit code 1.
+    #[error("cannot write {}: {source}", path.display())]
+    File {
+        /// Where it should have been.
+        path: std::path::PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// Standard output cannot be written to: exit code 1.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
@@ -29,7 +37,7 @@ impl Failure {
         }
         match self {
             Self::Usage(_) => ExitCode::from(2),
-            Self::Claims(_) | Self::Output(_) => ExitCode::from(1),
+            Self::Claims(_) | Self::File { .. } | Self::Output(_) => ExitCode::from(1),
             Self::NotCertified => ExitCode::from(3),
         }
     }

@@ -19,8 +19,10 @@ mod arguments;
 mod certify;
 mod coefficients;
 mod failure;
+mod lab;
 mod output;
 mod plan;
+mod plot;
 mod verify;
 
 use std::process::ExitCode;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Coefficients(options) => coefficients::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Certify(options) => certify::run(&options),
+        Command::Lab(options) => lab::run(&options),
         Command::Plan(options) => plan::run(&options),
     };
     match done {

@@ -1,0 +1,130 @@
+//! `ridgewalk lab iact`: what one independent draw costs.
+
+use clap::Args;
+use ridgewalk::lyapunov::laws::{Kernel, Tuned, tune};
+use serde::Serialize;
+
+use super::{Common, by_kernel, exact, short};
+use crate::failure::Failure;
+use crate::output;
+use crate::plot::{self, Panel, Series};
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Condition numbers
+    #[arg(
+        long,
+        value_name = "K,K,...",
+        value_delimiter = ',',
+        required = true,
+        allow_negative_numbers = true
+    )]
+    kappa: Vec<f64>,
+    /// Allowed relative bias of the variance
+    #[arg(long, value_name = "B", default_value_t = 0.01, allow_negative_numbers = true)]
+    bias: f64,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The JSON document; its keys are a promise to scripts.
+#[derive(Debug, Serialize)]
+struct Document {
+    bias_tolerance: f64,
+    results: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    kappa: f64,
+    kernel: &'static str,
+    gradients_per_draw: f64,
+    gamma: Option<f64>,
+    xi: Option<f64>,
+    eta: f64,
+    bias: f64,
+    worst_eigenvalue: f64,
+}
+
+impl Row {
+    fn new(kappa: f64, tuned: &Tuned) -> Self {
+        Self {
+            kappa,
+            kernel: tuned.scheme.name(),
+            gradients_per_draw: tuned.cost,
+            gamma: tuned.scheme.gamma(),
+            xi: tuned.scheme.xi(),
+            eta: tuned.scheme.eta(),
+            bias: tuned.bias,
+            worst_eigenvalue: tuned.worst_eigenvalue,
+        }
+    }
+}
+
+pub(super) fn run(options: &Options) -> Result<(), Failure> {
+    let kernels = options.common.kernels()?;
+    let mut results = Vec::new();
+    for &kappa in &options.kappa {
+        for &kernel in &kernels {
+            results.push(Row::new(kappa, &tune(kernel, kappa, options.bias)?));
+        }
+    }
+    let header = ["kappa", "kernel", "gradients_per_draw", "gamma", "xi", "eta", "bias", "worst_eigenvalue"];
+    let rows = results.iter().map(|r| {
+        let numbers =
+            [Some(r.gradients_per_draw), r.gamma, r.xi, Some(r.eta), Some(r.bias), Some(r.worst_eigenvalue)];
+        [r.kappa.to_string(), r.kernel.to_owned()].into_iter().chain(numbers.map(exact)).collect()
+    });
+    options.common.to.write_csv(&header, rows)?;
+    if let Some(path) = &options.common.to.svg {
+        plot::save(path, &[panel(options, &kernels, &results)])?;
+    }
+    if options.common.to.json {
+        output::json(&Document { bias_tolerance: options.bias, results })
+    } else {
+        output::text(&text(options, &kernels, &results))
+    }
+}
+
+fn panel(options: &Options, kernels: &[Kernel], results: &[Row]) -> Panel {
+    let series = kernels.iter().map(|kernel| {
+        let rows = results.iter().filter(|row| row.kernel == kernel.name());
+        Series {
+            name: kernel.name().to_owned(),
+            points: rows.map(|row| (row.kappa, row.gradients_per_draw)).collect(),
+        }
+    });
+    Panel {
+        title: format!("Cost of a draw, relative bias at most {}", options.bias),
+        x_label: "condition number".to_owned(),
+        y_label: "gradients per independent draw".to_owned(),
+        series: series.collect(),
+    }
+}
+
+fn text(options: &Options, kernels: &[Kernel], results: &[Row]) -> String {
+    let costs = results.chunks(kernels.len()).map(|chunk| {
+        let first = chunk.first().map_or_else(String::new, |row| row.kappa.to_string());
+        std::iter::once(first).chain(chunk.iter().map(|row| short(Some(row.gradients_per_draw)))).collect()
+    });
+    let parameters = results.iter().map(|row| {
+        vec![
+            row.kernel.to_owned(),
+            row.kappa.to_string(),
+            short(row.gamma),
+            short(row.xi),
+            short(Some(row.eta)),
+            // Below this only rounding is left of it.
+            short(Some(if row.bias < 1e-10 { 0.0 } else { row.bias })),
+            short(Some(row.worst_eigenvalue)),
+        ]
+    });
+    format!(
+        "Gradients per independent draw (the longer of the times of theta and theta^2, at the worst eigenvalue),\n\
+         each kernel tuned for the least with a relative bias of the variance of at most {}:\n{}\n\n\
+         The parameters that do it (units of L = 1):\n{}",
+        options.bias,
+        by_kernel("kappa", kernels, costs),
+        output::table(["kernel", "kappa", "gamma", "xi", "eta", "bias", "worst eigenvalue"], parameters)
+    )
+}

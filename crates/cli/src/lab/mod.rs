@@ -1,0 +1,189 @@
+//! `ridgewalk lab`: exact laws on Gaussian targets for every kernel, and how plans grow, as tables, CSV files and plots.
+
+mod bias;
+mod iact;
+mod mixing;
+mod plan;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use comfy_table::Table;
+use ridgewalk::lyapunov::laws::Kernel;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Options of `ridgewalk lab`.
+#[derive(Debug, Args)]
+pub(crate) struct LabOptions {
+    #[command(subcommand)]
+    command: LabCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum LabCommand {
+    /// Gradients per independent draw, each kernel tuned for the least at a given bias
+    #[command(after_help = "Example:\n  ridgewalk lab iact --kappa 1,5,20,100\n\n\
+                            The longer of the integrated autocorrelation times of theta and theta^2 at the worst eigenvalue of\n\
+                            H/L in [1/kappa, 1], times gradients per step.")]
+    Iact(iact::Options),
+    /// Relative bias of the stationary variance against the step size
+    #[command(after_help = "Example:\n  ridgewalk lab bias --kappa 5 --eta-from 0.01 --eta-to 1\n\n\
+                            The largest over nine eigenvalues of H/L from 1/kappa to 1; 0 where it is below rounding.")]
+    Bias(bias::Options),
+    /// Gradients until W2 to the target is below an accuracy, against dimension and accuracy
+    #[command(
+        after_help = "Example:\n  ridgewalk lab mixing --kappa 5 --dimension 100 --accuracy 0.5 --doublings 2\n\n\
+                            From the mode, each kernel tuned for it, on nine eigenvalues from 1/kappa to 1 (L = 1). On\n\
+                            Gaussians some kernels do better than their proofs have it in general. For the randomized midpoint\n\
+                            the distance is a lower bound, from the first two moments."
+    )]
+    Mixing(mixing::Options),
+    /// Certified numbers of steps against dimension and accuracy
+    #[command(
+        after_help = "Example:\n  ridgewalk lab plan --kappa 2,10 --dimension 100 --accuracy 0.2 --doublings 3\n\n\
+                            Steps of `ridgewalk plan` with L = 1, for doubled dimension and for halved accuracy; the exponents\n\
+                            fitted to them contain the logarithm of the bound."
+    )]
+    Plan(plan::Options),
+}
+
+/// What those about kernels take.
+#[derive(Debug, Args)]
+struct Common {
+    /// Kernels, by name [default: all]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    kernels: Vec<String>,
+    #[command(flatten)]
+    to: Destination,
+}
+
+/// Where results go.
+#[derive(Debug, Args)]
+struct Destination {
+    /// Write the numbers to a CSV file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write a plot to an SVG file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write one JSON document instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(options: &LabOptions) -> Result<(), Failure> {
+    match &options.command {
+        LabCommand::Iact(options) => iact::run(options),
+        LabCommand::Bias(options) => bias::run(options),
+        LabCommand::Mixing(options) => mixing::run(options),
+        LabCommand::Plan(options) => plan::run(options),
+    }
+}
+
+impl Common {
+    /// The kernels asked for, each once.
+    fn kernels(&self) -> Result<Vec<Kernel>, Failure> {
+        if self.kernels.is_empty() {
+            return Ok(Kernel::ALL.to_vec());
+        }
+        let mut kernels = Vec::new();
+        for name in &self.kernels {
+            let kernel = Kernel::from_name(name).ok_or_else(|| {
+                let names = Kernel::ALL.map(Kernel::name).join(", ");
+                Failure::Usage(format!("kernel `{name}`: need one of {names}"))
+            })?;
+            if !kernels.contains(&kernel) {
+                kernels.push(kernel);
+            }
+        }
+        Ok(kernels)
+    }
+}
+
+impl Destination {
+    /// Writes the CSV file, if one is wanted.
+    fn write_csv(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<(), Failure> {
+        let Some(path) = &self.csv else { return Ok(()) };
+        let mut text = header.join(",");
+        for row in rows {
+            text.push('\n');
+            text.push_str(&row.join(","));
+        }
+        text.push('\n');
+        write(path, &text)
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|source| Failure::File { path: path.to_owned(), source })
+}
+
+/// A table whose columns after the first are the kernels.
+fn by_kernel(first: &str, kernels: &[Kernel], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+    let mut table = output::table([], rows);
+    table.set_header(std::iter::once(first).chain(kernels.iter().map(|kernel| kernel.name())));
+    table
+}
+
+/// The shortest decimal that reads back to the same double; empty for none.
+fn exact(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |v| v.to_string())
+}
+
+/// A few digits for people; a dash for none.
+fn short(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(v) if (0.009_995..1e6).contains(&v.abs()) => {
+            let digits = [(1000.0, 0), (100.0, 1), (10.0, 2), (1.0, 3)];
+            let digits =
+                digits.into_iter().find(|(least, _)| v.abs() >= *least).map_or(4, |(_, digits)| digits);
+            format!("{v:.digits$}")
+        }
+        Some(v) => format!("{v:.2e}"),
+    }
+}
+
+/// The slope of the straight line nearest to the points (ln x, ln y); `None` for fewer than two different x.
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let count = logs.len() as f64;
+    let (x, y) = logs.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
+    let spread: f64 = logs.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let product: f64 = logs.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+    (spread > 0.0).then(|| product / spread)
+}
+
+/// `value`, or an error that names it, unless it is positive and finite.
+fn positive(name: &str, value: f64) -> Result<f64, Failure> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Failure::Usage(format!("{name} = {value}: need a positive, finite number")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people_are_short() {
+        let written =
+            [Some(0.0), Some(99.7371), Some(10072.4), Some(1.00990), Some(0.0196), Some(3.2e-5), None]
+                .map(short);
+        assert_eq!(written, ["0", "99.74", "10072", "1.010", "0.0196", "3.20e-5", "-"]);
+    }
+
+    #[test]
+    fn the_slope_of_a_power_is_its_exponent() {
+        let points: Vec<(f64, f64)> = (1..6).map(|i| (f64::from(i), 3.0 * f64::from(i).powf(0.25))).collect();
+        assert!((slope(&points).unwrap() - 0.25).abs() < 1e-14);
+        assert_eq!(slope(&points[..1]), None);
+        assert_eq!(slope(&[]), None);
+    }
+}

@@ -1,0 +1,296 @@
+//! A kernel with its parameters, and its linear form at an eigenvalue l of H/L.
+//!
+//! What does not depend on l is computed once, when the scheme is made. Units of L = 1 throughout: ∇U/L is l θ.
+
+use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
+use ridgewalk_quadrature::LineRule;
+
+use super::free_flow::FreeFlow;
+use super::kernel::Kernel;
+use super::linear::{Branch, LinearForm};
+use crate::error::{Error, positive};
+use crate::matrix::{self, Matrix};
+
+/// The longest step of the kinetic kernels, as ξη: beyond it p is forgotten within a step to the last digit.
+const LONGEST: f64 = 700.0;
+
+/// A kernel with its parameters, all positive and finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheme {
+    kernel: Kernel,
+    gamma: f64,
+    xi: f64,
+    eta: f64,
+    parts: Parts,
+}
+
+/// What a step is made of, whatever the eigenvalue.
+#[derive(Debug, Clone, PartialEq)]
+enum Parts {
+    ThirdOrder(Coefficients),
+    Symmetric(OrnsteinUhlenbeck),
+    Ula,
+    Klmc(FreeFlow),
+    Ubu { half: FreeFlow },
+    Baoab { decay: f64, noise: f64 },
+    RandomizedMidpoint { full: FreeFlow, nodes: Vec<Midpoint> },
+}
+
+/// One possible time of the midpoint, with its quadrature weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Midpoint {
+    weight: f64,
+    /// From the start of the step to the midpoint.
+    before: FreeFlow,
+    /// ∫ s φ1: what the frozen gradient adds to θ until the midpoint.
+    frozen: f64,
+    /// From the midpoint to the end.
+    after: FreeFlow,
+}
+
+impl Scheme {
+    /// A scheme of this kernel; parameters that the kernel does not have are not looked at.
+    ///
+    /// # Errors
+    /// [`Error::Coefficients`] or [`Error::NotInRange`] names the parameter that is not usable and its value.
+    pub fn new(kernel: Kernel, gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
+        match kernel {
+            Kernel::ThirdOrder => Self::third_order(gamma, xi, eta),
+            Kernel::Symmetric => Self::symmetric(gamma, xi, eta),
+            Kernel::Ula => Self::ula(eta),
+            Kernel::Klmc => Self::klmc(xi, eta),
+            Kernel::Ubu => Self::ubu(xi, eta),
+            Kernel::Baoab => Self::baoab(xi, eta),
+            Kernel::RandomizedMidpoint => Self::randomized_midpoint(xi, eta),
+        }
+    }
+
+    /// The paper's Algorithm 1 with the exact line integral: ΔU = l (η θ + (η²/2) p).
+    ///
+    /// # Errors
+    /// [`Error::Coefficients`] as [`Parameters::new`] and [`Coefficients::new`] have it.
+    pub fn third_order(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
+        let coefficients = Coefficients::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
+        Ok(Self { kernel: Kernel::ThirdOrder, gamma, xi, eta, parts: Parts::ThirdOrder(coefficients) })
+    }
+
+    /// Half kick, half drift, exact step of (p, r), half drift, half kick.
+    ///
+    /// # Errors
+    /// [`Error::Coefficients`] as [`Parameters::new`] and [`OrnsteinUhlenbeck::new`] have it.
+    pub fn symmetric(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
+        let middle = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
+        Ok(Self { kernel: Kernel::Symmetric, gamma, xi, eta, parts: Parts::Symmetric(middle) })
+    }
+
+    /// θ' = θ − (η/L) ∇U + √(2η/L) noise: η is the step in units of 1/L.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] for a bad η.
+    pub fn ula(eta: f64) -> Result<Self, Error> {
+        Ok(Self { kernel: Kernel::Ula, gamma: 0.0, xi: 0.0, eta: positive("eta", eta)?, parts: Parts::Ula })
+    }
+
+    /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB with the gradient of the start, the rest exact.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] for a bad ξ or η, or ξη above 700.
+    pub fn klmc(xi: f64, eta: f64) -> Result<Self, Error> {
+        let flow = FreeFlow::new(xi, kinetic(xi, eta)?);
+        Ok(Self { kernel: Kernel::Klmc, gamma: 0.0, xi, eta, parts: Parts::Klmc(flow) })
+    }
+
+    /// The same dynamics: free flow over η/2, kick over η, free flow over η/2.
+    ///
+    /// # Errors
+    /// As [`Self::klmc`].
+    pub fn ubu(xi: f64, eta: f64) -> Result<Self, Error> {
+        let half = FreeFlow::new(xi, 0.5 * kinetic(xi, eta)?);
+        Ok(Self { kernel: Kernel::Ubu, gamma: 0.0, xi, eta, parts: Parts::Ubu { half } })
+    }
+
+    /// The same dynamics: kick and drift over η/2, friction and noise over η, drift and kick over η/2.
+    ///
+    /// # Errors
+    /// As [`Self::klmc`].
+    pub fn baoab(xi: f64, eta: f64) -> Result<Self, Error> {
+        let z = xi * kinetic(xi, eta)?;
+        let parts = Parts::Baoab { decay: (-z).exp(), noise: -(-2.0 * z).exp_m1() };
+        Ok(Self { kernel: Kernel::Baoab, gamma: 0.0, xi, eta, parts })
+    }
+
+    /// The same dynamics with the gradient at θ(αη), α uniform, which is itself reached with the gradient of the start.
+    ///
+    /// Averages over α are taken by Fejér's rule with enough nodes for double precision.
+    ///
+    /// # Errors
+    /// As [`Self::klmc`].
+    pub fn randomized_midpoint(xi: f64, eta: f64) -> Result<Self, Error> {
+        let full = FreeFlow::new(xi, kinetic(xi, eta)?);
+        // Fourth moments bring in e^(-4 z α); the rule's error falls like (z/2)^n/n! with the number of nodes.
+        let z = xi * eta;
+        let nodes = [(0.25, 12), (2.0, 20), (10.0, 48), (60.0, 128)];
+        let nodes = nodes.into_iter().find(|(most, _)| z <= *most).map_or(512, |(_, nodes)| nodes);
+        let rule = LineRule::new(nodes, 1.0)?;
+        let midpoint = |(&alpha, &weight): (&f64, &f64)| Midpoint {
+            weight,
+            before: FreeFlow::new(xi, alpha * eta),
+            frozen: (alpha * eta).powi(2) * ridgewalk_coefficients::phi2(alpha * z),
+            after: FreeFlow::new(xi, (1.0 - alpha) * eta),
+        };
+        let nodes = rule.nodes().iter().zip(rule.weights()).map(midpoint).collect();
+        let parts = Parts::RandomizedMidpoint { full, nodes };
+        Ok(Self { kernel: Kernel::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The kernel's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.kernel.name()
+    }
+
+    /// The coupling γ, where the kernel has one.
+    #[must_use]
+    pub fn gamma(&self) -> Option<f64> {
+        self.kernel.has_gamma().then_some(self.gamma)
+    }
+
+    /// The friction ξ, where the kernel has one.
+    #[must_use]
+    pub fn xi(&self) -> Option<f64> {
+        self.kernel.has_xi().then_some(self.xi)
+    }
+
+    /// The step size η.
+    #[must_use]
+    pub fn eta(&self) -> f64 {
+        self.eta
+    }
+
+    /// Gradients or exact line integrals per step.
+    #[must_use]
+    pub fn gradients_per_step(&self) -> u32 {
+        self.kernel.gradients_per_step()
+    }
+
+    /// One step on a coordinate whose eigenvalue of H/L is `l`.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] unless `l` is positive and finite.
+    pub fn linear_form(&self, l: f64) -> Result<LinearForm, Error> {
+        Ok(self.form(positive("eigenvalue", l)?))
+    }
+
+    /// [`Self::linear_form`] for an `l` that is known to be good.
+    pub(super) fn form(&self, l: f64) -> LinearForm {
+        let one = |dimension, matrix, noise| {
+            LinearForm::new(dimension, vec![Branch { weight: 1.0, matrix, noise }])
+        };
+        let eta = self.eta;
+        match &self.parts {
+            Parts::ThirdOrder(c) => one(3, third_order_matrix(c, eta, l), c.covariance()),
+            Parts::Symmetric(middle) => {
+                let [[a, b], [c, d]] = middle.flow();
+                let [[pp, pr], [_, rr]] = middle.covariance();
+                let flow = [[1.0, 0.0, 0.0], [0.0, a, b], [0.0, c, d]];
+                let (matrix, noise) =
+                    between_half_kicks(eta, l, &flow, &[[0.0, 0.0, 0.0], [0.0, pp, pr], [0.0, pr, rr]]);
+                one(3, matrix, noise)
+            }
+            Parts::Ula => {
+                one(1, padded([[1.0 - eta * l, 0.0], [0.0; 2]]), padded([[2.0 * eta, 0.0], [0.0; 2]]))
+            }
+            Parts::Klmc(flow) => {
+                let phi2 = ridgewalk_coefficients::phi2(self.xi * eta);
+                let matrix = [[1.0 - l * eta * eta * phi2, flow.reach], [-l * flow.reach, flow.decay]];
+                one(2, padded(matrix), padded(covariance(flow)))
+            }
+            Parts::Ubu { half } => {
+                let kicked =
+                    matrix::product(&[[1.0, half.reach], [0.0, half.decay]], &[[1.0, 0.0], [-eta * l, 1.0]]);
+                let flow = [[1.0, half.reach], [0.0, half.decay]];
+                let carried = matrix::congruence(&covariance(half), &matrix::transpose(&kicked));
+                let noise = matrix::combine(1.0, &carried, 1.0, &covariance(half));
+                one(2, padded(matrix::product(&kicked, &flow)), padded(noise))
+            }
+            Parts::Baoab { decay, noise } => {
+                let flow = [[1.0, 0.0, 0.0], [0.0, *decay, 0.0], [0.0; 3]];
+                let (matrix, noise) =
+                    between_half_kicks(eta, l, &flow, &[[0.0; 3], [0.0, *noise, 0.0], [0.0; 3]]);
+                one(2, matrix, noise)
+            }
+            Parts::RandomizedMidpoint { full, nodes } => {
+                LinearForm::new(2, nodes.iter().map(|node| midpoint_branch(full, node, eta, l)).collect())
+            }
+        }
+    }
+}
+
+/// η, if ξ and η are good for a kinetic kernel.
+fn kinetic(xi: f64, eta: f64) -> Result<f64, Error> {
+    positive("xi", xi)?;
+    positive("eta", eta)?;
+    let z = xi * eta;
+    if z.is_normal() && z <= LONGEST {
+        Ok(eta)
+    } else {
+        Err(Error::NotInRange { name: "xi * eta", value: z, need: "a positive number of at most 700" })
+    }
+}
+
+/// The mean of Algorithm 1 with ΔU = l (η θ + (η²/2) p).
+fn third_order_matrix(c: &Coefficients, eta: f64, l: f64) -> Matrix<3> {
+    let (from_theta, from_p) = (l * eta, 0.5 * l * eta * eta);
+    let row = |kick: f64, [theta, p, r]: [f64; 3]| [theta + kick * from_theta, p + kick * from_p, r];
+    [
+        row(-0.5 * eta, [1.0, c.mu12(), c.mu13()]),
+        row(-1.0, [0.0, c.mu22(), c.mu23()]),
+        row(c.mu31(), [0.0, c.mu32(), c.mu33()]),
+    ]
+}
+
+/// A step with half kicks outside, half drifts inside them and `flow` with its noise in the middle.
+fn between_half_kicks(eta: f64, l: f64, flow: &Matrix<3>, noise: &Matrix<3>) -> (Matrix<3>, Matrix<3>) {
+    let h = 0.5 * eta;
+    // Kick, then drift; and drift, then kick.
+    let before = [[1.0 - h * h * l, h, 0.0], [-h * l, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let after = [[1.0, h, 0.0], [-h * l, 1.0 - h * h * l, 0.0], [0.0, 0.0, 1.0]];
+    let matrix = matrix::product(&after, &matrix::product(flow, &before));
+    (matrix, matrix::congruence(noise, &matrix::transpose(&after)))
+}
+
+/// One step of Shen and Lee's method for one time of the midpoint.
+fn midpoint_branch(full: &FreeFlow, node: &Midpoint, eta: f64, l: f64) -> Branch {
+    let Midpoint { weight, before, frozen, after } = node;
+    // The gradient at the midpoint, l times (its θ), moves the end by −η (what a kick does in the time left).
+    let kick = [-eta * l * after.reach, -eta * l * after.decay];
+    let midpoint = [1.0 - l * frozen, before.reach];
+    let matrix = [
+        [1.0 + kick[0] * midpoint[0], full.reach + kick[0] * midpoint[1]],
+        [kick[1] * midpoint[0], full.decay + kick[1] * midpoint[1]],
+    ];
+    // The noise until the midpoint reaches the end through the free flow; the rest is independent of it.
+    let [theta, cross, _] = before.noise;
+    let shared = [theta + after.reach * cross, after.decay * cross];
+    let end = covariance(full);
+    let noise = matrix::from_fn(|i, j| {
+        end[i][j] + kick[i] * shared[j] + kick[j] * shared[i] + kick[i] * kick[j] * theta
+    });
+    Branch { weight: *weight, matrix: padded(matrix), noise: padded(noise) }
+}
+
+fn covariance(flow: &FreeFlow) -> Matrix<2> {
+    let [theta, cross, p] = flow.noise;
+    [[theta, cross], [cross, p]]
+}
+
+/// A matrix on (θ, p) as one on (θ, p, r).
+fn padded(a: Matrix<2>) -> Matrix<3> {
+    matrix::from_fn(|i, j| if i < 2 && j < 2 { a[i][j] } else { 0.0 })
+}

@@ -1,0 +1,95 @@
+//! A Gaussian target by the eigenvalues of its Hessian, and where a chain starts.
+
+use crate::error::{Error, positive};
+
+/// The most eigenvalues that differ in [`Target::log_spaced`].
+const LOG_SPACED: u32 = 9;
+
+/// An eigenvalue and how many coordinates have it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mode {
+    /// The eigenvalue of the Hessian H.
+    pub eigenvalue: f64,
+    /// The number of coordinates.
+    pub multiplicity: u64,
+}
+
+/// N(θ*, H^−1). Only the eigenvalues of H matter to the laws, so that a million dimensions cost no more than one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    modes: Vec<Mode>,
+    smoothness: f64,
+}
+
+impl Target {
+    /// The target whose Hessian has these eigenvalues, each with its multiplicity; L is the largest of them.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] for an eigenvalue that is not positive and finite, and for a dimension of 0.
+    pub fn new(eigenvalues: &[(f64, u64)]) -> Result<Self, Error> {
+        let mut smoothness = 0.0_f64;
+        for &(eigenvalue, multiplicity) in eigenvalues {
+            positive("eigenvalue", eigenvalue)?;
+            if multiplicity > 0 {
+                smoothness = smoothness.max(eigenvalue);
+            }
+        }
+        if smoothness == 0.0 {
+            return Err(Error::NotInRange { name: "dimension", value: 0.0, need: "at least 1" });
+        }
+        let modes = eigenvalues.iter().filter(|(_, multiplicity)| *multiplicity > 0);
+        let modes = modes.map(|&(eigenvalue, multiplicity)| Mode { eigenvalue, multiplicity }).collect();
+        Ok(Self { modes, smoothness })
+    }
+
+    /// `dimension` coordinates with L = 1, spread evenly over at most nine eigenvalues from 1 down to 1/κ that are evenly
+    /// spaced in the logarithm.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] unless κ is finite and at least 1, and the dimension at least 1.
+    pub fn log_spaced(kappa: f64, dimension: u64) -> Result<Self, Error> {
+        crate::error::condition_number(kappa)?;
+        let count = u64::from(LOG_SPACED).min(dimension).max(1);
+        let last = count.max(2) - 1;
+        let eigenvalues: Vec<(f64, u64)> = (0..count)
+            .map(|i| {
+                let share = dimension / count + u64::from(i < dimension % count);
+                (kappa.powf(-(i as f64) / last as f64), share)
+            })
+            .collect();
+        Self::new(&eigenvalues)
+    }
+
+    /// The eigenvalues with their multiplicities, as given.
+    #[must_use]
+    pub fn modes(&self) -> &[Mode] {
+        &self.modes
+    }
+
+    /// L, the largest eigenvalue.
+    #[must_use]
+    pub fn smoothness(&self) -> f64 {
+        self.smoothness
+    }
+
+    /// κ, the largest over the smallest eigenvalue.
+    #[must_use]
+    pub fn condition_number(&self) -> f64 {
+        self.smoothness / self.modes.iter().map(|mode| mode.eigenvalue).fold(f64::INFINITY, f64::min)
+    }
+
+    /// d, the sum of the multiplicities.
+    #[must_use]
+    pub fn dimension(&self) -> u64 {
+        self.modes.iter().map(|mode| mode.multiplicity).fold(0, u64::saturating_add)
+    }
+}
+
+/// Where a chain starts. In either case p and r are drawn from N(0, I/L).
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// At θ*.
+    AtMode,
+    /// At a distance from θ*: for each mode of the target the displacement of each of its coordinates.
+    Displaced(Vec<f64>),
+}

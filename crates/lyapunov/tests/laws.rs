@@ -1,0 +1,673 @@
+//! Exact laws against computations that share no formula with them: exponentials of the stages' own linear equations for each
+//! step, plain sums and marches for everything made of steps, and what is published about these kernels.
+
+use proptest::prelude::*;
+use ridgewalk_lyapunov::Error;
+use ridgewalk_lyapunov::laws::{
+    Autocorrelation, Evolution, Kernel, LinearForm, Scheme, Start, Target, relative_bias, tune, tune_mixing,
+};
+use ridgewalk_quadrature::LineRule;
+
+type Dense = Vec<Vec<f64>>;
+
+fn zeros(rows: usize, columns: usize) -> Dense {
+    vec![vec![0.0; columns]; rows]
+}
+
+fn identity(n: usize) -> Dense {
+    (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect()
+}
+
+fn product(a: &Dense, b: &Dense) -> Dense {
+    a.iter()
+        .map(|row| (0..b[0].len()).map(|j| row.iter().zip(b).map(|(x, r)| x * r[j]).sum()).collect())
+        .collect()
+}
+
+fn transpose(a: &Dense) -> Dense {
+    (0..a[0].len()).map(|j| a.iter().map(|row| row[j]).collect()).collect()
+}
+
+fn sum(a: &Dense, b: &Dense) -> Dense {
+    a.iter().zip(b).map(|(x, y)| x.iter().zip(y).map(|(x, y)| x + y).collect()).collect()
+}
+
+/// exp(a t) by Taylor's series on t/4 and two squarings, for short times.
+fn exponential(a: &Dense, t: f64) -> Dense {
+    let n = a.len();
+    let (mut term, mut total) = (identity(n), identity(n));
+    for k in 1..=20 {
+        let scaled: Dense =
+            a.iter().map(|row| row.iter().map(|x| x * t / 4.0 / f64::from(k)).collect()).collect();
+        term = product(&term, &scaled);
+        total = sum(&total, &term);
+    }
+    for _ in 0..2 {
+        total = product(&total, &total);
+    }
+    total
+}
+
+/// dx = a x dt + noise of intensity q: the map and the covariance after a time t, by Van Loan's block exponential over a
+/// 64th of it (his −a grows as fast as a decays) and six doublings.
+fn flow_and_noise(a: &Dense, q: &Dense, t: f64) -> (Dense, Dense) {
+    let n = a.len();
+    let mut block = zeros(2 * n, 2 * n);
+    for i in 0..n {
+        for j in 0..n {
+            block[i][j] = -a[i][j];
+            block[i][j + n] = q[i][j];
+            block[i + n][j + n] = a[j][i];
+        }
+    }
+    let e = exponential(&block, t / 64.0);
+    let flow: Dense = (0..n).map(|i| (0..n).map(|j| e[j + n][i + n]).collect()).collect();
+    let upper: Dense = e[..n].iter().map(|row| row[n..].to_vec()).collect();
+    let mut stages = Stages { noise: product(&flow, &upper), map: flow };
+    for _ in 0..6 {
+        let (map, noise) = (stages.map.clone(), stages.noise.clone());
+        stages = stages.then((map, noise));
+    }
+    (stages.map, stages.noise)
+}
+
+/// A linear map with noise that is put together from stages.
+struct Stages {
+    map: Dense,
+    noise: Dense,
+}
+
+impl Stages {
+    fn starting_with(map: Dense) -> Self {
+        let noise = zeros(map.len(), map.len());
+        Self { map, noise }
+    }
+
+    fn then(self, (map, noise): (Dense, Dense)) -> Self {
+        let carried = product(&product(&map, &self.noise), &transpose(&map));
+        Self { map: product(&map, &self.map), noise: sum(&carried, &noise) }
+    }
+
+    fn then_map(self, map: Dense) -> Self {
+        let noise = zeros(map.len(), map.len());
+        self.then((map, noise))
+    }
+}
+
+fn noise_on(n: usize, which: &[usize], intensity: f64) -> Dense {
+    let mut q = zeros(n, n);
+    for &i in which {
+        for &j in which {
+            q[i][j] = intensity;
+        }
+    }
+    q
+}
+
+/// Algorithm 1 from the three stages it is derived from: p̂ driven by r̂, which sees the p of the start; θ and r̃ by p̂.
+/// State θ, p̂, r̃, r̂, p at the start, −ΔU/η. `push` is the sign of γ r in dp.
+fn third_order_reference(gamma: f64, xi: f64, eta: f64, l: f64, push: f64, intensity: f64) -> Stages {
+    let mut a = zeros(6, 6);
+    a[0][1] = 1.0;
+    a[1][3] = push * gamma;
+    a[1][5] = 1.0;
+    a[2][1] = -gamma;
+    a[2][2] = -xi;
+    a[3][3] = -xi;
+    a[3][4] = -gamma;
+    let mut inject = zeros(6, 3);
+    (inject[0][0], inject[1][1], inject[2][2], inject[3][2], inject[4][1]) = (1.0, 1.0, 1.0, 1.0, 1.0);
+    inject[5] = vec![-l, -l * eta / 2.0, 0.0];
+    let (flow, noise) = flow_and_noise(&a, &noise_on(6, &[2, 3], intensity * xi), eta);
+    let full = Stages { map: product(&flow, &inject), noise };
+    Stages {
+        map: full.map[..3].to_vec(),
+        noise: full.noise[..3].iter().map(|row| row[..3].to_vec()).collect(),
+    }
+}
+
+/// The other kernels by what they freeze and what they solve; `alpha` is the midpoint's time for the one that has one.
+fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
+    let (eta, xi, gamma) = (scheme.eta(), scheme.xi().unwrap_or(0.0), scheme.gamma().unwrap_or(0.0));
+    let free = vec![vec![0.0, 1.0], vec![0.0, -xi]];
+    let free_noise = noise_on(2, &[1], 2.0 * xi);
+    let kick = |time: f64| vec![vec![1.0, 0.0], vec![-time * l, 1.0]];
+    let drift = |time: f64| vec![vec![1.0, time], vec![0.0, 1.0]];
+    let on_three = |m: Dense| {
+        let mut big = identity(3);
+        (0..2).for_each(|i| (0..2).for_each(|j| big[i][j] = m[i][j]));
+        big
+    };
+    match scheme.kernel() {
+        Kernel::ThirdOrder => third_order_reference(gamma, xi, eta, l, 1.0, 2.0),
+        Kernel::Symmetric => {
+            let mut a = zeros(3, 3);
+            (a[1][2], a[2][1], a[2][2]) = (gamma, -gamma, -xi);
+            Stages::starting_with(on_three(kick(eta / 2.0)))
+                .then_map(on_three(drift(eta / 2.0)))
+                .then(flow_and_noise(&a, &noise_on(3, &[2], 2.0 * xi), eta))
+                .then_map(on_three(drift(eta / 2.0)))
+                .then_map(on_three(kick(eta / 2.0)))
+        }
+        Kernel::Ula => Stages { map: vec![vec![1.0 - eta * l]], noise: vec![vec![2.0 * eta]] },
+        Kernel::Klmc => {
+            // θ, p and the frozen gradient.
+            let a = vec![vec![0.0, 1.0, 0.0], vec![0.0, -xi, -1.0], vec![0.0; 3]];
+            let inject = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![l, 0.0]];
+            let (flow, noise) = flow_and_noise(&a, &noise_on(3, &[1], 2.0 * xi), eta);
+            Stages {
+                map: product(&flow, &inject)[..2].to_vec(),
+                noise: noise[..2].iter().map(|row| row[..2].to_vec()).collect(),
+            }
+        }
+        Kernel::Ubu => Stages::starting_with(identity(2))
+            .then(flow_and_noise(&free, &free_noise, eta / 2.0))
+            .then_map(kick(eta))
+            .then(flow_and_noise(&free, &free_noise, eta / 2.0)),
+        Kernel::Baoab => {
+            let a = vec![vec![0.0, 0.0], vec![0.0, -xi]];
+            Stages::starting_with(kick(eta / 2.0))
+                .then_map(drift(eta / 2.0))
+                .then(flow_and_noise(&a, &free_noise, eta))
+                .then_map(drift(eta / 2.0))
+                .then_map(kick(eta / 2.0))
+        }
+        Kernel::RandomizedMidpoint => {
+            // Until αη side by side: the free path, and the path with the frozen gradient that finds the midpoint; one noise
+            // drives both. Then the free path gets the whole kick of the step at once and goes on.
+            let mut a = zeros(5, 5);
+            (a[0][1], a[1][1], a[2][3], a[3][3], a[3][4]) = (1.0, -xi, 1.0, -xi, -1.0);
+            let mut inject = zeros(5, 2);
+            (inject[0][0], inject[1][1], inject[2][0], inject[3][1], inject[4][0]) = (1.0, 1.0, 1.0, 1.0, l);
+            let kick = vec![vec![1.0, 0.0, 0.0, 0.0, 0.0], vec![0.0, 1.0, -eta * l, 0.0, 0.0]];
+            let (flow, noise) = flow_and_noise(&a, &noise_on(5, &[1, 3], 2.0 * xi), alpha * eta);
+            let kicked = Stages {
+                map: product(&kick, &product(&flow, &inject)),
+                noise: product(&product(&kick, &noise), &transpose(&kick)),
+            };
+            kicked.then(flow_and_noise(&free, &free_noise, (1.0 - alpha) * eta))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The largest difference of a branch from its reference, relative to the largest entry of each matrix.
+fn difference(form: &LinearForm, branch: usize, reference: &Stages) -> f64 {
+    let branch = &form.branches()[branch];
+    let n = reference.map.len();
+    let mut worst = 0.0_f64;
+    for (ours, theirs) in [(&branch.matrix, &reference.map), (&branch.noise, &reference.noise)] {
+        let size = theirs.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+        for i in 0..3 {
+            for j in 0..3 {
+                let expected = if i < n && j < n { theirs[i][j] } else { 0.0 };
+                worst = worst.max((ours[i][j] - expected).abs() / size);
+            }
+        }
+    }
+    worst
+}
+
+fn schemes(gamma: f64, xi: f64, eta: f64) -> Vec<Scheme> {
+    Kernel::ALL.iter().map(|&kernel| Scheme::new(kernel, gamma, xi, eta).unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn every_step_is_what_its_stages_make_it(
+        gamma in 0.1..3.0_f64, xi in 0.1..6.0_f64, eta in 0.05..2.0_f64, l in 0.01..1.0_f64,
+    ) {
+        for scheme in schemes(gamma, xi, eta) {
+            let form = scheme.linear_form(l).unwrap();
+            let rule = LineRule::new(form.branches().len(), 1.0).unwrap();
+            for (branch, &alpha) in rule.nodes().iter().enumerate() {
+                prop_assert!((form.branches()[branch].weight - rule.weights()[branch]).abs() < 1e-15);
+                let error = difference(&form, branch, &reference(&scheme, l, alpha));
+                prop_assert!(error < 1e-11, "{}: {error:e}", scheme.name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_stationary_covariance_is_left_as_it_is_and_is_the_limit(
+        gamma in 0.3..3.0_f64, xi in 0.3..6.0_f64, eta in 0.05..0.6_f64, l in 0.05..1.0_f64,
+    ) {
+        let target = Target::new(&[(l, 3), (1.0, 2)]).unwrap();
+        for scheme in schemes(gamma, xi, eta) {
+            let form = scheme.linear_form(l).unwrap();
+            // Long steps of the paper's kernel with γη large are unstable; then there is no limit.
+            let Some(sigma) = form.stationary() else {
+                prop_assert!(form.spectral_radius().unwrap() > 1.0 - 1e-9, "{}", scheme.name());
+                continue;
+            };
+            prop_assert!(form.spectral_radius().unwrap() < 1.0);
+            let again = form.propagate_second_moment(&sigma);
+            for i in 0..3 {
+                for j in 0..3 {
+                    prop_assert!((again[i][j] - sigma[i][j]).abs() < 1e-12 * (1.0 + sigma[0][0]), "{}", scheme.name());
+                }
+            }
+            let evolution = Evolution::new(&scheme, &target, &Start::Displaced(vec![3.0, -1.0])).unwrap();
+            let Some(limit) = evolution.stationary() else { continue };
+            let law = evolution.after(1 << 40);
+            for (a, b) in law.modes().iter().zip(limit.modes()) {
+                prop_assert!(a.mean[0].abs() < 1e-9);
+                prop_assert!((a.covariance[0][0] / b.covariance[0][0] - 1.0).abs() < 1e-9, "{}", scheme.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_sign_or_a_wrong_amplitude_in_the_dynamics_would_show() {
+    let (gamma, xi, eta, l) = (1.1, 2.3, 0.5, 0.4);
+    let form = Scheme::third_order(gamma, xi, eta).unwrap().linear_form(l).unwrap();
+    assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, 1.0, 2.0)) < 1e-13);
+    // The misprint dp = (−g/L − γ r) dt, a noise of √ξ in place of √(2ξ), and an eigenvalue that is off by 1e-6.
+    assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, -1.0, 2.0)) > 0.1);
+    assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, 1.0, 1.0)) > 0.5);
+    assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l * (1.0 + 1e-6), 1.0, 2.0)) > 1e-8);
+}
+
+#[test]
+fn averages_over_the_random_midpoint_have_converged() {
+    for (xi, eta) in [(0.4, 0.5), (2.0, 0.12), (2.0, 1.0), (5.0, 1.9), (10.0, 5.0)] {
+        let (l, scheme) = (0.3, Scheme::randomized_midpoint(xi, eta).unwrap());
+        let form = scheme.linear_form(l).unwrap();
+        let finer = LineRule::new(300, 1.0).unwrap();
+        let (mut mean, mut noise) = (zeros(2, 2), zeros(2, 2));
+        for (&alpha, &weight) in finer.nodes().iter().zip(finer.weights()) {
+            let stages = reference(&scheme, l, alpha);
+            for i in 0..2 {
+                for j in 0..2 {
+                    mean[i][j] += weight * stages.map[i][j];
+                    noise[i][j] += weight * stages.noise[i][j];
+                }
+            }
+        }
+        for i in 0..2 {
+            for j in 0..2 {
+                assert!((form.mean_matrix()[i][j] - mean[i][j]).abs() < 1e-11, "xi eta = {}", xi * eta);
+                assert!((form.mean_noise()[i][j] - noise[i][j]).abs() < 1e-10, "xi eta = {}", xi * eta);
+            }
+        }
+    }
+}
+
+#[test]
+fn noise_keeps_its_digits_for_tiny_steps() {
+    // 2ξη³/3, ξη² and 2ξη at ξη = 2e-7: differences of closed forms would have none left in the first.
+    let (xi, eta) = (2.0, 1e-7_f64);
+    for scheme in [
+        Scheme::klmc(xi, eta).unwrap(),
+        Scheme::ubu(xi, eta).unwrap(),
+        Scheme::randomized_midpoint(xi, eta).unwrap(),
+    ] {
+        let noise = scheme.linear_form(1.0).unwrap().mean_noise();
+        // U splits its noise at the middle; to leading order all three have the same.
+        assert!((noise[0][0] / (2.0 * xi * eta.powi(3) / 3.0) - 1.0).abs() < 1e-6, "{}", scheme.name());
+        assert!((noise[0][1] / (xi * eta * eta) - 1.0).abs() < 1e-6);
+        assert!((noise[1][1] / (2.0 * xi * eta) - 1.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn baoab_and_the_symmetric_splitting_have_no_bias_and_ula_has_the_known_one() {
+    for l in [0.02, 0.3, 1.0] {
+        for eta in [0.1, 0.7, 1.5, 1.9] {
+            for scheme in [Scheme::baoab(0.8, eta).unwrap(), Scheme::symmetric(1.3, 2.0, eta).unwrap()] {
+                let sigma = scheme.linear_form(l).unwrap().stationary().unwrap();
+                assert!((sigma[0][0] * l - 1.0).abs() < 1e-11, "{} at {eta}, {l}", scheme.name());
+                assert!(sigma[0][1].abs() < 1e-12);
+                // The momentum pays for it: its variance is 1 − lη²/4.
+                assert!((sigma[1][1] - (1.0 - l * eta * eta / 4.0)).abs() < 1e-11);
+            }
+            let ula = Scheme::ula(eta).unwrap().linear_form(l).unwrap().stationary().unwrap();
+            assert!((ula[0][0] * l * (1.0 - eta * l / 2.0) - 1.0).abs() < 1e-13);
+        }
+    }
+    assert!(Scheme::ula(2.0).unwrap().linear_form(1.0).unwrap().stationary().is_none());
+    assert!(!Scheme::baoab(1.0, 2.01).unwrap().linear_form(1.0).unwrap().is_stable());
+    assert!(Scheme::baoab(1.0, 1.99).unwrap().linear_form(1.0).unwrap().is_stable());
+}
+
+#[test]
+fn the_bias_falls_with_the_order_of_each_kernel() {
+    let bias = |kernel: Kernel, eta: f64| {
+        let scheme = Scheme::new(kernel, 1.2, 2.0, eta).unwrap();
+        relative_bias(&scheme, &Target::new(&[(1.0, 1), (0.3, 1)]).unwrap()).unwrap()
+    };
+    for (kernel, order) in [
+        (Kernel::Ula, 1.0),
+        (Kernel::Klmc, 1.0),
+        (Kernel::Ubu, 2.0),
+        // On a Gaussian one order better than the proof has it in general.
+        (Kernel::ThirdOrder, 3.0),
+        (Kernel::RandomizedMidpoint, 3.0),
+    ] {
+        let measured = (bias(kernel, 0.02) / bias(kernel, 0.01)).log2();
+        assert!((measured - order).abs() < 0.05, "{}: {measured}", kernel.name());
+    }
+}
+
+#[test]
+fn autocorrelation_times_are_the_sums_of_autocorrelations() {
+    for scheme in schemes(1.1, 2.0, 0.5) {
+        for l in [0.1, 1.0] {
+            let form = scheme.linear_form(l).unwrap();
+            let sigma = form.stationary().unwrap();
+            let mut lagged = [sigma[0][0], sigma[1][0], sigma[2][0]];
+            let (mut theta, mut square) = (1.0, 1.0);
+            for _ in 0..5000 {
+                lagged = form.propagate_mean(&lagged);
+                let correlation = lagged[0] / sigma[0][0];
+                theta += 2.0 * correlation;
+                square += 2.0 * correlation * correlation;
+            }
+            let times = Autocorrelation::new(&form).unwrap();
+            assert!((times.theta() / theta - 1.0).abs() < 1e-10, "{}", scheme.name());
+            if scheme.kernel() == Kernel::RandomizedMidpoint {
+                // Not a Gaussian process: the Gaussian formula is close, and wrong.
+                let off = (times.theta_squared() / square - 1.0).abs();
+                assert!(1e-6 < off && off < 0.05, "{off:e}");
+            } else {
+                assert!((times.theta_squared() / square - 1.0).abs() < 1e-10, "{}", scheme.name());
+            }
+            assert_eq!(times.longer(), times.theta().max(times.theta_squared()));
+        }
+    }
+}
+
+#[test]
+fn the_random_midpoint_has_the_square_times_of_its_fourth_moments() {
+    // Fourth moments by following them from a Gaussian, on all sixteen entries, then the lags of θ² one by one.
+    let form = Scheme::randomized_midpoint(1.5, 0.9).unwrap().linear_form(0.8).unwrap();
+    let sigma = form.stationary().unwrap();
+    let pair = |m: &[[f64; 3]; 3], i: usize, j: usize| m[i][j];
+    let bits = |n: usize| [n >> 3 & 1, n >> 2 & 1, n >> 1 & 1, n & 1];
+    let pairings = |[i, j, k, l]: [usize; 4], a: &[[f64; 3]; 3], b: &[[f64; 3]; 3]| {
+        pair(a, i, j) * pair(b, k, l) + pair(a, i, k) * pair(b, j, l) + pair(a, i, l) * pair(b, j, k)
+    };
+    let mut fourth: Vec<f64> = (0..16).map(|n| pairings(bits(n), &sigma, &sigma)).collect();
+    for _ in 0..400 {
+        let mut next = vec![0.0; 16];
+        for branch in form.branches() {
+            let (f, n) = (&branch.matrix, &branch.noise);
+            let mut moved = [[0.0; 3]; 3];
+            for i in 0..2 {
+                for j in 0..2 {
+                    for a in 0..2 {
+                        moved[i][j] += (0..2).map(|b| f[i][a] * sigma[a][b] * f[j][b]).sum::<f64>();
+                    }
+                }
+            }
+            for (to, value) in next.iter_mut().enumerate() {
+                let t = bits(to);
+                let mut total = pairings(t, &moved, n) + pairings(t, n, &moved) + pairings(t, n, n);
+                for (from, moment) in fourth.iter().enumerate() {
+                    let s = bits(from);
+                    total += (0..4).map(|k| f[t[k]][s[k]]).product::<f64>() * moment;
+                }
+                *value += branch.weight * total;
+            }
+        }
+        fourth = next;
+    }
+    let kurtosis = fourth[0] / sigma[0][0].powi(2);
+    assert!((kurtosis - 3.0).abs() > 1e-4, "not Gaussian: kurtosis {kurtosis}");
+    let mut lagged = [[0.0; 3]; 3];
+    for i in 0..2 {
+        for j in 0..2 {
+            lagged[i][j] = fourth[2 * i + j] - sigma[0][0] * sigma[i][j];
+        }
+    }
+    let (variance, mut time) = (lagged[0][0], 1.0);
+    let mut noiseless = zeros(3, 3);
+    for _ in 0..2000 {
+        noiseless.iter_mut().for_each(|row| row.fill(0.0));
+        for branch in form.branches() {
+            for (i, row) in noiseless.iter_mut().enumerate() {
+                for (j, entry) in row.iter_mut().enumerate() {
+                    for (a, row) in lagged.iter().enumerate() {
+                        let inner: f64 = row.iter().zip(&branch.matrix[j]).map(|(x, f)| x * f).sum();
+                        *entry += branch.weight * branch.matrix[i][a] * inner;
+                    }
+                }
+            }
+        }
+        (0..3).for_each(|i| (0..3).for_each(|j| lagged[i][j] = noiseless[i][j]));
+        time += 2.0 * lagged[0][0] / variance;
+    }
+    let ours = Autocorrelation::new(&form).unwrap().theta_squared();
+    assert!((ours / time - 1.0).abs() < 1e-10, "{ours} and {time}");
+}
+
+#[test]
+fn laws_after_some_steps_are_the_steps_taken_one_by_one() {
+    let target = Target::new(&[(0.5, 4), (8.0, 1)]).unwrap();
+    assert_eq!((target.smoothness(), target.condition_number(), target.dimension()), (8.0, 16.0, 5));
+    for scheme in schemes(1.1, 2.0, 0.4) {
+        let evolution = Evolution::new(&scheme, &target, &Start::Displaced(vec![2.0, -0.5])).unwrap();
+        let law = evolution.after(37);
+        for (mode, displacement) in law.modes().iter().zip([2.0, -0.5]) {
+            let form = scheme.linear_form(mode.eigenvalue / 8.0).unwrap();
+            let theta = displacement * 8f64.sqrt();
+            let mut mean = [theta, 0.0, 0.0];
+            let mut second = [[theta * theta, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+            for (i, row) in second.iter_mut().enumerate().skip(form.dimension()) {
+                row[i] = 0.0;
+            }
+            for _ in 0..37 {
+                second = form.propagate_second_moment(&second);
+                mean = form.propagate_mean(&mean);
+            }
+            assert!((mode.mean[0] - mean[0] / 8f64.sqrt()).abs() < 1e-12);
+            for i in 0..3 {
+                for j in 0..3 {
+                    let covariance = (second[i][j] - mean[i] * mean[j]) / 8.0;
+                    assert!((mode.covariance[i][j] - covariance).abs() < 1e-12, "{}", scheme.name());
+                }
+            }
+        }
+        // Bures' distance, coordinate by coordinate.
+        let mut square = 0.0;
+        for mode in law.modes() {
+            for _ in 0..mode.multiplicity {
+                let deviation = mode.covariance[0][0].sqrt() - (1.0 / mode.eigenvalue).sqrt();
+                square += mode.mean[0].powi(2) + deviation.powi(2);
+            }
+        }
+        assert!((law.w2_to_target() - square.sqrt()).abs() < 1e-13);
+    }
+    let start = Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap().after(0);
+    assert!((start.w2_to_target() - (4.0 / 0.5 + 1.0 / 8.0_f64).sqrt()).abs() < 1e-15);
+}
+
+#[test]
+fn mixing_times_are_first_times_even_where_the_distance_rises_again() {
+    let target = Target::new(&[(1.0, 30), (0.2, 10)]).unwrap();
+    let mut risen = 0;
+    for (gamma, xi, eta) in [(1.1, 2.0, 0.3), (0.3, 0.2, 0.2), (0.2, 0.1, 0.15), (2.5, 6.0, 0.05)] {
+        for scheme in schemes(gamma, xi, eta) {
+            for start in [Start::AtMode, Start::Displaced(vec![1.0, -2.0])] {
+                let evolution = Evolution::new(&scheme, &target, &start).unwrap();
+                let Some(limit) = evolution.stationary() else { continue };
+                for above in [3.0, 1.0, 0.2, 0.03] {
+                    let epsilon = limit.w2_to_target() + above;
+                    let first = (0..).find(|&k| evolution.after(k).w2_to_target() <= epsilon);
+                    assert_eq!(evolution.mixing_time(epsilon).unwrap(), first, "{} {eta}", scheme.name());
+                    let first = first.unwrap();
+                    risen +=
+                        u32::from((first..first + 400).any(|k| evolution.after(k).w2_to_target() > epsilon));
+                }
+                if limit.w2_to_target() > 1e-6 {
+                    let below = 0.999 * limit.w2_to_target();
+                    assert_eq!(evolution.mixing_time(below).unwrap(), None);
+                }
+            }
+        }
+    }
+    assert!(risen > 10, "the test must meet distances that rise again, and met {risen}");
+}
+
+#[test]
+fn a_million_dimensions_and_a_trillion_steps_are_cheap() {
+    let target = Target::log_spaced(1e4, 1_000_000).unwrap();
+    assert_eq!(target.dimension(), 1_000_000);
+    assert!((target.condition_number() - 1e4).abs() < 1e-8);
+    let ula = Evolution::new(&Scheme::ula(1e-7).unwrap(), &target, &Start::AtMode).unwrap();
+    let steps = ula.mixing_time(0.5).unwrap().unwrap();
+    assert!(steps > 100_000_000_000);
+    // One step changes the distance by less than its rounding: look a ten thousandth to either side.
+    let apart = steps / 10_000;
+    assert!(ula.after(steps + apart).w2_to_target() < 0.5 && ula.after(steps - apart).w2_to_target() > 0.5);
+}
+
+#[test]
+fn distances_and_steps_scale_with_the_units_of_the_target() {
+    let (one, nine) =
+        (Target::new(&[(1.0, 5), (0.1, 5)]).unwrap(), Target::new(&[(9.0, 5), (0.9, 5)]).unwrap());
+    for scheme in schemes(1.0, 2.0, 0.2) {
+        let a = Evolution::new(&scheme, &one, &Start::AtMode).unwrap();
+        let b = Evolution::new(&scheme, &nine, &Start::AtMode).unwrap();
+        assert!((a.after(50).w2_to_target() / b.after(50).w2_to_target() - 3.0).abs() < 1e-12);
+        assert_eq!(a.mixing_time(0.9).unwrap(), b.mixing_time(0.3).unwrap());
+    }
+}
+
+#[test]
+fn tuning_gives_the_table_of_the_mathematics_within_two_per_cent() {
+    // MATH.md, section 5: gradients per independent draw at 1 % bias.
+    let table = [
+        (1.0, [4.16, 8.14, 99.8, 1.00]),
+        (5.0, [9.09, 18.2, 503.0, 2.17]),
+        (20.0, [18.3, 36.5, 2015.0, 4.29]),
+        (100.0, [41.3, 81.6, 10080.0, 9.78]),
+    ];
+    for (kappa, row) in table {
+        for (kernel, expected) in
+            [Kernel::ThirdOrder, Kernel::Ubu, Kernel::Klmc, Kernel::Symmetric].into_iter().zip(row)
+        {
+            let tuned = tune(kernel, kappa, 0.01).unwrap();
+            let off = tuned.cost / expected - 1.0;
+            assert!(off.abs() < 0.02, "{} at {kappa}: {} for {expected}", kernel.name(), tuned.cost);
+            assert_eq!(tune(kernel, kappa, 0.01).unwrap(), tuned, "the same way each time");
+        }
+    }
+}
+
+#[test]
+fn tuned_steps_keep_the_bias_and_no_neighbour_is_cheaper() {
+    for kernel in Kernel::ALL {
+        for (kappa, allowed) in [(1.0, 0.05), (7.0, 0.001), (300.0, 0.02)] {
+            let tuned = tune(kernel, kappa, allowed).unwrap();
+            let worst = |scheme: &Scheme| {
+                let (mut cost, mut bias) = (0.0_f64, 0.0_f64);
+                for i in 0..=997 {
+                    let l = f64::powf(kappa, -f64::from(i) / 997.0);
+                    let form = scheme.linear_form(l).unwrap();
+                    let Some(sigma) = form.stationary() else { return (f64::INFINITY, f64::INFINITY) };
+                    bias = bias.max((sigma[0][0] * l - 1.0).abs());
+                    cost = cost.max(Autocorrelation::new(&form).unwrap().longer());
+                }
+                (cost * f64::from(scheme.gradients_per_step()), bias)
+            };
+            let (cost, bias) = worst(&tuned.scheme);
+            assert!((cost / tuned.cost - 1.0).abs() < 1e-3, "{}: {cost} and {}", kernel.name(), tuned.cost);
+            assert!(bias <= allowed * 1.001 && tuned.bias <= allowed * 1.001, "{}: {bias}", kernel.name());
+            let (gamma, xi) = (tuned.scheme.gamma().unwrap_or(1.0), tuned.scheme.xi().unwrap_or(1.0));
+            for factors in
+                [[1.05, 1.0, 1.0], [0.95, 1.0, 1.0], [1.0, 1.05, 1.0], [1.0, 0.95, 1.0], [1.0, 1.0, 0.95]]
+            {
+                let eta = tuned.scheme.eta() * factors[2];
+                let neighbour = Scheme::new(kernel, gamma * factors[0], xi * factors[1], eta).unwrap();
+                let (cost, bias) = worst(&neighbour);
+                assert!(
+                    bias > allowed || cost > 0.999 * tuned.cost,
+                    "{} at {kappa}, {factors:?}: {cost} below {}",
+                    kernel.name(),
+                    tuned.cost
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn tuned_mixing_is_what_its_scheme_does_and_beats_the_others_tried() {
+    let target = Target::log_spaced(10.0, 100).unwrap();
+    for kernel in Kernel::ALL {
+        let tuned = tune_mixing(kernel, &target, 0.1).unwrap().unwrap();
+        let time = |scheme: &Scheme| {
+            Evolution::new(scheme, &target, &Start::AtMode)
+                .unwrap()
+                .mixing_time(0.1)
+                .unwrap()
+                .unwrap_or(u64::MAX)
+        };
+        assert_eq!(time(&tuned.scheme), tuned.steps);
+        assert_eq!(tuned.gradients, tuned.steps * u64::from(kernel.gradients_per_step()));
+        for xi in [0.3, 0.6, 1.0, 2.0, 4.0] {
+            for eta in [0.01, 0.03, 0.1, 0.3, 0.7, 1.0, 1.5] {
+                for gamma in [0.5, 1.0, 2.0] {
+                    assert!(
+                        time(&Scheme::new(kernel, gamma, xi, eta).unwrap()) >= tuned.steps,
+                        "{}: {gamma} {xi} {eta} takes fewer than {}",
+                        kernel.name(),
+                        tuned.steps
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_questions_are_refused_with_the_value() {
+    let message = |error: Error| error.to_string();
+    assert_eq!(
+        message(tune(Kernel::Ubu, 0.5, 0.01).unwrap_err()),
+        "kappa = 0.5: need a finite number of at least 1"
+    );
+    assert!(message(tune(Kernel::Ubu, f64::NAN, 0.01).unwrap_err()).starts_with("kappa = NaN: need"));
+    assert_eq!(
+        message(tune(Kernel::Ubu, 1e7, 0.01).unwrap_err()),
+        "kappa = 10000000: need a number between 1 and 1e6"
+    );
+    for bias in [0.0, -1.0, 1.0, f64::NAN] {
+        assert!(
+            message(tune(Kernel::Ula, 5.0, bias).unwrap_err()).starts_with(&format!("bias = {bias}: need"))
+        );
+    }
+    assert_eq!(message(Target::new(&[]).unwrap_err()), "dimension = 0: need at least 1");
+    assert!(message(Target::new(&[(-1.0, 3)]).unwrap_err()).starts_with("eigenvalue = -1: need"));
+    assert!(Target::log_spaced(2.0, 0).is_err());
+    let target = Target::new(&[(1.0, 1)]).unwrap();
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(
+            Scheme::ula(bad).is_err() && Scheme::klmc(bad, 1.0).is_err() && Scheme::ubu(1.0, bad).is_err()
+        );
+        assert!(Scheme::baoab(bad, 1.0).is_err() && Scheme::randomized_midpoint(bad, 1.0).is_err());
+        assert!(Scheme::third_order(bad, 1.0, 1.0).is_err() && Scheme::symmetric(1.0, 1.0, bad).is_err());
+        assert!(Scheme::ula(0.1).unwrap().linear_form(bad).is_err());
+        assert!(tune_mixing(Kernel::Ula, &target, bad).is_err());
+        let evolution = Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap();
+        assert!(evolution.mixing_time(bad).is_err());
+    }
+    assert_eq!(
+        message(Scheme::klmc(100.0, 10.0).unwrap_err()),
+        "xi * eta = 1000: need a positive number of at most 700"
+    );
+    let ula = Scheme::ula(0.1).unwrap();
+    assert!(Evolution::new(&ula, &target, &Start::Displaced(vec![1.0, 2.0])).is_err());
+    assert!(Evolution::new(&ula, &target, &Start::Displaced(vec![f64::NAN])).is_err());
+}
+
+#[test]
+fn kernels_have_the_names_of_the_command_line() {
+    let names = Kernel::ALL.map(Kernel::name);
+    assert_eq!(names, ["third-order", "symmetric", "ula", "klmc", "ubu", "baoab", "randomized-midpoint"]);
+    assert!(Kernel::ALL.into_iter().all(|kernel| Kernel::from_name(kernel.name()) == Some(kernel)));
+    assert_eq!(Kernel::from_name("hmc"), None);
+}
