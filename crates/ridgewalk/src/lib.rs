@@ -4,7 +4,8 @@
 //!
 //! - [`coefficients`]: the numbers of one step of the algorithm, accurate for every step size;
 //! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev nodes;
-//! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly.
+//! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly;
+//! - [`potentials`]: the likelihoods of generalized linear models.
 //!
 //! ```
 //! use ridgewalk::coefficients::{Coefficients, Parameters};
@@ -36,4 +37,5 @@
 
 pub use ridgewalk_coefficients as coefficients;
 pub use ridgewalk_lyapunov as lyapunov;
+pub use ridgewalk_potentials as potentials;
 pub use ridgewalk_quadrature as quadrature;

@@ -1,0 +1,55 @@
+//! Robust regression with logistic noise: tails that fall like e^-|e| instead of e^(-e²/2).
+
+use super::{CurvatureBounds, Family, Observation, real, scale};
+use crate::error::Error;
+use crate::segment::Segment;
+use crate::softplus::{mean_tanh_half, sigmoid, softplus};
+
+/// u = 2 softplus(e) − e with e = (s − y)/σ, so that u′ = tanh(e/2)/σ and u″ <= 1/(2σ²).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogisticNoise {
+    scale: f64,
+}
+
+impl LogisticNoise {
+    /// Noise of scale `scale` (standard deviation π/√3 times that).
+    ///
+    /// # Errors
+    /// Unless it is positive and finite.
+    pub fn new(scale: f64) -> Result<Self, Error> {
+        Ok(Self { scale: self::scale("noise scale", scale)? })
+    }
+}
+
+impl Family for LogisticNoise {
+    fn name(&self) -> &'static str {
+        "robust-logistic"
+    }
+
+    fn objection(&self, y: Observation) -> Option<&'static str> {
+        real(y)
+    }
+
+    fn value(&self, s: f64, y: Observation) -> f64 {
+        // Even in e; written so that both terms are positive.
+        let e = ((s - y.response) / self.scale).abs();
+        e + 2.0 * softplus(-e)
+    }
+
+    fn slope(&self, s: f64, y: Observation) -> f64 {
+        (0.5 * (s - y.response) / self.scale).tanh() / self.scale
+    }
+
+    fn curvature(&self, s: f64, y: Observation) -> f64 {
+        let e = (s - y.response) / self.scale;
+        2.0 * sigmoid(e) * sigmoid(-e) / self.scale / self.scale
+    }
+
+    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
+        mean_tanh_half(&Segment::new((s - y.response) / self.scale, t / self.scale)) / self.scale
+    }
+
+    fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
+        CurvatureBounds { lower: 0.0, upper: Some(0.5 / self.scale / self.scale) }
+    }
+}

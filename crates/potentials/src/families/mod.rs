@@ -1,0 +1,112 @@
+//! Families: the function u(s; y) that one observation y adds to the potential at linear predictor s, minus its log-likelihood.
+//!
+//! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what makes line integrals exact. A type of
+//! your own that implements [`Family`] works everywhere the built-in ones do.
+
+mod gaussian;
+mod huber;
+mod logistic;
+mod logistic_noise;
+mod poisson;
+mod probit;
+
+pub use gaussian::Gaussian;
+pub use huber::Huber;
+pub use logistic::Logistic;
+pub use logistic_noise::LogisticNoise;
+pub use poisson::Poisson;
+pub use probit::Probit;
+
+use crate::error::Error;
+
+/// What was observed in one row: a response, and for binomial counts the number of trials it is out of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    /// The response: 0 or 1, a count, or a real number, as the family needs.
+    pub response: f64,
+    /// The number of trials; 1 unless responses are binomial counts.
+    pub trials: f64,
+}
+
+impl Observation {
+    /// A response with one trial.
+    #[must_use]
+    pub fn of(response: f64) -> Self {
+        Self { response, trials: 1.0 }
+    }
+}
+
+/// Bounds of u″ over all s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurvatureBounds {
+    /// The largest number that u″ never goes below; 0 for all built-in families but the Gaussian.
+    pub lower: f64,
+    /// The smallest number that u″ never exceeds; `None` if there is none.
+    pub upper: Option<f64>,
+}
+
+/// One term u(s; y) of a ridge-separable potential, convex in s.
+pub trait Family: std::fmt::Debug + Send + Sync {
+    /// The name by which messages call it.
+    fn name(&self) -> &'static str;
+
+    /// What a response must be, in words, if this one is not; `None` if it is.
+    fn objection(&self, y: Observation) -> Option<&'static str>;
+
+    /// u(s; y).
+    fn value(&self, s: f64, y: Observation) -> f64;
+
+    /// u′(s; y).
+    fn slope(&self, s: f64, y: Observation) -> f64;
+
+    /// u″(s; y).
+    fn curvature(&self, s: f64, y: Observation) -> f64;
+
+    /// The mean of u′ over the segment from s to s + t: (u(s + t) − u(s))/t, and u′(s) for t = 0. Must be accurate for every t, 0
+    /// included, and must not overflow where u′ does not.
+    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64;
+
+    /// Bounds of u″(s; y) over all s.
+    fn curvature_bounds(&self, y: Observation) -> CurvatureBounds;
+}
+
+/// A scale parameter: positive and finite.
+fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::NotPositive { name, value }) }
+}
+
+/// An objection to everything but real numbers.
+fn real(y: Observation) -> Option<&'static str> {
+    if y.trials != 1.0 {
+        Some("this family has no trials")
+    } else if y.response.is_finite() {
+        None
+    } else {
+        Some("a finite number")
+    }
+}
+
+/// An objection to everything but counts out of trials.
+fn binomial(y: Observation) -> Option<&'static str> {
+    let whole = |x: f64| x.is_finite() && x >= 0.0 && x.fract() == 0.0;
+    if !(whole(y.trials) && y.trials >= 1.0) {
+        Some("a whole number of trials of at least 1")
+    } else if !whole(y.response) {
+        Some(if y.trials == 1.0 { "0 or 1" } else { "a whole number of successes of at least 0" })
+    } else if y.response > y.trials {
+        Some(if y.trials == 1.0 { "0 or 1" } else { "no more successes than trials" })
+    } else {
+        None
+    }
+}
+
+/// (trials − y) · `failures` − y · `successes`, without the term that has no weight: it may be infinite.
+fn binomial_sum(y: Observation, failures: impl Fn() -> f64, successes: impl Fn() -> f64) -> f64 {
+    if y.response == 0.0 {
+        y.trials * failures()
+    } else if y.response == y.trials {
+        -y.trials * successes()
+    } else {
+        (y.trials - y.response) * failures() - y.response * successes()
+    }
+}

@@ -1,0 +1,37 @@
+//! Potentials U, the negative log densities that samplers move in.
+//!
+//! [`families`] has the likelihoods of generalized linear models: for each observation a convex function u of the linear predictor,
+//! with the mean of its derivative over any segment, accurate to a few units in the last place. These means are what makes the
+//! integral of ∇U along a line exact.
+//!
+//! ```
+//! use ridgewalk_potentials::families::{Family, Logistic, Observation};
+//!
+//! // A success, and a linear predictor that moves from -2 by 0.5: u = log(1 + e^-s).
+//! let y = Observation::of(1.0);
+//! let mean = Logistic.mean_slope(-2.0, 0.5, y);
+//! let difference = (Logistic.value(-1.5, y) - Logistic.value(-2.0, y)) / 0.5;
+//! assert!((mean - difference).abs() < 1e-15);
+//! // Where the difference would have no correct digit, the mean has all of them.
+//! assert!((Logistic.mean_slope(-2.0, 1e-15, y) / Logistic.slope(-2.0, y) - 1.0).abs() < 1e-15);
+//! ```
+
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::exit
+    )
+)]
+
+mod error;
+pub mod families;
+mod normal;
+mod segment;
+mod softplus;
+
+pub use error::Error;
