@@ -12,4 +12,82 @@ pub enum Error {
         /// The value it was given.
         value: f64,
     },
+    /// A list or matrix has the wrong number of entries.
+    #[error("{what} has {got} entries: need {need}")]
+    Length {
+        /// Which one.
+        what: &'static str,
+        /// How many entries it has.
+        got: usize,
+        /// How many it must have.
+        need: usize,
+    },
+    /// A design without rows or without columns.
+    #[error("a design of {rows} rows and {columns} columns: need at least one of each")]
+    Empty {
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+    },
+    /// An entry of the design is infinite or not a number.
+    #[error("row {row}, column {column} of the design: found {value}, need a finite number")]
+    Entry {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// The structure of a sparse design is wrong in some row.
+    #[error("row {row} of the sparse design: found column {column}, need {need}")]
+    Structure {
+        /// The row.
+        row: usize,
+        /// The column index found there, or the start of the row where that is wrong.
+        column: usize,
+        /// What is needed.
+        need: &'static str,
+    },
+    /// A response, trial count, weight or offset that the model cannot take.
+    #[error("{what} in row {row}: found {value}, need {need}")]
+    Row {
+        /// Which of them.
+        what: &'static str,
+        /// The row.
+        row: usize,
+        /// The value.
+        value: f64,
+        /// What is needed.
+        need: &'static str,
+    },
+    /// A prior that is not one.
+    #[error("prior {what} of coefficient {coefficient}: found {value}, need {need}")]
+    Prior {
+        /// Its mean or its scale.
+        what: &'static str,
+        /// The coefficient.
+        coefficient: usize,
+        /// The value.
+        value: f64,
+        /// What is needed.
+        need: &'static str,
+    },
+    /// A gradient that could not be computed, in the words of the function that failed.
+    #[error("the gradient failed at {point:?}: {message}")]
+    Gradient {
+        /// Where.
+        point: Vec<f64>,
+        /// Why.
+        message: String,
+    },
+    /// The number of quadrature nodes is not usable.
+    #[error(transparent)]
+    Quadrature(#[from] ridgewalk_quadrature::Error),
+}
+
+/// An error unless a list has the right length.
+pub(crate) fn length(what: &'static str, got: usize, need: usize) -> Result<(), Error> {
+    if got == need { Ok(()) } else { Err(Error::Length { what, got, need }) }
 }

@@ -1,8 +1,9 @@
-//! Potentials U, the negative log densities that samplers move in.
+//! Potentials U, the negative log densities that samplers move in, and the integrals of their gradients along lines.
 //!
-//! [`families`] has the likelihoods of generalized linear models: for each observation a convex function u of the linear predictor,
-//! with the mean of its derivative over any segment, accurate to a few units in the last place. These means are what makes the
-//! integral of ∇U along a line exact.
+//! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs; its line integrals are exact.
+//! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by Chebyshev nodes.
+//! - [`families`]: for each observation a convex function u of the linear predictor, with the mean of its derivative over any
+//!   segment, accurate to a few units in the last place. These means are what makes line integrals exact.
 //!
 //! ```
 //! use ridgewalk_potentials::families::{Family, Logistic, Observation};
@@ -28,10 +29,21 @@
     )
 )]
 
+mod black_box;
+mod design;
 mod error;
 pub mod families;
+mod line_integral;
 mod normal;
+mod pass;
+mod prior;
+mod ridge;
 mod segment;
 mod softplus;
 
+pub use black_box::{Chebyshev, FromFn, Gradient};
+pub use design::{Dense, Design, Sparse};
 pub use error::Error;
+pub use line_integral::{LineIntegral, Scratch};
+pub use prior::Prior;
+pub use ridge::Ridge;

@@ -1,0 +1,102 @@
+//! Potentials known by their gradient alone: line integrals by Chebyshev nodes.
+
+use ridgewalk_quadrature::LineRule;
+
+use crate::error::Error;
+use crate::line_integral::{LineIntegral, Scratch, whole_chains};
+
+/// A gradient, from a type of your own or, through [`FromFn`], from a closure.
+pub trait Gradient {
+    /// The dimension d.
+    fn dimension(&self) -> usize;
+
+    /// Writes ∇U(point) into `gradient`; both have length d.
+    ///
+    /// # Errors
+    /// In words, if it cannot be computed there. The caller learns them together with the point.
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String>;
+}
+
+/// A closure as a gradient.
+#[derive(Clone)]
+pub struct FromFn<F> {
+    dimension: usize,
+    function: F,
+}
+
+impl<F> std::fmt::Debug for FromFn<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FromFn").field("dimension", &self.dimension).finish_non_exhaustive()
+    }
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> Result<(), String>> FromFn<F> {
+    /// The gradient that `function(point, gradient)` writes, in `dimension` dimensions.
+    pub fn new(dimension: usize, function: F) -> Self {
+        Self { dimension, function }
+    }
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> Result<(), String>> Gradient for FromFn<F> {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+        (self.function)(point, gradient)
+    }
+}
+
+/// Line integrals of any gradient, from its values at Chebyshev nodes.
+#[derive(Debug, Clone)]
+pub struct Chebyshev<G> {
+    gradient: G,
+    /// Nodes and weights on [0, 1].
+    rule: LineRule,
+}
+
+impl<G: Gradient> Chebyshev<G> {
+    /// Uses `nodes` gradients for each integral; 1 to 1024.
+    ///
+    /// # Errors
+    /// For another number of nodes.
+    pub fn new(gradient: G, nodes: usize) -> Result<Self, Error> {
+        Ok(Self { gradient, rule: LineRule::new(nodes, 1.0)? })
+    }
+}
+
+impl<G: Gradient> LineIntegral for Chebyshev<G> {
+    fn dimension(&self) -> usize {
+        self.gradient.dimension()
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        self.rule.nodes().len() as u64
+    }
+
+    fn integrate(
+        &self,
+        length: f64,
+        positions: &[f64],
+        momenta: &[f64],
+        integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let d = self.dimension();
+        whole_chains(d, positions, momenta, integrals)?;
+        let Scratch { point, gradient, .. } = scratch;
+        let chains = positions.chunks_exact(d).zip(momenta.chunks_exact(d));
+        for ((position, momentum), integral) in chains.zip(integrals.chunks_exact_mut(d)) {
+            let at = |share: f64, value: &mut [f64]| {
+                let t = share * length;
+                point.clear();
+                point.extend(position.iter().zip(momentum).map(|(x, p)| x + t * p));
+                let failed = |message| Error::Gradient { point: point.clone(), message };
+                self.gradient.gradient(point, value).map_err(failed)
+            };
+            self.rule.try_integrate(at, gradient, integral)?;
+            integral.iter_mut().for_each(|sum| *sum *= length);
+        }
+        Ok(())
+    }
+}

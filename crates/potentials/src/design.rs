@@ -1,0 +1,160 @@
+//! Designs: the rows a_i of a ridge-separable potential, dense or sparse, checked when they are made.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, length};
+
+/// The matrix whose rows are the a_i.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Design<'a> {
+    /// Every entry, row by row.
+    Dense(Dense<'a>),
+    /// The entries that are not 0.
+    Sparse(Sparse),
+}
+
+impl Design<'_> {
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Dense(dense) => dense.values.len() / dense.columns,
+            Self::Sparse(sparse) => sparse.starts.len() - 1,
+        }
+    }
+
+    /// The number of columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Dense(dense) => dense.columns,
+            Self::Sparse(sparse) => sparse.columns,
+        }
+    }
+}
+
+impl<'a> From<Dense<'a>> for Design<'a> {
+    fn from(dense: Dense<'a>) -> Self {
+        Self::Dense(dense)
+    }
+}
+
+impl From<Sparse> for Design<'_> {
+    fn from(sparse: Sparse) -> Self {
+        Self::Sparse(sparse)
+    }
+}
+
+/// A dense design, row by row; borrowed or owned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dense<'a> {
+    columns: usize,
+    values: Cow<'a, [f64]>,
+}
+
+impl<'a> Dense<'a> {
+    /// Takes `rows` times `columns` entries, row by row.
+    ///
+    /// # Errors
+    /// No rows or columns, a wrong number of entries, or an entry that is not finite, by row and column.
+    pub fn new(rows: usize, columns: usize, values: impl Into<Cow<'a, [f64]>>) -> Result<Self, Error> {
+        let values = values.into();
+        if rows == 0 || columns == 0 {
+            return Err(Error::Empty { rows, columns });
+        }
+        length("the design", values.len(), rows * columns)?;
+        if let Some(at) = values.iter().position(|x| !x.is_finite()) {
+            return Err(Error::Entry { row: at / columns, column: at % columns, value: values[at] });
+        }
+        Ok(Self { columns, values })
+    }
+
+    /// The same design with a column of ones before the others.
+    #[must_use]
+    pub fn with_intercept(&self) -> Dense<'static> {
+        let rows = self.values.chunks_exact(self.columns);
+        let values: Vec<f64> = rows.flat_map(|row| std::iter::once(1.0).chain(row.iter().copied())).collect();
+        Dense { columns: self.columns + 1, values: values.into() }
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+}
+
+/// A sparse design in compressed rows: row i has the entries `starts[i]..starts[i + 1]` of `indices` and `values`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sparse {
+    columns: usize,
+    starts: Vec<usize>,
+    indices: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Sparse {
+    /// Takes the three lists of the format; indices must rise within each row.
+    ///
+    /// # Errors
+    /// No rows or columns, lists that do not fit together, or an entry that is not finite, by row and column.
+    pub fn new(
+        columns: usize,
+        starts: Vec<usize>,
+        indices: Vec<usize>,
+        values: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let rows = starts.len().saturating_sub(1);
+        if rows == 0 || columns == 0 {
+            return Err(Error::Empty { rows, columns });
+        }
+        length("the list of column indices", indices.len(), values.len())?;
+        let ordered = starts.windows(2).position(|pair| pair[0] > pair[1]);
+        if let Some(row) = ordered {
+            return Err(Error::Structure { row, column: starts[row], need: "row starts that do not fall" });
+        }
+        if starts[0] != 0 {
+            return Err(Error::Structure { row: 0, column: starts[0], need: "a first row start of 0" });
+        }
+        length("the list of values", values.len(), starts[rows])?;
+        for row in 0..rows {
+            let range = starts[row]..starts[row + 1];
+            for (k, &column) in indices[range.clone()].iter().enumerate() {
+                if column >= columns {
+                    return Err(Error::Structure {
+                        row,
+                        column,
+                        need: "an index below the number of columns",
+                    });
+                }
+                if k > 0 && indices[range.start + k - 1] >= column {
+                    return Err(Error::Structure { row, column, need: "indices that rise" });
+                }
+                let value = values[range.start + k];
+                if !value.is_finite() {
+                    return Err(Error::Entry { row, column, value });
+                }
+            }
+        }
+        Ok(Self { columns, starts, indices, values })
+    }
+
+    /// The entries of a dense design that are not 0.
+    #[must_use]
+    pub fn from_dense(dense: &Dense<'_>) -> Self {
+        let mut sparse =
+            Self { columns: dense.columns, starts: vec![0], indices: Vec::new(), values: Vec::new() };
+        for row in dense.values.chunks_exact(dense.columns) {
+            for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                sparse.indices.push(column);
+                sparse.values.push(value);
+            }
+            sparse.starts.push(sparse.values.len());
+        }
+        sparse
+    }
+
+    /// The column indices and values of a row.
+    pub(crate) fn row(&self, row: usize) -> (&[usize], &[f64]) {
+        let range = self.starts[row]..self.starts[row + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+}

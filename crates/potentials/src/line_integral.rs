@@ -1,0 +1,52 @@
+//! What samplers ask of a potential: the integral of its gradient along segments, for many chains at once.
+
+use crate::error::{Error, length};
+
+/// The integral of ∇U along straight segments.
+///
+/// Chains stand one after the other: chain c has the entries c d to (c + 1) d of each list. What comes out for a chain does not depend,
+/// to the last bit, on which or how many others are asked for beside it.
+pub trait LineIntegral {
+    /// The dimension d.
+    fn dimension(&self) -> usize;
+
+    /// What one integral costs, in gradients.
+    fn gradients_per_integral(&self) -> u64;
+
+    /// For each chain ∫ ∇U(position + t momentum) dt over t in [0, `length`], into `integrals`.
+    ///
+    /// `scratch` is working space: any one will do, and using it again saves the allocation.
+    ///
+    /// # Errors
+    /// Lists whose lengths do not fit, or a gradient that fails, with the point.
+    fn integrate(
+        &self,
+        length: f64,
+        positions: &[f64],
+        momenta: &[f64],
+        integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error>;
+}
+
+/// Working space for [`LineIntegral::integrate`].
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    pub(crate) packed: Vec<f64>,
+    pub(crate) sums: Vec<f64>,
+    pub(crate) point: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
+}
+
+/// An error unless the three lists hold whole chains of the given dimension, equally many.
+pub(crate) fn whole_chains(
+    dimension: usize,
+    positions: &[f64],
+    momenta: &[f64],
+    integrals: &[f64],
+) -> Result<(), Error> {
+    let chains = positions.len() / dimension;
+    length("the list of positions", positions.len(), chains.max(1) * dimension)?;
+    length("the list of momenta", momenta.len(), positions.len())?;
+    length("the list of integrals", integrals.len(), positions.len())
+}

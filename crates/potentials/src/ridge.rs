@@ -1,0 +1,268 @@
+//! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in closed form.
+
+use crate::black_box::Gradient;
+use crate::design::Design;
+use crate::error::{Error, length};
+use crate::families::{Family, Observation};
+use crate::line_integral::{LineIntegral, Scratch, whole_chains};
+use crate::pass::{Coefficient, Rows, pass};
+use crate::prior::Prior;
+
+/// Rows whose contributions are summed before they join the others. Fixed, so that a sum does not depend on who computes its parts.
+const ROWS_PER_SUM: usize = 4096;
+
+/// The potential of a generalized linear model.
+///
+/// ```
+/// use ridgewalk_potentials::families::Logistic;
+/// use ridgewalk_potentials::{Dense, LineIntegral, Prior, Ridge, Scratch};
+///
+/// let design = Dense::new(4, 1, vec![-1.0, 0.2, 0.7, 2.0])?.with_intercept();
+/// let model = Ridge::new(design, Logistic, &[0.0, 0.0, 1.0, 1.0], Prior::centred(2, 2.5)?)?;
+/// let mut integral = [0.0; 2];
+/// model.integrate(0.1, &[0.0, 0.0], &[1.0, -1.0], &mut integral, &mut Scratch::default())?;
+/// assert!(integral[1] < 0.0, "the slope is too small to explain the data");
+/// # Ok::<(), ridgewalk_potentials::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ridge<'a, F> {
+    design: Design<'a>,
+    family: F,
+    observations: Vec<Observation>,
+    /// Empty where all are 1.
+    weights: Vec<f64>,
+    /// Empty where all are 0.
+    offsets: Vec<f64>,
+    prior: Prior,
+}
+
+impl<'a, F: Family> Ridge<'a, F> {
+    /// A model of responses, one for each row of the design.
+    ///
+    /// # Errors
+    /// Lengths that do not match, or a response that the family cannot have, by row.
+    pub fn new(
+        design: impl Into<Design<'a>>,
+        family: F,
+        responses: &[f64],
+        prior: Prior,
+    ) -> Result<Self, Error> {
+        let trials = vec![1.0; responses.len()];
+        Self::with_trials(design, family, responses, &trials, prior)
+    }
+
+    /// A model of counts of successes out of trials.
+    ///
+    /// # Errors
+    /// As [`Ridge::new`], and for trials fewer than successes.
+    pub fn with_trials(
+        design: impl Into<Design<'a>>,
+        family: F,
+        responses: &[f64],
+        trials: &[f64],
+        prior: Prior,
+    ) -> Result<Self, Error> {
+        let design = design.into();
+        length("the list of responses", responses.len(), design.rows())?;
+        length("the list of trials", trials.len(), design.rows())?;
+        length("the prior", prior.dimension(), design.columns())?;
+        let mut observations = Vec::with_capacity(responses.len());
+        for (row, (&response, &trials)) in responses.iter().zip(trials).enumerate() {
+            let y = Observation { response, trials };
+            if let Some(need) = family.objection(y) {
+                return Err(Error::Row { what: "response", row, value: response, need });
+            }
+            observations.push(y);
+        }
+        Ok(Self { design, family, observations, weights: Vec::new(), offsets: Vec::new(), prior })
+    }
+
+    /// The same model with each row counted so many times.
+    ///
+    /// # Errors
+    /// Unless there is a positive, finite weight for each row.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        length("the list of weights", weights.len(), self.design.rows())?;
+        if let Some(row) = weights.iter().position(|w| !(*w > 0.0 && w.is_finite())) {
+            let need = "a positive, finite number";
+            return Err(Error::Row { what: "weight", row, value: weights[row], need });
+        }
+        self.weights = weights;
+        Ok(self)
+    }
+
+    /// The same model with a known number added to each linear predictor.
+    ///
+    /// # Errors
+    /// Unless there is a finite offset for each row.
+    pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
+        length("the list of offsets", offsets.len(), self.design.rows())?;
+        if let Some(row) = offsets.iter().position(|o| !o.is_finite()) {
+            return Err(Error::Row { what: "offset", row, value: offsets[row], need: "a finite number" });
+        }
+        self.offsets = offsets;
+        Ok(self)
+    }
+
+    /// The number of coefficients.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.design.columns()
+    }
+
+    /// The family.
+    #[must_use]
+    pub fn family(&self) -> &F {
+        &self.family
+    }
+
+    /// U at a point, up to a constant of the prior.
+    ///
+    /// # Errors
+    /// Unless the point has the model's dimension.
+    pub fn value(&self, point: &[f64]) -> Result<f64, Error> {
+        length("the point", point.len(), self.design.columns())?;
+        let sum: f64 = (0..self.design.rows())
+            .map(|row| {
+                self.weight(row) * self.family.value(self.predictor(row, point), self.observations[row])
+            })
+            .sum();
+        Ok(sum + self.prior.value(point))
+    }
+
+    fn predictor(&self, row: usize, point: &[f64]) -> f64 {
+        let product: f64 = match &self.design {
+            Design::Dense(dense) => {
+                let d = point.len();
+                dense.values()[row * d..(row + 1) * d].iter().zip(point).map(|(a, x)| a * x).sum()
+            }
+            Design::Sparse(sparse) => {
+                let (indices, values) = sparse.row(row);
+                indices.iter().zip(values).map(|(&k, a)| a * point[k]).sum()
+            }
+        };
+        product + self.offset(row)
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.get(row).copied().unwrap_or(1.0)
+    }
+
+    fn offset(&self, row: usize) -> f64 {
+        self.offsets.get(row).copied().unwrap_or(0.0)
+    }
+
+    /// Integrals for a tile of W chains, W2 = 2W.
+    fn tile<const W: usize, const W2: usize>(
+        &self,
+        size: f64,
+        positions: &[f64],
+        momenta: &[f64],
+        integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let d = self.design.columns();
+        let Scratch { packed, sums, .. } = scratch;
+        packed.clear();
+        packed.resize(d * W2, 0.0);
+        sums.clear();
+        sums.resize(d * W, 0.0);
+        for (k, lanes) in packed.as_chunks_mut::<W2>().0.iter_mut().enumerate() {
+            for j in 0..W {
+                lanes[j] = positions[j * d + k];
+                lanes[j + W] = size * momenta[j * d + k];
+            }
+        }
+        let slope = |row: usize, s: f64, t: f64| {
+            self.weight(row) * self.family.mean_slope(s + self.offset(row), t, self.observations[row])
+        };
+        integrals.fill(0.0);
+        let mut first = 0;
+        while first < self.design.rows() {
+            let last = (first + ROWS_PER_SUM).min(self.design.rows());
+            sums.fill(0.0);
+            self.rows::<W, W2>(first, last, packed, sums, &slope);
+            for (k, lanes) in sums.as_chunks::<W>().0.iter().enumerate() {
+                for j in 0..W {
+                    integrals[j * d + k] += lanes[j];
+                }
+            }
+            first = last;
+        }
+        let chains = positions.chunks_exact(d).zip(momenta.chunks_exact(d));
+        for ((position, momentum), integral) in chains.zip(integrals.chunks_exact_mut(d)) {
+            integral.iter_mut().for_each(|sum| *sum *= size);
+            self.prior.add_integral(size, position, momentum, integral);
+        }
+    }
+
+    fn rows<const W: usize, const W2: usize>(
+        &self,
+        first: usize,
+        last: usize,
+        packed: &[f64],
+        sums: &mut [f64],
+        coefficient: &impl Coefficient,
+    ) {
+        let d = self.design.columns();
+        let rows = match &self.design {
+            Design::Dense(dense) => Rows::Dense { first, values: &dense.values()[first * d..last * d] },
+            Design::Sparse(design) => Rows::Sparse { design, first, last },
+        };
+        pass::<W, W2>(rows, packed.as_chunks().0, sums.as_chunks_mut().0, coefficient);
+    }
+}
+
+impl<F: Family> LineIntegral for Ridge<'_, F> {
+    fn dimension(&self) -> usize {
+        self.design.columns()
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        1
+    }
+
+    fn integrate(
+        &self,
+        length: f64,
+        positions: &[f64],
+        momenta: &[f64],
+        integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let d = self.design.columns();
+        whole_chains(d, positions, momenta, integrals)?;
+        let chains = positions.len() / d;
+        let mut chain = 0;
+        while chain < chains {
+            let width = match chains - chain {
+                8.. => 8,
+                4..8 => 4,
+                _ => 1,
+            };
+            let range = chain * d..(chain + width) * d;
+            let (x, p) = (&positions[range.clone()], &momenta[range.clone()]);
+            let out = &mut integrals[range];
+            match width {
+                8 => self.tile::<8, 16>(length, x, p, out, scratch),
+                4 => self.tile::<4, 8>(length, x, p, out, scratch),
+                _ => self.tile::<1, 2>(length, x, p, out, scratch),
+            }
+            chain += width;
+        }
+        Ok(())
+    }
+}
+
+impl<F: Family> Gradient for Ridge<'_, F> {
+    fn dimension(&self) -> usize {
+        self.design.columns()
+    }
+
+    /// The integral over a segment of no extent: the mean of u′ is then u′ itself.
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+        let at_rest = vec![0.0; point.len()];
+        self.integrate(1.0, point, &at_rest, gradient, &mut Scratch::default())
+            .map_err(|error| error.to_string())
+    }
+}

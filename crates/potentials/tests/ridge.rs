@@ -1,0 +1,344 @@
+//! Ridge-separable and black-box potentials: gradients, line integrals, designs, batches, and what is refused.
+
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use ridgewalk_potentials::families::{
+    Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+};
+use ridgewalk_potentials::{
+    Chebyshev, Dense, Design, Error, FromFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Sparse,
+};
+
+/// Random numbers between −1 and 1, some of them 0.
+fn numbers(seed: u64, count: usize, zeros: f64) -> Vec<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    (0..count)
+        .map(|_| {
+            let value = 2.0 * rng.random::<f64>() - 1.0;
+            if rng.random::<f64>() < zeros { 0.0 } else { value }
+        })
+        .collect()
+}
+
+/// A family behind a pointer, so that one test can go through all of them.
+#[derive(Debug)]
+struct Any(Box<dyn Family>);
+
+impl Family for Any {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn objection(&self, y: Observation) -> Option<&'static str> {
+        self.0.objection(y)
+    }
+    fn value(&self, s: f64, y: Observation) -> f64 {
+        self.0.value(s, y)
+    }
+    fn slope(&self, s: f64, y: Observation) -> f64 {
+        self.0.slope(s, y)
+    }
+    fn curvature(&self, s: f64, y: Observation) -> f64 {
+        self.0.curvature(s, y)
+    }
+    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
+        self.0.mean_slope(s, t, y)
+    }
+    fn curvature_bounds(&self, y: Observation) -> ridgewalk_potentials::families::CurvatureBounds {
+        self.0.curvature_bounds(y)
+    }
+}
+
+fn families() -> Vec<Any> {
+    vec![
+        Any(Box::new(Logistic)),
+        Any(Box::new(Probit)),
+        Any(Box::new(Poisson)),
+        Any(Box::new(Gaussian::new(0.8).unwrap())),
+        Any(Box::new(LogisticNoise::new(0.6).unwrap())),
+        Any(Box::new(Huber::new(0.7, 1.345).unwrap())),
+    ]
+}
+
+/// A model with weights, offsets and priors that are neither equal nor centred.
+fn model<F: Family>(family: F, rows: usize, columns: usize, seed: u64) -> Ridge<'static, F> {
+    let design = Dense::new(rows, columns, numbers(seed, rows * columns, 0.3)).unwrap();
+    model_of(design.into(), family, rows, columns, seed)
+}
+
+fn model_of<F: Family>(
+    design: Design<'static>,
+    family: F,
+    rows: usize,
+    columns: usize,
+    seed: u64,
+) -> Ridge<'static, F> {
+    let responses: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i * 7 % 3 == 0))).collect();
+    let scales: Vec<f64> =
+        (0..columns).map(|k| if k % 3 == 1 { f64::INFINITY } else { 0.5 + k as f64 }).collect();
+    let prior = Prior::normal(&numbers(seed + 1, columns, 0.0), &scales).unwrap();
+    Ridge::new(design, family, &responses, prior)
+        .unwrap()
+        .with_weights(numbers(seed + 2, rows, 0.0).iter().map(|w| w.abs() + 0.1).collect())
+        .unwrap()
+        .with_offsets(numbers(seed + 3, rows, 0.0))
+        .unwrap()
+}
+
+fn integral<L: LineIntegral>(model: &L, length: f64, positions: &[f64], momenta: &[f64]) -> Vec<f64> {
+    let mut out = vec![f64::NAN; positions.len()];
+    model.integrate(length, positions, momenta, &mut out, &mut Scratch::default()).unwrap();
+    out
+}
+
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+fn size(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
+
+#[test]
+fn gradients_are_the_differences_of_values() {
+    for family in families() {
+        let name = family.name();
+        let model = model(family, 40, 5, 11);
+        let point = numbers(5, 5, 0.0);
+        let mut gradient = vec![0.0; 5];
+        model.gradient(&point, &mut gradient).unwrap();
+        for k in 0..5 {
+            let h = 1e-5;
+            let at = |shift: f64| {
+                let mut moved = point.clone();
+                moved[k] += shift;
+                model.value(&moved).unwrap()
+            };
+            // Fourth order, so that the step can be long enough for rounding.
+            let difference = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
+            let tolerance = if name == "robust-huber" { 1e-4 } else { 1e-7 };
+            assert!((difference - gradient[k]).abs() < tolerance * (1.0 + gradient[k].abs()), "{name}, {k}");
+        }
+    }
+}
+
+#[test]
+fn line_integrals_are_what_64_nodes_find() {
+    for family in families() {
+        let name = family.name();
+        let exact = model(family, 61, 7, 21);
+        let (position, momentum) = (numbers(6, 7, 0.0), numbers(7, 7, 0.0));
+        // Huber's slope has corners, which no quadrature meets exactly: many short rules come close.
+        let pieces = if name == "robust-huber" { 4000_u32 } else { 1 };
+        let length = 0.9;
+        let piece = length / f64::from(pieces);
+        let ours = integral(&exact, length, &position, &momentum);
+        let rule = Chebyshev::new(exact, if pieces > 1 { 2 } else { 64 }).unwrap();
+        assert_eq!(rule.gradients_per_integral(), if pieces > 1 { 2 } else { 64 });
+        let mut sum = vec![0.0; 7];
+        for i in 0..pieces {
+            let start: Vec<f64> =
+                position.iter().zip(&momentum).map(|(x, p)| x + f64::from(i) * piece * p).collect();
+            integral(&rule, piece, &start, &momentum).iter().zip(&mut sum).for_each(|(v, s)| *s += v);
+        }
+        let tolerance = if pieces > 1 { 1e-6 } else { 1e-12 };
+        assert!(largest_difference(&ours, &sum) < tolerance * size(&ours), "{name}: {ours:?} and {sum:?}");
+    }
+}
+
+#[test]
+fn without_momentum_the_integral_is_the_gradient_and_short_segments_tend_to_it() {
+    for family in families() {
+        let model = model(family, 30, 4, 31);
+        let position = numbers(8, 4, 0.0);
+        let momentum = numbers(9, 4, 0.0);
+        let mut gradient = vec![0.0; 4];
+        model.gradient(&position, &mut gradient).unwrap();
+        for length in [1e-3, 1e-6, 1e-9] {
+            let mean: Vec<f64> =
+                integral(&model, length, &position, &momentum).iter().map(|v| v / length).collect();
+            assert!(largest_difference(&mean, &gradient) < 200.0 * length + 1e-12);
+        }
+        let still = integral(&model, 0.5, &position, &[0.0; 4]);
+        let half: Vec<f64> = gradient.iter().map(|g| 0.5 * g).collect();
+        assert!(largest_difference(&still, &half) < 1e-13 * (1.0 + size(&half)));
+    }
+}
+
+#[test]
+fn a_chain_does_not_feel_the_others_to_the_last_bit() {
+    // Enough rows for two sums and a remainder of a block, and every width of tile.
+    let (rows, d, chains) = (4096 + 137, 9, 21);
+    for sparse in [false, true] {
+        let dense = Dense::new(rows, d, numbers(41, rows * d, 0.6)).unwrap();
+        let design: Design<'static> = if sparse { Sparse::from_dense(&dense).into() } else { dense.into() };
+        let model = model_of(design, Logistic, rows, d, 42);
+        let (positions, momenta) = (numbers(43, d * chains, 0.0), numbers(44, d * chains, 0.0));
+        let together = integral(&model, 0.7, &positions, &momenta);
+        for count in [1, 2, 3, 4, 5, 7, 8, 9, 13, 21] {
+            for first in [0, 1, chains - count] {
+                let range = first * d..(first + count).min(chains) * d;
+                let alone = integral(&model, 0.7, &positions[range.clone()], &momenta[range.clone()]);
+                assert_eq!(alone, together[range], "{count} chains from {first}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sparse_and_dense_agree() {
+    let (rows, d) = (700, 30);
+    let dense = Dense::new(rows, d, numbers(51, rows * d, 0.9)).unwrap();
+    let sparse = Sparse::from_dense(&dense);
+    let a = model_of(dense.into(), Probit, rows, d, 52);
+    let b = model_of(sparse.into(), Probit, rows, d, 52);
+    let (positions, momenta) = (numbers(53, d * 9, 0.0), numbers(54, d * 9, 0.0));
+    let (x, y) = (integral(&a, 0.6, &positions, &momenta), integral(&b, 0.6, &positions, &momenta));
+    assert!(largest_difference(&x, &y) <= 1e-14 * size(&x));
+    let point = &positions[..d];
+    assert!((a.value(point).unwrap() / b.value(point).unwrap() - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn weights_count_rows_and_offsets_shift_predictors() {
+    let rows = numbers(61, 6, 0.0);
+    let repeated: Vec<f64> = rows.chunks(2).flat_map(|row| row.iter().chain(row).copied()).collect();
+    let once =
+        Ridge::new(Dense::new(3, 2, rows).unwrap(), Logistic, &[1.0, 0.0, 1.0], Prior::flat(2)).unwrap();
+    let twice = Ridge::new(
+        Dense::new(6, 2, repeated).unwrap(),
+        Logistic,
+        &[1.0, 1.0, 0.0, 0.0, 1.0, 1.0],
+        Prior::flat(2),
+    )
+    .unwrap();
+    let (x, p) = ([0.3, -0.8], [1.0, 0.4]);
+    let weighted = once.clone().with_weights(vec![2.0; 3]).unwrap();
+    assert!(largest_difference(&integral(&weighted, 0.5, &x, &p), &integral(&twice, 0.5, &x, &p)) < 1e-15);
+    assert!((weighted.value(&x).unwrap() - twice.value(&x).unwrap()).abs() < 1e-15);
+    // An offset equal to an intercept of 0.7.
+    let with_intercept = Dense::new(3, 1, vec![0.5, -1.0, 2.0]).unwrap().with_intercept();
+    let model = Ridge::new(with_intercept, Logistic, &[1.0, 0.0, 1.0], Prior::flat(2)).unwrap();
+    let alone = Ridge::new(
+        Dense::new(3, 1, vec![0.5, -1.0, 2.0]).unwrap(),
+        Logistic,
+        &[1.0, 0.0, 1.0],
+        Prior::flat(1),
+    );
+    let alone = alone.unwrap().with_offsets(vec![0.7; 3]).unwrap();
+    assert!((model.value(&[0.7, -0.2]).unwrap() - alone.value(&[-0.2]).unwrap()).abs() < 1e-15);
+}
+
+#[test]
+fn bad_data_is_named_by_row_and_column() {
+    let text = |error: Error| error.to_string();
+    let dense = |values: Vec<f64>| Dense::new(2, 2, values);
+    assert_eq!(
+        text(dense(vec![1.0, 2.0, f64::NAN, 4.0]).unwrap_err()),
+        "row 1, column 0 of the design: found NaN, need a finite number"
+    );
+    assert_eq!(
+        text(dense(vec![1.0, f64::INFINITY, 0.0, 4.0]).unwrap_err()),
+        "row 0, column 1 of the design: found inf, need a finite number"
+    );
+    assert_eq!(text(dense(vec![1.0; 3]).unwrap_err()), "the design has 3 entries: need 4");
+    assert_eq!(
+        text(Dense::new(0, 3, vec![]).unwrap_err()),
+        "a design of 0 rows and 3 columns: need at least one of each"
+    );
+    assert!(Dense::new(3, 0, vec![]).is_err());
+    let good = || dense(vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+    let with = |y: &[f64]| Ridge::new(good(), Logistic, y, Prior::flat(2)).map(drop);
+    assert_eq!(text(with(&[0.0, 2.0]).unwrap_err()), "response in row 1: found 2, need 0 or 1");
+    assert_eq!(text(with(&[0.0]).unwrap_err()), "the list of responses has 1 entries: need 2");
+    let counts = Ridge::with_trials(good(), Logistic, &[1.0, 5.0], &[1.0, 3.0], Prior::flat(2)).map(drop);
+    assert_eq!(text(counts.unwrap_err()), "response in row 1: found 5, need no more successes than trials");
+    assert!(Ridge::new(good(), Logistic, &[0.0, 1.0], Prior::flat(3)).is_err());
+    let model = || Ridge::new(good(), Logistic, &[0.0, 1.0], Prior::flat(2)).unwrap();
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = model().with_weights(vec![1.0, bad]).map(drop).unwrap_err();
+        assert_eq!(text(error), format!("weight in row 1: found {bad}, need a positive, finite number"));
+    }
+    let error = model().with_offsets(vec![f64::NAN, 0.0]).map(drop).unwrap_err();
+    assert_eq!(text(error), "offset in row 0: found NaN, need a finite number");
+    assert!(model().with_weights(vec![1.0]).is_err() && model().with_offsets(vec![1.0; 3]).is_err());
+    assert!(
+        text(Prior::normal(&[0.0], &[0.0]).unwrap_err()).starts_with("prior scale of coefficient 0: found 0")
+    );
+    assert!(Prior::normal(&[f64::NAN], &[1.0]).is_err() && Prior::normal(&[0.0; 2], &[1.0]).is_err());
+    assert!(Prior::normal(&[0.0], &[f64::INFINITY]).is_ok());
+    assert!(model().value(&[0.0]).is_err());
+    let sparse =
+        |starts: Vec<usize>, indices: Vec<usize>, values: Vec<f64>| Sparse::new(3, starts, indices, values);
+    assert!(sparse(vec![0, 1, 2], vec![0, 2], vec![1.0, 2.0]).is_ok());
+    assert_eq!(
+        text(sparse(vec![0, 1, 2], vec![0, 3], vec![1.0, 2.0]).unwrap_err()),
+        "row 1 of the sparse design: found column 3, need an index below the number of columns"
+    );
+    assert_eq!(
+        text(sparse(vec![0, 2], vec![1, 1], vec![1.0, 2.0]).unwrap_err()),
+        "row 0 of the sparse design: found column 1, need indices that rise"
+    );
+    assert_eq!(
+        text(sparse(vec![0, 1], vec![1], vec![f64::NAN]).unwrap_err()),
+        "row 0, column 1 of the design: found NaN, need a finite number"
+    );
+    assert!(
+        sparse(vec![0, 2, 1], vec![0], vec![1.0]).is_err() && sparse(vec![1, 1], vec![0], vec![1.0]).is_err()
+    );
+    assert!(sparse(vec![0, 2], vec![0], vec![1.0]).is_err() && sparse(vec![0], vec![], vec![]).is_err());
+}
+
+#[test]
+fn lists_that_do_not_hold_whole_chains_are_refused() {
+    let model = model(Logistic, 5, 3, 71);
+    let mut scratch = Scratch::default();
+    for (positions, momenta, integrals) in [(4, 4, 4), (3, 6, 3), (3, 3, 6), (0, 0, 0)] {
+        let outcome = model.integrate(
+            0.1,
+            &vec![0.0; positions],
+            &vec![0.0; momenta],
+            &mut vec![0.0; integrals],
+            &mut scratch,
+        );
+        assert!(matches!(outcome, Err(Error::Length { .. })), "{positions}, {momenta}, {integrals}");
+    }
+}
+
+#[test]
+fn a_gradient_that_fails_reaches_the_caller_with_the_point() {
+    let gradient = FromFn::new(2, |x: &[f64], g: &mut [f64]| {
+        g.copy_from_slice(x);
+        if x[0] > 1.0 { Err(format!("{} is outside", x[0])) } else { Ok(()) }
+    });
+    let rule = Chebyshev::new(gradient, 3).unwrap();
+    let mut out = [0.0; 4];
+    let fine =
+        rule.integrate(1.0, &[0.0, 1.0, 0.1, 0.2], &[0.5, 0.0, 0.1, 0.1], &mut out, &mut Scratch::default());
+    assert!(fine.is_ok());
+    assert!((out[0] - 0.25).abs() < 1e-15 && (out[1] - 1.0).abs() < 1e-15);
+    let outcome =
+        rule.integrate(1.0, &[0.0, 1.0, 0.9, 0.2], &[0.5, 0.0, 0.3, 0.0], &mut out, &mut Scratch::default());
+    let Err(Error::Gradient { point, message }) = outcome else { panic!("{outcome:?}") };
+    assert!(point[0] > 1.0 && point[1] == 0.2);
+    assert_eq!(message, format!("{} is outside", point[0]));
+    assert!(matches!(
+        Chebyshev::new(FromFn::new(1, |_: &[f64], _: &mut [f64]| Ok(())), 0),
+        Err(Error::Quadrature(_))
+    ));
+}
+
+proptest! {
+    #[test]
+    fn the_integral_of_a_segment_is_the_sum_of_its_parts(seed in 0_u64..1000, length in 0.01..5.0_f64, share in 0.0..1.0_f64) {
+        let model = model(Logistic, 20, 3, seed);
+        let (position, momentum) = (numbers(seed + 7, 3, 0.0), numbers(seed + 8, 3, 0.0));
+        let whole = integral(&model, length, &position, &momentum);
+        let cut = share * length;
+        let middle: Vec<f64> = position.iter().zip(&momentum).map(|(x, p)| x + cut * p).collect();
+        let first = integral(&model, cut, &position, &momentum);
+        let second = integral(&model, length - cut, &middle, &momentum);
+        let sum: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a + b).collect();
+        prop_assert!(largest_difference(&whole, &sum) < 1e-12 * (1.0 + size(&first) + size(&second)));
+    }
+}
