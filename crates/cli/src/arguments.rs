@@ -93,9 +93,9 @@ pub(crate) struct CertifyOptions {
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) eta: Option<f64>,
     /// Line integral by N Chebyshev nodes [default: exact]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<usize>,
-    /// The algorithm [default: third-order]
+    /// The algorithm; the symmetric one is seen after each whole kick [default: third-order]
     #[arg(long, value_enum)]
     pub(crate) kernel: Option<SteppedKernel>,
     /// Write one JSON document
@@ -113,13 +113,13 @@ pub(crate) struct PlanOptions {
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     pub(crate) smoothness: f64,
     /// Dimension d
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) dimension: u64,
     /// Wasserstein-2 accuracy to be guaranteed
     #[arg(long, value_name = "EPS", allow_negative_numbers = true)]
     pub(crate) accuracy: f64,
     /// Line integral by N Chebyshev nodes [default: exact]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<usize>,
     /// With --nodes: Lipschitz constant of the Hessian [default: bound by the smoothness alone]
     #[arg(long, value_name = "LH", allow_negative_numbers = true)]

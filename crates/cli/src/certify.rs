@@ -109,7 +109,9 @@ fn text(d: &Document, process: Process) -> String {
         Process::ThirdOrder { eta, nodes: Some(n) } => {
             format!("Algorithm 1 with {n} Chebyshev nodes, eta = {eta}")
         }
-        Process::Symmetric { eta } => format!("the symmetric splitting, eta = {eta}"),
+        Process::Symmetric { eta } => {
+            format!("the symmetric splitting seen after each whole kick, eta = {eta}")
+        }
     };
     let heading =
         format!("{}: {what}, kappa = {}, gamma = {:.6}, xi = {:.6}", d.status, d.kappa, d.gamma, d.xi);

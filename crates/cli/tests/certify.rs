@@ -95,7 +95,7 @@ fn bad_values_are_refused_with_the_value() {
     refused(&["certify", "--kappa", "2", "--eta", "0.1", "--kernel", "ula"], "invalid value 'ula'");
     let plan =
         |m, l, d, eps| ["plan", "--convexity", m, "--smoothness", l, "--dimension", d, "--accuracy", eps];
-    refused(&plan("2", "1", "10", "0.1"), "convexity = 2: need at most the smoothness");
+    refused(&plan("2", "1", "10", "0.1"), "convexity = 2: need at most the smoothness, 1");
     refused(&plan("0.1", "nan", "10", "0.1"), "smoothness = NaN: need");
     refused(&plan("0.1", "1", "0", "0.1"), "dimension = 0: need at least 1");
     refused(&plan("0.1", "1", "10", "0"), "accuracy = 0: need a positive, finite number");

@@ -32,6 +32,16 @@ pub enum Error {
         /// L as given (1 where no smoothness was involved).
         smoothness: f64,
     },
+    /// A step so long that its exact flow would lose its digits.
+    #[error("{quantity} = {value:e}: need at most {most:e} for an exact step of (p, r)")]
+    TooLong {
+        /// γη or ξη.
+        quantity: &'static str,
+        /// Its value.
+        value: f64,
+        /// The largest it may be.
+        most: f64,
+    },
 }
 
 /// `value` if it is positive and finite. Written so that NaN fails.

@@ -30,8 +30,8 @@ impl OrnsteinUhlenbeck {
     /// The step of length η = `parameters.eta()` at smoothness L.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a variance over- or underflows, or where γη or ξη is
-    /// above 1e6.
+    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a variance over- or underflows; [`Error::TooLong`] where
+    /// γη or ξη is above 1e6.
     pub fn new(parameters: Parameters, smoothness: f64) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
         let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
@@ -40,7 +40,7 @@ impl OrnsteinUhlenbeck {
         let (z, g) = (xi * eta, gamma * eta);
         for (quantity, value) in [("gamma * eta", g), ("xi * eta", z)] {
             if value > LONGEST {
-                return Err(out_of_range(quantity, value));
+                return Err(Error::TooLong { quantity, value, most: LONGEST });
             }
         }
         let mut doublings = 0;

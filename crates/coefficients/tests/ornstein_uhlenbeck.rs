@@ -176,7 +176,7 @@ fn steps_that_are_too_long_or_too_short_are_refused_with_the_value() {
     )
     .unwrap_err()
     {
-        Error::OutOfRange { quantity, .. } => quantity,
+        Error::OutOfRange { quantity, .. } | Error::TooLong { quantity, .. } => quantity,
         Error::NotPositive { name, .. } => name,
         other => panic!("{other:?}"),
     };

@@ -14,6 +14,14 @@ pub enum Error {
         /// The values it may have.
         need: &'static str,
     },
+    /// A potential cannot be more convex than it is smooth.
+    #[error("convexity = {convexity}: need at most the smoothness, {smoothness}")]
+    ConvexityAboveSmoothness {
+        /// The strong convexity m.
+        convexity: f64,
+        /// The smoothness L.
+        smoothness: f64,
+    },
     /// γ, ξ, η or L is not usable.
     #[error(transparent)]
     Coefficients(#[from] ridgewalk_coefficients::Error),

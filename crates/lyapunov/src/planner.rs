@@ -12,11 +12,12 @@
 //! differs from it in θ, p and r, in root mean square, by at most
 //!
 //! ```text
-//! e_θ = P η³/12 + A η⁴/12 + γ² A η⁴/24,    e_p = (1 + γ²) A η³/6,    e_r = γ e_θ,
+//! e_θ = P η³/12 + (1 + γ²) A η⁴/24,    e_p = (1 + γ²) A η³/6,    e_r = γ e_θ,
 //! P = √(d/L),  A = √((1 + γ²) d/L)
 //! ```
 //!
-//! and then e_S² = Σ |S_ij| e_i e_j. In units of √(d/L) nothing but κ and ε √(L/d) remains, so that the number of steps
+//! (the step's own gradient, along a straight line, is compared with its average first: its derivative is H p, so that a straight
+//! interpolation of its integral errs by P η³/12; then with the diffusion's gradient) and then e_S² = Σ |S_ij| e_i e_j. In units of √(d/L) nothing but κ and ε √(L/d) remains, so that the number of steps
 //! grows like d^(1/4) ε^(−1/2), up to a logarithm.
 
 use ridgewalk_coefficients::{Coefficients, Parameters};
@@ -65,10 +66,22 @@ impl Problem {
     ) -> Result<Self, Error> {
         positive("convexity", convexity)?;
         positive("smoothness", smoothness)?;
-        in_range("convexity", convexity, convexity <= smoothness, "at most the smoothness")?;
+        if convexity > smoothness {
+            return Err(Error::ConvexityAboveSmoothness { convexity, smoothness });
+        }
         positive("accuracy", accuracy)?;
         let dimension = dimension as f64;
         in_range("dimension", dimension, dimension >= 1.0, "at least 1")?;
+        let kappa = smoothness / convexity;
+        in_range("smoothness / convexity", kappa, kappa < 1e15, "a condition number below 1e15")?;
+        // The unit in which all lengths are measured, and ε in it.
+        let unit = (dimension / smoothness).sqrt();
+        in_range(
+            "accuracy / sqrt(dimension / smoothness)",
+            accuracy / unit,
+            accuracy / unit > 1e-300,
+            "a number above 1e-300",
+        )?;
         if let LineIntegral::Nodes { nodes, lipschitz_hessian } = line_integral {
             LineRule::new(nodes, 1.0)?;
             if let Some(constant) = lipschitz_hessian {
@@ -78,10 +91,10 @@ impl Problem {
         Ok(Self { convexity, smoothness, dimension, accuracy, line_integral })
     }
 
-    /// κ = L/m.
+    /// κ = L/m, rounded up: a certificate for a larger κ holds for a smaller one, not the other way round.
     #[must_use]
     pub fn condition_number(&self) -> f64 {
-        self.smoothness / self.convexity
+        if self.convexity == self.smoothness { 1.0 } else { (self.smoothness / self.convexity).next_up() }
     }
 
     /// ε in units of √(d/L).
@@ -113,7 +126,7 @@ impl Problem {
         let (gamma, eta) = (parameters.gamma(), parameters.eta());
         let g2 = gamma * gamma;
         let a = (1.0 + g2).sqrt();
-        let e_theta = eta.powi(3) / 12.0 + a * eta.powi(4) * (1.0 / 12.0 + g2 / 24.0);
+        let e_theta = eta.powi(3) / 12.0 + (1.0 + g2) * a * eta.powi(4) / 24.0;
         let e_p = (1.0 + g2) * a * eta.powi(3) / 6.0;
         let e_r = gamma * e_theta;
         let LineIntegral::Nodes { nodes, lipschitz_hessian } = self.line_integral else {
@@ -123,7 +136,9 @@ impl Problem {
         let by_curvature = match lipschitz_hessian {
             None => f64::INFINITY,
             Some(constant) => {
-                let scaled = constant * (self.dimension + 2.0).sqrt() / self.smoothness.powf(1.5);
+                // In this order nothing overflows that is not too large to be of use.
+                let scaled =
+                    constant / self.smoothness * ((self.dimension + 2.0).sqrt() / self.smoothness.sqrt());
                 curvature_error_constant(nodes)? * eta.powi(3) * scaled
             }
         };
@@ -143,6 +158,8 @@ pub struct Plan {
     /// The two parts of the bound in the problem's units: what shrinks by the factor in each step, and what stays.
     start: f64,
     floor: f64,
+    /// √(d/m): no target is farther from its minimiser.
+    at_once: f64,
 }
 
 impl Plan {
@@ -191,9 +208,15 @@ impl Plan {
     /// The bound on W2 after any number of steps.
     #[must_use]
     pub fn bound_after(&self, steps: u64) -> f64 {
-        self.start * (steps as f64 * self.certificate.speed().ln()).exp() + self.floor
+        let bound = self.start * (steps as f64 * self.certificate.speed().ln()).exp() + self.floor;
+        if steps == 0 { bound.min(self.at_once) } else { bound }
     }
 }
+
+/// The largest number of steps that a plan may have.
+const MOST_STEPS: f64 = 1e15;
+/// The cost of parameters that cannot reach the accuracy: above that of all that can.
+const NO_PLAN: f64 = 1e18;
 
 /// How often the search over γ, ξ, η and the share of the gap is started again.
 const RESTARTS: usize = 6;
@@ -269,8 +292,9 @@ impl Candidate {
             .map(|(i, j)| s[i][j].abs() * errors[i] * errors[j])
             .sum::<f64>()
             .sqrt();
-        let start = (first * s[0][0] * setting.kappa()).sqrt();
-        let floor = first.sqrt() * e_s / (1.0 - factor);
+        // Enlarged by more than all rounding on the way.
+        let start = (first * s[0][0] * setting.kappa()).sqrt() * (1.0 + 1e-9);
+        let floor = first.sqrt() * e_s / (1.0 - factor) * (1.0 + 1e-9);
         Some(Self { setting, eta, s, tau: tau / eta, factor, start, floor })
     }
 
@@ -282,7 +306,7 @@ impl Candidate {
         if room > 0.0 {
             (self.start / room).ln().max(0.0) / -self.factor.ln()
         } else {
-            1e12 * (self.floor / accuracy)
+            NO_PLAN * (self.floor / accuracy)
         }
     }
 
@@ -290,20 +314,22 @@ impl Candidate {
     fn finish(&self, problem: &Problem) -> Option<Plan> {
         let certificate = Certificate::check(self.setting, self.s, self.tau, self.factor).ok()?;
         let cost = self.cost(problem).ceil();
-        if !(cost < 1e15) {
+        if !(cost < MOST_STEPS) {
             return None;
         }
-        // Whole and below 1e15: the conversion is exact.
+        // Whole and below 2^53: the conversion is exact.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let least = cost as u64;
-        // In the units of the problem, and enlarged by more than all rounding so far.
-        let unit = (problem.dimension / problem.smoothness).sqrt() * (1.0 + 1e-9);
+        let unit = (problem.dimension / problem.smoothness).sqrt() * (1.0 + 1e-12);
         let (start, floor) = (self.start * unit, self.floor * unit);
+        let at_once = (problem.dimension / problem.convexity).sqrt() * (1.0 + 1e-12);
         let with = |steps| {
             let gradients = steps * problem.gradients_per_step();
-            Plan { certificate, eta: self.eta, steps, gradients, start, floor }
+            Plan { certificate, eta: self.eta, steps, gradients, start, floor, at_once }
         };
-        (least..least + 4).map(with).find(|plan| plan.bound() <= problem.accuracy)
+        // The units, and the logarithm and exponential in the bound, round once more: a few steps in a billion may be missing.
+        let tries = [0, least, least + 1, least + 4, least + 4 + least / 1_000_000];
+        tries.into_iter().map(with).find(|plan| plan.bound() <= problem.accuracy)
     }
 }
 

@@ -221,6 +221,34 @@ fn certified_refuted_and_unknown_are_told_apart() {
 }
 
 #[test]
+fn beyond_the_range_of_doubles_nothing_is_claimed_and_nothing_hangs() {
+    // The step's matrix overflows, its true spectral radius is below 1: neither certified nor refuted.
+    let found = certify(10.0, exact_integral(1.0), Some(1.35e154), Some(1.7e308)).unwrap().status;
+    assert_eq!(found, Status::Unknown);
+    let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    for (gamma, xi) in [(1e120, 1.0), (1.0, 1e300)] {
+        let setting = Setting::new(10.0, gamma, xi, Process::Symmetric { eta: 1.0 }).unwrap();
+        assert_eq!(Certificate::check(setting, identity, 0.0, 0.5), Err(Refusal::Inequality));
+    }
+}
+
+#[test]
+fn seen_between_the_half_kicks_the_symmetric_splitting_need_not_approach_in_every_step() {
+    // The certificate is about the chain after whole kicks, and this is why its documentation says so.
+    let (gamma, xi, eta) = (1.26, 2.0, 0.1);
+    let certificate = certified(100.0, Process::Symmetric { eta }, Some(gamma), Some(xi));
+    let parameters = Parameters::new(gamma, xi, eta).unwrap();
+    let between = [1.0, -1.6251, 1.0831];
+    let after_kick = |x: &[f64; 3]| [x[0], x[1] - 0.5 * eta * x[0], x[2]];
+    let norm = |x: &[f64; 3]| squared_norm(&certificate.s(), x).sqrt();
+    // Half a kick, the rest of the step, and half a kick back from the whole one that `symmetric_step` ends with.
+    let step = symmetric_step(parameters, &after_kick(&between), |theta| theta);
+    let next = [step[0], step[1] + 0.5 * eta * step[0], step[2]];
+    assert!(norm(&next) > norm(&between));
+    assert!(norm(&step) <= certificate.speed() * norm(&after_kick(&between)));
+}
+
+#[test]
 fn few_nodes_have_certificates_of_their_own_and_many_that_of_the_exact_integral() {
     let gap = |nodes| {
         let process = Process::ThirdOrder { eta: 0.8, nodes };

@@ -105,13 +105,62 @@ fn quadrature_costs_and_smoothness_helps() {
 }
 
 #[test]
+fn badly_conditioned_problems_have_plans_too() {
+    let plan = planned(1e-6, 1.0, 10, 1.0);
+    assert!(plan.bound() <= 1.0 && plan.steps() > 1_000_000_000);
+    let plan = planned(1e-6, 1.0, 10, 0.1);
+    assert!(plan.bound() <= 0.1);
+}
+
+#[test]
+fn the_condition_number_of_a_plan_is_not_below_the_true_one() {
+    // 1/m rounds down here: the certificate must be for the next double.
+    let m = 0.221_788_518_111_783_32_f64;
+    let plan = planned(m, 1.0, 10, 1.0);
+    let kappa = plan.certificate().setting().kappa();
+    assert!(m.mul_add(kappa, -1.0) >= 0.0, "m kappa - 1 = {:e}", m.mul_add(kappa, -1.0));
+    assert_eq!(planned(0.3, 0.3, 10, 1.0).certificate().setting().kappa(), 1.0);
+}
+
+#[test]
+fn no_steps_are_planned_where_the_start_is_near_enough() {
+    // No target is farther than the root of d/m from its minimiser.
+    let plan = planned(0.1, 1.0, 1, 3.2);
+    assert_eq!(plan.steps(), 0);
+    assert!((plan.bound() - 10f64.sqrt()).abs() < 1e-9);
+    assert!(planned(0.1, 1.0, 1, 3.1).steps() > 0);
+}
+
+#[test]
+fn extreme_units_change_nothing() {
+    // The same problem in units in which L is 3.3e205: a power of L alone would overflow.
+    let in_units = |scale: f64, accuracy: f64, constant: f64| {
+        let line_integral = LineIntegral::Nodes { nodes: 1, lipschitz_hessian: Some(constant) };
+        plan(&Problem::new(scale, 10.0 * scale, 1, accuracy, line_integral).unwrap())
+            .unwrap()
+            .expect("a plan")
+    };
+    let scale = 3.3e204_f64;
+    let usual =
+        in_units(0.1, 5e-105 * (10.0 * scale).sqrt(), 9.8e307 / (10.0 * scale) / (10.0 * scale).sqrt());
+    let extreme = in_units(scale, 5e-105, 9.8e307);
+    assert!(
+        (usual.steps() as f64 / extreme.steps() as f64 - 1.0).abs() < 0.02,
+        "{} and {}",
+        usual.steps(),
+        extreme.steps()
+    );
+}
+
+#[test]
 fn bad_problems_are_named() {
     let error = |m, l, d, eps| Problem::new(m, l, d, eps, LineIntegral::Exact).unwrap_err().to_string();
     assert_eq!(error(0.0, 1.0, 1, 1.0), "convexity = 0: need a positive, finite number");
-    assert_eq!(error(2.0, 1.0, 1, 1.0), "convexity = 2: need at most the smoothness");
+    assert_eq!(error(2.0, 1.0, 1, 1.0), "convexity = 2: need at most the smoothness, 1");
     assert_eq!(error(0.5, f64::NAN, 1, 1.0), "smoothness = NaN: need a positive, finite number");
     assert_eq!(error(0.5, 1.0, 0, 1.0), "dimension = 0: need at least 1");
     assert_eq!(error(0.5, 1.0, 1, -0.1), "accuracy = -0.1: need a positive, finite number");
+    assert!(error(1e-300, 1e300, 1, 1.0).starts_with("smoothness / convexity = inf: need"));
     let nodes = |nodes, lipschitz_hessian| {
         let line_integral = LineIntegral::Nodes { nodes, lipschitz_hessian };
         Problem::new(0.5, 1.0, 1, 0.1, line_integral).unwrap_err().to_string()

@@ -105,7 +105,7 @@ fn third_order(
 
     // The seven μ from the functions φ of z = ξη, straight from their definitions.
     let z = xi.times(&eta);
-    let [[e]] = exponential(&[[z.negated()]]);
+    let [[e]] = exponential(&[[z.negated()]])?;
     let f1 = one.minus(&e).over(&z)?;
     let f2 = one.minus(&f1).over(&z)?;
     let f3 = one.over(&two)?.minus(&f2).over(&z)?;
@@ -166,7 +166,7 @@ fn symmetric(setting: &Setting, eta: f64, s: &Matrix<3>, factor: f64) -> Option<
         [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);
     let [zero, one, two] = [0, 1, 2].map(Enclosure::whole);
     let (z, g) = (xi.times(&eta), gamma.times(&eta));
-    let [[a, b], [c, d]] = exponential(&[[zero.clone(), g.clone()], [g.negated(), z.negated()]]);
+    let [[a, b], [c, d]] = exponential(&[[zero.clone(), g.clone()], [g.negated(), z.negated()]])?;
     let half = eta.over(&two)?;
     let first = [one.clone(), half.times(&one.plus(&a)), half.times(&b)];
     let s = s.map(|row| row.map(Enclosure::of));

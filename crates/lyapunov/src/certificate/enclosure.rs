@@ -103,16 +103,20 @@ pub(crate) fn dot<'a>(pairs: impl IntoIterator<Item = (&'a Enclosure, &'a Enclos
 }
 
 /// The exponential of a matrix: halved until its norm is at most 1/2, summed as a power series with a bounded remainder, and
-/// squared back.
-pub(crate) fn exponential<const N: usize>(matrix: &Enclosed<N>) -> Enclosed<N> {
+/// squared back. `None` for a norm above 2^63, where squaring would have eaten the digits.
+pub(crate) fn exponential<const N: usize>(matrix: &Enclosed<N>) -> Option<Enclosed<N>> {
+    const MOST_HALVINGS: u64 = 64;
     /// (1/2)^91 / 91! is below 2^-550, the rest of the series below twice that.
     const TERMS: i64 = 90;
     let row_sums = matrix.iter().map(|row| row.iter().map(Enclosure::magnitude).sum::<BigInt>());
     let norm = row_sums.max().unwrap_or_default();
     let half = BigInt::one() << (BITS - 1);
-    let mut halvings = 0;
+    let mut halvings = 0_u64;
     while (&half << halvings) < norm {
         halvings += 1;
+        if halvings > MOST_HALVINGS {
+            return None;
+        }
     }
     let x: Enclosed<N> =
         std::array::from_fn(|i| std::array::from_fn(|j| matrix[i][j].divided_by_power(halvings)));
@@ -130,7 +134,7 @@ pub(crate) fn exponential<const N: usize>(matrix: &Enclosed<N>) -> Enclosed<N> {
     for _ in 0..halvings {
         result = product(&result, &result);
     }
-    result
+    Some(result)
 }
 
 fn unit<const N: usize>() -> Enclosed<N> {
@@ -193,15 +197,16 @@ mod tests {
     #[test]
     fn exponentials_agree_with_the_library_and_are_narrow() {
         for x in [-1e-9, -0.3, -2.5, -47.0, 3.0] {
-            let [[e]] = exponential(&[[Enclosure::of(x)]]);
+            let [[e]] = exponential(&[[Enclosure::of(x)]]).unwrap();
             assert!(near(&e, x.exp()), "{x}");
             assert!(e.sum_and_width().1 < BigInt::one() << 80, "{x}: {}", e.sum_and_width().1);
         }
         // A rotation by 1 radian.
         let [one, zero] = [1, 0].map(Enclosure::whole);
-        let rotation = exponential(&[[zero.clone(), one.clone()], [one.negated(), zero]]);
+        let rotation = exponential(&[[zero.clone(), one.clone()], [one.negated(), zero]]).unwrap();
         assert!(near(&rotation[0][0], 1f64.cos()) && near(&rotation[0][1], 1f64.sin()));
         assert!(near(&rotation[1][0], -(1f64.sin())));
+        assert!(exponential(&[[Enclosure::of(1e120)]]).is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The matrix inequalities of contraction, for the diffusion and for the algorithms, in one form that does not cancel.
+//! The matrix inequalities of contraction, for the diffusion and for the algorithms, in one form.
 //!
 //! Two copies with the same noise differ by δ, and one step takes δ to δ + η (G δ + B w). For the paper's algorithm G is
 //! taken at the middle curvature h = (1 + 1/κ)/2, and w, with |w|² <= q(δ), is what the true curvatures, anywhere in
@@ -309,7 +309,10 @@ pub(crate) fn witness(setting: &Setting) -> Result<Option<Witness>, Error> {
             Process::Symmetric { .. } => symmetric_drift(parameters, curvature)?,
             _ => third_order_drift(parameters, curvature).0,
         };
-        let spectral_radius = spectral_radius(&combine(1.0, &identity(), eta, &drift));
+        // Where the step is outside the range of doubles nothing is known about it.
+        let Some(spectral_radius) = spectral_radius(&combine(1.0, &identity(), eta, &drift)) else {
+            continue;
+        };
         if spectral_radius > worst.spectral_radius {
             worst = Witness { curvature, spectral_radius };
         }
@@ -317,11 +320,11 @@ pub(crate) fn witness(setting: &Setting) -> Result<Option<Witness>, Error> {
     Ok((worst.spectral_radius > ABOVE).then_some(worst))
 }
 
-/// The largest absolute value of an eigenvalue; infinite where the matrix is not finite.
-fn spectral_radius(a: &Matrix<3>) -> f64 {
+/// The largest absolute value of an eigenvalue; `None` where the matrix or its eigenvalues are not finite.
+fn spectral_radius(a: &Matrix<3>) -> Option<f64> {
     let matrix = faer::Mat::from_fn(3, 3, |i, j| a[i][j]);
-    match matrix.eigenvalues() {
-        Ok(values) => values.into_iter().map(|v| v.re.hypot(v.im)).fold(0.0, f64::max),
-        Err(_) => f64::INFINITY,
-    }
+    let finite = a.iter().flatten().all(|x| x.is_finite());
+    let values = if finite { matrix.eigenvalues().ok()? } else { return None };
+    let radius = values.into_iter().map(|v| v.re.hypot(v.im)).fold(0.0, f64::max);
+    radius.is_finite().then_some(radius)
 }

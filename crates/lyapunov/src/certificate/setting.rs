@@ -17,7 +17,10 @@ pub enum Process {
         /// The number of nodes, if the line integral is by quadrature.
         nodes: Option<usize>,
     },
-    /// The symmetric splitting of the same dynamics, with steps of length `eta`.
+    /// The symmetric splitting of the same dynamics, with steps of length `eta`, seen after each whole kick: half drift,
+    /// Ornstein-Uhlenbeck step, half drift, whole kick. The half kicks at the end of one step and at the start of the next are
+    /// at the same θ and together make that whole kick, so this chain has the same θ as the one that is seen between the
+    /// half kicks; (θ, p, r) seen there need not come closer in every single step.
     Symmetric {
         /// The step size η.
         eta: f64,
