@@ -65,19 +65,40 @@ impl<F: Coefficient, const W: usize, const W2: usize, const FUSED: bool> WithSim
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         match self.rows {
             Rows::Dense { first, values } => {
                 let d = self.packed.len();
                 // Blocks of rows share one update of the sums; within a block, as many products run side by side as there
                 // are registers for (two rows of a wide tile) or as hide the latency of an addition (six of a single chain).
                 let rest = if W > 1 {
-                    blocks::<_, W, W2, 6, 2, FUSED>(first, values, self.packed, self.sums, self.coefficient)
+                    blocks::<S, _, W, W2, 6, 2, FUSED>(
+                        simd,
+                        first,
+                        values,
+                        self.packed,
+                        self.sums,
+                        self.coefficient,
+                    )
                 } else {
-                    blocks::<_, W, W2, 6, 6, FUSED>(first, values, self.packed, self.sums, self.coefficient)
+                    blocks::<S, _, W, W2, 6, 6, FUSED>(
+                        simd,
+                        first,
+                        values,
+                        self.packed,
+                        self.sums,
+                        self.coefficient,
+                    )
                 };
                 let done = (values.len() - rest.len()) / d;
-                blocks::<_, W, W2, 1, 1, FUSED>(first + done, rest, self.packed, self.sums, self.coefficient);
+                blocks::<S, _, W, W2, 1, 1, FUSED>(
+                    simd,
+                    first + done,
+                    rest,
+                    self.packed,
+                    self.sums,
+                    self.coefficient,
+                );
             }
             Rows::Sparse { design, first, last } => {
                 for row in first..last {
@@ -100,6 +121,7 @@ impl<F: Coefficient, const W: usize, const W2: usize, const FUSED: bool> WithSim
 #[inline(always)]
 fn blocks<
     'a,
+    S: Simd,
     F: Coefficient,
     const W: usize,
     const W2: usize,
@@ -107,6 +129,7 @@ fn blocks<
     const G: usize,
     const FUSED: bool,
 >(
+    simd: S,
     first: usize,
     values: &'a [f64],
     packed: &[[f64; W2]],
@@ -121,12 +144,7 @@ fn blocks<
         let mut r = 0;
         while r < R {
             let group: [&[f64]; G] = std::array::from_fn(|g| &rows[r + g][..packed.len()]);
-            let mut dots = [[0.0; W2]; G];
-            for (k, x) in packed.iter().enumerate() {
-                for g in 0..G {
-                    accumulate::<W2, FUSED>(group[g][k], x, &mut dots[g]);
-                }
-            }
+            let dots = products::<S, W2, G, FUSED>(simd, &group, packed);
             for g in 0..G {
                 let row = first + index * R + r + g;
                 c[r + g] = std::array::from_fn(|j| coefficient(row, dots[g][j], dots[g][j + W]));
@@ -137,7 +155,10 @@ fn blocks<
         for (k, sum) in sums.iter_mut().enumerate() {
             let mut total = *sum;
             for r in 0..R {
-                accumulate::<W, FUSED>(rows[r][k], &c[r], &mut total);
+                let a = rows[r][k];
+                for j in 0..W {
+                    total[j] = fma::<FUSED>(a, c[r][j], total[j]);
+                }
             }
             *sum = total;
         }
@@ -145,10 +166,51 @@ fn blocks<
     blocks.remainder()
 }
 
+/// The products of some rows with all columns of the tile. In vectors by name: left to itself the compiler keeps these sums apart.
+#[inline(always)]
+fn products<S: Simd, const W2: usize, const G: usize, const FUSED: bool>(
+    simd: S,
+    rows: &[&[f64]; G],
+    packed: &[[f64; W2]],
+) -> [[f64; W2]; G] {
+    let mut sums = [[0.0; W2]; G];
+    if FUSED && W2.is_multiple_of(S::F64_LANES) {
+        let mut vectors = [[simd.splat_f64s(0.0); W2]; G];
+        for (k, x) in packed.iter().enumerate() {
+            let (x, _) = S::as_simd_f64s(x);
+            for g in 0..G {
+                let a = simd.splat_f64s(rows[g][k]);
+                for (sum, x) in vectors[g].iter_mut().zip(x) {
+                    *sum = simd.mul_add_f64s(a, *x, *sum);
+                }
+            }
+        }
+        for g in 0..G {
+            let (into, _) = S::as_mut_simd_f64s(&mut sums[g]);
+            for (sum, vector) in into.iter_mut().zip(&vectors[g]) {
+                *sum = *vector;
+            }
+        }
+    } else {
+        for (k, x) in packed.iter().enumerate() {
+            for g in 0..G {
+                accumulate::<W2, FUSED>(rows[g][k], x, &mut sums[g]);
+            }
+        }
+    }
+    sums
+}
+
 /// sum += a x, entry by entry.
 #[inline(always)]
 fn accumulate<const N: usize, const FUSED: bool>(a: f64, x: &[f64; N], sum: &mut [f64; N]) {
     for j in 0..N {
-        sum[j] = if FUSED { a.mul_add(x[j], sum[j]) } else { a * x[j] + sum[j] };
+        sum[j] = fma::<FUSED>(a, x[j], sum[j]);
     }
+}
+
+/// a x + y, rounded once where the machine can.
+#[inline(always)]
+fn fma<const FUSED: bool>(a: f64, x: f64, y: f64) -> f64 {
+    if FUSED { a.mul_add(x, y) } else { a * x + y }
 }

@@ -5,7 +5,7 @@
 //! - [`coefficients`]: the numbers of one step of the algorithm, accurate for every step size;
 //! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev nodes;
 //! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly;
-//! - [`potentials`]: the likelihoods of generalized linear models.
+//! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line integrals.
 //!
 //! ```
 //! use ridgewalk::coefficients::{Coefficients, Parameters};
