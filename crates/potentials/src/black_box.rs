@@ -99,4 +99,13 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
         }
         Ok(())
     }
+    fn gradients(&self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
+        let d = self.dimension();
+        whole_chains(d, positions, positions, gradients)?;
+        for (point, gradient) in positions.chunks_exact(d).zip(gradients.chunks_exact_mut(d)) {
+            let failed = |message| Error::Gradient { point: point.to_vec(), message };
+            self.gradient.gradient(point, gradient).map_err(failed)?;
+        }
+        Ok(())
+    }
 }

@@ -37,6 +37,7 @@ mod line_integral;
 mod normal;
 mod pass;
 mod prior;
+mod quadratic;
 mod ridge;
 mod segment;
 mod softplus;

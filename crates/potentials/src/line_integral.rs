@@ -27,6 +27,13 @@ pub trait LineIntegral {
         integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), Error>;
+
+    /// For each chain ∇U(position), into `gradients`: one gradient's work a chain.
+    ///
+    /// # Errors
+    /// As [`LineIntegral::integrate`].
+    fn gradients(&self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch)
+    -> Result<(), Error>;
 }
 
 /// Working space for [`LineIntegral::integrate`].

@@ -7,6 +7,7 @@ use crate::families::{Family, Observation};
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 use crate::pass::{Coefficient, Rows, pass};
 use crate::prior::Prior;
+use crate::quadratic::Quadratic;
 
 /// Rows whose contributions are summed before they join the others. Fixed, so that a sum does not depend on who computes its parts.
 const ROWS_PER_SUM: usize = 4096;
@@ -33,7 +34,7 @@ pub struct Ridge<'a, F> {
     weights: Vec<f64>,
     /// Empty where all are 0.
     offsets: Vec<f64>,
-    prior: Prior,
+    quadratic: Quadratic,
 }
 
 impl<'a, F: Family> Ridge<'a, F> {
@@ -74,7 +75,8 @@ impl<'a, F: Family> Ridge<'a, F> {
             }
             observations.push(y);
         }
-        Ok(Self { design, family, observations, weights: Vec::new(), offsets: Vec::new(), prior })
+        let quadratic = Quadratic::Diagonal(prior);
+        Ok(Self { design, family, observations, weights: Vec::new(), offsets: Vec::new(), quadratic })
     }
 
     /// The same model with each row counted so many times.
@@ -116,6 +118,18 @@ impl<'a, F: Family> Ridge<'a, F> {
         &self.family
     }
 
+    pub(crate) fn design(&self) -> &Design<'a> {
+        &self.design
+    }
+
+    pub(crate) fn observations(&self) -> &[Observation] {
+        &self.observations
+    }
+
+    pub(crate) fn quadratic(&self) -> &Quadratic {
+        &self.quadratic
+    }
+
     /// U at a point, up to a constant of the prior.
     ///
     /// # Errors
@@ -127,10 +141,10 @@ impl<'a, F: Family> Ridge<'a, F> {
                 self.weight(row) * self.family.value(self.predictor(row, point), self.observations[row])
             })
             .sum();
-        Ok(sum + self.prior.value(point))
+        Ok(sum + self.quadratic.value(point))
     }
 
-    fn predictor(&self, row: usize, point: &[f64]) -> f64 {
+    pub(crate) fn predictor(&self, row: usize, point: &[f64]) -> f64 {
         let product: f64 = match &self.design {
             Design::Dense(dense) => {
                 let d = point.len();
@@ -144,11 +158,11 @@ impl<'a, F: Family> Ridge<'a, F> {
         product + self.offset(row)
     }
 
-    fn weight(&self, row: usize) -> f64 {
+    pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.get(row).copied().unwrap_or(1.0)
     }
 
-    fn offset(&self, row: usize) -> f64 {
+    pub(crate) fn offset(&self, row: usize) -> f64 {
         self.offsets.get(row).copied().unwrap_or(0.0)
     }
 
@@ -192,7 +206,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         let chains = positions.chunks_exact(d).zip(momenta.chunks_exact(d));
         for ((position, momentum), integral) in chains.zip(integrals.chunks_exact_mut(d)) {
             integral.iter_mut().for_each(|sum| *sum *= size);
-            self.prior.add_integral(size, position, momentum, integral);
+            self.quadratic.add_integral(size, position, momentum, integral);
         }
     }
 
@@ -252,6 +266,17 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         }
         Ok(())
     }
+
+    /// Integrals over segments of no extent: the mean of u′ is then u′ itself.
+    fn gradients(
+        &self,
+        positions: &[f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let at_rest = vec![0.0; positions.len()];
+        self.integrate(1.0, positions, &at_rest, gradients, scratch)
+    }
 }
 
 impl<F: Family> Gradient for Ridge<'_, F> {
@@ -259,10 +284,7 @@ impl<F: Family> Gradient for Ridge<'_, F> {
         self.design.columns()
     }
 
-    /// The integral over a segment of no extent: the mean of u′ is then u′ itself.
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
-        let at_rest = vec![0.0; point.len()];
-        self.integrate(1.0, point, &at_rest, gradient, &mut Scratch::default())
-            .map_err(|error| error.to_string())
+        self.gradients(point, gradient, &mut Scratch::default()).map_err(|error| error.to_string())
     }
 }

@@ -1,0 +1,80 @@
+//! The quadratic part of a ridge-separable potential: a prior, or what a change of coordinates has made of one.
+
+use crate::prior::Prior;
+
+/// A convex quadratic function of θ, up to a constant.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Quadratic {
+    /// Half the sum of precision · (θ − mean)².
+    Diagonal(Prior),
+    /// θᵀ Q θ/2 + b·θ.
+    General {
+        /// Q, symmetric, row by row.
+        matrix: Vec<f64>,
+        /// b.
+        linear: Vec<f64>,
+    },
+}
+
+impl Quadratic {
+    /// Its value at a point.
+    pub(crate) fn value(&self, point: &[f64]) -> f64 {
+        match self {
+            Self::Diagonal(prior) => prior.value(point),
+            Self::General { linear, .. } => {
+                let mut image = vec![0.0; point.len()];
+                self.add_product(1.0, point, &mut image);
+                point.iter().zip(&image).zip(linear).map(|((x, q), b)| x * (0.5 * q + b)).sum()
+            }
+        }
+    }
+
+    /// Adds to a sum the integral of the gradient over t in [0, length] along position + t momentum: length times the gradient in the
+    /// middle.
+    pub(crate) fn add_integral(&self, length: f64, position: &[f64], momentum: &[f64], sum: &mut [f64]) {
+        match self {
+            Self::Diagonal(prior) => prior.add_integral(length, position, momentum, sum),
+            Self::General { linear, .. } => {
+                sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += length * b);
+                self.add_product(length, position, sum);
+                self.add_product(0.5 * length * length, momentum, sum);
+            }
+        }
+    }
+
+    /// sum += scale · Q x.
+    pub(crate) fn add_product(&self, scale: f64, x: &[f64], sum: &mut [f64]) {
+        match self {
+            Self::Diagonal(prior) => {
+                let terms = sum.iter_mut().zip(prior.precision()).zip(x);
+                terms.for_each(|((sum, q), x)| *sum += scale * q * x);
+            }
+            Self::General { matrix, .. } => {
+                // Q is symmetric: its rows are its columns, and sums over columns need no reduction.
+                for (row, x) in matrix.chunks_exact(x.len()).zip(x) {
+                    let factor = scale * x;
+                    sum.iter_mut().zip(row).for_each(|(sum, q)| *sum += factor * q);
+                }
+            }
+        }
+    }
+
+    /// Adds Q to a matrix of d rows of d.
+    pub(crate) fn add_to(&self, sum: &mut [f64]) {
+        match self {
+            Self::Diagonal(prior) => {
+                let d = prior.dimension();
+                prior.precision().iter().enumerate().for_each(|(k, q)| sum[k * (d + 1)] += q);
+            }
+            Self::General { matrix, .. } => sum.iter_mut().zip(matrix).for_each(|(sum, q)| *sum += q),
+        }
+    }
+
+    /// The diagonal of Q.
+    pub(crate) fn diagonal(&self) -> Vec<f64> {
+        match self {
+            Self::Diagonal(prior) => prior.precision().to_vec(),
+            Self::General { matrix, linear } => matrix.iter().step_by(linear.len() + 1).copied().collect(),
+        }
+    }
+}
