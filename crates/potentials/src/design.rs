@@ -77,6 +77,10 @@ impl<'a> Dense<'a> {
         Dense { columns: self.columns + 1, values: values.into() }
     }
 
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
     pub(crate) fn values(&self) -> &[f64] {
         &self.values
     }
@@ -150,6 +154,23 @@ impl Sparse {
             sparse.starts.push(sparse.values.len());
         }
         sparse
+    }
+
+    /// Every entry, zeros included.
+    pub(crate) fn to_dense(&self) -> Result<Dense<'static>, Error> {
+        let rows = self.starts.len() - 1;
+        let mut values = vec![0.0; rows * self.columns];
+        for (row, entries) in values.chunks_exact_mut(self.columns).enumerate() {
+            let (indices, values) = self.row(row);
+            indices.iter().zip(values).for_each(|(&k, value)| entries[k] = *value);
+        }
+        Dense::new(rows, self.columns, values)
+    }
+
+    /// The same design with each column times a number.
+    pub(crate) fn with_scaled_columns(&self, scales: &[f64]) -> Result<Self, Error> {
+        let values = self.indices.iter().zip(&self.values).map(|(&k, value)| scales[k] * value).collect();
+        Self::new(self.columns, self.starts.clone(), self.indices.clone(), values)
     }
 
     /// The column indices and values of a row.

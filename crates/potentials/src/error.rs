@@ -74,6 +74,18 @@ pub enum Error {
         /// What is needed.
         need: &'static str,
     },
+    /// A change of coordinates that is not one.
+    #[error("{what} at coefficient {coefficient}: found {value}, need {need}")]
+    Whitening {
+        /// The matrix or list it was to be made from.
+        what: &'static str,
+        /// The coefficient.
+        coefficient: usize,
+        /// The value found there.
+        value: f64,
+        /// What is needed.
+        need: &'static str,
+    },
     /// A gradient that could not be computed, in the words of the function that failed.
     #[error("the gradient failed at {point:?}: {message}")]
     Gradient {

@@ -2,6 +2,7 @@
 //!
 //! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs; its line integrals are exact.
 //! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by Chebyshev nodes.
+//! - [`Whitening`]: coordinates in which a posterior is nearly round; a whitened `Ridge` is a `Ridge`.
 //! - [`families`]: for each observation a convex function u of the linear predictor, with the mean of its derivative over any
 //!   segment, accurate to a few units in the last place. These means are what makes line integrals exact.
 //!
@@ -41,6 +42,7 @@ mod quadratic;
 mod ridge;
 mod segment;
 mod softplus;
+mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, Gradient};
 pub use design::{Dense, Design, Sparse};
@@ -48,3 +50,4 @@ pub use error::Error;
 pub use line_integral::{LineIntegral, Scratch};
 pub use prior::Prior;
 pub use ridge::Ridge;
+pub use whitening::{Whitened, Whitening};

@@ -58,6 +58,17 @@ impl Prior {
         self.mean.len()
     }
 
+    /// What is known to be good.
+    pub(crate) fn from_precision(mean: Vec<f64>, precision: Vec<f64>) -> Self {
+        Self { mean, precision }
+    }
+
+    /// The means.
+    #[must_use]
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
     /// The precisions 1/scale², 0 where flat.
     #[must_use]
     pub fn precision(&self) -> &[f64] {

@@ -29,6 +29,13 @@ impl Quadratic {
         }
     }
 
+    /// Its gradient at a point.
+    pub(crate) fn gradient(&self, point: &[f64]) -> Vec<f64> {
+        let mut gradient = vec![0.0; point.len()];
+        self.add_integral(1.0, point, &vec![0.0; point.len()], &mut gradient);
+        gradient
+    }
+
     /// Adds to a sum the integral of the gradient over t in [0, length] along position + t momentum: length times the gradient in the
     /// middle.
     pub(crate) fn add_integral(&self, length: f64, position: &[f64], momentum: &[f64], sum: &mut [f64]) {

@@ -106,6 +106,27 @@ impl<'a, F: Family> Ridge<'a, F> {
         Ok(self)
     }
 
+    /// The same observations and weights with a design, quadratic part and offsets in other coordinates.
+    pub(crate) fn with_coordinates<'b>(
+        &self,
+        design: Design<'b>,
+        quadratic: Quadratic,
+        offsets: Vec<f64>,
+    ) -> Result<Ridge<'b, F>, Error>
+    where
+        F: Clone,
+    {
+        let model = Ridge {
+            design,
+            family: self.family.clone(),
+            observations: self.observations.clone(),
+            weights: self.weights.clone(),
+            offsets: Vec::new(),
+            quadratic,
+        };
+        model.with_offsets(offsets)
+    }
+
     /// The number of coefficients.
     #[must_use]
     pub fn dimension(&self) -> usize {
