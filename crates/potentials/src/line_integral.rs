@@ -45,6 +45,19 @@ pub struct Scratch {
     pub(crate) gradient: Vec<f64>,
 }
 
+impl Scratch {
+    /// Space for so many numbers of packed tiles and of sums; what is in it is left over from before.
+    pub(crate) fn tiles(&mut self, packed: usize, sums: usize) -> (&mut [f64], &mut [f64]) {
+        if self.packed.len() < packed {
+            self.packed.resize(packed, 0.0);
+        }
+        if self.sums.len() < sums {
+            self.sums.resize(sums, 0.0);
+        }
+        (&mut self.packed[..packed], &mut self.sums[..sums])
+    }
+}
+
 /// An error unless the three lists hold whole chains of the given dimension, equally many.
 pub(crate) fn whole_chains(
     dimension: usize,
