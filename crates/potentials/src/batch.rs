@@ -11,7 +11,7 @@ use crate::design::Design;
 use crate::error::Error;
 use crate::families::Family;
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
-use crate::pass::{Rows, Terms, pass};
+use crate::pass::{Rows, pass};
 use crate::ridge::Ridge;
 
 /// Chains in a tile.

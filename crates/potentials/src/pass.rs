@@ -81,7 +81,7 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { rows, terms, packed, chains, sums } = self;
-        let (mut products, mut coefficients) = ([[0.0; V]; BLOCK], [[0.0; W]; BLOCK]);
+        let (mut products, mut coefficients) = (Aligned([[0.0; V]; BLOCK]), Aligned([[0.0; W]; BLOCK]));
         let d = packed.len();
         let step = match rows {
             Rows::Dense(_) => (BLOCK_ENTRIES / d / 12 * 12).clamp(12, BLOCK),
@@ -90,7 +90,7 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
         let mut from = 0;
         while from < terms.observations.len() {
             let to = (from + step).min(terms.observations.len());
-            let (products, coefficients) = (&mut products[..to - from], &mut coefficients[..to - from]);
+            let (products, coefficients) = (&mut products.0[..to - from], &mut coefficients.0[..to - from]);
             products.fill([0.0; V]);
             match rows {
                 Rows::Dense(values) => {
@@ -123,6 +123,10 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
         }
     }
 }
+
+/// From the start of a cache line on.
+#[repr(align(64))]
+struct Aligned<T>(T);
 
 impl<F: Family> Terms<'_, F> {
     /// Weighted slopes of the rows from `from` on, chain by chain.
@@ -174,7 +178,7 @@ fn dense_products<S: Simd, const V: usize, const FUSED: bool>(
         let columns = index * part..index * part + packed.len();
         // Eight sums side by side hide the latency of an addition, and there are registers for them.
         let done = match V {
-            16.. => groups::<S, V, 2, FUSED>(simd, values, d, columns.clone(), packed, products),
+            16.. => groups::<S, V, 3, FUSED>(simd, values, d, columns.clone(), packed, products),
             8..16 => groups::<S, V, 4, FUSED>(simd, values, d, columns.clone(), packed, products),
             _ => groups::<S, V, 8, FUSED>(simd, values, d, columns.clone(), packed, products),
         };
@@ -204,10 +208,10 @@ fn groups<S: Simd, const V: usize, const G: usize, const FUSED: bool>(
             }
             for (k, x) in packed.iter().enumerate() {
                 let (x, _) = S::as_simd_f64s(x);
-                for g in 0..G {
-                    let a = simd.splat_f64s(rows[g][k]);
-                    for (sum, x) in sums[g].iter_mut().zip(x) {
-                        *sum = simd.mul_add_f64s(a, *x, *sum);
+                let a: [S::f64s; G] = std::array::from_fn(|g| simd.splat_f64s(rows[g][k]));
+                for (v, x) in x.iter().enumerate() {
+                    for g in 0..G {
+                        sums[g][v] = simd.mul_add_f64s(a[g], *x, sums[g][v]);
                     }
                 }
             }

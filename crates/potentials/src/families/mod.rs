@@ -3,6 +3,7 @@
 //! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what makes line integrals exact. A type of
 //! your own that implements [`Family`] works everywhere the built-in ones do.
 
+mod chunks;
 mod gaussian;
 mod huber;
 mod logistic;
