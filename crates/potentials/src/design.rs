@@ -23,6 +23,14 @@ impl Design<'_> {
         }
     }
 
+    /// The number of entries that are stored.
+    pub(crate) fn entries(&self) -> usize {
+        match self {
+            Self::Dense(dense) => dense.values.len(),
+            Self::Sparse(sparse) => sparse.values.len(),
+        }
+    }
+
     /// The number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {

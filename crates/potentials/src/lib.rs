@@ -30,8 +30,10 @@
     )
 )]
 
+mod batch;
 mod black_box;
 mod design;
+mod elementary;
 mod error;
 pub mod families;
 mod line_integral;

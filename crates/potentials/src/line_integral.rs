@@ -45,6 +45,24 @@ pub struct Scratch {
     pub(crate) gradient: Vec<f64>,
 }
 
+impl Scratch {
+    /// Space for so many numbers of packed tiles and of sums; what is in it is left over from before.
+    pub(crate) fn tiles(&mut self, packed: usize, sums: usize) -> (&mut [f64], &mut [f64]) {
+        (aligned(&mut self.packed, packed), aligned(&mut self.sums, sums))
+    }
+}
+
+/// So many numbers of a list, from the start of a cache line on: vectors that lie across two lines take twice as long to load.
+fn aligned(list: &mut Vec<f64>, count: usize) -> &mut [f64] {
+    const LINE: usize = 64;
+    let spare = LINE / size_of::<f64>();
+    if list.len() < count + spare {
+        list.resize(count + spare, 0.0);
+    }
+    let skip = list.as_ptr().align_offset(LINE).min(spare);
+    &mut list[skip..skip + count]
+}
+
 /// An error unless the three lists hold whole chains of the given dimension, equally many.
 pub(crate) fn whole_chains(
     dimension: usize,

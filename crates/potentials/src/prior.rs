@@ -89,4 +89,11 @@ impl Prior {
             *sum += length * self.precision[k] * middle;
         }
     }
+
+    /// Adds to a sum the gradient at a point: precision · (point − mean).
+    pub(crate) fn add_gradient(&self, point: &[f64], sum: &mut [f64]) {
+        for (k, sum) in sum.iter_mut().enumerate() {
+            *sum += self.precision[k] * (point[k] - self.mean[k]);
+        }
+    }
 }

@@ -49,6 +49,17 @@ impl Quadratic {
         }
     }
 
+    /// Adds to a sum the gradient at a point.
+    pub(crate) fn add_gradient(&self, point: &[f64], sum: &mut [f64]) {
+        match self {
+            Self::Diagonal(prior) => prior.add_gradient(point, sum),
+            Self::General { linear, .. } => {
+                sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += b);
+                self.add_product(1.0, point, sum);
+            }
+        }
+    }
+
     /// sum += scale · Q x.
     pub(crate) fn add_product(&self, scale: f64, x: &[f64], sum: &mut [f64]) {
         match self {

@@ -1,16 +1,13 @@
 //! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in closed form.
 
-use crate::black_box::Gradient;
+use std::ops::Range;
+
 use crate::design::Design;
 use crate::error::{Error, length};
 use crate::families::{Family, Observation};
-use crate::line_integral::{LineIntegral, Scratch, whole_chains};
-use crate::pass::{Coefficient, Rows, pass};
+use crate::pass::Terms;
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
-
-/// Rows whose contributions are summed before they join the others. Fixed, so that a sum does not depend on who computes its parts.
-const ROWS_PER_SUM: usize = 4096;
 
 /// The potential of a generalized linear model.
 ///
@@ -187,125 +184,13 @@ impl<'a, F: Family> Ridge<'a, F> {
         self.offsets.get(row).copied().unwrap_or(0.0)
     }
 
-    /// Integrals for a tile of W chains, W2 = 2W.
-    fn tile<const W: usize, const W2: usize>(
-        &self,
-        size: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
-        scratch: &mut Scratch,
-    ) {
-        let d = self.design.columns();
-        let Scratch { packed, sums, .. } = scratch;
-        packed.clear();
-        packed.resize(d * W2, 0.0);
-        sums.clear();
-        sums.resize(d * W, 0.0);
-        for (k, lanes) in packed.as_chunks_mut::<W2>().0.iter_mut().enumerate() {
-            for j in 0..W {
-                lanes[j] = positions[j * d + k];
-                lanes[j + W] = size * momenta[j * d + k];
-            }
+    /// What becomes of the products of some rows.
+    pub(crate) fn terms(&self, rows: Range<usize>) -> Terms<'_, F> {
+        Terms {
+            family: &self.family,
+            observations: &self.observations[rows.clone()],
+            weights: self.weights.get(rows.clone()).unwrap_or_default(),
+            offsets: self.offsets.get(rows).unwrap_or_default(),
         }
-        let slope = |row: usize, s: f64, t: f64| {
-            self.weight(row) * self.family.mean_slope(s + self.offset(row), t, self.observations[row])
-        };
-        integrals.fill(0.0);
-        let mut first = 0;
-        while first < self.design.rows() {
-            let last = (first + ROWS_PER_SUM).min(self.design.rows());
-            sums.fill(0.0);
-            self.rows::<W, W2>(first, last, packed, sums, &slope);
-            for (k, lanes) in sums.as_chunks::<W>().0.iter().enumerate() {
-                for j in 0..W {
-                    integrals[j * d + k] += lanes[j];
-                }
-            }
-            first = last;
-        }
-        let chains = positions.chunks_exact(d).zip(momenta.chunks_exact(d));
-        for ((position, momentum), integral) in chains.zip(integrals.chunks_exact_mut(d)) {
-            integral.iter_mut().for_each(|sum| *sum *= size);
-            self.quadratic.add_integral(size, position, momentum, integral);
-        }
-    }
-
-    fn rows<const W: usize, const W2: usize>(
-        &self,
-        first: usize,
-        last: usize,
-        packed: &[f64],
-        sums: &mut [f64],
-        coefficient: &impl Coefficient,
-    ) {
-        let d = self.design.columns();
-        let rows = match &self.design {
-            Design::Dense(dense) => Rows::Dense { first, values: &dense.values()[first * d..last * d] },
-            Design::Sparse(design) => Rows::Sparse { design, first, last },
-        };
-        pass::<W, W2>(rows, packed.as_chunks().0, sums.as_chunks_mut().0, coefficient);
-    }
-}
-
-impl<F: Family> LineIntegral for Ridge<'_, F> {
-    fn dimension(&self) -> usize {
-        self.design.columns()
-    }
-
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-
-    fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
-        scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let d = self.design.columns();
-        whole_chains(d, positions, momenta, integrals)?;
-        let chains = positions.len() / d;
-        let mut chain = 0;
-        while chain < chains {
-            let width = match chains - chain {
-                8.. => 8,
-                4..8 => 4,
-                _ => 1,
-            };
-            let range = chain * d..(chain + width) * d;
-            let (x, p) = (&positions[range.clone()], &momenta[range.clone()]);
-            let out = &mut integrals[range];
-            match width {
-                8 => self.tile::<8, 16>(length, x, p, out, scratch),
-                4 => self.tile::<4, 8>(length, x, p, out, scratch),
-                _ => self.tile::<1, 2>(length, x, p, out, scratch),
-            }
-            chain += width;
-        }
-        Ok(())
-    }
-
-    /// Integrals over segments of no extent: the mean of u′ is then u′ itself.
-    fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let at_rest = vec![0.0; positions.len()];
-        self.integrate(1.0, positions, &at_rest, gradients, scratch)
-    }
-}
-
-impl<F: Family> Gradient for Ridge<'_, F> {
-    fn dimension(&self) -> usize {
-        self.design.columns()
-    }
-
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
-        self.gradients(point, gradient, &mut Scratch::default()).map_err(|error| error.to_string())
     }
 }

@@ -20,6 +20,7 @@ pub(crate) struct End {
 }
 
 impl Segment {
+    #[inline(always)]
     pub(crate) fn new(s: f64, t: f64) -> Self {
         let start = End { value: s, rest: 0.0 };
         let end = End::sum(s, t);
@@ -31,11 +32,13 @@ impl Segment {
     }
 
     /// The same segment mirrored at 0.
+    #[inline(always)]
     pub(crate) fn mirrored(&self) -> Self {
         Self { low: self.high.negated(), high: self.low.negated(), length: self.length }
     }
 
     /// low + high.
+    #[inline(always)]
     pub(crate) fn sum_of_ends(&self) -> f64 {
         let sum = End::sum(self.low.value, self.high.value);
         sum.value + (sum.rest + self.low.rest + self.high.rest)
@@ -44,6 +47,7 @@ impl Segment {
 
 impl End {
     /// a + b exactly (Knuth's two-sum; valid for every pair of finite doubles that does not overflow).
+    #[inline(always)]
     pub(crate) fn sum(a: f64, b: f64) -> Self {
         let value = a + b;
         let from_b = value - a;
@@ -51,6 +55,7 @@ impl End {
         Self { value, rest: (a - from_a) + (b - from_b) }
     }
 
+    #[inline(always)]
     pub(crate) fn negated(self) -> Self {
         Self { value: -self.value, rest: -self.rest }
     }

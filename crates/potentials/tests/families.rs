@@ -197,31 +197,70 @@ fn segments(seed: u64) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
-/// The largest error over the segments of a way to compute the mean slope, in units in the last place of the exact mean or of `term`.
-fn largest_error(
+/// Mean slopes over the segments, one after the other.
+fn one_by_one(
+    seed: u64,
+    observation: impl Fn(usize) -> Observation,
+    mean: impl Fn(f64, f64, Observation) -> f64,
+) -> Vec<f64> {
+    segments(seed).enumerate().map(|(i, (s, t))| mean(s, t, observation(i))).collect()
+}
+
+/// The same, all at once.
+fn together(seed: u64, observation: impl Fn(usize) -> Observation, family: &dyn Family) -> Vec<f64> {
+    let (s, t): (Vec<f64>, Vec<f64>) = segments(seed).unzip();
+    let y: Vec<Observation> = (0..SEGMENTS).map(observation).collect();
+    let mut slopes = vec![f64::NAN; SEGMENTS];
+    family.mean_slopes(&s, &t, &y, &mut slopes);
+    slopes
+}
+
+/// For each list of mean slopes over the segments the largest error, in units in the last place of the exact mean or of `term`, and
+/// where.
+fn largest_errors<const N: usize>(
     exact: Exact,
     seed: u64,
     observation: impl Fn(usize) -> Observation,
     term: impl Fn(f64, Observation) -> f64,
-    mean: impl Fn(f64, f64, Observation) -> f64,
-) -> (f64, f64, f64) {
-    let mut worst = (0.0, 0.0, 0.0);
+    lists: [Vec<f64>; N],
+) -> [(f64, f64, f64); N] {
+    let mut worst = [(0.0, 0.0, 0.0); N];
     for (i, (s, t)) in segments(seed).enumerate() {
         let y = observation(i);
         let value = exact(&big(s), &(big(s) + big(t)), y);
         let size = double(&value);
-        let computed = mean(s, t, y);
-        // Poisson's slope e^x leaves the range of doubles; then its mean may, and must not be anything but infinite.
-        if !(size.is_finite() && computed.is_finite()) {
-            assert!(s.max(s + t) > 709.0 && computed == f64::INFINITY, "s = {s}, t = {t}: {computed}");
-            continue;
-        }
-        let error = ulps(computed, &value, size.abs().max(term(size, y)));
-        if !(error <= worst.0) {
-            worst = (error, s, t);
+        for (worst, list) in worst.iter_mut().zip(&lists) {
+            let computed = list[i];
+            // Poisson's slope e^x leaves the range of doubles; then its mean may, and must not be anything but infinite.
+            if !(size.is_finite() && computed.is_finite()) {
+                assert!(s.max(s + t) > 709.0 && computed == f64::INFINITY, "s = {s}, t = {t}: {computed}");
+                continue;
+            }
+            let error = ulps(computed, &value, size.abs().max(term(size, y)));
+            if !(error <= worst.0) {
+                *worst = (error, s, t);
+            }
         }
     }
     worst
+}
+
+/// Both ways to compute a family's mean slopes, with one evaluation of the oracle.
+fn check(
+    family: &dyn Family,
+    exact: Exact,
+    seed: u64,
+    observation: impl Fn(usize) -> Observation,
+    term: impl Fn(f64, Observation) -> f64,
+    limit: f64,
+) {
+    let lists = [
+        one_by_one(seed, &observation, |s, t, y| family.mean_slope(s, t, y)),
+        together(seed, &observation, family),
+    ];
+    let worst = largest_errors(exact, seed, observation, term, lists);
+    println!("{}, one by one and together, ulp, s, t: {worst:?}", family.name());
+    assert!(worst[0].0 < limit && worst[1].0 < limit, "{worst:?}");
 }
 
 /// 0 and 1 in turn, and every fifth a count out of trials.
@@ -240,9 +279,7 @@ fn binomial_term(_: f64, y: Observation) -> f64 {
 
 #[test]
 fn logistic_means_are_good_to_a_few_ulps() {
-    let worst = largest_error(logistic, 1, binomial, binomial_term, |s, t, y| Logistic.mean_slope(s, t, y));
-    println!("logistic: {} ulp at s = {}, t = {}", worst.0, worst.1, worst.2);
-    assert!(worst.0 < 8.0, "{worst:?}");
+    check(&Logistic, logistic, 1, binomial, binomial_term, 8.0);
 }
 
 #[test]
@@ -250,45 +287,93 @@ fn probit_means_are_good_to_a_few_ulps() {
     let term = |size: f64, y: Observation| {
         if binomial_term(size, y) > 0.0 { 9.0 * size.abs().max(1.0) } else { 0.0 }
     };
-    let worst = largest_error(probit, 2, binomial, term, |s, t, y| Probit.mean_slope(s, t, y));
-    println!("probit: {} ulp at s = {}, t = {}", worst.0, worst.1, worst.2);
-    assert!(worst.0 < 12.0, "{worst:?}");
+    check(&Probit, probit, 2, binomial, term, 12.0);
 }
 
 #[test]
 fn poisson_means_are_good_to_a_few_ulps() {
     let count = |i: usize| Observation::of(((i * i) % 13) as f64);
-    let worst = largest_error(poisson, 3, count, |_, y| y.response, |s, t, y| Poisson.mean_slope(s, t, y));
-    println!("poisson: {} ulp at s = {}, t = {}", worst.0, worst.1, worst.2);
-    assert!(worst.0 < 6.0, "{worst:?}");
+    check(&Poisson, poisson, 3, count, |_, y| y.response, 6.0);
 }
 
 #[test]
 fn gaussian_means_are_good_to_a_few_ulps() {
-    let family = Gaussian::new(0.7).unwrap();
     let real = |i: usize| Observation::of((i % 17) as f64 - 8.3);
     // A residual s + t/2 − y of numbers up to 1000 and 0.7 scales.
-    let worst = largest_error(gaussian, 4, real, |_, _| 2e3, |s, t, y| family.mean_slope(s, t, y));
-    println!("gaussian: {} ulp at s = {}, t = {}", worst.0, worst.1, worst.2);
-    assert!(worst.0 < 4.0, "{worst:?}");
+    check(&Gaussian::new(0.7).unwrap(), gaussian, 4, real, |_, _| 2e3, 4.0);
 }
 
 #[test]
 fn logistic_noise_means_are_good_to_a_few_ulps() {
     let family = LogisticNoise::new(1.0).unwrap();
-    let zero = |_| Observation::of(0.0);
-    let worst = largest_error(logistic_noise, 5, zero, |_, _| 0.0, |s, t, y| family.mean_slope(s, t, y));
-    println!("logistic noise: {} ulp at s = {}, t = {}", worst.0, worst.1, worst.2);
-    assert!(worst.0 < 8.0, "{worst:?}");
+    check(&family, logistic_noise, 5, |_| Observation::of(0.0), |_, _| 0.0, 8.0);
 }
 
 #[test]
 fn huber_means_are_good_to_a_few_ulps() {
     let family = Huber::new(1.0, 1.345).unwrap();
-    let zero = |_| Observation::of(0.0);
-    let worst = largest_error(huber, 6, zero, |_, _| 1.345, |s, t, y| family.mean_slope(s, t, y));
-    println!("huber: {} ulp at s = {}, t = {}", worst.0, worst.1, worst.2);
-    assert!(worst.0 < 6.0, "{worst:?}");
+    check(&family, huber, 6, |_| Observation::of(0.0), |_, _| 1.345, 6.0);
+}
+
+/// The families whose lists are computed in vector instructions, with responses for each.
+fn vectorised() -> [(Box<dyn Family>, fn(usize) -> Observation); 3] {
+    [
+        (Box::new(Logistic), binomial),
+        (Box::new(Poisson), |i| Observation::of((i % 4) as f64)),
+        (Box::new(LogisticNoise::new(0.7).unwrap()), |i| Observation::of((i % 9) as f64 / 8.0 - 0.5)),
+    ]
+}
+
+#[test]
+fn a_slope_among_others_is_the_slope_alone_to_the_last_bit() {
+    let odd = [0.0, -0.0, 1e-310, 299.9, 300.1, -750.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let pairs = odd.iter().flat_map(|&s| odd.iter().map(move |&t| (s, t)));
+    let (s, t): (Vec<f64>, Vec<f64>) = pairs.chain(segments(7).take(400)).unzip();
+    for (family, observation) in vectorised() {
+        let y: Vec<Observation> = (0..s.len()).map(observation).collect();
+        let bits = |list: &[f64]| list.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+        let mut alone = vec![[0.0; 2]; s.len()];
+        for i in 0..s.len() {
+            let [mean, slope] = &mut alone[i];
+            family.mean_slopes(&s[i..=i], &t[i..=i], &y[i..=i], std::slice::from_mut(mean));
+            family.slopes(&s[i..=i], &y[i..=i], std::slice::from_mut(slope));
+        }
+        for length in (1..=20).chain([31, 32, 33, 64, 97]) {
+            for first in 0..s.len() - length {
+                let range = first..first + length;
+                let mut slopes = vec![0.0; length];
+                family.mean_slopes(&s[range.clone()], &t[range.clone()], &y[range.clone()], &mut slopes);
+                let expected: Vec<f64> = alone[range.clone()].iter().map(|pair| pair[0]).collect();
+                assert_eq!(bits(&slopes), bits(&expected), "{} from {first}, {length}", family.name());
+                family.slopes(&s[range.clone()], &y[range.clone()], &mut slopes);
+                let expected: Vec<f64> = alone[range].iter().map(|pair| pair[1]).collect();
+                assert_eq!(bits(&slopes), bits(&expected), "{} from {first}, {length}", family.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn slopes_of_lists_agree_with_slopes_one_by_one() {
+    for (family, observation) in vectorised() {
+        let (s, t): (Vec<f64>, Vec<f64>) = segments(8).unzip();
+        let y: Vec<Observation> = (0..SEGMENTS).map(observation).collect();
+        let (mut means, mut slopes) = (vec![0.0; SEGMENTS], vec![0.0; SEGMENTS]);
+        family.mean_slopes(&s, &t, &y, &mut means);
+        family.slopes(&s, &y, &mut slopes);
+        for i in 0..SEGMENTS {
+            // Differences from a count are rounded beside it; and noise of scale 0.7 beside its argument's rounding.
+            let size = if family.name() == "logistic" && y[i].trials == 1.0 { 0.0 } else { y[i].trials };
+            let size = size.max(y[i].response.abs());
+            for (listed, alone) in
+                [(means[i], family.mean_slope(s[i], t[i], y[i])), (slopes[i], family.slope(s[i], y[i]))]
+            {
+                let unit = f64::EPSILON * alone.abs().max(size);
+                let same = listed == alone || (listed - alone).abs() <= 16.0 * unit;
+                assert!(same, "{}: {listed} and {alone} at {}, {}", family.name(), s[i], t[i]);
+            }
+        }
+    }
 }
 
 #[test]
@@ -298,7 +383,8 @@ fn a_naive_difference_of_softplus_fails_the_same_test() {
         let slope = (naive_softplus(s + t) - naive_softplus(s)) / t;
         if t == 0.0 { Logistic.slope(s, y) } else { y.trials * slope - y.response }
     };
-    assert!(largest_error(logistic, 1, binomial, binomial_term, naive).0 > 1e6);
+    let list = one_by_one(1, binomial, naive);
+    assert!(largest_errors(logistic, 1, binomial, binomial_term, [list])[0].0 > 1e6);
     // Nor is log1p(sigmoid(s) expm1(t))/t without its switch good for long segments: on real data it gave −∞.
     assert!(!((Logistic.slope(40.0, Observation::of(0.0)) * (-60f64).exp_m1()).ln_1p() / -60.0).is_finite());
     assert!(Logistic.mean_slope(40.0, -60.0, Observation::of(0.0)).is_finite());

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
 };
 use ridgewalk_potentials::{
     Chebyshev, Dense, Design, Error, FromFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Sparse,
@@ -44,8 +44,53 @@ impl Family for Any {
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
         self.0.mean_slope(s, t, y)
     }
-    fn curvature_bounds(&self, y: Observation) -> ridgewalk_potentials::families::CurvatureBounds {
+    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        self.0.slopes(s, y, slopes);
+    }
+    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        self.0.mean_slopes(s, t, y, slopes);
+    }
+    fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         self.0.curvature_bounds(y)
+    }
+}
+
+/// A family of a user's own, with what the trait requires and no more: negative binomial counts of mean e^s and size r,
+/// u = (y + r) log(r + e^s) − y s. With z = s − log r the first part is (y + r) softplus(z), which is Logistic's.
+#[derive(Debug)]
+struct NegativeBinomial {
+    size: f64,
+}
+
+impl NegativeBinomial {
+    fn logit(&self, s: f64) -> f64 {
+        s - self.size.ln()
+    }
+}
+
+const FAILURE: Observation = Observation { response: 0.0, trials: 1.0 };
+
+impl Family for NegativeBinomial {
+    fn name(&self) -> &'static str {
+        "negative binomial"
+    }
+    fn objection(&self, y: Observation) -> Option<&'static str> {
+        Poisson.objection(y)
+    }
+    fn value(&self, s: f64, y: Observation) -> f64 {
+        (y.response + self.size) * (self.size.ln() + Logistic.value(self.logit(s), FAILURE)) - y.response * s
+    }
+    fn slope(&self, s: f64, y: Observation) -> f64 {
+        (y.response + self.size) * Logistic.slope(self.logit(s), FAILURE) - y.response
+    }
+    fn curvature(&self, s: f64, y: Observation) -> f64 {
+        (y.response + self.size) * Logistic.curvature(self.logit(s), FAILURE)
+    }
+    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
+        (y.response + self.size) * Logistic.mean_slope(self.logit(s), t, FAILURE) - y.response
+    }
+    fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
+        CurvatureBounds { lower: 0.0, upper: Some(0.25 * (y.response + self.size)) }
     }
 }
 
@@ -57,6 +102,7 @@ fn families() -> Vec<Any> {
         Any(Box::new(Gaussian::new(0.8).unwrap())),
         Any(Box::new(LogisticNoise::new(0.6).unwrap())),
         Any(Box::new(Huber::new(0.7, 1.345).unwrap())),
+        Any(Box::new(NegativeBinomial { size: 2.3 })),
     ]
 }
 
@@ -165,22 +211,76 @@ fn without_momentum_the_integral_is_the_gradient_and_short_segments_tend_to_it()
     }
 }
 
+/// A logistic model with enough rows for several sums of rows and a remainder of a block in each.
+fn large(sparse: bool) -> Ridge<'static, Logistic> {
+    let (rows, d) = (LARGE_ROWS, 9);
+    let dense = Dense::new(rows, d, numbers(41, rows * d, 0.6)).unwrap();
+    let design: Design<'static> = if sparse { Sparse::from_dense(&dense).into() } else { dense.into() };
+    model_of(design, Logistic, rows, d, 42)
+}
+
+const LARGE_ROWS: usize = 20_137;
+
+fn gradients<L: LineIntegral>(model: &L, positions: &[f64]) -> Vec<f64> {
+    let mut out = vec![f64::NAN; positions.len()];
+    model.gradients(positions, &mut out, &mut Scratch::default()).unwrap();
+    out
+}
+
 #[test]
 fn a_chain_does_not_feel_the_others_to_the_last_bit() {
-    // Enough rows for two sums and a remainder of a block, and every width of tile.
-    let (rows, d, chains) = (4096 + 137, 9, 21);
+    let (d, chains) = (9, 21);
     for sparse in [false, true] {
-        let dense = Dense::new(rows, d, numbers(41, rows * d, 0.6)).unwrap();
-        let design: Design<'static> = if sparse { Sparse::from_dense(&dense).into() } else { dense.into() };
-        let model = model_of(design, Logistic, rows, d, 42);
+        let model = large(sparse);
         let (positions, momenta) = (numbers(43, d * chains, 0.0), numbers(44, d * chains, 0.0));
         let together = integral(&model, 0.7, &positions, &momenta);
+        let slopes_together = gradients(&model, &positions);
         for count in [1, 2, 3, 4, 5, 7, 8, 9, 13, 21] {
             for first in [0, 1, chains - count] {
                 let range = first * d..(first + count).min(chains) * d;
                 let alone = integral(&model, 0.7, &positions[range.clone()], &momenta[range.clone()]);
-                assert_eq!(alone, together[range], "{count} chains from {first}");
+                assert_eq!(alone, together[range.clone()], "{count} chains from {first}");
+                let alone = gradients(&model, &positions[range.clone()]);
+                assert_eq!(alone, slopes_together[range], "{count} chains from {first}");
             }
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let d = 9;
+    for sparse in [false, true] {
+        let model = large(sparse);
+        for chains in [1, 3, 8, 13, 40] {
+            let (positions, momenta) = (numbers(45, d * chains, 0.0), numbers(46, d * chains, 0.0));
+            let on = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| (integral(&model, 0.7, &positions, &momenta), gradients(&model, &positions)))
+            };
+            let one = on(1);
+            for threads in [2, 3, 7] {
+                assert_eq!(on(threads), one, "{threads} threads, {chains} chains, sparse: {sparse}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scratch_may_be_used_again_for_anything() {
+    let (small, large) = (model(Probit, 50, 30, 47), large(false));
+    let mut scratch = Scratch::default();
+    for _ in 0..2 {
+        for chains in [13, 1, 5] {
+            let (x, p) = (numbers(48, 30 * chains, 0.0), numbers(49, 30 * chains, 0.0));
+            let mut out = vec![f64::NAN; 30 * chains];
+            small.integrate(0.4, &x, &p, &mut out, &mut scratch).unwrap();
+            assert_eq!(out, integral(&small, 0.4, &x, &p));
+            small.gradients(&x, &mut out, &mut scratch).unwrap();
+            assert_eq!(out, gradients(&small, &x));
+            let mut out = vec![f64::NAN; 9 * chains];
+            large.integrate(0.4, &x[..9 * chains], &p[..9 * chains], &mut out, &mut scratch).unwrap();
+            assert_eq!(out, integral(&large, 0.4, &x[..9 * chains], &p[..9 * chains]));
         }
     }
 }

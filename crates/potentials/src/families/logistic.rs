@@ -1,6 +1,8 @@
 //! Logistic regression: y successes out of n trials, each with probability 1/(1 + e^-s).
 
+use super::chunks::{self, Chunked};
 use super::{CurvatureBounds, Family, Observation, binomial, binomial_sum};
+use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::segment::Segment;
 use crate::softplus::{mean_sigmoid, sigmoid, softplus};
 
@@ -34,7 +36,50 @@ impl Family for Logistic {
         binomial_sum(y, || mean_sigmoid(&segment), || mean_sigmoid(&segment.mirrored()))
     }
 
+    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        chunks::slopes(self, s, y, slopes);
+    }
+
+    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        chunks::mean_slopes(self, s, t, y, slopes);
+    }
+
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(0.25 * y.trials) }
+    }
+}
+
+/// n f(s) − y = (n − y) − n f(−s), f the sigmoid: of the two the one with the smaller term keeps more digits, all of them where it is 0.
+#[inline(always)]
+fn mirrored(y: Observation) -> bool {
+    y.response + y.response > y.trials
+}
+
+impl Chunked for Logistic {
+    #[inline(always)]
+    fn segment(&self, s: f64, t: f64, y: Observation) -> (f64, f64) {
+        if mirrored(y) { (-s, -t) } else { (s, t) }
+    }
+
+    #[inline(always)]
+    fn holds(s: f64, t: f64) -> bool {
+        within_reach(s, t)
+    }
+
+    #[inline(always)]
+    fn means<const FUSED: bool>(s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK]) {
+        elementary::mean_sigmoids::<FUSED>(s, t, means);
+    }
+
+    #[inline(always)]
+    fn at<const FUSED: bool>(s: f64) -> f64 {
+        elementary::sigmoid::<FUSED>(s)
+    }
+
+    #[inline(always)]
+    fn slope_from<const FUSED: bool>(&self, f: f64, y: Observation) -> f64 {
+        let Observation { response, trials } = y;
+        let (factor, term) = if mirrored(y) { (-trials, trials - response) } else { (trials, -response) };
+        fma::<FUSED>(factor, f, term)
     }
 }

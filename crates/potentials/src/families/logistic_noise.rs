@@ -1,6 +1,8 @@
 //! Robust regression with logistic noise: tails that fall like e^-|e| instead of e^(-e²/2).
 
+use super::chunks::{self, Chunked};
 use super::{CurvatureBounds, Family, Observation, real, scale};
+use crate::elementary::{self, CHUNK, within_reach};
 use crate::error::Error;
 use crate::segment::Segment;
 use crate::softplus::{mean_tanh_half, sigmoid, softplus};
@@ -49,7 +51,44 @@ impl Family for LogisticNoise {
         mean_tanh_half(&Segment::new((s - y.response) / self.scale, t / self.scale)) / self.scale
     }
 
+    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        chunks::slopes(self, s, y, slopes);
+    }
+
+    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        chunks::mean_slopes(self, s, t, y, slopes);
+    }
+
     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(0.5 / self.scale / self.scale) }
+    }
+}
+
+impl Chunked for LogisticNoise {
+    #[inline(always)]
+    fn segment(&self, s: f64, t: f64, y: Observation) -> (f64, f64) {
+        ((s - y.response) / self.scale, t / self.scale)
+    }
+
+    #[inline(always)]
+    fn holds(s: f64, t: f64) -> bool {
+        // Around 0 nearer than this, products of two small numbers would underflow.
+        const NEAREST: f64 = 1e-250;
+        within_reach(s, t) & ((s + (s + t)).abs() >= NEAREST)
+    }
+
+    #[inline(always)]
+    fn means<const FUSED: bool>(s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK]) {
+        elementary::mean_tanh_halves::<FUSED>(s, t, means);
+    }
+
+    #[inline(always)]
+    fn at<const FUSED: bool>(s: f64) -> f64 {
+        elementary::tanh_half::<FUSED>(s)
+    }
+
+    #[inline(always)]
+    fn slope_from<const FUSED: bool>(&self, f: f64, _: Observation) -> f64 {
+        f / self.scale
     }
 }

@@ -3,6 +3,7 @@
 //! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what makes line integrals exact. A type of
 //! your own that implements [`Family`] works everywhere the built-in ones do.
 
+mod chunks;
 mod gaussian;
 mod huber;
 mod logistic;
@@ -65,6 +66,22 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// The mean of u′ over the segment from s to s + t: (u(s + t) − u(s))/t, and u′(s) for t = 0. Must be accurate for every t, 0
     /// included, and must not overflow where u′ does not.
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64;
+
+    /// u′ for each s and y, into `slopes`; all lists are equally long.
+    ///
+    /// Models call this one, for a block of rows at a time. What it gives for an s and y must not depend on the others beside them.
+    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        for ((slope, &s), &y) in slopes.iter_mut().zip(s).zip(y) {
+            *slope = self.slope(s, y);
+        }
+    }
+
+    /// The mean of u′ for each s, t and y, into `slopes`: [`Family::mean_slope`] as [`Family::slopes`] is for [`Family::slope`].
+    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        for (((slope, &s), &t), &y) in slopes.iter_mut().zip(s).zip(t).zip(y) {
+            *slope = self.mean_slope(s, t, y);
+        }
+    }
 
     /// Bounds of u″(s; y) over all s.
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds;

@@ -1,6 +1,8 @@
 //! Poisson regression with the log link: counts of mean e^s.
 
+use super::chunks::{self, Chunked};
 use super::{CurvatureBounds, Family, Observation};
+use crate::elementary::{self, CHUNK, within_reach};
 use crate::segment::Segment;
 
 /// u = e^s − y s + log y!. Its curvature e^s has no bound: no smoothness, and so no certificate, but sampling works.
@@ -46,7 +48,42 @@ impl Family for Poisson {
         mean_exponential(&Segment::new(s, t)) - y.response
     }
 
+    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        chunks::slopes(self, s, y, slopes);
+    }
+
+    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
+        chunks::mean_slopes(self, s, t, y, slopes);
+    }
+
     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: None }
+    }
+}
+
+impl Chunked for Poisson {
+    #[inline(always)]
+    fn segment(&self, s: f64, t: f64, _: Observation) -> (f64, f64) {
+        (s, t)
+    }
+
+    #[inline(always)]
+    fn holds(s: f64, t: f64) -> bool {
+        within_reach(s, t)
+    }
+
+    #[inline(always)]
+    fn means<const FUSED: bool>(s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK]) {
+        elementary::mean_exponentials::<FUSED>(s, t, means);
+    }
+
+    #[inline(always)]
+    fn at<const FUSED: bool>(s: f64) -> f64 {
+        elementary::exp::<FUSED>(s, 0.0)
+    }
+
+    #[inline(always)]
+    fn slope_from<const FUSED: bool>(&self, f: f64, y: Observation) -> f64 {
+        f - y.response
     }
 }
