@@ -43,6 +43,7 @@ mod coefficients;
 mod error;
 mod exp_poly;
 mod factor;
+mod free_flow;
 mod functions;
 mod ornstein_uhlenbeck;
 mod parameters;
@@ -50,6 +51,7 @@ pub mod printed;
 
 pub use coefficients::Coefficients;
 pub use error::Error;
+pub use free_flow::FreeFlow;
 pub use functions::{SERIES_BELOW, phi1, phi2, phi3};
 pub use ornstein_uhlenbeck::OrnsteinUhlenbeck;
 pub use parameters::Parameters;

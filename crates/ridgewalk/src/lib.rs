@@ -2,26 +2,73 @@
 //!
 //! This crate puts together the crates of the workspace, each of which can be used alone:
 //!
+//! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line integrals;
+//! - [`sampler`]: kernels, and a driver that runs many chains at once;
 //! - [`coefficients`]: the numbers of one step of the algorithm, accurate for every step size;
 //! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev nodes;
-//! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly;
-//! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line integrals.
+//! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly.
+//!
+//! # A logistic posterior
 //!
 //! ```
-//! use ridgewalk::coefficients::{Coefficients, Parameters};
-//! use ridgewalk::quadrature::LineRule;
+//! use ridgewalk::prelude::*;
 //!
-//! // The mean of one step from (θ, p, r) = (1, 0.5, 0) for U(θ) = θ²/2 + cos θ, whose smoothness is L = 2.
-//! let (theta, p, r, smoothness) = (1.0f64, 0.5, 0.0, 2.0);
-//! let c = Coefficients::new(Parameters::new(1.2, 2.0, 0.1)?, smoothness)?;
-//! let rule = LineRule::new(4, 0.1)?;
-//! let mut integral = [0.0];
-//! rule.integrate(|t, g| g[0] = (theta + t * p) - (theta + t * p).sin(), &mut Vec::new(), &mut integral);
-//! let delta_u = integral[0] / smoothness;
-//! let mean_p = -delta_u + c.mu22() * p + c.mu23() * r;
-//! assert!((mean_p - 0.4881).abs() < 1e-4);
+//! // Hours of study, and who passed.
+//! let hours = vec![0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
+//! let passed = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+//! let design = Dense::new(12, 1, hours)?.with_intercept();
+//! let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
+//! // 40 bounds the curvature: a quarter of the sum of squares of the design, and the prior's precision.
+//! let kernel = ThirdOrder::new(Parameters::new(0.6, 2.0, 0.45)?, 40.0)?;
+//! let mut draws = Memory::default();
+//! Sampler::new(&posterior, &kernel).chains(8).seed(1).warm_up(500).thin(5).draws(400).run(&mut draws)?;
+//! assert!((0.6..1.6).contains(&draws.mean(1)), "an hour adds about 1 to the log odds");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Any log-density, from its gradient
+//!
+//! ```
+//! use ridgewalk::prelude::*;
+//!
+//! // U = log cosh x + y²/2, whose curvature is at most 1; the gradient of U, which is minus that of the log-density.
+//! let gradient = |x: &[f64], g: &mut [f64]| {
+//!     (g[0], g[1]) = (x[0].tanh(), x[1]);
+//!     Ok(())
+//! };
+//! let target = Chebyshev::new(FromFn::new(2, gradient), 3)?;
+//! let kernel = Symmetric::new(Parameters::new(1.0, 2.0, 0.5)?, 1.0)?;
+//! let mut draws = Memory::default();
+//! let outcome = Sampler::new(&target, &kernel).chains(4).seed(1).warm_up(100).draws(2000).run(&mut draws)?;
+//! assert!(outcome.complete() && draws.mean(1).abs() < 0.2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Steps by hand
+//!
+//! ```
+//! use ridgewalk::prelude::*;
+//!
+//! let gradient = |x: &[f64], g: &mut [f64]| {
+//!     g[0] = x[0];
+//!     Ok(())
+//! };
+//! let target = Chebyshev::new(FromFn::new(1, gradient), 3)?;
+//! let kernel = ThirdOrder::new(Parameters::new(1.0, 2.0, 0.4)?, 1.0)?;
+//! let (mut now, mut next, mut workspace) = (Batch::new(1, 1)?, Batch::new(1, 1)?, Workspace::default());
+//! let mut stream = Stream::new(1, 0);
+//! for _ in 0..100 {
+//!     // Three normals for the one coordinate; any others would do.
+//!     let mut normals = [0.0; 3];
+//!     stream.normals(&mut normals);
+//!     kernel.step(&target, &now, Noise { normals: &normals, uniforms: &[] }, &mut next, &mut workspace)?;
+//!     std::mem::swap(&mut now, &mut next);
+//! }
+//! assert!(now.theta()[0].abs() < 6.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The same programs, a little longer, are in `examples/`.
 
 #![cfg_attr(
     not(test),
@@ -39,3 +86,18 @@ pub use ridgewalk_coefficients as coefficients;
 pub use ridgewalk_lyapunov as lyapunov;
 pub use ridgewalk_potentials as potentials;
 pub use ridgewalk_quadrature as quadrature;
+pub use ridgewalk_sampler as sampler;
+
+pub mod prelude {
+    //! What most programs need, in one line.
+
+    pub use ridgewalk_coefficients::Parameters;
+    pub use ridgewalk_potentials::families::{Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
+    pub use ridgewalk_potentials::{
+        Chebyshev, Dense, FromFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Sparse,
+    };
+    pub use ridgewalk_sampler::{
+        Baoab, Batch, Ensemble, Kernel, Klmc, Memory, Noise, Outcome, Progress, RandomizedMidpoint, Sampler,
+        Sink, Status, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+    };
+}

@@ -25,7 +25,6 @@
 mod autocorrelation;
 mod evolution;
 mod fourth;
-mod free_flow;
 mod kernel;
 mod linear;
 mod mixing;

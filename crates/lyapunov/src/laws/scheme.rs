@@ -2,10 +2,9 @@
 //!
 //! What does not depend on l is computed once, when the scheme is made. Units of L = 1 throughout: ∇U/L is l θ.
 
-use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
+use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
 use ridgewalk_quadrature::LineRule;
 
-use super::free_flow::FreeFlow;
 use super::kernel::Kernel;
 use super::linear::{Branch, LinearForm};
 use crate::error::{Error, positive};
@@ -42,8 +41,6 @@ struct Midpoint {
     weight: f64,
     /// From the start of the step to the midpoint.
     before: FreeFlow,
-    /// ∫ s φ1: what the frozen gradient adds to θ until the midpoint.
-    frozen: f64,
     /// From the midpoint to the end.
     after: FreeFlow,
 }
@@ -96,7 +93,7 @@ impl Scheme {
     /// # Errors
     /// [`Error::NotInRange`] for a bad ξ or η, or ξη above 700.
     pub fn klmc(xi: f64, eta: f64) -> Result<Self, Error> {
-        let flow = FreeFlow::new(xi, kinetic(xi, eta)?);
+        let flow = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
         Ok(Self { kernel: Kernel::Klmc, gamma: 0.0, xi, eta, parts: Parts::Klmc(flow) })
     }
 
@@ -105,7 +102,7 @@ impl Scheme {
     /// # Errors
     /// As [`Self::klmc`].
     pub fn ubu(xi: f64, eta: f64) -> Result<Self, Error> {
-        let half = FreeFlow::new(xi, 0.5 * kinetic(xi, eta)?);
+        let half = FreeFlow::new(xi, 0.5 * kinetic(xi, eta)?, 1.0)?;
         Ok(Self { kernel: Kernel::Ubu, gamma: 0.0, xi, eta, parts: Parts::Ubu { half } })
     }
 
@@ -126,19 +123,17 @@ impl Scheme {
     /// # Errors
     /// As [`Self::klmc`].
     pub fn randomized_midpoint(xi: f64, eta: f64) -> Result<Self, Error> {
-        let full = FreeFlow::new(xi, kinetic(xi, eta)?);
+        let full = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
         // Fourth moments bring in e^(-4 z α); the rule's error falls like (z/2)^n/n! with the number of nodes.
         let z = xi * eta;
         let nodes = [(0.25, 12), (2.0, 20), (10.0, 48), (60.0, 128)];
         let nodes = nodes.into_iter().find(|(most, _)| z <= *most).map_or(512, |(_, nodes)| nodes);
         let rule = LineRule::new(nodes, 1.0)?;
-        let midpoint = |(&alpha, &weight): (&f64, &f64)| Midpoint {
-            weight,
-            before: FreeFlow::new(xi, alpha * eta),
-            frozen: (alpha * eta).powi(2) * ridgewalk_coefficients::phi2(alpha * z),
-            after: FreeFlow::new(xi, (1.0 - alpha) * eta),
+        let midpoint = |(&alpha, &weight): (&f64, &f64)| -> Result<Midpoint, Error> {
+            let before = FreeFlow::new(xi, alpha * eta, 1.0)?;
+            Ok(Midpoint { weight, before, after: FreeFlow::new(xi, (1.0 - alpha) * eta, 1.0)? })
         };
-        let nodes = rule.nodes().iter().zip(rule.weights()).map(midpoint).collect();
+        let nodes = rule.nodes().iter().zip(rule.weights()).map(midpoint).collect::<Result<_, _>>()?;
         let parts = Parts::RandomizedMidpoint { full, nodes };
         Ok(Self { kernel: Kernel::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
     }
@@ -207,16 +202,14 @@ impl Scheme {
                 one(1, padded([[1.0 - eta * l, 0.0], [0.0; 2]]), padded([[2.0 * eta, 0.0], [0.0; 2]]))
             }
             Parts::Klmc(flow) => {
-                let phi2 = ridgewalk_coefficients::phi2(self.xi * eta);
-                let matrix = [[1.0 - l * eta * eta * phi2, flow.reach], [-l * flow.reach, flow.decay]];
-                one(2, padded(matrix), padded(covariance(flow)))
+                let matrix = [[1.0 - l * flow.pushed(), flow.reach()], [-l * flow.reach(), flow.decay()]];
+                one(2, padded(matrix), padded(flow.covariance()))
             }
             Parts::Ubu { half } => {
-                let kicked =
-                    matrix::product(&[[1.0, half.reach], [0.0, half.decay]], &[[1.0, 0.0], [-eta * l, 1.0]]);
-                let flow = [[1.0, half.reach], [0.0, half.decay]];
-                let carried = matrix::congruence(&covariance(half), &matrix::transpose(&kicked));
-                let noise = matrix::combine(1.0, &carried, 1.0, &covariance(half));
+                let flow = [[1.0, half.reach()], [0.0, half.decay()]];
+                let kicked = matrix::product(&flow, &[[1.0, 0.0], [-eta * l, 1.0]]);
+                let carried = matrix::congruence(&half.covariance(), &matrix::transpose(&kicked));
+                let noise = matrix::combine(1.0, &carried, 1.0, &half.covariance());
                 one(2, padded(matrix::product(&kicked, &flow)), padded(noise))
             }
             Parts::Baoab { decay, noise } => {
@@ -267,27 +260,22 @@ fn between_half_kicks(eta: f64, l: f64, flow: &Matrix<3>, noise: &Matrix<3>) -> 
 
 /// One step of Shen and Lee's method for one time of the midpoint.
 fn midpoint_branch(full: &FreeFlow, node: &Midpoint, eta: f64, l: f64) -> Branch {
-    let Midpoint { weight, before, frozen, after } = node;
+    let Midpoint { weight, before, after } = node;
     // The gradient at the midpoint, l times (its θ), moves the end by −η (what a kick does in the time left).
-    let kick = [-eta * l * after.reach, -eta * l * after.decay];
-    let midpoint = [1.0 - l * frozen, before.reach];
+    let kick = [-eta * l * after.reach(), -eta * l * after.decay()];
+    let midpoint = [1.0 - l * before.pushed(), before.reach()];
     let matrix = [
-        [1.0 + kick[0] * midpoint[0], full.reach + kick[0] * midpoint[1]],
-        [kick[1] * midpoint[0], full.decay + kick[1] * midpoint[1]],
+        [1.0 + kick[0] * midpoint[0], full.reach() + kick[0] * midpoint[1]],
+        [kick[1] * midpoint[0], full.decay() + kick[1] * midpoint[1]],
     ];
     // The noise until the midpoint reaches the end through the free flow; the rest is independent of it.
-    let [theta, cross, _] = before.noise;
-    let shared = [theta + after.reach * cross, after.decay * cross];
-    let end = covariance(full);
+    let [[theta, cross], _] = before.covariance();
+    let shared = [theta + after.reach() * cross, after.decay() * cross];
+    let end = full.covariance();
     let noise = matrix::from_fn(|i, j| {
         end[i][j] + kick[i] * shared[j] + kick[j] * shared[i] + kick[i] * kick[j] * theta
     });
     Branch { weight: *weight, matrix: padded(matrix), noise: padded(noise) }
-}
-
-fn covariance(flow: &FreeFlow) -> Matrix<2> {
-    let [theta, cross, p] = flow.noise;
-    [[theta, cross], [cross, p]]
 }
 
 /// A matrix on (θ, p) as one on (θ, p, r).

@@ -1,0 +1,111 @@
+//! Steps of the sampler: a whole step beside the line integral in it, and normals beside the bare generator.
+//!
+//! "line integral" and "step" take 8 chains of 200 coordinates on 10,000 rows; "the rest" is the same step on a potential that costs
+//! nothing: noise, updates and bookkeeping.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use ridgewalk::potentials::Error;
+use ridgewalk::prelude::*;
+
+const ROWS: usize = 10_000;
+const COLUMNS: usize = 200;
+const CHAINS: usize = 8;
+
+/// Numbers between −scale and scale by a linear congruential generator: seeded, and without a dependency.
+fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
+    let mut state = seed;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        scale * (2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0)
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
+/// U = |θ|²/2 at the cost of a copy.
+#[derive(Debug)]
+struct Free;
+
+impl LineIntegral for Free {
+    fn dimension(&self) -> usize {
+        COLUMNS
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        1
+    }
+
+    fn integrate(
+        &self,
+        _: f64,
+        positions: &[f64],
+        _: &[f64],
+        integrals: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<(), Error> {
+        integrals.copy_from_slice(positions);
+        Ok(())
+    }
+
+    fn gradients(&self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
+        gradients.copy_from_slice(positions);
+        Ok(())
+    }
+}
+
+fn steps(c: &mut Criterion) {
+    let mut group = c.benchmark_group("step of 8 chains, 10000 x 200");
+    group.sample_size(20);
+    let responses: Vec<f64> = (0..ROWS).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+    let design = Dense::new(ROWS, COLUMNS, numbers(1, ROWS * COLUMNS, 0.12)).expect("finite");
+    let model = Ridge::new(design, Logistic, &responses, Prior::centred(COLUMNS, 2.5).expect("a scale"));
+    let model = model.expect("a model");
+    let (positions, momenta) = (numbers(2, CHAINS * COLUMNS, 0.2), numbers(3, CHAINS * COLUMNS, 0.05));
+    let mut out = vec![0.0; CHAINS * COLUMNS];
+    let mut scratch = Scratch::default();
+    group.bench_function("line integral", |b| {
+        b.iter(|| model.integrate(0.4, &positions, &momenta, &mut out, &mut scratch));
+    });
+    let parameters = Parameters::new(0.6, 2.0, 0.4).expect("parameters");
+    let third_order = ThirdOrder::new(parameters, 400.0).expect("a kernel");
+    let symmetric = Symmetric::new(parameters, 400.0).expect("a kernel");
+    let starts = vec![0.0; CHAINS * COLUMNS];
+    for kernel in [&third_order as &dyn Kernel, &symmetric] {
+        for (what, potential) in [("step", &model as &(dyn LineIntegral + Sync)), ("the rest", &Free)] {
+            let ensemble = Ensemble::new(potential, 1, &starts, 400.0).and_then(|e| e.with_width(CHAINS));
+            let mut ensemble = ensemble.expect("chains");
+            group.bench_function(format!("{}, {what}", kernel.name()), |b| {
+                b.iter(|| ensemble.advance(kernel, 1));
+            });
+        }
+    }
+    group.finish();
+}
+
+fn noise(c: &mut Criterion) {
+    let mut group = c.benchmark_group("noise, 1000 numbers");
+    group.throughput(Throughput::Elements(1000));
+    let mut list = vec![0.0; 1000];
+    let mut stream = Stream::new(1, 0);
+    group.bench_function("normals", |b| {
+        b.iter(|| {
+            stream.normals(&mut list);
+            black_box(&list);
+        });
+    });
+    let mut words = vec![0_u64; 1000];
+    let mut generator = ChaCha8Rng::seed_from_u64(1);
+    group.bench_function("bare generator, 64 bits each", |b| {
+        b.iter(|| {
+            words.iter_mut().for_each(|word| *word = generator.next_u64());
+            black_box(&words);
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, steps, noise);
+criterion_main!(benches);

@@ -1,0 +1,267 @@
+//! Chains with their states and random streams, to be advanced as often as one likes, saved and restored.
+
+use std::fmt;
+
+use rayon::prelude::*;
+use ridgewalk_potentials::LineIntegral;
+
+use crate::batch::{Batch, State};
+use crate::error::{Error, length, positive};
+use crate::group::{Chain, Group, Schedule};
+use crate::kernels::Kernel;
+use crate::noise::Stream;
+use crate::outcome::ChainEnd;
+use crate::sink::Sink;
+
+/// The most chains that take their steps together: as many as the potentials' products are made for.
+const WIDEST: usize = 8;
+
+/// Many chains on one potential.
+///
+/// They are put into groups that take their steps together, and groups are advanced in parallel in rayon's current pool. None of that changes
+/// a chain: its course depends on the seed, its own number, its start, the potential and the kernels alone.
+pub struct Ensemble<'a> {
+    potential: &'a (dyn LineIntegral + Sync),
+    seed: u64,
+    chains: usize,
+    steps: u64,
+    groups: Vec<Group>,
+}
+
+impl fmt::Debug for Ensemble<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ensemble")
+            .field("seed", &self.seed)
+            .field("steps", &self.steps)
+            .field("groups", &self.groups)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Everything that determines how an ensemble goes on, in plain numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// The seed.
+    pub seed: u64,
+    /// Steps made.
+    pub steps: u64,
+    /// Chain by chain.
+    pub chains: Vec<SavedChain>,
+}
+
+/// One chain of a [`Snapshot`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct SavedChain {
+    /// Its state, or the last good one.
+    pub state: State,
+    /// How much of its random stream was used.
+    pub position: u128,
+    /// Steps that it made.
+    pub steps: u64,
+    /// Gradients that they took.
+    pub gradients: u64,
+    /// Its end, if it could not go on.
+    pub end: Option<ChainEnd>,
+}
+
+impl<'a> Ensemble<'a> {
+    /// Chains that start at the points `starts`, one after the other, with p and r drawn from N(0, I/L).
+    ///
+    /// # Errors
+    /// For no chains, starts that are not whole points of the potential's dimension or not finite, a bad L.
+    pub fn new(
+        potential: &'a (dyn LineIntegral + Sync),
+        seed: u64,
+        starts: &[f64],
+        smoothness: f64,
+    ) -> Result<Self, Error> {
+        positive("smoothness", smoothness)?;
+        let d = potential.dimension();
+        if d == 0 {
+            return Err(Error::Zero { name: "dimension" });
+        }
+        if starts.is_empty() {
+            return Err(Error::Zero { name: "chains" });
+        }
+        length("the list of starts", starts.len(), starts.len().div_ceil(d) * d)?;
+        let scale = smoothness.sqrt().recip();
+        let chains = starts.chunks_exact(d).zip(0_u64..).map(|(start, number)| {
+            let mut stream = Stream::new(seed, number);
+            let mut draw = || {
+                let mut list = vec![0.0; d];
+                stream.normals(&mut list);
+                list.iter_mut().for_each(|x| *x *= scale);
+                list
+            };
+            let state = State { theta: start.to_vec(), p: draw(), r: draw() };
+            SavedChain { state, position: stream.position(), steps: 0, gradients: 0, end: None }
+        });
+        Self::restore(potential, Snapshot { seed, steps: 0, chains: chains.collect() })
+    }
+
+    /// The ensemble of which [`Ensemble::snapshot`] was taken. It goes on as if nothing had happened, bit for bit.
+    ///
+    /// # Errors
+    /// For no chains, and states that are not finite or not of the potential's dimension.
+    pub fn restore(potential: &'a (dyn LineIntegral + Sync), snapshot: Snapshot) -> Result<Self, Error> {
+        let Snapshot { seed, steps, chains } = snapshot;
+        if chains.is_empty() {
+            return Err(Error::Zero { name: "chains" });
+        }
+        let d = potential.dimension();
+        for (chain, saved) in chains.iter().enumerate() {
+            let State { theta, p, r } = &saved.state;
+            for (what, list) in [("theta of a chain", theta), ("p of a chain", p), ("r of a chain", r)] {
+                length(what, list.len(), d)?;
+                if let Some(coordinate) = list.iter().position(|x| !x.is_finite()) {
+                    return Err(Error::Start { chain, coordinate, value: list[coordinate] });
+                }
+            }
+        }
+        let mut ensemble = Self { potential, seed, chains: chains.len(), steps, groups: Vec::new() };
+        // No group so wide that threads would be left without one.
+        let width = ensemble.chains.div_ceil(rayon::current_num_threads()).clamp(1, WIDEST);
+        ensemble.regroup(chains, width)?;
+        Ok(ensemble)
+    }
+
+    /// The same chains in groups of another width, 1 or more. This changes the speed and nothing else.
+    ///
+    /// # Errors
+    /// For a width of 0.
+    pub fn with_width(mut self, width: usize) -> Result<Self, Error> {
+        if width == 0 {
+            return Err(Error::Zero { name: "width" });
+        }
+        let chains = self.snapshot().chains;
+        self.regroup(chains, width)?;
+        Ok(self)
+    }
+
+    fn regroup(&mut self, chains: Vec<SavedChain>, width: usize) -> Result<(), Error> {
+        self.groups.clear();
+        let d = self.potential.dimension();
+        for (first, members) in (0..).step_by(width).zip(chains.chunks(width)) {
+            let (mut active, mut ended) = (Vec::new(), Vec::new());
+            let mut now = Batch::new(d, members.iter().filter(|saved| saved.end.is_none()).count())?;
+            for (number, saved) in (first..).zip(members) {
+                let stream = Stream::at(self.seed, number as u64, saved.position);
+                let SavedChain { steps, gradients, end, .. } = saved.clone();
+                let chain = Chain { number, stream, steps, gradients, end, kept: Vec::new() };
+                if chain.end.is_some() {
+                    ended.push(chain);
+                } else {
+                    now.set_state(active.len(), &saved.state);
+                    active.push(chain);
+                }
+            }
+            self.groups.push(Group::new(active, ended, now));
+        }
+        Ok(())
+    }
+
+    /// The number of chains, those that ended included.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.chains
+    }
+
+    /// The dimension d.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.potential.dimension()
+    }
+
+    /// Steps made by every chain that has not ended.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Chains that have not ended.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.groups.iter().map(|group| group.active.len()).sum()
+    }
+
+    /// Gradients of all chains so far.
+    #[must_use]
+    pub fn gradients(&self) -> u64 {
+        self.members().map(|chain| chain.gradients).sum()
+    }
+
+    /// The state of a chain, or its last good one; `None` if there is no such chain.
+    #[must_use]
+    pub fn state(&self, chain: usize) -> Option<State> {
+        let found = self.groups.iter().flat_map(Group::states).find(|(member, _)| member.number == chain);
+        found.map(|(_, state)| state)
+    }
+
+    /// How a chain ended, if it did.
+    #[must_use]
+    pub fn end(&self, chain: usize) -> Option<&ChainEnd> {
+        self.members().find(|member| member.number == chain)?.end.as_ref()
+    }
+
+    /// Makes steps. Chains that fail on the way end; [`Ensemble::end`] tells how.
+    pub fn advance(&mut self, kernel: &dyn Kernel, steps: u64) {
+        self.leg(kernel, steps, None);
+    }
+
+    /// Makes steps and stores the draws among them with the chains.
+    pub(crate) fn leg(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Option<Schedule>) {
+        let potential = self.potential;
+        if let [group] = self.groups.as_mut_slice() {
+            group.advance(potential, kernel, steps, schedule);
+        } else {
+            self.groups.par_iter_mut().for_each(|group| group.advance(potential, kernel, steps, schedule));
+        }
+        self.steps += steps;
+    }
+
+    /// Hands the draws of the last leg to a sink, and counts them in `kept`.
+    pub(crate) fn deliver(&self, first_draw: u64, sink: &mut dyn Sink, kept: &mut u64) -> Result<(), Error> {
+        let d = self.dimension();
+        let mut members: Vec<&Chain> = self.members().filter(|chain| !chain.kept.is_empty()).collect();
+        members.sort_by_key(|chain| chain.number);
+        let most = members.iter().map(|chain| chain.kept.len() / d).max().unwrap_or(0);
+        for (place, draw) in (0..most).zip(first_draw..) {
+            for chain in &members {
+                let Some(point) = chain.kept.get(place * d..(place + 1) * d) else { continue };
+                let failed = |source| Error::Sink { kept: *kept, source };
+                sink.keep(chain.number, draw, point).map_err(failed)?;
+                *kept += 1;
+            }
+        }
+        sink.flush().map_err(|source| Error::Sink { kept: *kept, source })
+    }
+
+    /// In the order of their numbers.
+    pub(crate) fn members_in_order(&self) -> Vec<&Chain> {
+        let mut members: Vec<&Chain> = self.members().collect();
+        members.sort_by_key(|chain| chain.number);
+        members
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Chain> {
+        self.groups.iter().flat_map(|group| group.active.iter().chain(&group.ended))
+    }
+
+    /// What is needed to go on later, or elsewhere.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let mut all: Vec<(usize, SavedChain)> = self
+            .groups
+            .iter()
+            .flat_map(Group::states)
+            .map(|(chain, state)| {
+                let Chain { stream, steps, gradients, end, .. } = chain;
+                let (position, end) = (stream.position(), end.clone());
+                (chain.number, SavedChain { state, position, steps: *steps, gradients: *gradients, end })
+            })
+            .collect();
+        all.sort_by_key(|(number, _)| *number);
+        let chains = all.into_iter().map(|(_, saved)| saved).collect();
+        Snapshot { seed: self.seed, steps: self.steps, chains }
+    }
+}

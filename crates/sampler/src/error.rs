@@ -1,0 +1,86 @@
+//! What can be wrong with a question put to this crate, and what ends a whole run. A chain that fails is no error but a status.
+
+use crate::sink::SinkError;
+
+/// Why a kernel cannot be made, a step not be taken or a run not be started or finished.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A count that must be at least 1 is 0.
+    #[error("{name} = 0: need at least 1")]
+    Zero {
+        /// Its name.
+        name: &'static str,
+    },
+    /// More chains, steps or draws than can be counted or stored.
+    #[error("{what}: too many")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+    },
+    /// A list has the wrong number of entries.
+    #[error("{what} has {got} entries: need {need}")]
+    Length {
+        /// Which list.
+        what: &'static str,
+        /// How many entries it has.
+        got: usize,
+        /// How many it must have.
+        need: usize,
+    },
+    /// A start that is not a point.
+    #[error("start of chain {chain}, coordinate {coordinate}: found {value}, need a finite number")]
+    Start {
+        /// The chain.
+        chain: usize,
+        /// The coordinate.
+        coordinate: usize,
+        /// What it was.
+        value: f64,
+    },
+    /// A scheme of the exact laws that no kernel here carries out.
+    #[error("no kernel for the scheme `{name}`")]
+    NoKernel {
+        /// Its name.
+        name: &'static str,
+    },
+    /// An ensemble that was made for another run than this one.
+    #[error("an ensemble of {got} chains: need {need}")]
+    Ensemble {
+        /// How many chains it has.
+        got: usize,
+        /// How many the run has.
+        need: usize,
+    },
+    /// The sink could not take a draw. Those before it were taken; the caller owns the sink and what is in it.
+    #[error("the sink failed after {kept} draws of all chains were kept: {source}")]
+    Sink {
+        /// Draws of all chains that were kept in this run before.
+        kept: u64,
+        /// Why, in the sink's words.
+        source: SinkError,
+    },
+    /// γ, ξ, η or L is not usable.
+    #[error(transparent)]
+    Coefficients(#[from] ridgewalk_coefficients::Error),
+    /// A kernel's parameter is not usable.
+    #[error(transparent)]
+    Scheme(#[from] ridgewalk_lyapunov::Error),
+    /// The potential could not be evaluated.
+    #[error(transparent)]
+    Potential(#[from] ridgewalk_potentials::Error),
+}
+
+/// An error unless a list has the right length.
+pub(crate) fn length(what: &'static str, got: usize, need: usize) -> Result<(), Error> {
+    if got == need { Ok(()) } else { Err(Error::Length { what, got, need }) }
+}
+
+/// `value` if it is positive and finite.
+pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(ridgewalk_coefficients::Error::NotPositive { name, value }.into())
+    }
+}

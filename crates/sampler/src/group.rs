@@ -1,0 +1,187 @@
+//! Some chains that take their steps together, as columns of one batch, and what is done when one of them fails.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ridgewalk_potentials::LineIntegral;
+
+use crate::batch::{Batch, State};
+use crate::kernels::{Kernel, Workspace};
+use crate::noise::{Buffer, Noise, Stream};
+use crate::outcome::{ChainEnd, Why};
+
+/// Which steps' states are draws.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Schedule {
+    pub(crate) warm_up: u64,
+    pub(crate) thin: u64,
+}
+
+impl Schedule {
+    /// Draws among the first `steps` steps.
+    pub(crate) fn draws(self, steps: u64) -> u64 {
+        steps.saturating_sub(self.warm_up) / self.thin
+    }
+
+    fn keeps(self, step: u64) -> bool {
+        step > self.warm_up && (step - self.warm_up).is_multiple_of(self.thin)
+    }
+}
+
+/// What belongs to a chain besides its state.
+#[derive(Debug, Clone)]
+pub(crate) struct Chain {
+    pub(crate) number: usize,
+    pub(crate) stream: Stream,
+    pub(crate) steps: u64,
+    pub(crate) gradients: u64,
+    pub(crate) end: Option<ChainEnd>,
+    /// Its draws of this leg.
+    pub(crate) kept: Vec<f64>,
+}
+
+/// Chains that take their steps together.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// In the order of the batch.
+    pub(crate) active: Vec<Chain>,
+    pub(crate) ended: Vec<Chain>,
+    pub(crate) now: Batch,
+    next: Batch,
+    noise: Buffer,
+    workspace: Workspace,
+}
+
+impl Group {
+    pub(crate) fn new(active: Vec<Chain>, ended: Vec<Chain>, now: Batch) -> Self {
+        let next = now.clone();
+        Self { active, ended, now, next, noise: Buffer::default(), workspace: Workspace::default() }
+    }
+
+    /// Makes steps, and keeps the draws among them.
+    pub(crate) fn advance(
+        &mut self,
+        potential: &dyn LineIntegral,
+        kernel: &dyn Kernel,
+        steps: u64,
+        schedule: Option<Schedule>,
+    ) {
+        self.make_room(kernel, steps, schedule);
+        for _ in 0..steps {
+            if self.active.is_empty() {
+                return;
+            }
+            self.step(potential, kernel);
+            let Some(schedule) = schedule else { continue };
+            for (slot, chain) in self.active.iter_mut().enumerate() {
+                if schedule.keeps(chain.steps) {
+                    chain.kept.extend_from_slice(&self.now.theta()[self.now.range(slot)]);
+                }
+            }
+        }
+    }
+
+    fn make_room(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Option<Schedule>) {
+        self.noise.resize(kernel, self.now.dimension(), self.active.len());
+        for chain in self.active.iter_mut().chain(&mut self.ended) {
+            chain.kept.clear();
+            if let (Some(schedule), None) = (schedule, &chain.end) {
+                let draws = schedule.draws(chain.steps.saturating_add(steps)) - schedule.draws(chain.steps);
+                let entries = usize::try_from(draws).unwrap_or(0).saturating_mul(self.now.dimension());
+                chain.kept.reserve(entries);
+            }
+        }
+    }
+
+    fn step(&mut self, potential: &dyn LineIntegral, kernel: &dyn Kernel) {
+        for (slot, chain) in self.active.iter_mut().enumerate() {
+            self.noise.draw(slot, &mut chain.stream);
+        }
+        let together =
+            attempt(kernel, potential, &self.now, self.noise.all(), &mut self.next, &mut self.workspace);
+        match together {
+            Ok(spent) => {
+                for chain in &mut self.active {
+                    chain.gradients += spent;
+                }
+            }
+            Err(why) => self.one_by_one(potential, kernel, why),
+        }
+        for (slot, chain) in self.active.iter_mut().enumerate() {
+            if chain.end.is_none() && !self.next.is_finite(slot) {
+                chain.end = Some(end(chain, &self.now, slot, Why::NonFinite));
+            }
+            if chain.end.is_none() {
+                chain.steps += 1;
+            }
+        }
+        std::mem::swap(&mut self.now, &mut self.next);
+        if self.active.iter().any(|chain| chain.end.is_some()) {
+            self.take_out_ended(kernel);
+        }
+    }
+
+    /// Makes the step that failed for all together for each chain alone, with the same noise, to find those that cannot make it.
+    fn one_by_one(&mut self, potential: &dyn LineIntegral, kernel: &dyn Kernel, why: Why) {
+        if let [chain] = self.active.as_mut_slice() {
+            chain.end = Some(end(chain, &self.now, 0, why));
+            return;
+        }
+        self.next.assume_gradient(true);
+        for (slot, chain) in self.active.iter_mut().enumerate() {
+            let from = self.now.only(slot);
+            let mut to = from.clone();
+            let noise = self.noise.of(slot);
+            match attempt(kernel, potential, &from, noise, &mut to, &mut self.workspace) {
+                Ok(spent) => {
+                    chain.gradients += spent;
+                    self.next.copy_chain(slot, &to, 0);
+                }
+                Err(why) => chain.end = Some(end(chain, &self.now, slot, why)),
+            }
+        }
+    }
+
+    fn take_out_ended(&mut self, kernel: &dyn Kernel) {
+        for slot in (0..self.active.len()).rev() {
+            if self.active[slot].end.is_some() {
+                self.ended.push(self.active.remove(slot));
+                self.now.remove(slot);
+                self.next.remove(slot);
+            }
+        }
+        self.noise.resize(kernel, self.now.dimension(), self.active.len());
+    }
+
+    /// Every chain with the state it has, or last had.
+    pub(crate) fn states(&self) -> impl Iterator<Item = (&Chain, State)> {
+        let active = self.active.iter().enumerate().map(|(slot, chain)| (chain, self.now.copy_of(slot)));
+        let ended = self.ended.iter().filter_map(|chain| Some((chain, chain.end.as_ref()?.last.clone())));
+        active.chain(ended)
+    }
+}
+
+fn end(chain: &Chain, now: &Batch, slot: usize, why: Why) -> ChainEnd {
+    ChainEnd { step: chain.steps + 1, last: now.copy_of(slot), why }
+}
+
+/// A step, with a panic in the potential caught.
+fn attempt(
+    kernel: &dyn Kernel,
+    potential: &dyn LineIntegral,
+    from: &Batch,
+    noise: Noise<'_>,
+    to: &mut Batch,
+    workspace: &mut Workspace,
+) -> Result<u64, Why> {
+    // What a panic may leave half made is `to` and the workspace. Both are written anew before they are read again: a step that failed
+    // is not used, and working space has no content between calls. The potential's own state is its owner's matter.
+    let step = AssertUnwindSafe(|| kernel.step(potential, from, noise, to, workspace));
+    match catch_unwind(step) {
+        Ok(result) => result.map_err(Why::from),
+        Err(payload) => {
+            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+            Err(Why::Panic { message: text.unwrap_or_else(|| "no message".to_owned()) })
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Kernels that make one step of many chains at once, and a driver that runs them.
+//!
+//! - [`kernels`]: the paper's [`ThirdOrder`], its splitting [`Symmetric`], and those they are compared with. Each is a pure function of
+//!   states and noise, and tells its linear form, so that exact laws apply to the code that runs.
+//! - [`Ensemble`]: chains with their states and random streams, advanced as often as one likes.
+//! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal and progress.
+//!
+//! ```
+//! use ridgewalk_coefficients::Parameters;
+//! use ridgewalk_potentials::{Chebyshev, FromFn};
+//! use ridgewalk_sampler::{Memory, Sampler, Symmetric};
+//!
+//! // A normal distribution with standard deviations 1 and 2, from its gradient.
+//! let gradient = |x: &[f64], g: &mut [f64]| {
+//!     (g[0], g[1]) = (x[0], x[1] / 4.0);
+//!     Ok(())
+//! };
+//! let target = Chebyshev::new(FromFn::new(2, gradient), 3)?;
+//! let kernel = Symmetric::new(Parameters::new(1.0, 2.0, 1.0)?, 1.0)?;
+//! let mut draws = Memory::default();
+//! let outcome = Sampler::new(&target, &kernel).chains(4).seed(1).warm_up(100).draws(500).run(&mut draws)?;
+//! assert!(outcome.complete());
+//! assert_eq!(draws.chain(3).len(), 500 * 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The same seed gives the same draws, bit for bit, on any number of threads and with any interruption in between; and a chain's
+//! draws do not depend on how many others run beside it.
+
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::exit
+    )
+)]
+
+mod batch;
+mod driver;
+mod ensemble;
+mod error;
+mod group;
+pub mod kernels;
+mod noise;
+mod outcome;
+mod sink;
+
+pub use batch::{Batch, Fields, State};
+pub use driver::Sampler;
+pub use ensemble::{Ensemble, SavedChain, Snapshot};
+pub use error::Error;
+pub use kernels::{
+    Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
+};
+pub use noise::{Noise, Stream};
+pub use outcome::{ChainEnd, ChainReport, Outcome, Progress, Status, Why};
+pub use sink::{Memory, Sink, SinkError};

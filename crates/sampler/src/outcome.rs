@@ -1,0 +1,139 @@
+//! How a run went: for each chain and as a whole. A chain that ends early, or a stop, is a status and not an error.
+
+use std::fmt;
+
+use crate::batch::State;
+use crate::error::Error;
+
+/// Why a chain could not go on.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Why {
+    /// The step gave a number that is infinite or not a number: it is too long for this target, or the gradient returned such a number.
+    NonFinite,
+    /// The potential could not be evaluated.
+    Gradient {
+        /// In its own words.
+        message: String,
+        /// Where; empty if it did not tell.
+        point: Vec<f64>,
+    },
+    /// The potential panicked. (In a program built with `panic = "abort"` the program has ended instead.)
+    Panic {
+        /// The panic's message, if it was text.
+        message: String,
+    },
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NonFinite => write!(f, "the state became infinite or not a number"),
+            Self::Gradient { message, .. } => write!(f, "the gradient failed: {message}"),
+            Self::Panic { message } => write!(f, "the gradient panicked: {message}"),
+        }
+    }
+}
+
+impl From<Error> for Why {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Potential(ridgewalk_potentials::Error::Gradient { point, message }) => {
+                Self::Gradient { message, point }
+            }
+            other => Self::Gradient { message: other.to_string(), point: Vec::new() },
+        }
+    }
+}
+
+/// The end of a chain that could not go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainEnd {
+    /// The step that failed, counted from 1.
+    pub step: u64,
+    /// The state before it.
+    pub last: State,
+    /// What went wrong.
+    pub why: Why,
+}
+
+/// How a chain stands at the end of a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Status {
+    /// It made all its draws.
+    Complete,
+    /// The stop signal came first.
+    Stopped,
+    /// It could not go on.
+    Ended(ChainEnd),
+}
+
+/// One chain's part of an [`Outcome`]. Counts are from the beginning of the ensemble, earlier runs of it included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainReport {
+    /// How it stands.
+    pub status: Status,
+    /// Steps that it made.
+    pub steps: u64,
+    /// Draws that it gave.
+    pub draws: u64,
+    /// Gradients that its steps took.
+    pub gradients: u64,
+}
+
+/// How a run went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Chain by chain.
+    pub chains: Vec<ChainReport>,
+    /// Whether the stop signal ended it.
+    pub stopped: bool,
+    /// Seconds that this run took.
+    pub seconds: f64,
+}
+
+impl Outcome {
+    /// Whether every chain made all its draws.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.chains.iter().all(|chain| chain.status == Status::Complete)
+    }
+
+    /// Gradients of all chains.
+    #[must_use]
+    pub fn gradients(&self) -> u64 {
+        self.chains.iter().map(|chain| chain.gradients).sum()
+    }
+
+    /// Draws of all chains.
+    #[must_use]
+    pub fn draws(&self) -> u64 {
+        self.chains.iter().map(|chain| chain.draws).sum()
+    }
+
+    /// The chains that could not go on, by number.
+    pub fn ended(&self) -> impl Iterator<Item = (usize, &ChainEnd)> {
+        self.chains.iter().enumerate().filter_map(|(chain, report)| match &report.status {
+            Status::Ended(end) => Some((chain, end)),
+            _ => None,
+        })
+    }
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Steps that each chain has made, warm-up included.
+    pub steps: u64,
+    /// Steps that it is to make.
+    pub of: u64,
+    /// Draws that each chain has given.
+    pub draws: u64,
+    /// Gradients of all chains.
+    pub gradients: u64,
+    /// Seconds since this run began.
+    pub seconds: f64,
+    /// Chains that are going on.
+    pub running: usize,
+}

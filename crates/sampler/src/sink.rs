@@ -1,0 +1,109 @@
+//! Where draws go as they come.
+
+/// A sink's own error.
+pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Takes the draws of a run.
+///
+/// They come draw by draw and, within a draw, chain by chain in the order of their numbers; a chain that has ended is left out. The order
+/// depends on nothing else.
+pub trait Sink {
+    /// A run of so many chains in so many dimensions begins, or goes on after an interruption.
+    ///
+    /// # Errors
+    /// If it cannot take them; the run is then not begun.
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError>;
+
+    /// One draw of one chain; draws count from 0 in each chain.
+    ///
+    /// # Errors
+    /// If it cannot be kept; the run is then ended.
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError>;
+
+    /// Called every now and then, some ten times a second, and at the end: what was kept so far should now be safe.
+    ///
+    /// # Errors
+    /// If it is not; the run is then ended.
+    fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Draws in memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Memory {
+    dimension: usize,
+    chains: Vec<Vec<f64>>,
+}
+
+impl Memory {
+    /// The number of chains.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.chains.len()
+    }
+
+    /// The dimension d.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// A chain's draws, d numbers each, one after the other; empty if there is no such chain.
+    #[must_use]
+    pub fn chain(&self, chain: usize) -> &[f64] {
+        self.chains.get(chain).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many draws of a chain there are.
+    #[must_use]
+    pub fn draws(&self, chain: usize) -> usize {
+        self.chain(chain).len() / self.dimension.max(1)
+    }
+
+    /// One draw; `None` if there is none of that number.
+    #[must_use]
+    pub fn point(&self, chain: usize, draw: usize) -> Option<&[f64]> {
+        let first = draw.checked_mul(self.dimension)?;
+        self.chain(chain).get(first..first.checked_add(self.dimension)?)
+    }
+
+    /// One coordinate of a chain, draw by draw; empty if there is no such chain or coordinate.
+    #[must_use]
+    pub fn trace(&self, chain: usize, coordinate: usize) -> Vec<f64> {
+        self.chain(chain).iter().skip(coordinate).step_by(self.dimension.max(1)).copied().collect()
+    }
+
+    /// The mean of a coordinate over all draws of all chains; not a number if there are none.
+    #[must_use]
+    pub fn mean(&self, coordinate: usize) -> f64 {
+        let traces: Vec<Vec<f64>> = (0..self.chains()).map(|chain| self.trace(chain, coordinate)).collect();
+        let count: usize = traces.iter().map(Vec::len).sum();
+        traces.iter().flatten().sum::<f64>() / count as f64
+    }
+}
+
+impl Sink for Memory {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        if self.chains.is_empty() {
+            self.dimension = dimension;
+            self.chains.resize(chains, Vec::new());
+        }
+        if (self.chains.len(), self.dimension) == (chains, dimension) {
+            Ok(())
+        } else {
+            let (got, of) = (self.chains.len(), self.dimension);
+            Err(format!(
+                "this memory holds draws of {got} chains in {of} dimensions: need {chains} chains in {dimension}"
+            )
+            .into())
+        }
+    }
+
+    fn keep(&mut self, chain: usize, _: u64, point: &[f64]) -> Result<(), SinkError> {
+        let chain = self.chains.get_mut(chain).ok_or("a chain beyond those announced")?;
+        chain.try_reserve(point.len())?;
+        chain.extend_from_slice(point);
+        Ok(())
+    }
+}

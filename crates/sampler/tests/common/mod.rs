@@ -1,0 +1,97 @@
+//! What several tests need: quadratic potentials, one kernel of each kind, quantiles of the normal distribution.
+
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use ridgewalk_coefficients::Parameters;
+use ridgewalk_potentials::{Error, LineIntegral, Scratch};
+use ridgewalk_sampler::{
+    Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric, ThirdOrder, Ubu, Ula,
+};
+
+/// U = Σ curvature θ²/2, with its exact line integral.
+#[derive(Debug, Clone)]
+pub(crate) struct Quadratic {
+    pub(crate) curvature: Vec<f64>,
+}
+
+impl LineIntegral for Quadratic {
+    fn dimension(&self) -> usize {
+        self.curvature.len()
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        1
+    }
+
+    fn integrate(
+        &self,
+        length: f64,
+        positions: &[f64],
+        momenta: &[f64],
+        integrals: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<(), Error> {
+        let curvature = self.curvature.iter().cycle();
+        for ((integral, (x, p)), l) in integrals.iter_mut().zip(positions.iter().zip(momenta)).zip(curvature)
+        {
+            *integral = length * l * (x + 0.5 * length * p);
+        }
+        Ok(())
+    }
+
+    fn gradients(&self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
+        for ((gradient, x), l) in gradients.iter_mut().zip(positions).zip(self.curvature.iter().cycle()) {
+            *gradient = l * x;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn parameters(gamma: f64, xi: f64, eta: f64) -> Parameters {
+    Parameters::new(gamma, xi, eta).unwrap()
+}
+
+/// One of each kind, with these γ, ξ and η; the overdamped one with three quarters of η.
+pub(crate) fn kernels(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Vec<Box<dyn Kernel>> {
+    vec![
+        Box::new(ThirdOrder::new(parameters(gamma, xi, eta), smoothness).unwrap()),
+        Box::new(Symmetric::new(parameters(gamma, xi, eta), smoothness).unwrap()),
+        Box::new(Ula::new(0.75 * eta, smoothness).unwrap()),
+        Box::new(Klmc::new(xi, eta, smoothness).unwrap()),
+        Box::new(Ubu::new(xi, eta, smoothness).unwrap()),
+        Box::new(Baoab::new(xi, eta, smoothness).unwrap()),
+        Box::new(RandomizedMidpoint::new(xi, eta, smoothness).unwrap()),
+    ]
+}
+
+/// Draws of a small run on a quadratic potential of three dimensions.
+pub(crate) fn small_run(kernel: &dyn Kernel, chains: usize, draws: u64) -> Memory {
+    let potential = Quadratic { curvature: vec![3.0, 1.0, 0.5] };
+    let mut memory = Memory::default();
+    let outcome = Sampler::new(&potential, kernel)
+        .chains(chains)
+        .seed(20)
+        .start(&[0.5, -1.0, 2.0])
+        .warm_up(3)
+        .thin(2)
+        .draws(draws)
+        .run(&mut memory)
+        .unwrap();
+    assert!(outcome.complete());
+    memory
+}
+
+/// The probability that a standard normal is beyond ±z.
+pub(crate) fn two_sided_tail(z: f64) -> f64 {
+    libm::erfc(z / std::f64::consts::SQRT_2)
+}
+
+/// The z beyond which a standard normal is with this probability.
+pub(crate) fn critical(probability: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if two_sided_tail(middle) > probability { low = middle } else { high = middle }
+    }
+    low
+}

@@ -1,0 +1,303 @@
+//! What goes wrong is told, and what went right is kept: bad counts, gradients that fail, panic or are not numbers, sinks that are full,
+//! stops.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Quadratic, kernels, parameters};
+use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
+use ridgewalk_sampler::{
+    Batch, Ensemble, Error, Kernel, Memory, Noise, Outcome, Sampler, Sink, SinkError, Status, Symmetric,
+    ThirdOrder, Ula, Why, Workspace,
+};
+
+fn third_order() -> ThirdOrder {
+    ThirdOrder::new(parameters(1.0, 2.0, 0.4), 1.0).unwrap()
+}
+
+fn two_dimensions() -> Quadratic {
+    Quadratic { curvature: vec![1.0, 0.5] }
+}
+
+#[test]
+fn counts_and_starts_that_make_no_sense_are_refused_before_anything_runs() {
+    let (potential, kernel) = (two_dimensions(), third_order());
+    let sampler = || Sampler::new(&potential, &kernel);
+    let refused = |mut sampler: Sampler<'_>, words: &str| {
+        let mut memory = Memory::default();
+        let message = sampler.run(&mut memory).unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+        assert_eq!(memory, Memory::default());
+    };
+    refused(sampler().chains(0), "chains = 0");
+    refused(sampler().draws(0), "draws = 0");
+    refused(sampler().thin(0), "thin = 0");
+    refused(sampler().draws(u64::MAX).thin(2), "steps: too many");
+    refused(sampler().chains(usize::MAX), "chains: too many");
+    refused(sampler().start(&[0.0; 3]), "the start has 3 entries: need 2");
+    refused(sampler().chains(3).starts(&[0.0; 4]), "the list of starts has 4 entries: need 6");
+    refused(sampler().chains(2).starts(&[0.0, 0.0, 0.0, f64::NAN]), "chain 1, coordinate 1: found NaN");
+    refused(sampler().start(&[f64::INFINITY, 0.0]), "chain 0, coordinate 0: found inf");
+    let nothing = Quadratic { curvature: Vec::new() };
+    refused(Sampler::new(&nothing, &kernel), "dimension = 0");
+    let mut ensemble = sampler().chains(3).ensemble().unwrap();
+    let error = sampler().chains(4).go_on(&mut ensemble, &mut Memory::default()).unwrap_err();
+    assert!(matches!(error, Error::Ensemble { got: 3, need: 4 }));
+}
+
+#[test]
+fn kernels_refuse_bad_parameters() {
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(ThirdOrder::new(parameters(1.0, 2.0, 0.4), bad).is_err());
+        assert!(Symmetric::new(parameters(1.0, 2.0, 0.4), bad).is_err());
+        assert!(Ula::new(bad, 1.0).is_err() && Ula::new(1.0, bad).is_err());
+        assert!(ridgewalk_sampler::Klmc::new(2.0, bad, 1.0).is_err());
+        assert!(ridgewalk_sampler::Ubu::new(bad, 1.0, 1.0).is_err());
+        assert!(ridgewalk_sampler::Baoab::new(2.0, 1.0, bad).is_err());
+        assert!(ridgewalk_sampler::RandomizedMidpoint::new(2.0, 1.0, bad).is_err());
+    }
+    assert!(ridgewalk_sampler::Baoab::new(1000.0, 1.0, 1.0).is_err());
+}
+
+#[test]
+fn a_step_by_hand_with_lists_that_do_not_fit_is_refused() {
+    let potential = two_dimensions();
+    for kernel in kernels(1.0, 2.0, 0.4, 1.0) {
+        let step = |from: &Batch, normals: usize, uniforms: usize, to: &mut Batch| {
+            let (normals, uniforms) = (vec![0.0; normals], vec![0.5; uniforms]);
+            let noise = Noise { normals: &normals, uniforms: &uniforms };
+            kernel.step(&potential, from, noise, to, &mut Workspace::default())
+        };
+        let batch = |dimension, chains| Batch::new(dimension, chains).unwrap();
+        let (normals, uniforms) = (kernel.normals(), kernel.uniforms());
+        assert!(step(&batch(2, 3), 6 * normals, 3 * uniforms, &mut batch(2, 3)).is_ok());
+        assert!(step(&batch(3, 2), 6 * normals, 2 * uniforms, &mut batch(3, 2)).is_err());
+        assert!(step(&batch(2, 3), 6 * normals, 3 * uniforms, &mut batch(2, 4)).is_err());
+        assert!(step(&batch(2, 3), 6 * normals - 1, 3 * uniforms, &mut batch(2, 3)).is_err());
+        assert!(step(&batch(2, 3), 6 * normals, 3 * uniforms + 1, &mut batch(2, 3)).is_err());
+    }
+}
+
+/// What a gradient does to a chain that is beyond 100.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    NotANumber,
+    Infinite,
+    Error,
+    Panic,
+}
+
+/// A flat potential, whose chains hardly move from where they start, with a gradient that fails beyond 100 from its `healthy`-th call there.
+fn faulty(fault: Fault, healthy: u64, calls: &AtomicU64) -> impl LineIntegral + Sync + '_ {
+    let gradient = move |x: &[f64], g: &mut [f64]| {
+        g.fill(0.0);
+        if x[0] > 100.0 && calls.fetch_add(1, Ordering::Relaxed) >= healthy {
+            match fault {
+                Fault::NotANumber => g[1] = f64::NAN,
+                Fault::Infinite => g[1] = f64::INFINITY,
+                Fault::Error => return Err("no ground here".to_owned()),
+                Fault::Panic => panic!("stepped into a hole"),
+            }
+        }
+        Ok(())
+    };
+    Chebyshev::new(FromFn::new(2, gradient), 1).unwrap()
+}
+
+fn run(potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, starts: &[f64]) -> (Outcome, Memory) {
+    let mut memory = Memory::default();
+    let chains = starts.len() / 2;
+    let outcome = Sampler::new(potential, kernel)
+        .chains(chains)
+        .starts(starts)
+        .seed(2)
+        .thin(2)
+        .draws(20)
+        .run(&mut memory);
+    (outcome.unwrap(), memory)
+}
+
+#[test]
+fn a_chain_that_fails_ends_alone_and_tells_why() {
+    // So stiff that nothing moves by more than 1.
+    let smoothness = 1e6;
+    let mut starts = vec![0.0; 2 * 11];
+    starts[2 * 3] = 200.0;
+    for fault in [Fault::NotANumber, Fault::Infinite, Fault::Error, Fault::Panic] {
+        for kernel in kernels(1.0, 2.0, 0.4, smoothness) {
+            let (none, calls) = (AtomicU64::new(0), AtomicU64::new(0));
+            let (_, undisturbed) = run(&faulty(fault, u64::MAX, &none), kernel.as_ref(), &starts);
+            let (outcome, memory) = run(&faulty(fault, 15, &calls), kernel.as_ref(), &starts);
+            let name = kernel.name();
+            assert!(!outcome.complete() && !outcome.stopped);
+            assert_eq!(outcome.ended().map(|(chain, _)| chain).collect::<Vec<_>>(), [3], "{name} {fault:?}");
+            let (_, end) = outcome.ended().next().unwrap();
+            match (&end.why, fault) {
+                (Why::NonFinite, Fault::NotANumber | Fault::Infinite) => {}
+                (Why::Gradient { message, point }, Fault::Error) => {
+                    assert!(message == "no ground here" && point[0] > 100.0, "{point:?}");
+                }
+                (Why::Panic { message }, Fault::Panic) => assert_eq!(message, "stepped into a hole"),
+                (why, _) => panic!("{name} {fault:?}: {why}"),
+            }
+            let report = &outcome.chains[3];
+            assert_eq!(report.steps + 1, end.step, "{name} {fault:?}");
+            assert!((5..=15).contains(&report.steps), "{name}: {}", report.steps);
+            assert_eq!((report.draws, memory.draws(3) as u64), (report.steps / 2, report.steps / 2));
+            assert_eq!(memory.chain(3), &undisturbed.chain(3)[..memory.chain(3).len()], "{name} {fault:?}");
+            if report.steps % 2 == 0 {
+                assert_eq!(memory.point(3, memory.draws(3) - 1).unwrap(), end.last.theta);
+            }
+            assert!(end.last.theta.iter().chain(&end.last.p).chain(&end.last.r).all(|x| x.is_finite()));
+            for chain in (0..11).filter(|chain| *chain != 3) {
+                assert_eq!(outcome.chains[chain].status, Status::Complete);
+                assert!(memory.chain(chain) == undisturbed.chain(chain), "{name} {fault:?}: chain {chain}");
+            }
+        }
+    }
+}
+
+#[test]
+fn when_all_chains_fail_the_run_ends_with_what_there_is() {
+    for fault in [Fault::NotANumber, Fault::Error, Fault::Panic] {
+        let calls = AtomicU64::new(0);
+        let potential = faulty(fault, 60, &calls);
+        let (outcome, memory) = run(&potential, &Ula::new(0.1, 1e6).unwrap(), &[200.0; 2 * 5]);
+        assert_eq!(outcome.ended().count(), 5);
+        assert!(outcome.draws() >= 20 && outcome.seconds < 10.0);
+        assert_eq!((0..5).map(|chain| memory.draws(chain) as u64).sum::<u64>(), outcome.draws());
+    }
+}
+
+#[test]
+fn a_gradient_that_fails_at_once_leaves_no_draws_and_the_start_as_last_state() {
+    let calls = AtomicU64::new(0);
+    let (outcome, memory) = run(&faulty(Fault::Error, 0, &calls), &third_order(), &[200.0, 1.0]);
+    let (_, end) = outcome.ended().next().unwrap();
+    assert_eq!((end.step, end.last.theta.as_slice(), memory.draws(0)), (1, &[200.0, 1.0][..], 0));
+}
+
+#[test]
+fn a_step_too_long_for_the_target_ends_as_not_finite() {
+    let potential = Quadratic { curvature: vec![100.0] };
+    let kernel = Ula::new(1.0, 1.0).unwrap();
+    let mut memory = Memory::default();
+    let outcome = Sampler::new(&potential, &kernel).chains(2).draws(1000).run(&mut memory).unwrap();
+    for (chain, end) in outcome.ended() {
+        assert_eq!((&end.why, memory.draws(chain) as u64), (&Why::NonFinite, end.step - 1));
+        assert!(memory.chain(chain).iter().all(|x| x.is_finite()));
+    }
+    assert_eq!(outcome.ended().count(), 2);
+}
+
+#[test]
+fn an_ended_chain_stays_ended_through_a_snapshot() {
+    let calls = AtomicU64::new(0);
+    let potential = faulty(Fault::Error, 5, &calls);
+    let kernel = Ula::new(0.1, 1e6).unwrap();
+    let mut ensemble = Ensemble::new(&potential, 1, &[0.0, 0.0, 200.0, 0.0, 0.0, 0.0], 1e6).unwrap();
+    ensemble.advance(&kernel, 10);
+    let snapshot = ensemble.snapshot();
+    let mut again = Ensemble::restore(&potential, snapshot.clone()).unwrap();
+    assert_eq!(again.snapshot(), snapshot);
+    assert_eq!((again.running(), again.end(1), again.end(0)), (2, ensemble.end(1), None));
+    assert_eq!(again.state(1).unwrap(), again.end(1).unwrap().last);
+    again.advance(&kernel, 10);
+    ensemble.advance(&kernel, 10);
+    assert_eq!(again.snapshot(), ensemble.snapshot());
+    assert_eq!(again.snapshot().chains[1].steps, snapshot.chains[1].steps);
+}
+
+/// Takes so many draws and no more.
+#[derive(Debug, Default)]
+struct Disk {
+    room: usize,
+    taken: Vec<(usize, u64)>,
+}
+
+impl Sink for Disk {
+    fn begin(&mut self, _: usize, _: usize) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, _: &[f64]) -> Result<(), SinkError> {
+        if self.taken.len() == self.room {
+            return Err("no space left on device".into());
+        }
+        self.taken.push((chain, draw));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_that_is_full_ends_the_run_with_the_number_of_draws_kept() {
+    let (potential, kernel) = (two_dimensions(), third_order());
+    let mut disk = Disk { room: 50, ..Disk::default() };
+    let error = Sampler::new(&potential, &kernel).chains(3).draws(1_000_000_000).run(&mut disk).unwrap_err();
+    assert!(matches!(error, Error::Sink { kept: 50, .. }));
+    assert!(error.to_string().contains("no space left on device"), "{error}");
+    assert_eq!((disk.taken.len(), disk.taken[49]), (50, (1, 16)));
+}
+
+#[test]
+fn a_memory_of_another_shape_is_refused() {
+    let (potential, kernel) = (two_dimensions(), third_order());
+    let mut memory = Memory::default();
+    Sampler::new(&potential, &kernel).chains(3).draws(2).run(&mut memory).unwrap();
+    let before = memory.clone();
+    let error = Sampler::new(&potential, &kernel).chains(2).draws(2).run(&mut memory).unwrap_err();
+    assert!(error.to_string().contains("3 chains in 2 dimensions: need 2 chains"), "{error}");
+    assert_eq!(memory, before);
+}
+
+#[test]
+fn a_stop_ends_the_run_soon_and_evenly_and_the_run_can_go_on() {
+    let (potential, kernel) = (two_dimensions(), third_order());
+    let stop = AtomicBool::new(false);
+    let mut memory = Memory::default();
+    let began = Instant::now();
+    let sampler = || Sampler::new(&potential, &kernel).chains(6).thin(5).seed(3);
+    let mut ensemble = sampler().ensemble().unwrap();
+    let mut seen = Vec::new();
+    let outcome = sampler()
+        .draws(u64::MAX / 10)
+        .stop(&stop)
+        .progress(|progress| {
+            seen.push(*progress);
+            if progress.seconds > 0.2 {
+                stop.store(true, Ordering::Relaxed);
+            }
+        })
+        .go_on(&mut ensemble, &mut memory)
+        .unwrap();
+    assert!(outcome.stopped && !outcome.complete() && began.elapsed() < Duration::from_secs(20));
+    let draws = outcome.chains[0].draws;
+    for (chain, report) in outcome.chains.iter().enumerate() {
+        assert_eq!(
+            (&report.status, report.draws, memory.draws(chain) as u64),
+            (&Status::Stopped, draws, draws)
+        );
+    }
+    for pair in seen.windows(2) {
+        assert!(pair[0].steps < pair[1].steps && pair[0].gradients < pair[1].gradients);
+        assert!(pair[0].seconds < pair[1].seconds);
+    }
+    let last = seen.last().unwrap();
+    assert_eq!((last.draws, last.running, last.gradients), (draws, 6, outcome.gradients()));
+
+    sampler().draws(draws + 10).go_on(&mut ensemble, &mut memory).unwrap();
+    let mut whole = Memory::default();
+    sampler().draws(draws + 10).run(&mut whole).unwrap();
+    assert!(whole == memory);
+}
+
+#[test]
+fn a_signal_that_is_already_set_makes_no_step() {
+    let (potential, kernel) = (two_dimensions(), third_order());
+    let stop = AtomicBool::new(true);
+    let mut memory = Memory::default();
+    let outcome = Sampler::new(&potential, &kernel).stop(&stop).run(&mut memory).unwrap();
+    assert!(outcome.stopped && outcome.draws() == 0 && outcome.gradients() == 0);
+}
