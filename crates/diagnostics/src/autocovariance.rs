@@ -125,7 +125,8 @@ mod tests {
                     .chunks(half)
                     .map(|x| {
                         let mean = x.iter().sum::<f64>() / half as f64;
-                        (0..half - lag).map(|t| (x[t] - mean) * (x[t + lag] - mean)).sum::<f64>() / half as f64
+                        (0..half - lag).map(|t| (x[t] - mean) * (x[t + lag] - mean)).sum::<f64>()
+                            / half as f64
                     })
                     .sum::<f64>()
                     / 4.0;

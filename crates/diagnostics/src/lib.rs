@@ -63,8 +63,8 @@ mod workspace;
 pub use covariance::Covariance;
 pub use error::Error;
 pub use functions::{
-    ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean, mcse_quantile, mcse_sd, quantile,
-    rhat,
+    ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean, mcse_quantile, mcse_sd,
+    quantile, rhat,
 };
 pub use moments::Moments;
 pub use summary::{Summary, summaries, summaries_of_table};

@@ -69,7 +69,10 @@ pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
     if let Some(chains) = parameters.first() {
         workspace.prepare(chains.len(), common_length(chains)?);
     }
-    parameters.par_iter().map_init(|| workspace.clone(), |workspace, chains| workspace.summary(chains)).collect()
+    parameters
+        .par_iter()
+        .map_init(|| workspace.clone(), |workspace, chains| workspace.summary(chains))
+        .collect()
 }
 
 /// The summaries of many parameters from chains as a sampler writes them: each chain a table of one row per draw and one

@@ -52,7 +52,8 @@ fn fixtures() -> Vec<Fixture> {
         let text = std::fs::read_to_string(&path).expect("fixture");
         let document: Document = serde_json::from_str(&text).expect("valid fixture");
         assert_eq!(document.versions["arviz"], "0.23.4");
-        let mut expected: BTreeMap<_, _> = document.arviz.iter().map(|(k, v)| (k.clone(), v.value())).collect();
+        let mut expected: BTreeMap<_, _> =
+            document.arviz.iter().map(|(k, v)| (k.clone(), v.value())).collect();
         for (key, number) in &document.numpy_quantile {
             expected.insert(key.clone(), number.value());
         }
@@ -114,8 +115,21 @@ fn difference(got: f64, want: f64) -> f64 {
 fn all_cases_are_there() {
     let names: Vec<String> = fixtures().into_iter().map(|fixture| fixture.name).collect();
     for needed in [
-        "good", "stuck", "anticorrelated", "constant", "one_constant", "one_chain", "odd", "cauchy", "student_2",
-        "nan", "infinite", "short_3", "short_4", "ties", "near_unit_root",
+        "good",
+        "stuck",
+        "anticorrelated",
+        "constant",
+        "one_constant",
+        "one_chain",
+        "odd",
+        "cauchy",
+        "student_2",
+        "nan",
+        "infinite",
+        "short_3",
+        "short_4",
+        "ties",
+        "near_unit_root",
     ] {
         assert!(names.iter().any(|name| name == needed), "{needed} is missing");
     }
