@@ -1,0 +1,96 @@
+//! Everything about a parameter in one record, and many parameters in parallel.
+
+use rayon::prelude::*;
+
+use crate::error::Error;
+use crate::sample::common_length;
+use crate::workspace::Workspace;
+
+/// What to say about one parameter. Entries that are not defined are NaN: see the [crate's documentation](crate).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The mean of all draws.
+    pub mean: f64,
+    /// Their standard deviation, with divisor n − 1.
+    pub sd: f64,
+    /// The Monte Carlo standard error of the mean.
+    pub mcse_mean: f64,
+    /// The Monte Carlo standard error of the sd.
+    pub mcse_sd: f64,
+    /// The 5 % quantile.
+    pub q05: f64,
+    /// The median.
+    pub q50: f64,
+    /// The 95 % quantile.
+    pub q95: f64,
+    /// The effective sample size of the bulk.
+    pub ess_bulk: f64,
+    /// That of the tails.
+    pub ess_tail: f64,
+    /// That of the mean.
+    pub ess_mean: f64,
+    /// That of (x − mean)².
+    pub ess_sd: f64,
+    /// Rank-normalised split R-hat.
+    pub rhat: f64,
+}
+
+impl Summary {
+    pub(crate) const UNDEFINED: Self = Self {
+        mean: f64::NAN,
+        sd: f64::NAN,
+        mcse_mean: f64::NAN,
+        mcse_sd: f64::NAN,
+        q05: f64::NAN,
+        q50: f64::NAN,
+        q95: f64::NAN,
+        ess_bulk: f64::NAN,
+        ess_tail: f64::NAN,
+        ess_mean: f64::NAN,
+        ess_sd: f64::NAN,
+        rhat: f64::NAN,
+    };
+
+    /// The summary of one parameter: one slice of draws per chain, all of the same length.
+    pub fn of(chains: &[&[f64]]) -> Result<Self, Error> {
+        Workspace::new().summary(chains)
+    }
+
+    /// The smaller of the ESS of the mean and of (x − mean)²; see [`ess_moments`](crate::ess_moments()).
+    pub fn ess_moments(&self) -> f64 {
+        self.ess_mean.min(self.ess_sd)
+    }
+}
+
+/// The summaries of many parameters, each given as its chains, in rayon's pool. The same whatever the number of threads.
+pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
+    let mut workspace = Workspace::new();
+    if let Some(chains) = parameters.first() {
+        workspace.prepare(chains.len(), common_length(chains)?);
+    }
+    parameters
+        .par_iter()
+        .map_init(|| workspace.clone(), |workspace, chains| workspace.summary(chains))
+        .collect()
+}
+
+/// The summaries of many parameters from chains as a sampler writes them: each chain a table of one row per draw and one
+/// column per parameter, row after row. In rayon's pool; the same whatever the number of threads.
+pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Summary>, Error> {
+    for (chain, table) in chains.iter().enumerate() {
+        if parameters == 0 || table.len() % parameters != 0 {
+            return Err(Error::Table { chain, values: table.len(), parameters });
+        }
+    }
+    let values = common_length(chains).map_err(|error| match error {
+        Error::Lengths { chain, got, need } => {
+            Error::Lengths { chain, got: got / parameters, need: need / parameters }
+        }
+        other => other,
+    })?;
+    let mut workspace = Workspace::new();
+    workspace.prepare(chains.len(), values / parameters);
+    let column = |workspace: &mut Workspace, i| workspace.summary_of_column(chains, parameters, i);
+    Ok((0..parameters).into_par_iter().map_init(|| workspace.clone(), column).collect())
+}

@@ -1,0 +1,259 @@
+//! The diagnostics themselves, over buffers and tables that are kept from one parameter to the next.
+
+use std::sync::Arc;
+
+use crate::MIN_DRAWS;
+use crate::autocovariance::{Buffers, Transform};
+use crate::error::Error;
+use crate::geyer;
+use crate::numeric;
+use crate::quantiles;
+use crate::sample::{Placed, Sample};
+use crate::scores::{self, Scores};
+use crate::summary::Summary;
+
+/// Buffers, Fourier transform and normal scores, kept between calls.
+///
+/// After the first parameter of a shape, the next ones of the same shape allocate nothing. A clone shares the tables.
+/// Results do not depend on what was computed before.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    sample: Sample,
+    transform: Option<Arc<Transform>>,
+    scores: Option<Arc<Scores>>,
+    halves: Vec<f64>,
+    kept: Vec<Placed>,
+    folded: Vec<Placed>,
+    squares: Vec<f64>,
+    buffers: Buffers,
+}
+
+/// A probability, or why it is none.
+fn probability(p: f64) -> Result<f64, Error> {
+    if (0.0..=1.0).contains(&p) { Ok(p) } else { Err(Error::Probability { probability: p }) }
+}
+
+impl Workspace {
+    /// An empty workspace; it grows to what it is used for.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// See [`rhat`](crate::rhat()).
+    pub fn rhat(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        if !self.has_halves() || chains.len() < 2 {
+            return Ok(f64::NAN);
+        }
+        self.normal_scores();
+        Ok(self.rhat_of_scores())
+    }
+
+    /// See [`ess_bulk`](crate::ess_bulk()).
+    pub fn ess_bulk(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        if !self.has_halves() {
+            return Ok(f64::NAN);
+        }
+        self.normal_scores();
+        Ok(self.ess_of_halves())
+    }
+
+    /// See [`ess_tail`](crate::ess_tail()).
+    pub fn ess_tail(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        Ok(self.ess_below(0.05).min(self.ess_below(0.95)))
+    }
+
+    /// See [`ess_mean`](crate::ess_mean()).
+    pub fn ess_mean(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        Ok(self.ess_of(|x| x))
+    }
+
+    /// See [`ess_sd`](crate::ess_sd()).
+    pub fn ess_sd(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        Ok(self.ess_of_squares(numeric::mean(self.sample.pooled())))
+    }
+
+    /// See [`ess_moments`](crate::ess_moments()).
+    pub fn ess_moments(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        let first = self.ess_of(|x| x);
+        Ok(first.min(self.ess_of_squares(numeric::mean(self.sample.pooled()))))
+    }
+
+    /// See [`ess_quantile`](crate::ess_quantile()).
+    pub fn ess_quantile(&mut self, chains: &[&[f64]], p: f64) -> Result<f64, Error> {
+        let p = probability(p)?;
+        self.sample.load(chains)?;
+        Ok(self.ess_below(p))
+    }
+
+    /// See [`mcse_mean`](crate::mcse_mean()).
+    pub fn mcse_mean(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        Ok((numeric::variance(self.sample.pooled()) / self.ess_of(|x| x)).sqrt())
+    }
+
+    /// See [`mcse_sd`](crate::mcse_sd()).
+    pub fn mcse_sd(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
+        self.sample.load(chains)?;
+        let mean = numeric::mean(self.sample.pooled());
+        let ess = self.ess_of_squares(mean);
+        Ok(self.error_of_sd(mean, ess))
+    }
+
+    /// See [`mcse_quantile`](crate::mcse_quantile()).
+    pub fn mcse_quantile(&mut self, chains: &[&[f64]], p: f64) -> Result<f64, Error> {
+        let p = probability(p)?;
+        self.sample.load(chains)?;
+        let ess = self.ess_below(p);
+        if ess.is_nan() {
+            return Ok(f64::NAN);
+        }
+        Ok(quantiles::standard_error(self.sample.sorted(), p, ess))
+    }
+
+    /// See [`quantile`](crate::quantile()).
+    pub fn quantile(&mut self, chains: &[&[f64]], p: f64) -> Result<f64, Error> {
+        let p = probability(p)?;
+        self.sample.load(chains)?;
+        if !self.sample.is_finite() {
+            return Ok(f64::NAN);
+        }
+        self.sample.sort();
+        Ok(quantiles::interpolated(self.sample.sorted(), p))
+    }
+
+    /// See [`Summary::of`].
+    pub fn summary(&mut self, chains: &[&[f64]]) -> Result<Summary, Error> {
+        self.sample.load(chains)?;
+        Ok(self.summary_of_sample())
+    }
+
+    /// The summary of one column of tables whose shape has been checked.
+    pub(crate) fn summary_of_column(&mut self, tables: &[&[f64]], columns: usize, column: usize) -> Summary {
+        self.sample.load_column(tables, columns, column);
+        self.summary_of_sample()
+    }
+
+    /// Makes the tables for a shape, for clones to share.
+    pub(crate) fn prepare(&mut self, chains: usize, draws: usize) {
+        let half = draws / 2;
+        if draws < MIN_DRAWS {
+            return;
+        }
+        if self.transform.as_ref().is_none_or(|t| t.half() != half) {
+            self.transform = Some(Arc::new(Transform::new(half)));
+        }
+        if self.scores.as_ref().is_none_or(|s| s.len() != 2 * half * chains) {
+            self.scores = Some(Arc::new(Scores::new(2 * half * chains)));
+        }
+    }
+
+    fn summary_of_sample(&mut self) -> Summary {
+        if !self.sample.is_finite() {
+            return Summary::UNDEFINED;
+        }
+        let mean = numeric::mean(self.sample.pooled());
+        let sd = numeric::variance(self.sample.pooled()).sqrt();
+        self.sample.sort();
+        let [q05, q50, q95] = [0.05, 0.5, 0.95].map(|p| quantiles::interpolated(self.sample.sorted(), p));
+        let plain = Summary { mean, sd, q05, q50, q95, ..Summary::UNDEFINED };
+        if !self.has_halves() {
+            return plain;
+        }
+        let ess_mean = self.ess_of(|x| x);
+        let ess_sd = self.ess_of_squares(mean);
+        let mcse_sd = self.error_of_sd(mean, ess_sd);
+        let ess_tail = self.ess_below(0.05).min(self.ess_below(0.95));
+        self.normal_scores();
+        let ess_bulk = self.ess_of_halves();
+        let rhat = if self.sample.chains() < 2 { f64::NAN } else { self.rhat_of_scores() };
+        let mcse_mean = sd / ess_mean.sqrt();
+        Summary { mcse_mean, mcse_sd, ess_bulk, ess_tail, ess_mean, ess_sd, rhat, ..plain }
+    }
+
+    /// Whether the chains can be cut into halves that have a variance.
+    fn has_halves(&self) -> bool {
+        self.sample.is_finite() && self.sample.draws() >= MIN_DRAWS
+    }
+
+    /// Fills `halves` with normal scores, and `kept` with the sorted draws behind them.
+    fn normal_scores(&mut self) {
+        self.prepare(self.sample.chains(), self.sample.draws());
+        self.sample.sort();
+        self.sample.sorted_halves(&mut self.kept);
+        if let Some(scores) = &self.scores {
+            scores.write(&self.kept, &mut self.halves);
+        }
+    }
+
+    /// The larger of the R-hats of the scores in `halves` and of the scores of the distances from the median. ArviZ
+    /// takes the median of the draws that are in a half; so does this.
+    fn rhat_of_scores(&mut self) -> f64 {
+        let half = self.sample.half();
+        let bulk = scores::rhat(&self.halves, half, &mut self.buffers.means);
+        scores::fold(&self.kept, &mut self.folded);
+        if let Some(scores) = &self.scores {
+            scores.write(&self.folded, &mut self.halves);
+        }
+        let tail = scores::rhat(&self.halves, half, &mut self.buffers.means);
+        // Constant draws have neither; draws at two levels with the median between have a bulk only.
+        bulk.max(tail)
+    }
+
+    /// The ESS of f of the draws.
+    fn ess_of(&mut self, f: impl Fn(f64) -> f64) -> f64 {
+        if !self.has_halves() {
+            return f64::NAN;
+        }
+        self.sample.map_halves(&mut self.halves, f);
+        self.ess_of_halves()
+    }
+
+    /// The ESS of the squared distance from the mean of all draws.
+    fn ess_of_squares(&mut self, mean: f64) -> f64 {
+        self.ess_of(|x| (x - mean) * (x - mean))
+    }
+
+    /// The ESS of lying at or below the quantile.
+    fn ess_below(&mut self, p: f64) -> f64 {
+        if !self.has_halves() {
+            return f64::NAN;
+        }
+        self.sample.sort();
+        let quantile = quantiles::interpolated(self.sample.sorted(), p);
+        self.ess_of(|x| if x <= quantile { 1.0 } else { 0.0 })
+    }
+
+    /// The ESS of what is in `halves`.
+    fn ess_of_halves(&mut self) -> f64 {
+        if numeric::is_constant(&self.halves) {
+            return self.halves.len() as f64;
+        }
+        self.prepare(self.sample.chains(), self.sample.draws());
+        let Some(transform) = &self.transform else {
+            return f64::NAN;
+        };
+        transform.autocovariance(&self.halves, &mut self.buffers);
+        geyer::effective_size(&self.buffers.autocovariance, &self.buffers.means)
+    }
+
+    /// The MCSE of the sd, by the delta method from the variance of the squares and their ESS.
+    fn error_of_sd(&mut self, mean: f64, ess: f64) -> f64 {
+        if !self.has_halves() {
+            return f64::NAN;
+        }
+        let pooled = self.sample.pooled();
+        self.squares.clear();
+        self.squares.extend(pooled.iter().map(|x| (x - mean) * (x - mean)));
+        let n = pooled.len() as f64;
+        let variance = numeric::mean(&self.squares);
+        // Around the variance, not mean of fourth powers less its square: that can cancel to a negative number.
+        let spread = numeric::sum_of_squares(&self.squares, variance) / n;
+        (spread / ess / variance / 4.0).sqrt()
+    }
+}
