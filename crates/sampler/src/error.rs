@@ -66,6 +66,9 @@ pub enum Error {
     /// A kernel's parameter is not usable.
     #[error(transparent)]
     Scheme(#[from] ridgewalk_lyapunov::Error),
+    /// A quadrature rule could not be made.
+    #[error(transparent)]
+    Quadrature(#[from] ridgewalk_quadrature::Error),
     /// The potential could not be evaluated.
     #[error(transparent)]
     Potential(#[from] ridgewalk_potentials::Error),

@@ -40,6 +40,7 @@
 )]
 
 mod batch;
+mod coupling;
 mod driver;
 mod ensemble;
 mod error;
@@ -50,6 +51,7 @@ mod outcome;
 mod sink;
 
 pub use batch::{Batch, Fields, State};
+pub use coupling::Coupling;
 pub use driver::Sampler;
 pub use ensemble::{Ensemble, SavedChain, Snapshot};
 pub use error::Error;
