@@ -315,8 +315,10 @@ fn huber_means_are_good_to_a_few_ulps() {
     check(&family, huber, 6, |_| Observation::of(0.0), |_, _| 1.345, 6.0);
 }
 
+type Responses = fn(usize) -> Observation;
+
 /// The families whose lists are computed in vector instructions, with responses for each.
-fn vectorised() -> [(Box<dyn Family>, fn(usize) -> Observation); 3] {
+fn vectorised() -> [(Box<dyn Family>, Responses); 3] {
     [
         (Box::new(Logistic), binomial),
         (Box::new(Poisson), |i| Observation::of((i % 4) as f64)),
