@@ -1,20 +1,20 @@
-//! Line integrals: the fused pass beside the matrix products it replaces, one chain beside eight, sparse beside dense.
+//! Line integrals: the fused pass beside the matrix products it replaces, one chain beside eight, sparse beside dense, one thread
+//! beside two; and the mean slopes of the families, one by one and in lists.
 //!
 //! "two products" is what any implementation by matrix products pays before it has looked at a single likelihood: A [θ p] and Aᵀ c
 //! for all chains, by faer on one thread.
 
 use std::hint::black_box;
+use std::time::Duration;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ridgewalk::potentials::families::{
     Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
 };
 use ridgewalk::potentials::{Dense, LineIntegral, Prior, Ridge, Scratch, Sparse};
-
-const ROWS: usize = 10_000;
-const COLUMNS: usize = 200;
 
 /// Numbers between −scale and scale by a linear congruential generator: seeded, and without a dependency.
 fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
@@ -26,63 +26,125 @@ fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
     std::iter::repeat_with(next).take(count).collect()
 }
 
-fn responses() -> Vec<f64> {
-    (0..ROWS).map(|i| f64::from(u8::from(i % 3 == 0))).collect()
+/// A logistic model as dense, as sparse with 1 % of the entries, and as the bare entries; and numbers for 32 chains.
+struct Case {
+    rows: usize,
+    columns: usize,
+    values: Vec<f64>,
+    dense: Ridge<'static, Logistic>,
+    sparse: Ridge<'static, Logistic>,
+    positions: Vec<f64>,
+    momenta: Vec<f64>,
+    out: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl Case {
+    fn new(rows: usize, columns: usize) -> Self {
+        // Rows of about unit length, so that linear predictors and their steps are of the size they have in use.
+        let values = numbers(1, rows * columns, (3.0 / columns as f64).sqrt());
+        let thin: Vec<f64> = numbers(2, rows * columns, 1.0)
+            .iter()
+            .zip(&values)
+            .map(|(u, v)| if u.abs() < 0.01 { *v } else { 0.0 })
+            .collect();
+        let thin = Sparse::from_dense(&Dense::new(rows, columns, thin).expect("finite"));
+        let responses: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+        let prior = || Prior::centred(columns, 2.5).expect("a scale");
+        let dense = Dense::new(rows, columns, values.clone()).expect("finite");
+        Self {
+            rows,
+            columns,
+            values,
+            dense: Ridge::new(dense, Logistic, &responses, prior()).expect("a model"),
+            sparse: Ridge::new(thin, Logistic, &responses, prior()).expect("a model"),
+            positions: numbers(3, 32 * columns, 1.0),
+            momenta: numbers(4, 32 * columns, 1.0),
+            out: vec![0.0; 32 * columns],
+            scratch: Scratch::default(),
+        }
+    }
+
+    fn integral(&mut self, sparse: bool, chains: usize) {
+        let range = ..chains * self.columns;
+        let model = if sparse { &self.sparse } else { &self.dense };
+        let (x, p) = (&self.positions[range], &self.momenta[range]);
+        model.integrate(0.5, x, p, &mut self.out[range], &mut self.scratch).expect("an integral");
+    }
+
+    fn gradient(&mut self, chains: usize) {
+        let range = ..chains * self.columns;
+        let x = &self.positions[range];
+        self.dense.gradients(x, &mut self.out[range], &mut self.scratch).expect("gradients");
+    }
+
+    /// A [θ p] and Aᵀ c.
+    fn two_products(&self, both: &[f64], predictors: &mut [f64], sums: &mut [f64], chains: usize) {
+        let (rows, columns) = (self.rows, self.columns);
+        let design = MatRef::from_row_major_slice(&self.values, rows, columns);
+        let both = MatRef::from_column_major_slice(both, columns, 2 * chains);
+        let into = MatMut::from_column_major_slice_mut(predictors, rows, 2 * chains);
+        matmul(into, Accum::Replace, design, both, 1.0, Par::Seq);
+        let coefficients = MatRef::from_column_major_slice(&predictors[..rows * chains], rows, chains);
+        let into = MatMut::from_column_major_slice_mut(sums, columns, chains);
+        matmul(into, Accum::Replace, design.transpose(), coefficients, 1.0, Par::Seq);
+        black_box(sums);
+    }
+}
+
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}
+
+fn group<'a>(c: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
+    let mut group = c.benchmark_group(name);
+    group.sample_size(30).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
+    group
 }
 
 fn line_integrals(c: &mut Criterion) {
-    let mut group = c.benchmark_group("line integral, 10000 x 200");
-    group.sample_size(20);
-    // Rows of about unit length, so that linear predictors and their steps are of the size they have in use.
-    let values = numbers(1, ROWS * COLUMNS, 0.12);
-    let dense = Dense::new(ROWS, COLUMNS, values.clone()).expect("finite");
-    let thin: Vec<f64> = numbers(2, ROWS * COLUMNS, 1.0)
-        .iter()
-        .zip(&values)
-        .map(|(u, v)| if u.abs() < 0.01 { *v } else { 0.0 })
-        .collect();
-    let sparse = Sparse::from_dense(&Dense::new(ROWS, COLUMNS, thin).expect("finite"));
-    let prior = || Prior::centred(COLUMNS, 2.5).expect("a scale");
-    let dense_model = Ridge::new(dense, Logistic, &responses(), prior()).expect("a model");
-    let sparse_model = Ridge::new(sparse, Logistic, &responses(), prior()).expect("a model");
-    let (positions, momenta) = (numbers(3, 32 * COLUMNS, 1.0), numbers(4, 32 * COLUMNS, 1.0));
-    let mut out = vec![0.0; 32 * COLUMNS];
-    let mut scratch = Scratch::default();
+    for (rows, columns, batches) in [(10_000, 200, &[1, 8, 32][..]), (2_000, 2_000, &[1, 8])] {
+        let mut group = group(c, &format!("line integral, {rows} x {columns}"));
+        let mut case = Case::new(rows, columns);
+        for &chains in batches {
+            let one = pool(1);
+            group.bench_function(format!("dense, {chains} chains"), |b| {
+                one.install(|| b.iter(|| case.integral(false, chains)));
+            });
+            group.bench_function(format!("sparse 1 %, {chains} chains"), |b| {
+                one.install(|| b.iter(|| case.integral(true, chains)));
+            });
+            group.bench_function(format!("dense gradient, {chains} chains"), |b| {
+                one.install(|| b.iter(|| case.gradient(chains)));
+            });
+            let range = ..chains * columns;
+            let both: Vec<f64> = case.positions[range].iter().chain(&case.momenta[range]).copied().collect();
+            let mut predictors = vec![0.0; 2 * rows * chains];
+            let mut sums = vec![0.0; columns * chains];
+            group.bench_function(format!("two products, {chains} chains"), |b| {
+                b.iter(|| case.two_products(&both, &mut predictors, &mut sums, chains));
+            });
+        }
+        group.finish();
+    }
+}
 
-    let design = MatRef::from_row_major_slice(&values, ROWS, COLUMNS);
-    for chains in [1, 8, 32] {
-        let range = ..chains * COLUMNS;
-        group.bench_function(format!("dense, {chains} chains"), |b| {
-            b.iter(|| {
-                dense_model.integrate(0.5, &positions[range], &momenta[range], &mut out[range], &mut scratch)
+fn threads(c: &mut Criterion) {
+    let mut group = group(c, "threads, 10000 x 200");
+    let mut case = Case::new(10_000, 200);
+    for chains in [1, 8] {
+        for threads in [1, 2] {
+            let pool = pool(threads);
+            group.bench_function(format!("dense, {chains} chains, {threads} threads"), |b| {
+                pool.install(|| b.iter(|| case.integral(false, chains)));
             });
-        });
-        group.bench_function(format!("sparse 1 %, {chains} chains"), |b| {
-            b.iter(|| {
-                sparse_model.integrate(0.5, &positions[range], &momenta[range], &mut out[range], &mut scratch)
-            });
-        });
-        let both: Vec<f64> = positions[range].iter().chain(&momenta[range]).copied().collect();
-        let mut predictors = vec![0.0; 2 * ROWS * chains];
-        let mut sums = vec![0.0; COLUMNS * chains];
-        group.bench_function(format!("two products, {chains} chains"), |b| {
-            b.iter(|| {
-                let columns = MatRef::from_column_major_slice(&both, COLUMNS, 2 * chains);
-                let into = MatMut::from_column_major_slice_mut(&mut predictors, ROWS, 2 * chains);
-                matmul(into, Accum::Replace, design, columns, 1.0, Par::Seq);
-                let coefficients =
-                    MatRef::from_column_major_slice(&predictors[..ROWS * chains], ROWS, chains);
-                let into = MatMut::from_column_major_slice_mut(&mut sums, COLUMNS, chains);
-                matmul(into, Accum::Replace, design.transpose(), coefficients, 1.0, Par::Seq);
-                black_box(&sums);
-            });
-        });
+        }
     }
     group.finish();
 }
 
 fn means(c: &mut Criterion) {
-    let mut group = c.benchmark_group("mean slope of 1000 segments");
+    let mut group = group(c, "mean slope of 1000 segments");
     let families: [(&dyn Family, f64); 6] = [
         (&Logistic, 1.0),
         (&Probit, 1.0),
@@ -94,12 +156,16 @@ fn means(c: &mut Criterion) {
     let (starts, steps) = (numbers(5, 1000, 3.0), numbers(6, 1000, 1.0));
     for (family, response) in families {
         let y = Observation::of(response);
-        group.bench_function(family.name(), |b| {
+        group.bench_function(format!("{}, one by one", family.name()), |b| {
             b.iter(|| starts.iter().zip(&steps).map(|(s, t)| family.mean_slope(*s, *t, y)).sum::<f64>());
+        });
+        let (ys, mut slopes) = (vec![y; 1000], vec![0.0; 1000]);
+        group.bench_function(format!("{}, together", family.name()), |b| {
+            b.iter(|| family.mean_slopes(&starts, &steps, &ys, black_box(&mut slopes)));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, line_integrals, means);
+criterion_group!(benches, line_integrals, threads, means);
 criterion_main!(benches);

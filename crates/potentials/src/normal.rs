@@ -3,6 +3,7 @@
 //! All rest on Mills's ratio M(v) = (1 − Φ(v))/φ(v), which is smooth and tame where Φ and φ underflow. With v = −x:
 //! log Φ(x) = −x²/2 − log √(2π) + log M(−x), and its derivative, the inverse Mills ratio, is λ(x) = φ(x)/Φ(x) = 1/M(−x).
 
+use crate::elementary::{self, CHUNK, fma};
 use crate::segment::{End, Segment};
 
 /// Chebyshev coefficients of (v + 1) M(v) in t = (v − 5)/(v + 5), from `scripts/fit_mills_ratio.py`.
@@ -155,4 +156,53 @@ fn gauss(rule: &[(f64, f64)], segment: &Segment) -> f64 {
             weight * (at(segment.low, offset) + at(segment.high, -offset))
         })
         .sum()
+}
+
+/// Whether the vector forms below hold for a segment: Gauss's rule with 8 nodes does, and φ stays far from underflow.
+#[inline(always)]
+pub(crate) fn short_and_near(s: f64, t: f64) -> bool {
+    const NEAR: f64 = 25.0;
+    (s.abs() <= NEAR) & (t.abs() <= 1.0) & (t.abs() * s.max(s + t) <= 1.0)
+}
+
+/// λ(x + rest) without branches, for |x| up to 26: (v + 1)/((v + 1) M(v)) on the left, φ/(1 − φ M(v)) on the right, v = |x|.
+#[inline(always)]
+pub(crate) fn inverse_mills_near<const FUSED: bool>(x: f64, rest: f64) -> f64 {
+    let v = x.abs();
+    let t = (v - 5.0) / (v + 5.0);
+    let (mut last, mut before) = (0.0, 0.0);
+    let mut k = MILLS.len();
+    while k > 1 {
+        k -= 1;
+        (last, before) = (fma::<FUSED>(t + t, last, MILLS[k] - before), last);
+    }
+    let ratio = fma::<FUSED>(t, last, MILLS[0] - before);
+    let square = x * x;
+    let below = x.mul_add(x, -square);
+    let density = DENSITY_AT_ZERO * elementary::exp::<FUSED>(-0.5 * square, -0.5 * below);
+    let (factor, part) = if x > 0.0 { (density, v + 1.0) } else { (1.0, 0.0) };
+    let value = factor * (v + 1.0) / fma::<FUSED>(if x > 0.0 { -density } else { 1.0 }, ratio, part);
+    value - value * (value + x) * rest
+}
+
+/// Means of λ over segments that are short and near, by Gauss's rule with 8 nodes.
+#[inline(always)]
+pub(crate) fn mean_inverse_mills_near<const FUSED: bool>(
+    s: &[f64; CHUNK],
+    t: &[f64; CHUNK],
+    means: &mut [f64; CHUNK],
+) {
+    means.fill(0.0);
+    for (node, weight) in GAUSS_8 {
+        for i in 0..CHUNK {
+            let Segment { low, high, length } = Segment::new(s[i], t[i]);
+            let (left, right) = (End::sum(low.value, node * length), End::sum(high.value, -node * length));
+            means[i] = fma::<FUSED>(
+                weight,
+                inverse_mills_near::<FUSED>(left.value, left.rest + low.rest)
+                    + inverse_mills_near::<FUSED>(right.value, right.rest + high.rest),
+                means[i],
+            );
+        }
+    }
 }

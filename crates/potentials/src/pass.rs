@@ -91,17 +91,15 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
         while from < terms.observations.len() {
             let to = (from + step).min(terms.observations.len());
             let (products, coefficients) = (&mut products.0[..to - from], &mut coefficients.0[..to - from]);
-            products.fill([0.0; V]);
             match rows {
                 Rows::Dense(values) => {
+                    products.fill([0.0; V]);
                     dense_products::<S, V, FUSED>(simd, &values[from * d..to * d], packed, products)
                 }
                 Rows::Sparse { design, first } => {
                     for (row, product) in products.iter_mut().enumerate() {
-                        let (indices, values) = design.row(first + from + row);
-                        for (&k, &a) in indices.iter().zip(values) {
-                            add::<S, V, FUSED>(simd, a, &packed[k], product);
-                        }
+                        *product =
+                            sparse_product::<S, V, FUSED>(simd, design.row(first + from + row), packed);
                     }
                 }
             }
@@ -294,6 +292,33 @@ fn update<S: Simd, const W: usize, const R: usize, const FUSED: bool>(
             }
         }
     }
+}
+
+/// The products of a sparse row with all columns of the tile.
+#[inline(always)]
+fn sparse_product<S: Simd, const V: usize, const FUSED: bool>(
+    simd: S,
+    (indices, values): (&[usize], &[f64]),
+    packed: &[[f64; V]],
+) -> [f64; V] {
+    let mut product = [0.0; V];
+    if FUSED && V.is_multiple_of(S::F64_LANES) {
+        let mut sums = [simd.splat_f64s(0.0); V];
+        for (&k, &a) in indices.iter().zip(values) {
+            let a = simd.splat_f64s(a);
+            let (x, _) = S::as_simd_f64s(&packed[k]);
+            sums.iter_mut().zip(x).for_each(|(sum, x)| *sum = simd.mul_add_f64s(a, *x, *sum));
+        }
+        let (into, _) = S::as_mut_simd_f64s(&mut product);
+        into.iter_mut().zip(&sums).for_each(|(into, sum)| *into = *sum);
+    } else {
+        for (&k, &a) in indices.iter().zip(values) {
+            for j in 0..V {
+                product[j] = fma::<FUSED>(a, packed[k][j], product[j]);
+            }
+        }
+    }
+    product
 }
 
 /// sum += a x, entry by entry.

@@ -315,10 +315,13 @@ fn huber_means_are_good_to_a_few_ulps() {
     check(&family, huber, 6, |_| Observation::of(0.0), |_, _| 1.345, 6.0);
 }
 
+type Responses = fn(usize) -> Observation;
+
 /// The families whose lists are computed in vector instructions, with responses for each.
-fn vectorised() -> [(Box<dyn Family>, fn(usize) -> Observation); 3] {
+fn vectorised() -> [(Box<dyn Family>, Responses); 4] {
     [
         (Box::new(Logistic), binomial),
+        (Box::new(Probit), binomial),
         (Box::new(Poisson), |i| Observation::of((i % 4) as f64)),
         (Box::new(LogisticNoise::new(0.7).unwrap()), |i| Observation::of((i % 9) as f64 / 8.0 - 0.5)),
     ]
@@ -362,9 +365,12 @@ fn slopes_of_lists_agree_with_slopes_one_by_one() {
         family.mean_slopes(&s, &t, &y, &mut means);
         family.slopes(&s, &y, &mut slopes);
         for i in 0..SEGMENTS {
-            // Differences from a count are rounded beside it; and noise of scale 0.7 beside its argument's rounding.
-            let size = if family.name() == "logistic" && y[i].trials == 1.0 { 0.0 } else { y[i].trials };
-            let size = size.max(y[i].response.abs());
+            // Differences from a count are rounded beside it; everything else must agree beside itself.
+            let size = match family.name() {
+                "poisson" => y[i].response,
+                _ if y[i].trials > 1.0 => y[i].trials,
+                _ => 0.0,
+            };
             for (listed, alone) in
                 [(means[i], family.mean_slope(s[i], t[i], y[i])), (slopes[i], family.slope(s[i], y[i]))]
             {
