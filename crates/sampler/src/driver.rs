@@ -18,6 +18,8 @@ const LEG: Duration = Duration::from_millis(50);
 /// The most numbers that are stored between two deliveries to the sink, if that leaves room for one draw of each chain.
 const LEG_NUMBERS: usize = 1 << 20;
 
+type Tell<'a> = Box<dyn FnMut(&Progress) + 'a>;
+
 /// A run to be made, or to be gone on with.
 ///
 /// Unless told otherwise: 4 chains from the origin, 1000 draws each, every step a draw, no warm-up, seed 0.
@@ -30,7 +32,7 @@ pub struct Sampler<'a> {
     schedule: Schedule,
     draws: u64,
     stop: Option<&'a AtomicBool>,
-    progress: Option<Box<dyn FnMut(&Progress) + 'a>>,
+    progress: Option<Tell<'a>>,
 }
 
 #[derive(Debug)]

@@ -193,8 +193,7 @@ impl<'a> Ensemble<'a> {
     /// The state of a chain, or its last good one; `None` if there is no such chain.
     #[must_use]
     pub fn state(&self, chain: usize) -> Option<State> {
-        let found = self.groups.iter().flat_map(Group::states).find(|(member, _)| member.number == chain);
-        found.map(|(_, state)| state)
+        self.groups.iter().find_map(|group| group.state(chain))
     }
 
     /// How a chain ended, if it did.

@@ -152,6 +152,17 @@ impl Group {
         self.noise.resize(kernel, self.now.dimension(), self.active.len());
     }
 
+    /// The state that a chain has, or last had, if it is here.
+    pub(crate) fn state(&self, number: usize) -> Option<State> {
+        match self.active.iter().position(|chain| chain.number == number) {
+            Some(slot) => Some(self.now.copy_of(slot)),
+            None => {
+                let chain = self.ended.iter().find(|chain| chain.number == number)?;
+                chain.end.as_ref().map(|end| end.last.clone())
+            }
+        }
+    }
+
     /// Every chain with the state it has, or last had.
     pub(crate) fn states(&self) -> impl Iterator<Item = (&Chain, State)> {
         let active = self.active.iter().enumerate().map(|(slot, chain)| (chain, self.now.copy_of(slot)));

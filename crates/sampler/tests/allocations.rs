@@ -13,16 +13,20 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Allocations and reallocations of one call that makes this many steps, when buffers have their size.
+/// Allocations and reallocations of a call that makes this many steps, when buffers have their size.
 fn allocations(potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, steps: u64) -> usize {
     let starts = vec![0.1; potential.dimension() * 5];
     let mut ensemble =
         Ensemble::new(potential, 1, &starts, kernel.smoothness()).unwrap().with_width(5).unwrap();
     ensemble.advance(kernel, 3);
-    let region = Region::new(COUNTING);
-    ensemble.advance(kernel, steps);
-    let change = region.change();
-    change.allocations + change.reallocations
+    // The test harness has a thread of its own that may allocate meanwhile, though not every time; a step that allocates does.
+    let measured = (0..5).map(|_| {
+        let region = Region::new(COUNTING);
+        ensemble.advance(kernel, steps);
+        let change = region.change();
+        change.allocations + change.reallocations
+    });
+    measured.min().unwrap()
 }
 
 // One test, so that no other thread allocates meanwhile.
