@@ -102,10 +102,10 @@ mod tests {
         for least in 1..3000usize {
             let length = fast_length(least);
             let mut rest = length;
-            while rest % 2 == 0 {
+            while rest.is_multiple_of(2) {
                 rest /= 2;
             }
-            while rest % 3 == 0 {
+            while rest.is_multiple_of(3) {
                 rest /= 3;
             }
             assert!(length >= least && length < 2 * least.max(1) && rest == 1, "{least} {length}");

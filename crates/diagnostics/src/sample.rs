@@ -1,6 +1,7 @@
 //! The draws of one parameter: pooled, in order, and cut into halves.
 
 use crate::error::Error;
+use crate::numeric;
 
 /// A draw in the sorted pool: its value, and where it sits among the halves.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +21,9 @@ pub(crate) struct Sample {
     draws: usize,
     finite: bool,
     pooled: Vec<f64>,
+    mean: f64,
+    /// The draws less their mean; filled by `center`.
+    centered: Vec<f64>,
     /// All draws in increasing order; filled by `sort`.
     sorted: Vec<Placed>,
 }
@@ -59,6 +63,7 @@ impl Sample {
     fn settle(&mut self, chains: usize, draws: usize) {
         (self.chains, self.draws) = (chains, draws);
         self.finite = self.pooled.iter().all(|x| x.is_finite());
+        self.centered.clear();
         self.sorted.clear();
     }
 
@@ -80,16 +85,56 @@ impl Sample {
         self.finite
     }
 
-    /// All draws, chain after chain.
-    pub(crate) fn pooled(&self) -> &[f64] {
-        &self.pooled
+    /// Takes the mean away, once per load. In two steps: a mean far from zero is rounded at its own scale, and what that
+    /// leaves is a mean of its own at the scale of the draws.
+    pub(crate) fn center(&mut self) {
+        if self.centered.len() == self.pooled.len() {
+            return;
+        }
+        let rough = numeric::mean(&self.pooled);
+        if numeric::is_constant(&self.pooled) {
+            self.mean = rough;
+            self.centered.resize(self.pooled.len(), 0.0);
+            return;
+        }
+        self.centered.extend(self.pooled.iter().map(|x| x - rough));
+        let rest = numeric::mean(&self.centered);
+        for x in &mut self.centered {
+            *x -= rest;
+        }
+        self.mean = rough + rest;
+    }
+
+    /// The mean of all draws; after `center`.
+    pub(crate) fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// The draws less their mean, chain after chain; after `center`.
+    pub(crate) fn centered(&self) -> &[f64] {
+        &self.centered
+    }
+
+    /// Their variance with divisor n − 1, NaN for a single draw; after `center`.
+    pub(crate) fn variance(&self) -> f64 {
+        let n = self.centered.len();
+        if n < 2 { f64::NAN } else { numeric::sum_of_squares(&self.centered, 0.0) / (n - 1) as f64 }
     }
 
     /// Writes f of every draw into `halves`: first and second half of the first chain, then of the next.
     pub(crate) fn map_halves(&self, halves: &mut Vec<f64>, f: impl Fn(f64) -> f64) {
+        self.cut(&self.pooled, halves, f);
+    }
+
+    /// The same for the draws less their mean; after `center`.
+    pub(crate) fn map_centered_halves(&self, halves: &mut Vec<f64>, f: impl Fn(f64) -> f64) {
+        self.cut(&self.centered, halves, f);
+    }
+
+    fn cut(&self, values: &[f64], halves: &mut Vec<f64>, f: impl Fn(f64) -> f64) {
         let half = self.half();
         halves.clear();
-        for chain in self.pooled.chunks_exact(self.draws) {
+        for chain in values.chunks_exact(self.draws) {
             halves.extend(chain[..half].iter().map(|&x| f(x)));
             halves.extend(chain[self.draws - half..].iter().map(|&x| f(x)));
         }

@@ -79,7 +79,7 @@ pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
 /// column per parameter, row after row. In rayon's pool; the same whatever the number of threads.
 pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Summary>, Error> {
     for (chain, table) in chains.iter().enumerate() {
-        if parameters == 0 || table.len() % parameters != 0 {
+        if parameters == 0 || !table.len().is_multiple_of(parameters) {
             return Err(Error::Table { chain, values: table.len(), parameters });
         }
     }

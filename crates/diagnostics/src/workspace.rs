@@ -68,20 +68,19 @@ impl Workspace {
     /// See [`ess_mean`](crate::ess_mean()).
     pub fn ess_mean(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
         self.sample.load(chains)?;
-        Ok(self.ess_of(|x| x))
+        Ok(self.ess_of_centered(|x| x))
     }
 
     /// See [`ess_sd`](crate::ess_sd()).
     pub fn ess_sd(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
         self.sample.load(chains)?;
-        Ok(self.ess_of_squares(numeric::mean(self.sample.pooled())))
+        Ok(self.ess_of_centered(|x| x * x))
     }
 
     /// See [`ess_moments`](crate::ess_moments()).
     pub fn ess_moments(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
         self.sample.load(chains)?;
-        let first = self.ess_of(|x| x);
-        Ok(first.min(self.ess_of_squares(numeric::mean(self.sample.pooled()))))
+        Ok(self.ess_of_centered(|x| x).min(self.ess_of_centered(|x| x * x)))
     }
 
     /// See [`ess_quantile`](crate::ess_quantile()).
@@ -94,15 +93,15 @@ impl Workspace {
     /// See [`mcse_mean`](crate::mcse_mean()).
     pub fn mcse_mean(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
         self.sample.load(chains)?;
-        Ok((numeric::variance(self.sample.pooled()) / self.ess_of(|x| x)).sqrt())
+        let ess = self.ess_of_centered(|x| x);
+        Ok(self.error_of_mean(ess))
     }
 
     /// See [`mcse_sd`](crate::mcse_sd()).
     pub fn mcse_sd(&mut self, chains: &[&[f64]]) -> Result<f64, Error> {
         self.sample.load(chains)?;
-        let mean = numeric::mean(self.sample.pooled());
-        let ess = self.ess_of_squares(mean);
-        Ok(self.error_of_sd(mean, ess))
+        let ess = self.ess_of_centered(|x| x * x);
+        Ok(self.error_of_sd(ess))
     }
 
     /// See [`mcse_quantile`](crate::mcse_quantile()).
@@ -157,22 +156,22 @@ impl Workspace {
         if !self.sample.is_finite() {
             return Summary::UNDEFINED;
         }
-        let mean = numeric::mean(self.sample.pooled());
-        let sd = numeric::variance(self.sample.pooled()).sqrt();
+        self.sample.center();
         self.sample.sort();
+        let (mean, sd) = (self.sample.mean(), self.sample.variance().sqrt());
         let [q05, q50, q95] = [0.05, 0.5, 0.95].map(|p| quantiles::interpolated(self.sample.sorted(), p));
         let plain = Summary { mean, sd, q05, q50, q95, ..Summary::UNDEFINED };
         if !self.has_halves() {
             return plain;
         }
-        let ess_mean = self.ess_of(|x| x);
-        let ess_sd = self.ess_of_squares(mean);
-        let mcse_sd = self.error_of_sd(mean, ess_sd);
+        let ess_mean = self.ess_of_centered(|x| x);
+        let mcse_mean = self.error_of_mean(ess_mean);
+        let ess_sd = self.ess_of_centered(|x| x * x);
+        let mcse_sd = self.error_of_sd(ess_sd);
         let ess_tail = self.ess_below(0.05).min(self.ess_below(0.95));
         self.normal_scores();
         let ess_bulk = self.ess_of_halves();
         let rhat = if self.sample.chains() < 2 { f64::NAN } else { self.rhat_of_scores() };
-        let mcse_mean = sd / ess_mean.sqrt();
         Summary { mcse_mean, mcse_sd, ess_bulk, ess_tail, ess_mean, ess_sd, rhat, ..plain }
     }
 
@@ -205,18 +204,14 @@ impl Workspace {
         bulk.max(tail)
     }
 
-    /// The ESS of f of the draws.
-    fn ess_of(&mut self, f: impl Fn(f64) -> f64) -> f64 {
+    /// The ESS of f of the draws less their mean.
+    fn ess_of_centered(&mut self, f: impl Fn(f64) -> f64) -> f64 {
         if !self.has_halves() {
             return f64::NAN;
         }
-        self.sample.map_halves(&mut self.halves, f);
+        self.sample.center();
+        self.sample.map_centered_halves(&mut self.halves, f);
         self.ess_of_halves()
-    }
-
-    /// The ESS of the squared distance from the mean of all draws.
-    fn ess_of_squares(&mut self, mean: f64) -> f64 {
-        self.ess_of(|x| (x - mean) * (x - mean))
     }
 
     /// The ESS of lying at or below the quantile.
@@ -226,7 +221,8 @@ impl Workspace {
         }
         self.sample.sort();
         let quantile = quantiles::interpolated(self.sample.sorted(), p);
-        self.ess_of(|x| if x <= quantile { 1.0 } else { 0.0 })
+        self.sample.map_halves(&mut self.halves, |x| if x <= quantile { 1.0 } else { 0.0 });
+        self.ess_of_halves()
     }
 
     /// The ESS of what is in `halves`.
@@ -242,18 +238,21 @@ impl Workspace {
         geyer::effective_size(&self.buffers.autocovariance, &self.buffers.means)
     }
 
-    /// The MCSE of the sd, by the delta method from the variance of the squares and their ESS.
-    fn error_of_sd(&mut self, mean: f64, ess: f64) -> f64 {
-        if !self.has_halves() {
+    /// The MCSE of the mean, after its ESS.
+    fn error_of_mean(&self, ess: f64) -> f64 {
+        if ess.is_nan() { f64::NAN } else { (self.sample.variance() / ess).sqrt() }
+    }
+
+    /// The MCSE of the sd, after the ESS of the squares: by the delta method from their variance.
+    fn error_of_sd(&mut self, ess: f64) -> f64 {
+        if ess.is_nan() {
             return f64::NAN;
         }
-        let pooled = self.sample.pooled();
         self.squares.clear();
-        self.squares.extend(pooled.iter().map(|x| (x - mean) * (x - mean)));
-        let n = pooled.len() as f64;
+        self.squares.extend(self.sample.centered().iter().map(|x| x * x));
         let variance = numeric::mean(&self.squares);
         // Around the variance, not mean of fourth powers less its square: that can cancel to a negative number.
-        let spread = numeric::sum_of_squares(&self.squares, variance) / n;
+        let spread = numeric::sum_of_squares(&self.squares, variance) / self.squares.len() as f64;
         (spread / ess / variance / 4.0).sqrt()
     }
 }

@@ -192,6 +192,7 @@ fn summary_equals_the_functions() {
             ("ess_tail", fresh.ess_tail, reused.ess_tail),
             ("ess_mean", fresh.ess_mean, reused.ess_mean),
             ("ess_sd", fresh.ess_sd, reused.ess_sd),
+            ("mcse_mean", fresh.mcse_mean, reused.mcse_mean),
             ("mcse_sd", fresh.mcse_sd, reused.mcse_sd),
             ("quantile 0.05", fresh.q05, reused.q05),
             ("quantile 0.5", fresh.q50, reused.q50),
@@ -202,8 +203,6 @@ fn summary_equals_the_functions() {
             assert_eq!(difference(fresh, alone), 0.0, "{}: {name}", fixture.name);
             assert_eq!(difference(reused, alone), 0.0, "{}: {name}", fixture.name);
         }
-        let alone = fixture.ours("mcse_mean").expect("well-shaped chains");
-        assert!(difference(fresh.mcse_mean, alone) < 1e-15);
         let moments = ess_moments(&chains).expect("well-shaped chains");
         assert_eq!(difference(fresh.ess_moments(), moments), 0.0);
     }

@@ -95,6 +95,18 @@ proptest! {
     }
 }
 
+/// Far from zero nothing is lost: draws on a grid of 2^-20 are moved to 1e9 without rounding, and the diagnostics with them.
+#[test]
+fn far_from_zero() {
+    let grid = 2.0_f64.powi(20);
+    let sample = mapped(&ar1(&mut generator(5), 4, 501, 0.6), |x| (x * grid).round() / grid);
+    let (a, b) = (of(&sample), of(&mapped(&sample, |x| x + 1e9)));
+    assert_eq!((a.ess_bulk, a.rhat), (b.ess_bulk, b.rhat));
+    for (x, y) in sizes(&a).into_iter().chain(spreads(&a)).zip(sizes(&b).into_iter().chain(spreads(&b))) {
+        assert!(close(x, y, 1e-12), "{x} {y}");
+    }
+}
+
 /// Many parameters in pools of one, two and three threads, as columns of tables, and one by one.
 #[test]
 fn many_are_as_each_alone() {

@@ -1,6 +1,6 @@
 //! Chains for tests: autoregressive Gaussian draws with known autocorrelation.
 
-#![allow(dead_code)] // Each test binary uses what it needs.
+#![allow(dead_code)] // Each test file uses some of this.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
