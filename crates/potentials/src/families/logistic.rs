@@ -1,6 +1,6 @@
 //! Logistic regression: y successes out of n trials, each with probability 1/(1 + e^-s).
 
-use super::{CurvatureBounds, Family, Observation, binomial, binomial_sum};
+use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
 use crate::segment::Segment;
 use crate::softplus::{mean_sigmoid, sigmoid, softplus};
 
@@ -36,5 +36,9 @@ impl Family for Logistic {
 
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(0.25 * y.trials) }
+    }
+
+    fn slope_limits(&self, y: Observation) -> [f64; 2] {
+        binomial_limits(y, 1.0)
     }
 }

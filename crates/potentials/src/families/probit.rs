@@ -1,6 +1,6 @@
 //! Probit regression: y successes out of n trials, each with probability Φ(s).
 
-use super::{CurvatureBounds, Family, Observation, binomial, binomial_sum};
+use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
 use crate::normal::{curvature, inverse_mills, log_cdf, mean_inverse_mills};
 use crate::segment::Segment;
 
@@ -36,5 +36,9 @@ impl Family for Probit {
 
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(y.trials) }
+    }
+
+    fn slope_limits(&self, y: Observation) -> [f64; 2] {
+        binomial_limits(y, f64::INFINITY)
     }
 }
