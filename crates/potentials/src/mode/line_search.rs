@@ -25,7 +25,8 @@ pub(crate) fn line_search<E>(start: f64, mut slope: impl FnMut(f64) -> Result<f6
     let mut t = 1.0;
     let mut reach = 2.0;
     let mut halve = false;
-    for _ in 0..EVALUATIONS {
+    let mut shrink: f64 = 0.3;
+    for evaluation in 0..EVALUATIONS {
         let value = slope(t)?;
         if value.abs() <= enough {
             return Ok(Step { length: t, settled: true });
@@ -49,10 +50,18 @@ pub(crate) fn line_search<E>(start: f64, mut slope: impl FnMut(f64) -> Result<f6
         if !(bracket > f64::EPSILON * high) {
             break;
         }
-        // The secant, kept off the ends; halves where it has not halved the bracket.
+        // The secant, kept off the ends; halves where it has not halved the bracket. A bracket of several orders of magnitude is
+        // first narrowed to one.
         halve = !halve && width.is_some_and(|width| bracket > 0.5 * width);
         let share = if high_slope.is_finite() { -low_slope / (high_slope - low_slope) } else { 0.1 };
-        t = low + bracket * if halve { 0.5 } else { share.clamp(0.01, 0.99) };
+        t = if low == 0.0 && evaluation >= 3 {
+            shrink *= shrink;
+            high * shrink
+        } else if low > 0.0 && high > 100.0 * low {
+            low.sqrt() * high.sqrt()
+        } else {
+            low + bracket * if halve { 0.5 } else { share.clamp(0.01, 0.99) }
+        };
     }
     Ok(Step { length: low, settled: false })
 }

@@ -211,12 +211,13 @@ impl ModeSearch {
         } else if clear_rank && flat.as_ref().is_some_and(Flat::resists) {
             mode.properness = Properness::Proper(Proof::Tails);
         }
-        let all = Flat::everything(ridge);
-        if all.has_constant_response() {
-            mode.notes.push(Note::ConstantResponse);
-        }
-        if !all.too_large() {
-            let relations = all.rank().relations;
+        // Under a prior that is flat throughout, nothing remains to be noted: it would have been an error.
+        if !flat.as_ref().is_some_and(Flat::is_everything) {
+            let all = Flat::everything(ridge);
+            if all.has_constant_response() {
+                mode.notes.push(Note::ConstantResponse);
+            }
+            let relations = if all.too_large() { Vec::new() } else { all.rank().relations };
             if !relations.is_empty() {
                 mode.notes.push(Note::Collinear(relations));
             }

@@ -22,7 +22,7 @@ use crate::ridge::Ridge;
 /// Iterations before data are suspected to be separated.
 const PATIENCE: usize = 2;
 /// Iterations in which a direction that separates some rows may still turn out to separate all.
-const SECOND_LOOK: usize = 12;
+const SECOND_LOOK: usize = 8;
 /// The share of the slope that a full step may leave at the end.
 const SLOPE_LEFT: f64 = 0.1;
 /// The first multiple of the identity that is added to a scaled Hessian that cannot be factorised, and the factor to the next.
@@ -64,6 +64,8 @@ struct Here {
     predictors: Vec<f64>,
     gradient: Vec<f64>,
     curvatures: Vec<f64>,
+    /// The size of the terms that each predictor is a sum of: its rounding is in proportion.
+    sizes: Vec<f64>,
 }
 
 /// A step, and whether the Hessian was positive definite without help.
@@ -73,10 +75,10 @@ struct Direction {
     definite: bool,
 }
 
-/// The slope along a step, and the size of the terms it is a sum of.
+/// The slope along a step, and what rounding may have added to it.
 struct Slope {
     value: f64,
-    size: f64,
+    rounding: f64,
 }
 
 impl<F: Family> Newton<'_, '_, F> {
@@ -102,7 +104,7 @@ impl<F: Family> Newton<'_, '_, F> {
                 point: Vec::new(),
             };
             let (start, full) = (slope(0.0), slope(1.0));
-            let rounding = |slope: &Slope| slope.value.abs() <= 8.0 * f64::EPSILON * slope.size;
+            let rounding = |slope: &Slope| slope.value.abs() <= slope.rounding;
             let close = found.decrement <= self.tolerance
                 && (full.value.abs() <= SLOPE_LEFT * decrement || rounding(&full));
             if quasi.is_none() && (close || rounding(&start)) {
@@ -126,13 +128,12 @@ impl<F: Family> Newton<'_, '_, F> {
             }) {
                 return Ok(Found { end: End::Separated(separation), point, ..found });
             }
-            if iteration >= self.iterations {
-                let end = End::Exhausted("the limit of iterations was reached");
-                return Ok(Found { end, point, ..found });
-            }
             let taken = line_search(-decrement, |t| Ok::<f64, Error>(slope(t).value))?;
-            if taken.length == 0.0 {
-                return Ok(Found { end: End::Exhausted("no step made progress"), point, ..found });
+            let stuck = taken.length == 0.0;
+            if stuck || iteration >= self.iterations {
+                let why = if stuck { "no step made progress" } else { "the limit of iterations was reached" };
+                let end = quasi.map_or(End::Exhausted(why), |(_, separation)| End::Separated(separation));
+                return Ok(Found { end, point, ..found });
             }
             damping = match taken.length {
                 ..0.01 => (direction.damping * MORE).clamp(DAMPING, 1.0),
@@ -156,7 +157,12 @@ impl<F: Family> Newton<'_, '_, F> {
             return Err(Error::NotFinite { what: "the gradient", point: point.to_vec() });
         }
         let curvatures = self.ridge.row_curvatures(&predictors);
-        Ok(Here { predictors, gradient, curvatures })
+        let sizes = (0..predictors.len()).map(|row| {
+            let mut size = self.ridge.offset(row).abs();
+            visit(self.ridge.design(), row, |k, a| size += (a * point[k]).abs());
+            size
+        });
+        Ok(Here { sizes: sizes.collect(), predictors, gradient, curvatures })
     }
 
     /// w u′ of each row.
@@ -170,9 +176,9 @@ impl<F: Family> Newton<'_, '_, F> {
         let predictors: Vec<f64> = here.predictors.iter().zip(moved).map(|(s, m)| s + t * m).collect();
         let terms = self.slopes(&predictors);
         let (mut value, mut size) = (0.0, 0.0);
-        for (c, m) in terms.iter().zip(moved) {
+        for (row, (c, m)) in terms.iter().zip(moved).enumerate() {
             value += c * m;
-            size += (c * m).abs();
+            size += (c.abs() + here.curvatures[row] * here.sizes[row]) * m.abs();
         }
         if self.with_prior {
             let end: Vec<f64> = point.iter().zip(step).map(|(x, p)| x + t * p).collect();
@@ -183,7 +189,7 @@ impl<F: Family> Newton<'_, '_, F> {
                 size += (g * p).abs();
             }
         }
-        Slope { value, size }
+        Slope { value, rounding: 8.0 * f64::EPSILON * size }
     }
 
     /// The step −(H + damping)⁻¹ g in units in which H has the diagonal 1.

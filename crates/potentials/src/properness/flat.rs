@@ -67,6 +67,11 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         self.costless.iter().all(|[down, up]| !*down && !*up)
     }
 
+    /// Whether the prior holds nothing.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.matrix.is_none() && self.free.iter().all(|free| *free)
+    }
+
     /// Whether all responses are equal, and extreme so that moving all predictors one way costs nothing.
     pub(crate) fn has_constant_response(&self) -> bool {
         let first = self.costless[0];

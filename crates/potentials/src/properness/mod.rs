@@ -34,7 +34,7 @@ impl fmt::Display for Properness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Proof {
-    /// The prior is proper by itself, and likelihoods are bounded.
+    /// The prior is proper by itself: a convex potential falls at most linearly, and the prior rises faster.
     Prior,
     /// The potential has a minimum and is strictly convex there: then it grows at least linearly in every direction.
     Curvature,
