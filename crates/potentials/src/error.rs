@@ -1,5 +1,8 @@
 //! What can be wrong with data or with a question put to a potential. Rows and columns count from 0.
 
+use crate::mode::Method;
+use crate::properness::Impropriety;
+
 /// Why a potential cannot be made or evaluated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -94,6 +97,42 @@ pub enum Error {
         /// Why.
         message: String,
     },
+    /// Something that must be finite is not.
+    #[error("{what} is not finite at {point:?}")]
+    NotFinite {
+        /// What.
+        what: &'static str,
+        /// Where.
+        point: Vec<f64>,
+    },
+    /// Numbers of the data are too large to be squared and summed.
+    #[error("{what} overflows: bring the columns of the design nearer to 1")]
+    Overflow {
+        /// What.
+        what: &'static str,
+    },
+    /// A search for the mode that ended elsewhere.
+    #[error(
+        "no mode after {iterations} iterations of {method}: {why}; the gradient has norm {gradient_norm:e} there, about {decrement:e} \
+         standard deviations from the mode"
+    )]
+    NotConverged {
+        /// The method.
+        method: Method,
+        /// How many iterations it took.
+        iterations: usize,
+        /// Why it ended.
+        why: &'static str,
+        /// The Euclidean norm of the gradient at the last point.
+        gradient_norm: f64,
+        /// The estimated distance from the mode, in standard deviations of the normal distribution that fits there.
+        decrement: f64,
+        /// The last point.
+        point: Vec<f64>,
+    },
+    /// A posterior that cannot be normalised.
+    #[error("the posterior is improper: {0}")]
+    Improper(Impropriety),
     /// The number of quadrature nodes is not usable.
     #[error(transparent)]
     Quadrature(#[from] ridgewalk_quadrature::Error),

@@ -2,6 +2,9 @@
 //!
 //! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs; its line integrals are exact.
 //! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by Chebyshev nodes.
+//! - [`Ridge::curvature`]: guaranteed bounds of the Hessian, each with how it was obtained; [`Ridge::hessian`] itself.
+//! - [`Ridge::mode`] and [`ModeSearch`]: the mode, by Newton's method or from gradients alone, and whether a posterior exists at all:
+//!   [`Properness`] where it does, [`Impropriety`] with the columns concerned where it does not.
 //! - [`Whitening`]: coordinates in which a posterior is nearly round; a whitened `Ridge` is a `Ridge`.
 //! - [`families`]: for each observation a convex function u of the linear predictor, with the mean of its derivative over any
 //!   segment, accurate to a few units in the last place. These means are what makes line integrals exact.
@@ -32,14 +35,18 @@
 
 mod batch;
 mod black_box;
+mod curvature;
 mod design;
 mod elementary;
 mod error;
 pub mod families;
+mod hessian;
 mod line_integral;
+mod mode;
 mod normal;
 mod pass;
 mod prior;
+mod properness;
 mod quadratic;
 mod ridge;
 mod segment;
@@ -47,9 +54,12 @@ mod softplus;
 mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, Gradient};
+pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use design::{Dense, Design, Sparse};
 pub use error::Error;
 pub use line_integral::{LineIntegral, Scratch};
+pub use mode::{Method, Mode, ModeSearch, Note};
 pub use prior::Prior;
+pub use properness::{Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind};
 pub use ridge::Ridge;
 pub use whitening::{Whitened, Whitening};

@@ -48,4 +48,8 @@ impl Family for Gaussian {
         let curvature = self.curvature(0.0, y);
         CurvatureBounds { lower: curvature, upper: Some(curvature) }
     }
+
+    fn slope_limits(&self, _: Observation) -> [f64; 2] {
+        [f64::NEG_INFINITY, f64::INFINITY]
+    }
 }

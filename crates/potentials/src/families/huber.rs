@@ -70,4 +70,8 @@ impl Family for Huber {
     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(1.0 / self.scale / self.scale) }
     }
+
+    fn slope_limits(&self, _: Observation) -> [f64; 2] {
+        [-self.delta / self.scale, self.delta / self.scale]
+    }
 }

@@ -1,7 +1,7 @@
 //! Logistic regression: y successes out of n trials, each with probability 1/(1 + e^-s).
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Observation, binomial, binomial_sum};
+use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
 use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::segment::Segment;
 use crate::softplus::{mean_sigmoid, sigmoid, softplus};
@@ -46,6 +46,10 @@ impl Family for Logistic {
 
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(0.25 * y.trials) }
+    }
+
+    fn slope_limits(&self, y: Observation) -> [f64; 2] {
+        binomial_limits(y, 1.0)
     }
 }
 

@@ -62,6 +62,10 @@ impl Family for LogisticNoise {
     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(0.5 / self.scale / self.scale) }
     }
+
+    fn slope_limits(&self, _: Observation) -> [f64; 2] {
+        [-1.0 / self.scale, 1.0 / self.scale]
+    }
 }
 
 impl Chunked for LogisticNoise {

@@ -85,6 +85,13 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 
     /// Bounds of u″(s; y) over all s.
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds;
+
+    /// What u′ tends to as s goes to minus and to plus infinity; infinite where it grows without bound. A 0 tells that moving s that way
+    /// costs nothing, which is what separated data make of a likelihood. Unless told otherwise, u′ far out.
+    fn slope_limits(&self, y: Observation) -> [f64; 2] {
+        const FAR: f64 = 1e100;
+        [self.slope(-FAR, y), self.slope(FAR, y)]
+    }
 }
 
 /// A scale parameter: positive and finite.
@@ -115,6 +122,12 @@ fn binomial(y: Observation) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// The limits of u′ for counts out of trials where a failure's slope rises to `most` and a success's falls from −`most`.
+fn binomial_limits(y: Observation, most: f64) -> [f64; 2] {
+    let side = |count: f64| if count > 0.0 { count * most } else { 0.0 };
+    [-side(y.response), side(y.trials - y.response)]
 }
 
 /// (trials − y) · `failures` − y · `successes`, without the term that has no weight: it may be infinite.

@@ -59,6 +59,10 @@ impl Family for Poisson {
     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: None }
     }
+
+    fn slope_limits(&self, y: Observation) -> [f64; 2] {
+        [-y.response, f64::INFINITY]
+    }
 }
 
 impl Chunked for Poisson {

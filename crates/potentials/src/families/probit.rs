@@ -1,7 +1,7 @@
 //! Probit regression: y successes out of n trials, each with probability Φ(s).
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Observation, binomial, binomial_sum};
+use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
 use crate::elementary::CHUNK;
 use crate::normal::{
     curvature, inverse_mills, inverse_mills_near, log_cdf, mean_inverse_mills, mean_inverse_mills_near,
@@ -49,6 +49,10 @@ impl Family for Probit {
 
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(y.trials) }
+    }
+
+    fn slope_limits(&self, y: Observation) -> [f64; 2] {
+        binomial_limits(y, f64::INFINITY)
     }
 }
 

@@ -1,0 +1,196 @@
+//! Products with a design, and the matrices made of them: Hessians and Gram matrices.
+//!
+//! Sums over rows run in an order that only the shape of the design decides, in one thread: the same on every machine of one kind.
+
+use faer::linalg::matmul::{matmul, triangular};
+use faer::{Accum, MatMut, MatRef, Par};
+
+use crate::design::Design;
+use crate::error::{Error, length};
+use crate::families::Family;
+use crate::ridge::Ridge;
+
+/// Numbers in a block of rows that is read twice in a row: small enough to still be near the processor the second time.
+const BLOCK: usize = 1 << 16;
+
+impl<F: Family> Ridge<'_, F> {
+    /// The Hessian at a point, d rows of d: Aᵀ diag(w u″) A and the prior's precisions.
+    ///
+    /// ```
+    /// use ridgewalk_potentials::families::Logistic;
+    /// use ridgewalk_potentials::{Dense, Prior, Ridge};
+    ///
+    /// let model = Ridge::new(Dense::new(2, 1, vec![1.0, 3.0])?, Logistic, &[0.0, 1.0], Prior::centred(1, 2.0)?)?;
+    /// // At 0 each u″ is 1/4: (1 + 9)/4 + 1/4.
+    /// assert_eq!(model.hessian(&[0.0])?, [2.75]);
+    /// # Ok::<(), ridgewalk_potentials::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A point of another dimension, or one where the Hessian is not finite.
+    pub fn hessian(&self, point: &[f64]) -> Result<Vec<f64>, Error> {
+        length("the point", point.len(), self.dimension())?;
+        let curvatures = self.row_curvatures(&self.predictors(point));
+        let mut hessian = gram(self.design(), &curvatures);
+        self.quadratic().add_to(&mut hessian);
+        if hessian.iter().all(|h| h.is_finite()) {
+            Ok(hessian)
+        } else {
+            Err(Error::NotFinite { what: "the Hessian", point: point.to_vec() })
+        }
+    }
+
+    /// The linear predictors of all rows, offsets included.
+    pub(crate) fn predictors(&self, point: &[f64]) -> Vec<f64> {
+        let mut predictors = forward(self.design(), point);
+        predictors.iter_mut().enumerate().for_each(|(row, s)| *s += self.offset(row));
+        predictors
+    }
+
+    /// w u″ of each row at its predictor.
+    pub(crate) fn row_curvatures(&self, predictors: &[f64]) -> Vec<f64> {
+        let rows = predictors.iter().zip(self.observations()).enumerate();
+        rows.map(|(row, (&s, &y))| self.weight(row) * self.family().curvature(s, y)).collect()
+    }
+
+    /// w times a number that the family tells of each row.
+    pub(crate) fn weighted(
+        &self,
+        of: impl Fn(crate::families::Observation) -> Option<f64>,
+    ) -> Option<Vec<f64>> {
+        let rows = self.observations().iter().enumerate();
+        rows.map(|(row, &y)| of(y).map(|value| self.weight(row) * value)).collect()
+    }
+}
+
+/// Calls with each column and entry of a row that is not left out as 0.
+#[inline]
+pub(crate) fn visit(design: &Design<'_>, row: usize, mut with: impl FnMut(usize, f64)) {
+    match design {
+        Design::Dense(dense) => {
+            let d = design.columns();
+            dense.values()[row * d..(row + 1) * d].iter().enumerate().for_each(|(k, &a)| with(k, a));
+        }
+        Design::Sparse(sparse) => {
+            let (indices, values) = sparse.row(row);
+            indices.iter().zip(values).for_each(|(&k, &a)| with(k, a));
+        }
+    }
+}
+
+/// A x.
+pub(crate) fn forward(design: &Design<'_>, x: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; design.rows()];
+    match design {
+        Design::Dense(dense) => {
+            let matrix = MatRef::from_row_major_slice(dense.values(), out.len(), x.len());
+            let into = MatMut::from_column_major_slice_mut(&mut out, design.rows(), 1);
+            let x = MatRef::from_column_major_slice(x, x.len(), 1);
+            matmul(into, Accum::Replace, matrix, x, 1.0, Par::Seq);
+        }
+        Design::Sparse(_) => {
+            for (row, out) in out.iter_mut().enumerate() {
+                visit(design, row, |k, a| *out += a * x[k]);
+            }
+        }
+    }
+    out
+}
+
+/// sum += Aᵀ c.
+pub(crate) fn add_backward(design: &Design<'_>, c: &[f64], sum: &mut [f64]) {
+    for (row, &c) in c.iter().enumerate() {
+        visit(design, row, |k, a| sum[k] += c * a);
+    }
+}
+
+/// Aᵀ diag(c) A, d rows of d, exactly symmetric.
+pub(crate) fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
+    let d = design.columns();
+    let mut out = vec![0.0; d * d];
+    match design {
+        Design::Dense(dense) => {
+            let rows = (BLOCK / d).clamp(8, 1024);
+            let mut scaled = Vec::with_capacity(rows * d);
+            for (block, c) in dense.values().chunks(rows * d).zip(c.chunks(rows)) {
+                scaled.clear();
+                scaled
+                    .extend(block.chunks_exact(d).zip(c).flat_map(|(row, c)| row.iter().map(move |a| c * a)));
+                let left = MatRef::from_row_major_slice(block, c.len(), d).transpose();
+                let right = MatRef::from_row_major_slice(&scaled, c.len(), d);
+                add_lower(&mut out, d, left, right);
+            }
+        }
+        Design::Sparse(sparse) => {
+            for (row, &c) in c.iter().enumerate() {
+                let (indices, values) = sparse.row(row);
+                for (at, (&k, &a)) in indices.iter().zip(values).enumerate() {
+                    let pairs = indices[..=at].iter().zip(values);
+                    pairs.for_each(|(&l, &b)| out[k * d + l] += a * (c * b));
+                }
+            }
+        }
+    }
+    mirror(&mut out, d);
+    out
+}
+
+/// S A Aᵀ S with S = diag(`scales`), n rows of n, exactly symmetric.
+pub(crate) fn row_gram(design: &Design<'_>, scales: &[f64]) -> Vec<f64> {
+    let (n, d) = (design.rows(), design.columns());
+    let mut out = vec![0.0; n * n];
+    match design {
+        Design::Dense(dense) => {
+            let rows = dense.values().chunks_exact(d).zip(scales);
+            let scaled: Vec<f64> = rows.flat_map(|(row, s)| row.iter().map(move |a| s * a)).collect();
+            let matrix = MatRef::from_row_major_slice(&scaled, n, d);
+            add_lower(&mut out, n, matrix, matrix.transpose());
+        }
+        Design::Sparse(sparse) => {
+            let mut spread = vec![0.0; d];
+            for i in 0..n {
+                visit(design, i, |k, a| spread[k] = scales[i] * a);
+                for j in 0..=i {
+                    let (indices, values) = sparse.row(j);
+                    let product: f64 = indices.iter().zip(values).map(|(&k, &a)| a * spread[k]).sum();
+                    out[i * n + j] = scales[j] * product;
+                }
+                visit(design, i, |k, _| spread[k] = 0.0);
+            }
+        }
+    }
+    mirror(&mut out, n);
+    out
+}
+
+/// Adds the lower triangle of a product to that of a square matrix.
+fn add_lower(sum: &mut [f64], size: usize, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
+    let (lower, full) =
+        (triangular::BlockStructure::TriangularLower, triangular::BlockStructure::Rectangular);
+    let sum = MatMut::from_row_major_slice_mut(sum, size, size);
+    triangular::matmul(sum, lower, Accum::Add, left, full, right, full, 1.0, Par::Seq);
+}
+
+/// Copies the lower triangle to the upper one.
+fn mirror(matrix: &mut [f64], size: usize) {
+    for i in 0..size {
+        for j in 0..i {
+            matrix[j * size + i] = matrix[i * size + j];
+        }
+    }
+}
+
+/// a·b, in eight sums side by side.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        (0..8).for_each(|j| sums[j] += a[j] * b[j]);
+    }
+    sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum::<f64>()
+}
+
+/// √(a·a).
+pub(crate) fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}

@@ -1,0 +1,342 @@
+//! Modes: the point of largest density, by Newton's method where the Hessian can be factorised, from gradients alone elsewhere.
+//!
+//! The optimisers of the crate `argmin` were looked at: its L-BFGS and its line searches (backtracking, Hager-Zhang, Moré-Thuente) ask for
+//! values of the function, which a black box does not have, so the two methods here search lines by slopes, which convexity makes
+//! safe.
+
+mod lbfgs;
+mod line_search;
+mod newton;
+
+use std::fmt;
+
+use crate::black_box::Gradient;
+use crate::error::{Error, length};
+use crate::families::Family;
+use crate::properness::{
+    Flat, Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind, write_relations,
+};
+use crate::quadratic::Quadratic;
+use crate::ridge::Ridge;
+use newton::{End, Newton};
+
+/// Newton's method is for potentials of up to so many coefficients.
+const NEWTON: usize = 2000;
+/// Iterations, unless told otherwise.
+const ITERATIONS_NEWTON: usize = 200;
+const ITERATIONS_LBFGS: usize = 10_000;
+
+/// A method to find modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Newton's, damped where the Hessian is singular, with a search along each step.
+    Newton,
+    /// Broyden, Fletcher, Goldfarb and Shanno's with limited memory.
+    Lbfgs,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Newton => "Newton's method",
+            Self::Lbfgs => "L-BFGS",
+        })
+    }
+}
+
+/// A mode, and what became known on the way to it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Mode {
+    /// The point.
+    pub point: Vec<f64>,
+    /// The Euclidean norm of the gradient there.
+    pub gradient_norm: f64,
+    /// How far the true mode is, in standard deviations of the normal distribution that fits there: √(gᵀ H⁻¹ g), before the last step
+    /// for Newton's method, estimated for L-BFGS.
+    pub decrement: f64,
+    /// How it was found.
+    pub method: Method,
+    /// In how many iterations.
+    pub iterations: usize,
+    /// Whether the posterior exists.
+    pub properness: Properness,
+    /// What a user should know beside that.
+    pub notes: Vec<Note>,
+}
+
+/// Something about the data that is no error.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Note {
+    /// Columns of the design are collinear: along these directions the prior alone decides.
+    Collinear(Vec<Relation>),
+    /// All responses are equal and as extreme as they can be.
+    ConstantResponse,
+    /// Rounding kept the search from the accuracy asked for.
+    Rounding {
+        /// The distance from the mode that is left, in standard deviations.
+        decrement: f64,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Collinear(relations) => {
+                write_relations(f, relations)?;
+                write!(f, "; along that direction the prior alone decides")
+            }
+            Self::ConstantResponse => {
+                write!(f, "all responses are equal: how far the coefficients go is for the prior to say")
+            }
+            Self::Rounding { decrement } => {
+                write!(f, "rounding leaves the mode uncertain by about {decrement:.1e} standard deviations")
+            }
+        }
+    }
+}
+
+/// How to look for a mode.
+///
+/// ```
+/// use ridgewalk_potentials::{FromFn, ModeSearch};
+///
+/// // U = log cosh(x − 3) has its mode at 3.
+/// let gradient = FromFn::new(1, |x: &[f64], g: &mut [f64]| {
+///     g[0] = (x[0] - 3.0).tanh();
+///     Ok(())
+/// });
+/// let mode = ModeSearch::new().with_start(vec![100.0]).of_gradient(&gradient)?;
+/// assert!((mode.point[0] - 3.0).abs() < 1e-8);
+/// # Ok::<(), ridgewalk_potentials::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModeSearch {
+    tolerance: f64,
+    iterations: Option<usize>,
+    start: Option<Vec<f64>>,
+    method: Option<Method>,
+}
+
+impl Default for ModeSearch {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, iterations: None, start: None, method: None }
+    }
+}
+
+impl ModeSearch {
+    /// From 0, by the method that suits the size, to 1e-8 standard deviations.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// To so many standard deviations.
+    ///
+    /// # Errors
+    /// Unless it is positive and finite.
+    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Error> {
+        if !(tolerance > 0.0 && tolerance.is_finite()) {
+            return Err(Error::NotPositive { name: "tolerance", value: tolerance });
+        }
+        self.tolerance = tolerance;
+        Ok(self)
+    }
+
+    /// In at most so many iterations.
+    #[must_use]
+    pub fn with_iterations(mut self, iterations: usize) -> Self {
+        self.iterations = Some(iterations);
+        self
+    }
+
+    /// From this point.
+    #[must_use]
+    pub fn with_start(mut self, start: Vec<f64>) -> Self {
+        self.start = Some(start);
+        self
+    }
+
+    /// By this method; black boxes know L-BFGS only.
+    #[must_use]
+    pub fn with_method(mut self, method: Method) -> Self {
+        self.method = Some(method);
+        self
+    }
+
+    /// The mode of a potential known by its gradient. It must be convex; whether its density can be normalised is not checked.
+    ///
+    /// # Errors
+    /// A start of another dimension, a gradient that fails or is not finite (each with the point), or no mode within the iterations.
+    pub fn of_gradient<G: Gradient>(&self, gradient: &G) -> Result<Mode, Error> {
+        let start = self.start(gradient.dimension())?;
+        let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
+        lbfgs::minimize(gradient, start, None, self.tolerance, iterations)
+    }
+
+    /// The mode of a generalized linear model.
+    ///
+    /// # Errors
+    /// As [`ModeSearch::of_gradient`], and [`Error::Improper`] if there is no posterior, with the columns and the direction.
+    pub fn of_ridge<F: Family>(&self, ridge: &Ridge<'_, F>) -> Result<Mode, Error> {
+        let start = self.start(ridge.dimension())?;
+        let by_prior = ridge.has_proper_prior();
+        let flat = (!by_prior).then(|| Flat::under_prior(ridge));
+        let mut clear_rank = false;
+        if let Some(flat) = &flat
+            && !flat.too_large()
+        {
+            let rank = flat.rank();
+            if !rank.relations.is_empty() {
+                return Err(Error::Improper(Impropriety::Collinear(rank.relations)));
+            }
+            clear_rank = rank.clear;
+        }
+        let suited = if ridge.dimension() <= NEWTON { Method::Newton } else { Method::Lbfgs };
+        let mut mode = match self.method.unwrap_or(suited) {
+            Method::Newton => self.by_newton(ridge, start, flat.as_ref(), clear_rank)?,
+            Method::Lbfgs => {
+                if let Some(separation) = flat.as_ref().and_then(Flat::single_column) {
+                    return Err(Error::Improper(Impropriety::Separation(separation)));
+                }
+                let scales = ridge.inverse_curvatures(&start);
+                let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
+                lbfgs::minimize(ridge, start, Some(scales), self.tolerance, iterations)?
+            }
+        };
+        if by_prior {
+            mode.properness = Properness::Proper(Proof::Prior);
+        } else if clear_rank && flat.as_ref().is_some_and(Flat::resists) {
+            mode.properness = Properness::Proper(Proof::Tails);
+        }
+        // Under a prior that is flat throughout, nothing remains to be noted: it would have been an error.
+        if !flat.as_ref().is_some_and(Flat::is_everything) {
+            let all = Flat::everything(ridge);
+            if all.has_constant_response() {
+                mode.notes.push(Note::ConstantResponse);
+            }
+            let relations = if all.too_large() { Vec::new() } else { all.rank().relations };
+            if !relations.is_empty() {
+                mode.notes.push(Note::Collinear(relations));
+            }
+        }
+        Ok(mode)
+    }
+
+    fn by_newton<F: Family>(
+        &self,
+        ridge: &Ridge<'_, F>,
+        start: Vec<f64>,
+        flat: Option<&Flat<'_, '_, F>>,
+        clear_rank: bool,
+    ) -> Result<Mode, Error> {
+        let iterations = self.iterations.unwrap_or(ITERATIONS_NEWTON);
+        let newton = Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations };
+        let found = newton.run(start, flat)?;
+        match found.end {
+            End::Separated(separation) => Err(Error::Improper(Impropriety::Separation(separation))),
+            End::Exhausted(why) => Err(Error::NotConverged {
+                method: Method::Newton,
+                iterations: found.iterations,
+                why,
+                gradient_norm: found.gradient_norm,
+                decrement: found.decrement,
+                point: found.point,
+            }),
+            End::Converged => {
+                let definite = found.definite || (clear_rank && found.curved);
+                let properness = if definite {
+                    Properness::Proper(Proof::Curvature)
+                } else {
+                    Properness::NotChecked("the Hessian at the mode is singular to rounding")
+                };
+                let rounding = (found.decrement > self.tolerance)
+                    .then_some(Note::Rounding { decrement: found.decrement });
+                Ok(Mode {
+                    point: found.point,
+                    gradient_norm: found.gradient_norm,
+                    decrement: found.decrement,
+                    method: Method::Newton,
+                    iterations: found.iterations,
+                    properness,
+                    notes: rounding.into_iter().collect(),
+                })
+            }
+        }
+    }
+
+    fn start(&self, dimension: usize) -> Result<Vec<f64>, Error> {
+        let Some(start) = &self.start else { return Ok(vec![0.0; dimension]) };
+        length("the start", start.len(), dimension)?;
+        if start.iter().any(|x| !x.is_finite()) {
+            return Err(Error::NotFinite { what: "the start", point: start.clone() });
+        }
+        Ok(start.clone())
+    }
+}
+
+impl<F: Family> Ridge<'_, F> {
+    /// The mode, and whether there is a posterior at all.
+    ///
+    /// ```
+    /// use ridgewalk_potentials::families::Logistic;
+    /// use ridgewalk_potentials::{Dense, Prior, Ridge};
+    ///
+    /// let design = Dense::new(4, 1, vec![-1.0, 0.2, 0.7, 2.0])?.with_intercept();
+    /// let with = |y: &[f64]| Ridge::new(design.clone(), Logistic, y, Prior::flat(2));
+    /// assert!(with(&[0.0, 1.0, 0.0, 1.0])?.mode()?.gradient_norm < 1e-12);
+    /// let error = with(&[0.0, 0.0, 1.0, 1.0])?.mode().unwrap_err();
+    /// assert!(error.to_string().starts_with("the posterior is improper: complete separation"));
+    /// # Ok::<(), ridgewalk_potentials::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ModeSearch::of_ridge`].
+    pub fn mode(&self) -> Result<Mode, Error> {
+        ModeSearch::new().of_ridge(self)
+    }
+
+    /// Whether the data are separated, whatever the prior: a proper prior then is all that keeps some coefficients finite.
+    ///
+    /// # Errors
+    /// If the likelihood is not finite at 0.
+    pub fn separation(&self) -> Result<Separability, Error> {
+        let flat = Flat::everything(self);
+        if !flat.separable() {
+            return Ok(Separability::Overlapping);
+        }
+        if flat.too_large() {
+            let alone = flat.single_column().map(Separability::Separated);
+            return Ok(alone.unwrap_or(Separability::NotDecided("the design has too many columns")));
+        }
+        let newton =
+            Newton { ridge: self, with_prior: false, tolerance: 1e-6, iterations: ITERATIONS_NEWTON };
+        Ok(match newton.run(vec![0.0; self.dimension()], Some(&flat))?.end {
+            End::Separated(separation) => Separability::Separated(separation),
+            End::Converged => Separability::Overlapping,
+            End::Exhausted(why) => Separability::NotDecided(why),
+        })
+    }
+
+    fn has_proper_prior(&self) -> bool {
+        match self.quadratic() {
+            Quadratic::Diagonal(prior) => prior.precision().iter().all(|q| *q > 0.0),
+            Quadratic::General { matrix, .. } => crate::curvature::is_definite(matrix, self.dimension()),
+        }
+    }
+
+    /// 1/H_kk at a point, with a size that fits where H_kk is 0.
+    fn inverse_curvatures(&self, point: &[f64]) -> Vec<f64> {
+        let curvatures = self.row_curvatures(&self.predictors(point));
+        let (here, typical) = (self.diagonal(&curvatures), self.typical_diagonal());
+        let floored = here.iter().zip(&typical).map(|(h, t)| if *h > 1e-6 * t { *h } else { *t });
+        floored.map(|h| if h > 0.0 && h.is_finite() { 1.0 / h } else { 1.0 }).collect()
+    }
+}
+
+/// Prefers complete separation to the rest.
+fn is_final(separation: &Separation) -> bool {
+    separation.kind != SeparationKind::QuasiComplete
+}

@@ -1,0 +1,255 @@
+//! Newton's method for ridge-separable potentials.
+//!
+//! Columns are scaled by the Hessian's diagonal, so that units do not matter. Where the Hessian is singular (Huber's loss beyond δ, rows
+//! that are saturated) a multiple of the identity is added, as Levenberg did. Each step is searched by slopes, which cost O(n)
+//! because the predictors move along a line too; values, which lose half of the digits near the mode, are not needed.
+//!
+//! A small decrement √(gᵀ H⁻¹ g) does not prove that a mode is near: on separated data it falls for ever. What does is that the full step
+//! removes nearly all of the slope, for then the curvature is nearly constant along it; along a separating direction a step
+//! takes away no more than two thirds.
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+
+use super::is_final;
+use super::line_search::line_search;
+use crate::error::Error;
+use crate::families::Family;
+use crate::hessian::{add_backward, dot, forward, gram, norm, visit};
+use crate::properness::{Flat, Separation};
+use crate::ridge::Ridge;
+
+/// Iterations before data are suspected to be separated.
+const PATIENCE: usize = 2;
+/// Iterations in which a direction that separates some rows may still turn out to separate all.
+const SECOND_LOOK: usize = 8;
+/// The share of the slope that a full step may leave at the end.
+const SLOPE_LEFT: f64 = 0.1;
+/// The first multiple of the identity that is added to a scaled Hessian that cannot be factorised, and the factor to the next.
+const DAMPING: f64 = 1e-12;
+const MORE: f64 = 1e3;
+
+pub(super) struct Newton<'m, 'a, F> {
+    pub(super) ridge: &'m Ridge<'a, F>,
+    /// Whether the prior counts.
+    pub(super) with_prior: bool,
+    pub(super) tolerance: f64,
+    pub(super) iterations: usize,
+}
+
+/// Where Newton's method ended.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) end: End,
+    pub(super) point: Vec<f64>,
+    pub(super) gradient_norm: f64,
+    pub(super) decrement: f64,
+    pub(super) iterations: usize,
+    /// Whether the Hessian there is positive definite beyond rounding.
+    pub(super) definite: bool,
+    /// Whether every row is curved there.
+    pub(super) curved: bool,
+}
+
+/// Why it ended.
+#[derive(Debug)]
+pub(super) enum End {
+    Converged,
+    Separated(Separation),
+    Exhausted(&'static str),
+}
+
+/// A point, and what the potential is like there.
+struct Here {
+    predictors: Vec<f64>,
+    gradient: Vec<f64>,
+    curvatures: Vec<f64>,
+    /// The size of the terms that each predictor is a sum of: its rounding is in proportion.
+    sizes: Vec<f64>,
+}
+
+/// A step, and whether the Hessian was positive definite without help.
+struct Direction {
+    step: Vec<f64>,
+    damping: f64,
+    definite: bool,
+}
+
+/// The slope along a step, and what rounding may have added to it.
+struct Slope {
+    value: f64,
+    rounding: f64,
+}
+
+impl<F: Family> Newton<'_, '_, F> {
+    pub(super) fn run(&self, mut point: Vec<f64>, flat: Option<&Flat<'_, '_, F>>) -> Result<Found, Error> {
+        let typical = self.ridge.typical_diagonal();
+        let mut quasi: Option<(usize, Separation)> =
+            flat.and_then(Flat::single_column).map(|separation| (0, separation));
+        let mut damping = 0.0;
+        let mut iteration = 0;
+        loop {
+            let here = self.here(&point)?;
+            let direction = self.direction(&point, &here, &typical, damping)?;
+            let moved = forward(self.ridge.design(), &direction.step);
+            let slope = |t: f64| self.slope(&here, &point, &direction.step, &moved, t);
+            let decrement = -dot(&here.gradient, &direction.step);
+            let mut found = Found {
+                end: End::Converged,
+                gradient_norm: norm(&here.gradient),
+                decrement: decrement.max(0.0).sqrt(),
+                iterations: iteration,
+                definite: direction.definite,
+                curved: here.curvatures.iter().all(|c| *c > 0.0),
+                point: Vec::new(),
+            };
+            let (start, full) = (slope(0.0), slope(1.0));
+            let rounding = |slope: &Slope| slope.value.abs() <= slope.rounding;
+            let close = found.decrement <= self.tolerance
+                && (full.value.abs() <= SLOPE_LEFT * decrement || rounding(&full));
+            if quasi.is_none() && (close || rounding(&start)) {
+                if full.value.abs() < start.value.abs() {
+                    point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += p);
+                    found.gradient_norm = found.gradient_norm.min(norm(&self.here(&point)?.gradient));
+                }
+                return Ok(Found { point, ..found });
+            }
+            if iteration >= PATIENCE
+                && let Some(flat) = flat
+                && let Some(separation) = flat.separation(&point, &direction.step)
+            {
+                if is_final(&separation) {
+                    return Ok(Found { end: End::Separated(separation), point, ..found });
+                }
+                quasi.get_or_insert((iteration, separation));
+            }
+            if let Some((_, separation)) = quasi.take_if(|(since, separation)| {
+                is_final(separation) || iteration >= *since + SECOND_LOOK || close || rounding(&start)
+            }) {
+                return Ok(Found { end: End::Separated(separation), point, ..found });
+            }
+            let taken = line_search(-decrement, |t| Ok::<f64, Error>(slope(t).value))?;
+            let stuck = taken.length == 0.0;
+            if stuck || iteration >= self.iterations {
+                let why = if stuck { "no step made progress" } else { "the limit of iterations was reached" };
+                let end = quasi.map_or(End::Exhausted(why), |(_, separation)| End::Separated(separation));
+                return Ok(Found { end, point, ..found });
+            }
+            damping = match taken.length {
+                ..0.01 => (direction.damping * MORE).clamp(DAMPING, 1.0),
+                0.1.. if direction.damping > DAMPING => direction.damping / MORE,
+                0.1.. => 0.0,
+                _ => direction.damping,
+            };
+            point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += taken.length * p);
+            iteration += 1;
+        }
+    }
+
+    fn here(&self, point: &[f64]) -> Result<Here, Error> {
+        let predictors = self.ridge.predictors(point);
+        let mut gradient = vec![0.0; point.len()];
+        add_backward(self.ridge.design(), &self.slopes(&predictors), &mut gradient);
+        if self.with_prior {
+            self.ridge.quadratic().add_integral(1.0, point, &vec![0.0; point.len()], &mut gradient);
+        }
+        if gradient.iter().any(|g| !g.is_finite()) {
+            return Err(Error::NotFinite { what: "the gradient", point: point.to_vec() });
+        }
+        let curvatures = self.ridge.row_curvatures(&predictors);
+        let sizes = (0..predictors.len()).map(|row| {
+            let mut size = self.ridge.offset(row).abs();
+            visit(self.ridge.design(), row, |k, a| size += (a * point[k]).abs());
+            size
+        });
+        Ok(Here { sizes: sizes.collect(), predictors, gradient, curvatures })
+    }
+
+    /// w u′ of each row.
+    fn slopes(&self, predictors: &[f64]) -> Vec<f64> {
+        let rows = predictors.iter().zip(self.ridge.observations()).enumerate();
+        rows.map(|(row, (&s, &y))| self.ridge.weight(row) * self.ridge.family().slope(s, y)).collect()
+    }
+
+    /// The derivative of U at point + t step with respect to t.
+    fn slope(&self, here: &Here, point: &[f64], step: &[f64], moved: &[f64], t: f64) -> Slope {
+        let predictors: Vec<f64> = here.predictors.iter().zip(moved).map(|(s, m)| s + t * m).collect();
+        let terms = self.slopes(&predictors);
+        let (mut value, mut size) = (0.0, 0.0);
+        for (row, (c, m)) in terms.iter().zip(moved).enumerate() {
+            value += c * m;
+            size += (c.abs() + here.curvatures[row] * here.sizes[row]) * m.abs();
+        }
+        if self.with_prior {
+            let end: Vec<f64> = point.iter().zip(step).map(|(x, p)| x + t * p).collect();
+            let mut prior = vec![0.0; point.len()];
+            self.ridge.quadratic().add_integral(1.0, &end, &vec![0.0; point.len()], &mut prior);
+            for (g, p) in prior.iter().zip(step) {
+                value += g * p;
+                size += (g * p).abs();
+            }
+        }
+        Slope { value, rounding: 8.0 * f64::EPSILON * size }
+    }
+
+    /// The step −(H + damping)⁻¹ g in units in which H has the diagonal 1.
+    fn direction(
+        &self,
+        point: &[f64],
+        here: &Here,
+        typical: &[f64],
+        damping: f64,
+    ) -> Result<Direction, Error> {
+        let d = typical.len();
+        let mut hessian = gram(self.ridge.design(), &here.curvatures);
+        if self.with_prior {
+            self.ridge.quadratic().add_to(&mut hessian);
+        }
+        let units: Vec<f64> = (0..d)
+            .map(|k| {
+                let size = hessian[k * (d + 1)].max(1e-16 * typical[k]);
+                if size > 0.0 && size.is_finite() { 1.0 / size.sqrt() } else { 0.0 }
+            })
+            .collect();
+        // A coefficient that nothing feels stays where it is.
+        let scaled = |k: usize, l: usize| match (k == l, units[k] == 0.0) {
+            (true, true) => 1.0,
+            _ => units[k] * hessian[k * d + l] * units[l],
+        };
+        let rounding = 4.0 * f64::EPSILON * ((d + 8) * d) as f64;
+        let mut added = damping;
+        while added < 1e9 {
+            let matrix = Mat::from_fn(d, d, |k, l| scaled(k, l) + if k == l { added } else { 0.0 });
+            if let Ok(factor) = matrix.llt(Side::Lower) {
+                let mut x = Mat::from_fn(d, 1, |k, _| -units[k] * here.gradient[k]);
+                factor.solve_in_place(&mut x);
+                let step: Vec<f64> = (0..d).map(|k| units[k] * x[(k, 0)]).collect();
+                let falls = dot(&step, &here.gradient) <= 0.0;
+                if falls && step.iter().all(|p| p.is_finite()) {
+                    let shift = |k: usize, l: usize| scaled(k, l) - if k == l { rounding } else { 0.0 };
+                    let definite = added == 0.0 && Mat::from_fn(d, d, shift).llt(Side::Lower).is_ok();
+                    return Ok(Direction { step, damping: added, definite });
+                }
+            }
+            added = (added * MORE).max(DAMPING);
+        }
+        Err(Error::NotFinite { what: "the Hessian", point: point.to_vec() })
+    }
+}
+
+impl<F: Family> Ridge<'_, F> {
+    /// The diagonal of Q + Aᵀ diag(c) A.
+    pub(super) fn diagonal(&self, c: &[f64]) -> Vec<f64> {
+        let mut sum = self.quadratic().diagonal();
+        for (row, c) in c.iter().enumerate() {
+            visit(self.design(), row, |k, a| sum[k] += c * a * a);
+        }
+        sum
+    }
+
+    /// The same with each row as curved as it can be, or with curvature 1 where that has no bound.
+    pub(super) fn typical_diagonal(&self) -> Vec<f64> {
+        let most = |y| Some(self.family().curvature_bounds(y).upper.unwrap_or(1.0));
+        self.diagonal(&self.weighted(most).unwrap_or_default())
+    }
+}
