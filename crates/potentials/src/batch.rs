@@ -18,11 +18,11 @@ use crate::ridge::Ridge;
 const TILE: usize = 8;
 /// What a slope costs, in entries of a design.
 const SLOPE: usize = 32;
-/// The least work of a block for one chain, in entries: some ten microseconds.
+/// The least work of a block for one chain, in entries: far more than it costs to hand out a task.
 const WORK_PER_BLOCK: usize = 1 << 17;
 /// Entries of a block for each column, at least: the sums of all blocks together take a small part of the memory the design has.
 const ENTRIES_PER_SUM: usize = 32;
-/// Work for all chains below which one thread is faster than several.
+/// Work for all chains below which it is not shared out. An estimate, about a hundred microseconds: not yet measured on idle cores.
 const WORTH_SHARING: usize = 1 << 18;
 
 /// The segments of all chains, or, without momenta, their points.
@@ -45,7 +45,7 @@ impl Paths<'_> {
     }
 }
 
-/// How wide a tile must be for so many chains: lanes that nobody needs cost less than narrow tiles.
+/// How wide a tile must be for so many chains: a few lanes that nobody needs cost about as much as more, narrower tiles.
 fn width(chains: usize) -> usize {
     match chains {
         1 => 1,
