@@ -128,7 +128,7 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// A function that is told how far the run is, some ten times a second.
+    /// A function that is told how far the run is, some ten times a second and at the end.
     #[must_use]
     pub fn progress(mut self, tell: impl FnMut(&Progress) + 'a) -> Self {
         self.progress = Some(Box::new(tell));
@@ -182,6 +182,7 @@ impl<'a> Sampler<'a> {
         sink.begin(self.chains, ensemble.dimension()).map_err(|source| Error::Sink { kept, source })?;
         let mut pace = Pace::new(self.chains.saturating_mul(ensemble.dimension()), self.schedule.thin);
         let mut stopped = false;
+        let mut told = Instant::now();
         while ensemble.steps() < steps && ensemble.running() > 0 {
             if self.stop.is_some_and(|signal| signal.load(Ordering::Relaxed)) {
                 stopped = true;
@@ -190,18 +191,28 @@ impl<'a> Sampler<'a> {
             let first_draw = self.schedule.draws(ensemble.steps());
             pace.measure(steps - ensemble.steps(), |leg| ensemble.leg(self.kernel, leg, Some(self.schedule)));
             ensemble.deliver(first_draw, sink, &mut kept)?;
-            if let Some(tell) = &mut self.progress {
-                tell(&Progress {
-                    steps: ensemble.steps(),
-                    of: steps,
-                    draws: self.schedule.draws(ensemble.steps()),
-                    gradients: ensemble.gradients(),
-                    seconds: began.elapsed().as_secs_f64(),
-                    running: ensemble.running(),
-                });
+            if told.elapsed() >= LEG {
+                sink.flush().map_err(|source| Error::Sink { kept, source })?;
+                self.tell(ensemble, steps, began);
+                told = Instant::now();
             }
         }
+        sink.flush().map_err(|source| Error::Sink { kept, source })?;
+        self.tell(ensemble, steps, began);
         Ok(Outcome { chains: self.reports(ensemble), stopped, seconds: began.elapsed().as_secs_f64() })
+    }
+
+    fn tell(&mut self, ensemble: &Ensemble<'_>, of: u64, began: Instant) {
+        if let Some(tell) = &mut self.progress {
+            tell(&Progress {
+                steps: ensemble.steps(),
+                of,
+                draws: self.schedule.draws(ensemble.steps()),
+                gradients: ensemble.gradients(),
+                seconds: began.elapsed().as_secs_f64(),
+                running: ensemble.running(),
+            });
+        }
     }
 
     fn reports(&self, ensemble: &Ensemble<'_>) -> Vec<ChainReport> {

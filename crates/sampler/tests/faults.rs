@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -106,7 +107,21 @@ fn faulty(fault: Fault, healthy: u64, calls: &AtomicU64) -> impl LineIntegral + 
     Chebyshev::new(FromFn::new(2, gradient), 1).unwrap()
 }
 
+/// Panics of the gradients above are part of the tests: not to be shown. Others are.
+fn hide_expected_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if info.payload().downcast_ref::<&str>() != Some(&"stepped into a hole") {
+                usual(info);
+            }
+        }));
+    });
+}
+
 fn run(potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, starts: &[f64]) -> (Outcome, Memory) {
+    hide_expected_panics();
     let mut memory = Memory::default();
     let chains = starts.len() / 2;
     let outcome = Sampler::new(potential, kernel)
@@ -281,10 +296,11 @@ fn a_stop_ends_the_run_soon_and_evenly_and_the_run_can_go_on() {
         );
     }
     for pair in seen.windows(2) {
-        assert!(pair[0].steps < pair[1].steps && pair[0].gradients < pair[1].gradients);
+        assert!(pair[0].steps <= pair[1].steps && pair[0].gradients <= pair[1].gradients);
         assert!(pair[0].seconds < pair[1].seconds);
     }
     let last = seen.last().unwrap();
+    assert!(seen.len() >= 3 && seen[0].steps < last.steps);
     assert_eq!((last.draws, last.running, last.gradients), (draws, 6, outcome.gradients()));
 
     sampler().draws(draws + 10).go_on(&mut ensemble, &mut memory).unwrap();
