@@ -51,13 +51,11 @@ impl Sample {
         Ok(())
     }
 
-    /// Takes in one column of tables of `columns` columns; their shape has been checked.
-    pub(crate) fn load_column(&mut self, tables: &[&[f64]], columns: usize, column: usize) {
+    /// Takes in chains laid end to end; their shape has been checked.
+    pub(crate) fn load_pooled(&mut self, pooled: &[f64], chains: usize) {
         self.pooled.clear();
-        for table in tables {
-            self.pooled.extend(table.iter().skip(column).step_by(columns));
-        }
-        self.settle(tables.len(), self.pooled.len() / tables.len().max(1));
+        self.pooled.extend_from_slice(pooled);
+        self.settle(chains, pooled.len() / chains.max(1));
     }
 
     fn settle(&mut self, chains: usize, draws: usize) {

@@ -91,6 +91,29 @@ pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Su
     })?;
     let mut workspace = Workspace::new();
     workspace.prepare(chains.len(), values / parameters);
-    let column = |workspace: &mut Workspace, i| workspace.summary_of_column(chains, parameters, i);
-    Ok((0..parameters).into_par_iter().map_init(|| workspace.clone(), column).collect())
+    let total = chains.len() * (values / parameters);
+    let mut all = vec![Summary::UNDEFINED; parameters];
+    let start = || (workspace.clone(), Vec::new());
+    all.par_chunks_mut(BLOCK).enumerate().for_each_init(start, |(workspace, columns), (block, out)| {
+        gather(chains, parameters, block * BLOCK, out.len(), columns);
+        for (summary, column) in out.iter_mut().zip(columns.chunks_exact(total)) {
+            *summary = workspace.summary_of_pooled(column, chains.len());
+        }
+    });
+    Ok(all)
+}
+
+/// Columns are taken out of a table so many at a time: as many as share a cache line.
+const BLOCK: usize = 8;
+
+/// Writes `width` columns from `first` on, each with its chains end to end, one after the other.
+fn gather(tables: &[&[f64]], parameters: usize, first: usize, width: usize, columns: &mut Vec<f64>) {
+    let rows = || tables.iter().flat_map(|table| table.chunks_exact(parameters));
+    let total = rows().count();
+    columns.resize(width * total, 0.0);
+    for (t, row) in rows().enumerate() {
+        for (i, &x) in row[first..first + width].iter().enumerate() {
+            columns[i * total + t] = x;
+        }
+    }
 }

@@ -132,9 +132,9 @@ impl Workspace {
         Ok(self.summary_of_sample())
     }
 
-    /// The summary of one column of tables whose shape has been checked.
-    pub(crate) fn summary_of_column(&mut self, tables: &[&[f64]], columns: usize, column: usize) -> Summary {
-        self.sample.load_column(tables, columns, column);
+    /// The summary of chains laid end to end, whose shape has been checked.
+    pub(crate) fn summary_of_pooled(&mut self, pooled: &[f64], chains: usize) -> Summary {
+        self.sample.load_pooled(pooled, chains);
         self.summary_of_sample()
     }
 

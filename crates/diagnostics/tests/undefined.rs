@@ -131,7 +131,7 @@ fn one_chain_has_no_rhat() {
     assert!(ess_bulk(&slices(&sample)).is_ok_and(|ess| ess > 100.0));
 }
 
-/// ArviZ calls draws constant when they spread over less than 1e-15; the squares of draws of size 1e-8 do.
+/// ArviZ calls draws constant when they spread over less than 1e-15; the squares of draws of size 1e-9 do.
 #[test]
 fn small_parameters_are_not_constant() {
     let sample = ar1(&mut generator(3), 2, 300, 0.9);
