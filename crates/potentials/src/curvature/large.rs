@@ -109,7 +109,8 @@ impl<F: Family> Ridge<'_, F> {
     /// J. Kuczyński and H. Woźniakowski (SIAM J. Matrix Anal. Appl. 13, 1992): after k steps from a uniformly random direction, for every
     /// positive semidefinite matrix, the largest Ritz value θ is below (1 − e) λ with a probability of at most
     /// 1.648 √d exp(−√e (2k − 1)). k is chosen for e = [`GAP`] before anything is computed. A power iteration would need
-    /// 1/e in place of 1/√e steps for the same, and a run of it that has not settled proves nothing.
+    /// 1/e in place of 1/√e steps for the same, and a run of it that has not settled proves nothing. The start comes from a fixed seed:
+    /// the probability is that of the seed, for data that were not made with it in mind.
     fn lanczos(&self, c: &[f64]) -> Bound {
         let d = self.dimension();
         let needed = (1.648 * (d as f64).sqrt() / FAILURE).ln() / GAP.sqrt();
