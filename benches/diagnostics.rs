@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use ridgewalk_diagnostics::{Covariance, Moments, Workspace, summaries_of_table};
+use ridgewalk::diagnostics::{Covariance, Moments, Workspace, summaries_of_table};
 
 const PARAMETERS: usize = 200;
 const CHAINS: usize = 8;

@@ -32,7 +32,7 @@ impl Quadratic {
     /// Its gradient at a point.
     pub(crate) fn gradient(&self, point: &[f64]) -> Vec<f64> {
         let mut gradient = vec![0.0; point.len()];
-        self.add_integral(1.0, point, &vec![0.0; point.len()], &mut gradient);
+        self.add_gradient(point, &mut gradient);
         gradient
     }
 
@@ -41,10 +41,10 @@ impl Quadratic {
     pub(crate) fn add_integral(&self, length: f64, position: &[f64], momentum: &[f64], sum: &mut [f64]) {
         match self {
             Self::Diagonal(prior) => prior.add_integral(length, position, momentum, sum),
-            Self::General { linear, .. } => {
+            Self::General { matrix, linear } => {
                 sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += length * b);
-                self.add_product(length, position, sum);
-                self.add_product(0.5 * length * length, momentum, sum);
+                let middle = position.iter().zip(momentum).map(|(x, p)| 0.5f64.mul_add(length * p, *x));
+                add_columns(matrix, middle.map(|x| length * x), sum);
             }
         }
     }
@@ -67,13 +67,7 @@ impl Quadratic {
                 let terms = sum.iter_mut().zip(prior.precision()).zip(x);
                 terms.for_each(|((sum, q), x)| *sum += scale * q * x);
             }
-            Self::General { matrix, .. } => {
-                // Q is symmetric: its rows are its columns, and sums over columns need no reduction.
-                for (row, x) in matrix.chunks_exact(x.len()).zip(x) {
-                    let factor = scale * x;
-                    sum.iter_mut().zip(row).for_each(|(sum, q)| *sum += factor * q);
-                }
-            }
+            Self::General { matrix, .. } => add_columns(matrix, x.iter().map(|x| scale * x), sum),
         }
     }
 
@@ -94,5 +88,12 @@ impl Quadratic {
             Self::Diagonal(prior) => prior.precision().to_vec(),
             Self::General { matrix, linear } => matrix.iter().step_by(linear.len() + 1).copied().collect(),
         }
+    }
+}
+
+/// sum += Q x for a symmetric Q: its rows are its columns, and sums over columns need no reduction.
+fn add_columns(matrix: &[f64], x: impl Iterator<Item = f64>, sum: &mut [f64]) {
+    for (column, x) in matrix.chunks_exact(sum.len()).zip(x) {
+        sum.iter_mut().zip(column).for_each(|(sum, q)| *sum += x * q);
     }
 }

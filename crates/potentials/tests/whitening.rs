@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{Family, Gaussian, Logistic, Poisson, Probit};
 use ridgewalk_potentials::{
-    Chebyshev, Dense, Design, Error, Gradient, LineIntegral, Prior, Ridge, Scratch, Sparse, Whitened,
-    Whitening,
+    Chebyshev, Dense, Design, Error, Gradient, Impropriety, LineIntegral, Prior, Ridge, Scratch, Sparse,
+    Whitened, Whitening,
 };
 
 fn numbers(seed: u64, count: usize) -> Vec<f64> {
@@ -249,4 +249,62 @@ fn what_is_not_a_change_of_coordinates_is_refused() {
     let big = Ridge::new(big, Logistic, &[1.0], Prior::flat(1)).unwrap();
     let w = Whitening::diagonal(&[0.0], &[1e200]).unwrap();
     assert!(matches!(big.whitened(&w), Err(Error::Entry { row: 0, column: 0, .. })));
+}
+
+#[test]
+fn modes_bounds_and_verdicts_are_those_of_the_original() {
+    let d = 4;
+    for (seed, scales) in
+        [(41, [1.0, 2.0, 0.5, 3.0]), (42, [1.0, f64::INFINITY, f64::INFINITY, 2.0]), (43, [f64::INFINITY; 4])]
+    {
+        let rows = 60;
+        let values = numbers(seed, rows * d);
+        let y: Vec<f64> = numbers(seed + 1, rows).iter().map(|x| f64::from(u8::from(*x > 0.1))).collect();
+        let prior = Prior::normal(&numbers(seed + 2, d), &scales).unwrap();
+        let original = Ridge::new(Dense::new(rows, d, values).unwrap(), Logistic, &y, prior).unwrap();
+        let mode = original.mode().unwrap();
+        for w in whitenings(seed, d) {
+            let white = original.whitened(&w).unwrap();
+            let found = white.mode().unwrap();
+            assert_close(&mode.point, &through(|a, b| w.to_original(a, b), &found.point), 1e-9);
+            // Bounds of curvature hold along random directions at random points.
+            let bounds = white.curvature().unwrap();
+            let (m, l) = (bounds.convexity().value, bounds.smoothness().unwrap().value);
+            assert!(m >= 0.0 && l > m && ((m > 0.0) == (seed == 41)), "{bounds:?}");
+            for trial in 0..50 {
+                let hessian = white.hessian(&numbers(1000 + trial, d)).unwrap();
+                let v = numbers(2000 + trial, d);
+                let form: f64 = (0..d * d).map(|at| v[at / d] * hessian[at] * v[at % d]).sum();
+                let square: f64 = v.iter().map(|x| x * x).sum();
+                assert!(m * square <= form && form <= l * square, "{m} {form} {l}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_posterior_that_does_not_exist_is_named_in_any_coordinates() {
+    let (rows, d) = (60, 4);
+    let y: Vec<f64> = numbers(51, rows).iter().map(|x| f64::from(u8::from(*x > 0.1))).collect();
+    let verdict = |values: Vec<f64>, scales: [f64; 4]| {
+        let prior = Prior::normal(&[0.0; 4], &scales).unwrap();
+        let original = Ridge::new(Dense::new(rows, d, values).unwrap(), Logistic, &y, prior).unwrap();
+        let verdicts = whitenings(52, d).map(|w| match original.whitened(&w).unwrap().mode() {
+            Ok(_) => "proper",
+            Err(Error::Improper(Impropriety::Collinear(_))) => "collinear",
+            Err(Error::Improper(Impropriety::Separation(_))) => "separated",
+            Err(other) => panic!("{other}"),
+        });
+        assert!(verdicts.iter().all(|v| *v == verdicts[0]), "{verdicts:?}");
+        verdicts[0]
+    };
+    let flat = f64::INFINITY;
+    let mut collinear = numbers(53, rows * d);
+    collinear.chunks_mut(d).for_each(|row| row[3] = 2.0 * row[1]);
+    assert_eq!(verdict(collinear.clone(), [1.0, flat, 1.0, flat]), "collinear");
+    assert_eq!(verdict(collinear, [1.0, flat, 1.0, 1.0]), "proper");
+    let mut separated = numbers(54, rows * d);
+    separated.chunks_mut(d).zip(&y).for_each(|(row, y)| row[1] = (y - 0.5) * (0.1 + row[1].abs()));
+    assert_eq!(verdict(separated.clone(), [1.0, flat, 1.0, 1.0]), "separated");
+    assert_eq!(verdict(separated, [flat, 1.0, flat, flat]), "proper");
 }

@@ -4,6 +4,7 @@
 //!
 //! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line integrals;
 //! - [`sampler`]: kernels, and a driver that runs many chains at once;
+//! - [`diagnostics`]: R-hat, effective sample sizes, standard errors and summaries of draws;
 //! - [`coefficients`]: the numbers of one step of the algorithm, accurate for every step size;
 //! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev nodes;
 //! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly.
@@ -18,11 +19,16 @@
 //! let passed = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 //! let design = Dense::new(12, 1, hours)?.with_intercept();
 //! let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
-//! // 40 bounds the curvature: a quarter of the sum of squares of the design, and the prior's precision.
-//! let kernel = ThirdOrder::new(Parameters::new(0.6, 2.0, 0.45)?, 40.0)?;
+//! // Coordinates in which the posterior is nearly round: there a step of about 0.4 suits most.
+//! let mode = posterior.mode()?;
+//! let whitening = Whitening::from_hessian(&mode.point, &posterior.hessian(&mode.point)?)?;
+//! let white = posterior.whitened(&whitening)?;
+//! let kernel = ThirdOrder::new(Parameters::new(1.2, 2.0, 0.4)?, 1.0)?;
 //! let mut draws = Memory::default();
-//! Sampler::new(&posterior, &kernel).chains(8).seed(1).warm_up(500).thin(5).draws(400).run(&mut draws)?;
-//! assert!((0.6..1.6).contains(&draws.mean(1)), "an hour adds about 1 to the log odds");
+//! let mut sampler = Sampler::new(&white, &kernel).chains(8).seed(1).warm_up(100).thin(5).draws(500);
+//! sampler.run(&mut InOriginal::new(&whitening, &mut draws))?;
+//! let slope = summaries_of_table(&draws.tables(), 2)?[1];
+//! assert!((1.1..1.6).contains(&slope.mean) && slope.rhat < 1.01, "an hour adds 1.3 or so to the log odds");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -83,6 +89,7 @@
 )]
 
 pub use ridgewalk_coefficients as coefficients;
+pub use ridgewalk_diagnostics as diagnostics;
 pub use ridgewalk_lyapunov as lyapunov;
 pub use ridgewalk_potentials as potentials;
 pub use ridgewalk_quadrature as quadrature;
@@ -92,12 +99,14 @@ pub mod prelude {
     //! What most programs need, in one line.
 
     pub use ridgewalk_coefficients::Parameters;
+    pub use ridgewalk_diagnostics::{Summary, summaries_of_table};
     pub use ridgewalk_potentials::families::{Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
     pub use ridgewalk_potentials::{
-        Chebyshev, Dense, FromFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Sparse,
+        Chebyshev, Dense, FromFn, Gradient, LineIntegral, ModeSearch, Prior, Ridge, Scratch, Sparse,
+        Whitened, Whitening,
     };
     pub use ridgewalk_sampler::{
-        Baoab, Batch, Ensemble, Kernel, Klmc, Memory, Noise, Outcome, Progress, RandomizedMidpoint, Sampler,
-        Sink, Status, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+        Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory, Noise, Outcome, Progress,
+        RandomizedMidpoint, Sampler, Sink, Status, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     };
 }

@@ -60,4 +60,4 @@ pub use kernels::{
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, Outcome, Progress, Status, Why};
-pub use sink::{Memory, Sink, SinkError};
+pub use sink::{InOriginal, Memory, Sink, SinkError};

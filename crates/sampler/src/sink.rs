@@ -1,5 +1,7 @@
 //! Where draws go as they come.
 
+use ridgewalk_potentials::Whitening;
+
 /// A sink's own error.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -29,6 +31,36 @@ pub trait Sink {
     }
 }
 
+/// A sink that takes draws of a whitened potential and hands them on in the original coordinates.
+#[derive(Debug)]
+pub struct InOriginal<'a, S: ?Sized> {
+    whitening: &'a Whitening,
+    point: Vec<f64>,
+    sink: &'a mut S,
+}
+
+impl<'a, S: Sink + ?Sized> InOriginal<'a, S> {
+    /// Draws z come in; centre + W z goes on to `sink`.
+    pub fn new(whitening: &'a Whitening, sink: &'a mut S) -> Self {
+        Self { whitening, point: vec![0.0; whitening.dimension()], sink }
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for InOriginal<'_, S> {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        self.sink.begin(chains, dimension)
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        self.whitening.to_original(point, &mut self.point)?;
+        self.sink.keep(chain, draw, &self.point)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.sink.flush()
+    }
+}
+
 /// Draws in memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
@@ -53,6 +85,12 @@ impl Memory {
     #[must_use]
     pub fn chain(&self, chain: usize) -> &[f64] {
         self.chains.get(chain).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every chain's draws, as [`Memory::chain`] has them.
+    #[must_use]
+    pub fn tables(&self) -> Vec<&[f64]> {
+        self.chains.iter().map(Vec::as_slice).collect()
     }
 
     /// How many draws of a chain there are.
