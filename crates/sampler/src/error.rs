@@ -44,6 +44,22 @@ pub enum Error {
         /// Its name.
         name: &'static str,
     },
+    /// A kernel whose steps of two lengths cannot be put on one path.
+    #[error("no coupling of step sizes for the kernel `{name}`")]
+    NoCoupling {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A count that is too small for what is asked.
+    #[error("{got} {what}: need at least {need}")]
+    TooFew {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        got: usize,
+        /// How many there must be.
+        need: usize,
+    },
     /// An ensemble that was made for another run than this one.
     #[error("an ensemble of {got} chains: need {need}")]
     Ensemble {

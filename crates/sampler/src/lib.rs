@@ -3,6 +3,7 @@
 //! - [`kernels`]: the paper's [`ThirdOrder`], its splitting [`Symmetric`], and those they are compared with. Each is a pure function of
 //!   states and noise, and tells its linear form, so that exact laws apply to the code that runs.
 //! - [`Ensemble`]: chains with their states and random streams, advanced as often as one likes.
+//! - [`CoupledChains`]: two step sizes on one Brownian path, which tells the bias of the longer.
 //! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal and progress.
 //!
 //! ```
@@ -40,6 +41,7 @@
 )]
 
 mod batch;
+mod coupled;
 mod coupling;
 mod driver;
 mod ensemble;
@@ -51,6 +53,7 @@ mod outcome;
 mod sink;
 
 pub use batch::{Batch, Fields, State};
+pub use coupled::{CoupledChains, Difference};
 pub use coupling::Coupling;
 pub use driver::Sampler;
 pub use ensemble::{Ensemble, SavedChain, Snapshot};
