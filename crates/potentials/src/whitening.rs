@@ -74,6 +74,45 @@ impl Map {
     }
 }
 
+impl Map {
+    /// Wᵀ Q W for a symmetric Q, symmetric to the last bit, as everything that reads only one half of it relies on.
+    fn congruence(&self, q: &[f64], d: usize) -> Vec<f64> {
+        match self {
+            Self::Diagonal(scales) => {
+                let entry = |(at, q): (usize, &f64)| scales[at / d] * scales[at % d] * q;
+                q.iter().enumerate().map(entry).collect()
+            }
+            Self::Matrix(w) => {
+                let (q, w) = (square(q, d), square(w, d));
+                let half = q * w;
+                let whole = w.transpose() * &half;
+                rows_of(Mat::from_fn(d, d, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)])).as_ref())
+            }
+        }
+    }
+
+    /// W V.
+    fn times(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Diagonal(a), Self::Diagonal(b)) => {
+                Self::Diagonal(a.iter().zip(b).map(|(a, b)| a * b).collect())
+            }
+            (Self::Diagonal(a), Self::Matrix(b)) => {
+                let d = a.len();
+                Self::Matrix(b.iter().enumerate().map(|(at, b)| a[at / d] * b).collect())
+            }
+            (Self::Matrix(a), Self::Diagonal(b)) => {
+                let d = b.len();
+                Self::Matrix(a.iter().enumerate().map(|(at, a)| a * b[at % d]).collect())
+            }
+            (Self::Matrix(a), Self::Matrix(b)) => {
+                let d = a.len().isqrt();
+                Self::Matrix(rows_of((square(a, d) * square(b, d)).as_ref()))
+            }
+        }
+    }
+}
+
 impl Whitening {
     /// W with W Wᵀ the inverse of a positive definite matrix, for example the Hessian at the mode; row by row.
     ///
@@ -193,6 +232,27 @@ impl Whitening {
         Ok(())
     }
 
+    /// Wᵀ H W: a Hessian in the new coordinates, row by row.
+    ///
+    /// # Errors
+    /// Unless the matrix is d x d.
+    pub fn hessian_to_whitened(&self, hessian: &[f64]) -> Result<Vec<f64>, Error> {
+        let d = self.dimension();
+        length("the Hessian", hessian.len(), d * d)?;
+        Ok(self.map.congruence(hessian, d))
+    }
+
+    /// Both changes after one another: θ = centre + W (centre' + W' y) for the coordinates y of `next`, which is a change of those of this.
+    ///
+    /// # Errors
+    /// For another dimension.
+    pub fn then(&self, next: &Self) -> Result<Self, Error> {
+        length("the next whitening", next.dimension(), self.dimension())?;
+        let mut centre = self.centre.clone();
+        self.map.add_image(&next.centre, &mut centre);
+        Ok(Self { centre, map: self.map.times(&next.map), back: next.back.times(&self.back) })
+    }
+
     /// The change of coordinates that undoes this one.
     #[must_use]
     pub fn inverse(&self) -> Self {
@@ -244,20 +304,7 @@ impl Quadratic {
         whitening.map.add_transposed_image(&slope, &mut linear);
         let mut q = vec![0.0; d * d];
         self.add_to(&mut q);
-        let matrix = match &whitening.map {
-            Map::Diagonal(scales) => {
-                let entry = |(at, q): (usize, &f64)| scales[at / d] * q * scales[at % d];
-                q.iter().enumerate().map(entry).collect()
-            }
-            Map::Matrix(w) => {
-                let (q, w) = (square(&q, d), square(w, d));
-                let half = q * w;
-                let whole = w.transpose() * &half;
-                // Symmetric to the last bit, as everything that reads only one half of it relies on.
-                rows_of(Mat::from_fn(d, d, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)])).as_ref())
-            }
-        };
-        Self::General { matrix, linear }
+        Self::General { matrix: whitening.map.congruence(&q, d), linear }
     }
 }
 

@@ -110,6 +110,13 @@ proptest! {
             assert_close(&theta, &through(|a, b| w.to_original(a, b), &z), 1e-12);
             assert_close(&theta, &through(|a, b| w.inverse().to_whitened(a, b), &z), 1e-12);
             assert_close(&z, &through(|a, b| w.inverse().to_original(a, b), &theta), 1e-10);
+            // One after another.
+            for next in whitenings(seed + 7, 4) {
+                let both = w.then(&next).unwrap();
+                let y = through(|a, b| next.to_whitened(a, b), &z);
+                assert_close(&theta, &through(|a, b| both.to_original(a, b), &y), 1e-9);
+                assert_close(&y, &through(|a, b| both.to_whitened(a, b), &theta), 1e-9);
+            }
             // Gradients are covectors: Wᵀ, and the pairing with directions is kept.
             let g = numbers(seed + 1, 4);
             let (v, white_g) = (
@@ -146,7 +153,10 @@ fn the_hessian_at_the_centre_becomes_the_identity() {
         let mean = 0.5 * (hessian[i * d + j] + hessian[j * d + i]);
         (hessian[i * d + j], hessian[j * d + i]) = (mean, mean);
     }
-    let white = original.whitened(&Whitening::from_hessian(&centre, &hessian).unwrap()).unwrap();
+    let whitening = Whitening::from_hessian(&centre, &hessian).unwrap();
+    let white = original.whitened(&whitening).unwrap();
+    let exact = whitening.hessian_to_whitened(&original.hessian(&centre).unwrap()).unwrap();
+    assert_close(&exact, &white.hessian(&vec![0.0; d]).unwrap(), 1e-13);
     let found = differences(&white, &vec![0.0; d]);
     for (at, entry) in found.iter().enumerate() {
         let wanted = if at / d == at % d { 1.0 } else { 0.0 };

@@ -60,6 +60,23 @@ pub enum Error {
         /// How many there must be.
         need: usize,
     },
+    /// A step size at which no friction makes a kernel stable.
+    #[error("eta = {eta}: no gamma and xi make a stable step of the kernel `{name}`")]
+    NoStableStep {
+        /// The kernel.
+        name: &'static str,
+        /// The step size.
+        eta: f64,
+    },
+    /// The short run of a warm-up failed.
+    #[error("the pilot run of the warm-up failed: {why}")]
+    Pilot {
+        /// Why.
+        why: String,
+    },
+    /// The draws of a pilot could not be summarised.
+    #[error(transparent)]
+    Diagnostics(#[from] ridgewalk_diagnostics::Error),
     /// An ensemble that was made for another run than this one.
     #[error("an ensemble of {got} chains: need {need}")]
     Ensemble {

@@ -4,6 +4,7 @@
 //!   states and noise, and tells its linear form, so that exact laws apply to the code that runs.
 //! - [`Ensemble`]: chains with their states and random streams, advanced as often as one likes.
 //! - [`CoupledChains`]: two step sizes on one Brownian path, which tells the bias of the longer.
+//! - [`automatic`]: a warm-up that needs no parameters.
 //! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal and progress.
 //!
 //! ```
@@ -40,6 +41,7 @@
     )
 )]
 
+pub mod automatic;
 mod batch;
 mod coupled;
 mod coupling;

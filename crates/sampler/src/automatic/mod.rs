@@ -1,0 +1,14 @@
+//! Sampling without parameters: a warm-up that finds coordinates, kernel, friction and step size by itself, and tells why.
+//!
+//! The step size is chosen by its measured bias: chains with steps of η and η/2 share a Brownian path, and the difference of their moments
+//! tells how far the law of the chain is from the target, in standard deviations of each coordinate. Everything follows from the target
+//! and the seed.
+
+mod candidates;
+mod history;
+mod target;
+mod warm_up;
+
+pub use history::{Bias, Decision};
+pub use target::{BlackBox, Target};
+pub use warm_up::{WarmUp, WarmedUp};

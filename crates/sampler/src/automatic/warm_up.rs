@@ -1,0 +1,410 @@
+//! The warm-up: mode, whitening, pilot, curvature along it, and the step size by its measured bias.
+
+use ridgewalk_diagnostics::Covariance;
+use ridgewalk_lyapunov::laws::{Kernel, Scheme};
+use ridgewalk_potentials::{LineIntegral, Whitening};
+
+use super::candidates::{FAR_FROM_NORMAL, NEARLY_NORMAL, first_step, longest_step, with_best_friction};
+use super::history::{Bias, Decision};
+use super::target::Target;
+use crate::coupled::CoupledChains;
+use crate::ensemble::Ensemble;
+use crate::error::{Error, positive};
+use crate::kernels::from_scheme;
+use crate::noise::Stream;
+
+/// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
+const STREAMS: u64 = 1 << 40;
+/// Steps of the first pilot before its draws count, and steps that count.
+const PILOT: [u64; 2] = [16, 32];
+/// Steps of the second pilot, made where the posterior is not nearly normal and Hessians are dear.
+const SECOND_PILOT: u64 = 120;
+/// The pilots' step: short enough for any posterior that is log-concave and whitened.
+const PILOT_STEP: f64 = 0.5;
+/// A spread of variances beyond which a posterior is not nearly normal.
+const WIDE: [f64; 2] = [0.85, 1.2];
+/// Points at which Hessians are averaged, and the steps that each chain makes from one to the next.
+const CURVATURE_POINTS: usize = 16;
+const BETWEEN_HESSIANS: u64 = 16;
+/// Eigenvalues of the curvature to be ready for, in coordinates made at the mode of a nearly normal posterior, and in others.
+const NEAR: [f64; 2] = [0.8, 1.2];
+const FAR: [f64; 2] = [0.7, 1.4];
+/// Effective draws that a step of the pilot gives, roughly.
+const PILOT_EFFICIENCY: f64 = 0.2;
+/// The part of the tolerance that a predicted bias is aimed at.
+const AIM: f64 = 0.7;
+/// How often a kernel's step is corrected.
+const ROUNDS: usize = 4;
+/// Time of the dynamics that pairs of chains get to drift apart before they are compared.
+const DRIFT: f64 = 8.0;
+/// Long steps over which they are compared.
+const COMPARED: u64 = 48;
+/// Effective draws a gradient with which no other kernel is looked at.
+const GOOD: f64 = 0.5;
+
+/// A warm-up to be made.
+///
+/// ```
+/// use ridgewalk_potentials::families::Logistic;
+/// use ridgewalk_potentials::{Dense, Prior, Ridge};
+/// use ridgewalk_sampler::automatic::WarmUp;
+/// use ridgewalk_sampler::{InOriginal, Memory};
+///
+/// let hours = vec![0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
+/// let passed = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// let design = Dense::new(12, 1, hours)?.with_intercept();
+/// let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
+/// let warm = WarmUp::new(&posterior).seed(1).run()?;
+/// let mut draws = Memory::default();
+/// let kernel = warm.kernel()?;
+/// let mut sampler = warm.sampler(&*kernel).draws(200);
+/// sampler.run(&mut InOriginal::new(&warm.whitening, &mut draws))?;
+/// assert!((0.8..1.9).contains(&draws.mean(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct WarmUp<'a, T> {
+    target: &'a T,
+    seed: u64,
+    chains: usize,
+    tolerance: f64,
+}
+
+/// What a warm-up found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct WarmedUp<W> {
+    /// The coordinates.
+    pub whitening: Whitening,
+    /// The target in them.
+    pub potential: W,
+    /// The kernel and its parameters, for a smoothness of 1.
+    pub scheme: Scheme,
+    /// Every how many steps a draw is taken, so that draws are nearly independent.
+    pub thin: u64,
+    /// The measured bias of that scheme.
+    pub bias: Bias,
+    /// Whether it is within the tolerance.
+    pub within_tolerance: bool,
+    /// Where the chains are, in the new coordinates, one after the other.
+    pub starts: Vec<f64>,
+    /// What was decided, in order.
+    pub history: Vec<Decision>,
+    /// What it cost, over all chains.
+    pub gradients: u64,
+    seed: u64,
+}
+
+impl<W: LineIntegral + Sync> WarmedUp<W> {
+    /// The kernel, ready to step.
+    ///
+    /// # Errors
+    /// None that a scheme from a warm-up has.
+    pub fn kernel(&self) -> Result<Box<dyn crate::Kernel>, Error> {
+        from_scheme(&self.scheme, 1.0)
+    }
+
+    /// A sampler that goes on where the warm-up ended; its draws are in the new coordinates.
+    pub fn sampler<'a>(&'a self, kernel: &'a dyn crate::Kernel) -> crate::Sampler<'a> {
+        let chains = self.starts.len() / self.whitening.dimension();
+        crate::Sampler::new(&self.potential, kernel)
+            .chains(chains)
+            .seed(self.seed)
+            .thin(self.thin)
+            .starts(&self.starts)
+    }
+}
+
+/// A scheme with its measured bias.
+#[derive(Debug, Clone)]
+struct Candidate {
+    scheme: Scheme,
+    bias: Bias,
+    /// Effective draws a gradient.
+    efficiency: f64,
+    within: bool,
+}
+
+impl<'a, T: Target> WarmUp<'a, T> {
+    /// For 8 chains, a tolerance of 0.05 standard deviations and seed 0.
+    #[must_use]
+    pub fn new(target: &'a T) -> Self {
+        Self { target, seed: 0, chains: 8, tolerance: 0.05 }
+    }
+
+    /// The seed, of the warm-up and of the run after it.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How many chains.
+    #[must_use]
+    pub fn chains(mut self, chains: usize) -> Self {
+        self.chains = chains;
+        self
+    }
+
+    /// The bias that is allowed, of means in standard deviations and of standard deviations relative to themselves.
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Makes it.
+    ///
+    /// # Errors
+    /// Fewer than two chains, a bad tolerance, a target without a mode or one that cannot be evaluated. A tolerance that cannot be met is
+    /// no error: [`WarmedUp::within_tolerance`].
+    pub fn run(&self) -> Result<WarmedUp<T::White>, Error> {
+        if self.chains < 2 {
+            return Err(Error::TooFew { what: "chains", got: self.chains, need: 2 });
+        }
+        positive("tolerance", self.tolerance)?;
+        let (mode, spent) = self.target.mode()?;
+        let (hessian, more) = self.target.hessian(&mode.point)?;
+        let mut work = Work {
+            question: self,
+            whitening: definite(&mode.point, hessian)?,
+            history: vec![Decision::Mode { iterations: mode.iterations, gradient_norm: mode.gradient_norm }],
+            gradients: spent + more,
+            runs: 0,
+            states: Vec::new(),
+        };
+        let mut white = self.target.whitened(&work.whitening)?;
+        work.states = work.normal_draws();
+        let nearly_normal = work.pilot(&white, PILOT, None)?;
+        if !nearly_normal {
+            work.rewhiten(&white)?;
+            white = self.target.whitened(&work.whitening)?;
+        }
+        let range = if nearly_normal { NEAR } else { FAR };
+        let best = work.choose(&white, range, nearly_normal)?;
+        Ok(work.finish(white, best))
+    }
+}
+
+/// A warm-up on its way.
+#[derive(Debug)]
+struct Work<'a, T> {
+    question: &'a WarmUp<'a, T>,
+    whitening: Whitening,
+    history: Vec<Decision>,
+    gradients: u64,
+    /// Runs so far: each has streams of its own.
+    runs: u64,
+    /// Positions of the chains in whitened coordinates.
+    states: Vec<f64>,
+}
+
+impl<T: Target> Work<'_, T> {
+    /// A seed for the next run.
+    fn next_seed(&mut self) -> u64 {
+        self.runs += 1;
+        self.question.seed ^ (STREAMS + self.runs).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// A point for each chain from the normal distribution of the whitened coordinates.
+    fn normal_draws(&mut self) -> Vec<f64> {
+        let (seed, d) = (self.next_seed(), self.whitening.dimension());
+        let mut states = vec![0.0; d * self.question.chains];
+        for (state, chain) in states.chunks_exact_mut(d).zip(0..) {
+            Stream::new(seed, chain).normals(state);
+        }
+        states
+    }
+
+    /// Runs the chains with short steps. Whether the posterior is about as wide as the normal distribution of the coordinates.
+    fn pilot(
+        &mut self,
+        white: &T::White,
+        [before, steps]: [u64; 2],
+        mut covariance: Option<&mut Covariance>,
+    ) -> Result<bool, Error> {
+        let d = self.whitening.dimension();
+        let kernel = if white.gradients_per_integral() > 1 { Kernel::Symmetric } else { Kernel::ThirdOrder };
+        let scheme = Scheme::new(kernel, 1.2, 2.0, PILOT_STEP)?;
+        let kernel = from_scheme(&scheme, 1.0)?;
+        let mut ensemble = Ensemble::new(white, self.next_seed(), &self.states, 1.0)?;
+        ensemble.advance(&*kernel, before);
+        let mut spread = Covariance::new(d);
+        for _ in 0..steps {
+            ensemble.advance(&*kernel, 1);
+            for chain in 0..self.question.chains {
+                let Some(state) = ensemble.state(chain) else { continue };
+                spread.push(&state.theta)?;
+                if let Some(covariance) = &mut covariance {
+                    covariance.push(&state.theta)?;
+                }
+            }
+        }
+        if let Some(end) = (0..self.question.chains).find_map(|chain| ensemble.end(chain)) {
+            return Err(Error::Pilot { why: end.why.to_string() });
+        }
+        self.states =
+            (0..self.question.chains).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
+        self.gradients += ensemble.gradients();
+        let mean = (0..d).map(|k| spread.covariance(k, k)).sum::<f64>() / d as f64;
+        self.history.push(Decision::Pilot { draws: steps * self.question.chains as u64, spread: mean });
+        let [low, high] = WIDE;
+        Ok(low < mean && mean < high)
+    }
+
+    /// New coordinates: from the mean Hessian along a pilot where Hessians are cheap, from its covariance where they are not.
+    ///
+    /// The normal distribution that comes closest to a log-concave one has the inverse of the mean Hessian as its covariance, and
+    /// a mean of few Hessians is far less noisy than a covariance of as many draws.
+    fn rewhiten(&mut self, white: &T::White) -> Result<(), Error> {
+        let d = self.whitening.dimension();
+        let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
+        let rounds = points.div_ceil(self.question.chains).max(1);
+        let mut covariance = Covariance::new(d);
+        let mut mean = vec![0.0; d * d];
+        let mut theta = vec![0.0; d];
+        for round in 0..rounds {
+            let steps = if points > 0 { BETWEEN_HESSIANS } else { SECOND_PILOT };
+            self.pilot(white, [0, steps], Some(&mut covariance))?;
+            let left = points - (round * self.question.chains).min(points);
+            for state in self.states.chunks_exact(d).take(left) {
+                self.whitening.to_original(state, &mut theta)?;
+                let (hessian, spent) = self.question.target.hessian(&theta)?;
+                self.gradients += spent;
+                let hessian = self.whitening.hessian_to_whitened(&hessian)?;
+                mean.iter_mut().zip(&hessian).for_each(|(sum, h)| *sum += h / points as f64);
+            }
+        }
+        let means: Vec<f64> = (0..d).map(|k| covariance.mean(k)).collect();
+        let within = if points > 0 {
+            self.history.push(Decision::Rewhitened { hessians: points, shrinkage: 0.0 });
+            definite(&means, mean)?
+        } else {
+            let (matrix, shrinkage) = shrunk(&covariance);
+            self.history.push(Decision::Rewhitened { hessians: 0, shrinkage });
+            Whitening::from_covariance(&means, &matrix)?
+        };
+        let states = self.states.clone();
+        for (state, new) in states.chunks_exact(d).zip(self.states.chunks_exact_mut(d)) {
+            within.to_whitened(state, new)?;
+        }
+        self.whitening = self.whitening.then(&within)?;
+        Ok(())
+    }
+
+    /// The kernel and step with the most effective draws a gradient within the tolerance.
+    fn choose(&mut self, white: &T::White, range: [f64; 2], nearly_normal: bool) -> Result<Candidate, Error> {
+        let kernels = if nearly_normal { NEARLY_NORMAL } else { FAR_FROM_NORMAL };
+        let mut best: Option<Candidate> = None;
+        for kernel in kernels {
+            let found = self.fit_step(white, kernel, range)?;
+            let better = |old: &Candidate| {
+                (found.within, found.efficiency) > (old.within, old.efficiency)
+                    || (!found.within && !old.within && found.bias.largest() < old.bias.largest())
+            };
+            if best.as_ref().is_none_or(better) {
+                best = Some(found);
+            }
+            if best.as_ref().is_some_and(|b| b.within && b.efficiency > GOOD) {
+                break;
+            }
+        }
+        best.ok_or(Error::Zero { name: "kernels" })
+    }
+
+    /// The longest step of a kernel that is within the tolerance.
+    fn fit_step(&mut self, white: &T::White, kernel: Kernel, range: [f64; 2]) -> Result<Candidate, Error> {
+        let longest = longest_step(kernel, range[1]);
+        let mut eta = first_step(kernel, range[1]);
+        let mut best: Option<Candidate> = None;
+        for _ in 0..ROUNDS {
+            let (scheme, per_step) = with_best_friction(kernel, eta, range)?;
+            let found = self.measure(white, scheme, per_step)?;
+            let bias = found.bias.bound();
+            let predicted = eta * (AIM * self.question.tolerance / bias).sqrt();
+            let next = predicted.clamp(0.3 * eta, 1.5 * eta).min(longest);
+            let within = found.within;
+            if best.as_ref().is_none_or(|b| (found.within, found.efficiency) > (b.within, b.efficiency)) {
+                best = Some(found);
+            }
+            // Within, and little to gain; or too long, and shorter next time.
+            if within && next < 1.2 * eta {
+                break;
+            }
+            eta = if next.is_finite() { next } else { 0.5 * eta };
+        }
+        best.ok_or(Error::Zero { name: "rounds" })
+    }
+
+    /// The bias of a scheme.
+    fn measure(&mut self, white: &T::White, scheme: Scheme, per_step: f64) -> Result<Candidate, Error> {
+        let seed = self.next_seed();
+        let mut chains = CoupledChains::new(white, &scheme, 1.0, seed, &self.states)?;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small positive number"
+        )]
+        chains.advance((DRIFT / scheme.eta()).ceil() as u64)?;
+        let differences = chains.measure(COMPARED, Some(&self.whitening))?;
+        self.gradients += chains.gradients();
+        if !chains.diverged() {
+            self.states.copy_from_slice(chains.fine().theta());
+        }
+        let bias = Bias::from_differences(&differences);
+        let kernel = from_scheme(&scheme, 1.0)?;
+        let efficiency = per_step / kernel.gradients_per_step(white).max(1) as f64;
+        let within = bias.bound() <= self.question.tolerance;
+        self.history.push(Decision::Tried { scheme: scheme.clone(), bias, efficiency, accepted: within });
+        Ok(Candidate { scheme, bias, efficiency, within })
+    }
+
+    fn finish(mut self, potential: T::White, best: Candidate) -> WarmedUp<T::White> {
+        let per_step = best.efficiency * f64::from(best.scheme.gradients_per_step());
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1000")]
+        let thin = (1.0 / per_step).floor().clamp(1.0, 1000.0) as u64;
+        self.history.push(Decision::Chosen { scheme: best.scheme.clone(), thin });
+        WarmedUp {
+            whitening: self.whitening,
+            potential,
+            scheme: best.scheme,
+            thin,
+            bias: best.bias,
+            within_tolerance: best.within,
+            starts: self.states,
+            history: self.history,
+            gradients: self.gradients,
+            seed: self.question.seed,
+        }
+    }
+}
+
+/// A covariance of a pilot mixed with a multiple of the identity against its noise, row by row, and the share of the latter.
+fn shrunk(covariance: &Covariance) -> (Vec<f64>, f64) {
+    let d = covariance.dimension();
+    let effective = PILOT_EFFICIENCY * covariance.count() as f64;
+    let share = d as f64 / (d as f64 + effective);
+    let spread = (0..d).map(|k| covariance.covariance(k, k)).sum::<f64>() / d as f64;
+    let entry = |at: usize| {
+        let round = if at / d == at % d { spread } else { 0.0 };
+        (1.0 - share) * covariance.covariance(at / d, at % d) + share * round
+    };
+    ((0..d * d).map(entry).collect(), share)
+}
+
+/// Whitening by a Hessian; where that is singular (as Huber's can be), by a little more than it.
+fn definite(centre: &[f64], mut hessian: Vec<f64>) -> Result<Whitening, Error> {
+    let d = centre.len();
+    let trace: f64 = hessian.iter().step_by(d + 1).sum();
+    let mut added = 1e-8 * trace / d as f64;
+    loop {
+        match Whitening::from_hessian(centre, &hessian) {
+            Ok(whitening) => return Ok(whitening),
+            Err(error) if !(added > 0.0 && added < trace) => return Err(error.into()),
+            Err(_) => {
+                (0..d).for_each(|k| hessian[k * (d + 1)] += added);
+                added *= 100.0;
+            }
+        }
+    }
+}
