@@ -8,9 +8,10 @@ use plotters::prelude::*;
 use crate::failure::Failure;
 
 /// Colours that stay apart for colour-blind readers (Okabe and Ito), in the order of the series.
-const COLOURS: [RGBColor; 7] = [
+const COLOURS: [RGBColor; 8] = [
     RGBColor(213, 94, 0),
     RGBColor(0, 114, 178),
+    RGBColor(0, 0, 0),
     RGBColor(120, 120, 120),
     RGBColor(204, 121, 167),
     RGBColor(0, 158, 115),

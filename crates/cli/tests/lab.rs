@@ -89,7 +89,7 @@ fn iact_writes_a_table_a_csv_and_an_svg_each_where_it_belongs() {
 fn bias_shows_orders_zeros_and_unstable_steps() {
     let document = json(&["bias", "--kappa", "5", "--eta-from", "0.01", "--eta-to", "2.5", "--points", "9"]);
     let results = document["results"].as_array().unwrap();
-    assert_eq!(results.len(), 63);
+    assert_eq!(results.len(), 72);
     let of = |kernel: &str| -> Vec<&Value> { results.iter().filter(|row| row["kernel"] == kernel).collect() };
     assert_eq!(of("ula")[0]["eta"].as_f64(), Some(0.01));
     assert_eq!(of("ula")[8]["eta"].as_f64(), Some(2.5));
@@ -101,11 +101,18 @@ fn bias_shows_orders_zeros_and_unstable_steps() {
         let orders = document["orders"].as_array().unwrap();
         orders.iter().find(|row| row["kernel"] == kernel).unwrap()["order"].as_f64()
     };
-    for (kernel, expected) in
-        [("ula", 1.0), ("klmc", 1.0), ("ubu", 2.0), ("third-order", 3.0), ("randomized-midpoint", 3.0)]
-    {
+    for (kernel, expected) in [
+        ("ula", 1.0),
+        ("klmc", 1.0),
+        ("ubu", 2.0),
+        ("averaged", 2.0),
+        ("third-order", 3.0),
+        ("randomized-midpoint", 3.0),
+    ] {
         assert!((order(kernel).unwrap() - expected).abs() < 0.1, "{kernel}: {:?}", order(kernel));
     }
+    // (1 − l) η²/4 at the smallest eigenvalue, and stable at every step.
+    assert!((of("averaged")[8]["bias"].as_f64().unwrap() - 0.8 * 2.5 * 2.5 / 4.0).abs() < 1e-11);
     assert_eq!(order("baoab"), None);
     let text = String::from_utf8(lab(&["bias", "--kappa", "5", "--eta-to", "2.5"]).stdout).unwrap();
     assert!(text.contains("unstable") && text.contains("order"));
@@ -193,7 +200,7 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (vec!["iact", "--kappa", "5", "--bias", "nan"], "bias = NaN: need"),
         (
             vec!["iact", "--kappa", "5", "--kernels", "ula,hmc"],
-            "kernel `hmc`: need one of third-order, symmetric",
+            "kernel `hmc`: need one of third-order, symmetric, averaged",
         ),
         (vec!["iact", "--kappa", "five"], "invalid value 'five'"),
         (vec!["iact"], "--kappa"),

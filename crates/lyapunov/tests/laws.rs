@@ -149,6 +149,23 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
                 .then_map(on_three(drift(eta / 2.0)))
                 .then_map(on_three(kick(eta / 2.0)))
         }
+        Kernel::Averaged => {
+            let mut a = zeros(3, 3);
+            (a[1][2], a[2][1], a[2][2]) = (gamma, -gamma, -xi);
+            // The implicit midpoint rule turns (θ, p) of a unit oscillator by 2 arctan(η/2); the segment goes to that θ. Along it the
+            // gradient is summed as an equation of x, its velocity and the sum, then spread evenly over the step.
+            let (sin, cos) = (2.0 * (eta / 2.0).atan()).sin_cos();
+            let segment =
+                vec![vec![1.0, 0.0, 0.0], vec![(cos - 1.0) / eta, sin / eta, 0.0], vec![0.0, 0.0, 0.0]];
+            let along = exponential(&vec![vec![0.0, 1.0, 0.0], vec![0.0; 3], vec![l, 0.0, 0.0]], eta);
+            let total = product(&along, &segment)[2].clone();
+            let moved = exponential(&vec![vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0], vec![0.0; 3]], eta);
+            let force = total.iter().map(|x| -x / eta).collect();
+            let kicked = product(&moved, &vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], force]);
+            Stages::starting_with(identity(3))
+                .then(flow_and_noise(&a, &noise_on(3, &[2], 2.0 * xi), eta))
+                .then_map(on_three(kicked))
+        }
         Kernel::Ula => Stages { map: vec![vec![1.0 - eta * l]], noise: vec![vec![2.0 * eta]] },
         Kernel::Klmc => {
             // θ, p and the frozen gradient.
@@ -333,6 +350,36 @@ fn baoab_and_the_symmetric_splitting_have_no_bias_and_ula_has_the_known_one() {
 }
 
 #[test]
+fn the_averaged_kernel_is_exact_where_the_curvature_is_l_and_has_a_law_in_closed_form_elsewhere() {
+    for (gamma, xi) in [(1.5, 3.0), (0.4, 1.7), (3.0, 0.8)] {
+        for eta in [0.05, 0.3, 0.6, 1.0, 2.0, 3.5, 5.0] {
+            let scheme = Scheme::averaged(gamma, xi, eta).unwrap();
+            let whitened = scheme.linear_form(1.0).unwrap();
+            assert!(whitened.is_stable(), "{eta}");
+            for (i, row) in whitened.stationary().unwrap().iter().enumerate() {
+                for (j, entry) in row.iter().enumerate() {
+                    let expected = f64::from(u8::from(i == j));
+                    assert!((entry - expected).abs() < 1e-12, "{gamma}, {xi}, {eta}: {entry:e} at {i}, {j}");
+                }
+            }
+            for l in [0.02, 0.3, 0.9, 1.1] {
+                let sigma = scheme.linear_form(l).unwrap().stationary().unwrap();
+                let expected = [(1.0 + (1.0 - l) * eta * eta / 4.0) / l, 1.0, 1.0];
+                for i in 0..3 {
+                    assert!((sigma[i][i] / expected[i] - 1.0).abs() < 1e-11, "{eta}, {l}: {}", sigma[i][i]);
+                    assert!((0..i).all(|j| sigma[i][j].abs() < 1e-11 * expected[0]));
+                }
+            }
+        }
+    }
+    // (l − 1) η²/4 < 1.
+    let longest = 2.0 / 0.1_f64.sqrt();
+    let stable =
+        |eta: f64, l: f64| Scheme::averaged(1.5, 3.0, eta).unwrap().linear_form(l).unwrap().is_stable();
+    assert!(stable(0.999 * longest, 1.1) && !stable(1.001 * longest, 1.1) && stable(100.0, 0.99));
+}
+
+#[test]
 fn the_bias_falls_with_the_order_of_each_kernel() {
     let bias = |kernel: Kernel, eta: f64| {
         let scheme = Scheme::new(kernel, 1.2, 2.0, eta).unwrap();
@@ -342,6 +389,7 @@ fn the_bias_falls_with_the_order_of_each_kernel() {
         (Kernel::Ula, 1.0),
         (Kernel::Klmc, 1.0),
         (Kernel::Ubu, 2.0),
+        (Kernel::Averaged, 2.0),
         // On a Gaussian one order better than the proof has it in general.
         (Kernel::ThirdOrder, 3.0),
         (Kernel::RandomizedMidpoint, 3.0),
@@ -650,6 +698,7 @@ fn bad_questions_are_refused_with_the_value() {
         );
         assert!(Scheme::baoab(bad, 1.0).is_err() && Scheme::randomized_midpoint(bad, 1.0).is_err());
         assert!(Scheme::third_order(bad, 1.0, 1.0).is_err() && Scheme::symmetric(1.0, 1.0, bad).is_err());
+        assert!(Scheme::averaged(bad, 1.0, 1.0).is_err() && Scheme::averaged(1.0, 1.0, bad).is_err());
         assert!(Scheme::ula(0.1).unwrap().linear_form(bad).is_err());
         assert!(tune_mixing(Kernel::Ula, &target, bad).is_err());
         let evolution = Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap();
@@ -667,7 +716,10 @@ fn bad_questions_are_refused_with_the_value() {
 #[test]
 fn kernels_have_the_names_of_the_command_line() {
     let names = Kernel::ALL.map(Kernel::name);
-    assert_eq!(names, ["third-order", "symmetric", "ula", "klmc", "ubu", "baoab", "randomized-midpoint"]);
+    assert_eq!(
+        names,
+        ["third-order", "symmetric", "averaged", "ula", "klmc", "ubu", "baoab", "randomized-midpoint"]
+    );
     assert!(Kernel::ALL.into_iter().all(|kernel| Kernel::from_name(kernel.name()) == Some(kernel)));
     assert_eq!(Kernel::from_name("hmc"), None);
 }

@@ -106,7 +106,7 @@ pub mod prelude {
         Whitened, Whitening,
     };
     pub use ridgewalk_sampler::{
-        Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory, Noise, Outcome, Progress,
+        Averaged, Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory, Noise, Outcome, Progress,
         RandomizedMidpoint, Sampler, Sink, Status, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     };
 }

@@ -3,7 +3,7 @@
 //! The noise of a step is an integral of known functions against the path, and the path of the long step is that of the two short ones. So
 //! its standard normals are a linear map of theirs, with orthonormal rows: z' = A z₁ + C z₂ + b g. For Algorithm 1 the long step sees
 //! in the first half a function that the three of the short step do not span, hence one further normal g for each coordinate; the
-//! Ornstein-Uhlenbeck step of the symmetric splitting composes exactly and needs none.
+//! Ornstein-Uhlenbeck step of the symmetric splitting and of the averaged kernel composes exactly and needs none.
 //!
 //! Chains that share a path stay close, so that differences between step sizes are known far better than either side: the error of
 //! a path over a short time (its strong order) and the bias of the stationary law (section 7 of the mathematics) are measured with it.
@@ -48,7 +48,11 @@ impl Coupling {
         Ok(Self { normals: 3, extra: 1, matrix })
     }
 
-    /// For the symmetric splitting, whose two normals are those of its step of (p, r).
+    /// For the symmetric splitting and for [`crate::Averaged`], whose two normals are those of their step of (p, r).
+    ///
+    /// The averaged kernel begins with that step, so its θ is half a step behind the path: paths of steps η and η/2 from one state
+    /// are apart by a shift of η/4, and their distance falls like η. Taken from where their θ are at the same time of the path it falls
+    /// like η², as that of the symmetric splitting does.
     ///
     /// # Errors
     /// As [`Coupling::third_order`].

@@ -1,7 +1,7 @@
 //! Kernels that make one step of many chains at once, and a driver that runs them.
 //!
-//! - [`kernels`]: the paper's [`ThirdOrder`], its splitting [`Symmetric`], and those they are compared with. Each is a pure function of
-//!   states and noise, and tells its linear form, so that exact laws apply to the code that runs.
+//! - [`kernels`]: the paper's [`ThirdOrder`], its splitting [`Symmetric`], [`Averaged`] for whitened potentials, and those they are compared
+//!   with. Each is a pure function of states and noise, and tells its linear form, so that exact laws apply to the code that runs.
 //! - [`Ensemble`]: chains with their states and random streams, advanced as often as one likes.
 //! - [`CoupledChains`]: two step sizes on one Brownian path, which tells the bias of the longer.
 //! - [`automatic`]: a warm-up that needs no parameters.
@@ -61,7 +61,8 @@ pub use driver::Sampler;
 pub use ensemble::{Ensemble, SavedChain, Snapshot};
 pub use error::Error;
 pub use kernels::{
-    Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
+    Averaged, Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+    from_scheme,
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, Outcome, Progress, Status, Why};

@@ -53,6 +53,7 @@ fn kernels_refuse_bad_parameters() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(ThirdOrder::new(parameters(1.0, 2.0, 0.4), bad).is_err());
         assert!(Symmetric::new(parameters(1.0, 2.0, 0.4), bad).is_err());
+        assert!(ridgewalk_sampler::Averaged::new(parameters(1.0, 2.0, 0.4), bad).is_err());
         assert!(Ula::new(bad, 1.0).is_err() && Ula::new(1.0, bad).is_err());
         assert!(ridgewalk_sampler::Klmc::new(2.0, bad, 1.0).is_err());
         assert!(ridgewalk_sampler::Ubu::new(bad, 1.0, 1.0).is_err());

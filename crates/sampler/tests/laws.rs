@@ -7,10 +7,12 @@ use common::{Quadratic, critical, kernels, parameters};
 use ridgewalk_coefficients::Coefficients;
 use ridgewalk_lyapunov::laws::{Evolution, Law, Scheme, Start, Target};
 use ridgewalk_potentials::families::Gaussian;
-use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge};
+use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Scratch};
 use ridgewalk_quadrature::LineRule;
 use ridgewalk_sampler::kernels::check_shapes;
-use ridgewalk_sampler::{Batch, Ensemble, Error, Kernel, Noise, ThirdOrder, Workspace, from_scheme};
+use ridgewalk_sampler::{
+    Averaged, Batch, Ensemble, Error, Kernel, Noise, ThirdOrder, Workspace, from_scheme,
+};
 
 /// False alarms in all Monte Carlo tests of this file together. The estimates' tails are not quite normal (those of variances are of χ²
 /// with more than 10⁴ degrees of freedom, about twice as heavy this far out), which 1e-6 leaves room for.
@@ -201,6 +203,93 @@ impl Kernel for Mistaken {
     }
 }
 
+/// A potential whose segments have the velocity a q + b θ in place of q.
+struct OtherSegment<'a> {
+    potential: &'a dyn LineIntegral,
+    a: f64,
+    b: f64,
+}
+
+impl LineIntegral for OtherSegment<'_> {
+    fn dimension(&self) -> usize {
+        self.potential.dimension()
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        self.potential.gradients_per_integral()
+    }
+
+    fn integrate(
+        &self,
+        length: f64,
+        positions: &[f64],
+        momenta: &[f64],
+        integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), ridgewalk_potentials::Error> {
+        let other: Vec<f64> = momenta.iter().zip(positions).map(|(q, x)| self.a * q + self.b * x).collect();
+        self.potential.integrate(length, positions, &other, integrals, scratch)
+    }
+
+    fn gradients(
+        &self,
+        positions: &[f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), ridgewalk_potentials::Error> {
+        self.potential.gradients(positions, gradients, scratch)
+    }
+}
+
+/// The averaged kernel along another segment. It claims to be the right one.
+#[derive(Debug)]
+struct AlongOther {
+    right: Averaged,
+    a: f64,
+    b: f64,
+}
+
+impl AlongOther {
+    fn new([a, b]: [f64; 2], gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Self {
+        Self { right: Averaged::new(parameters(gamma, xi, eta), smoothness).unwrap(), a, b }
+    }
+
+    /// With p in place of q, as Algorithm 1 has it; and q without its denominator.
+    fn mistakes(eta: f64) -> [[f64; 2]; 2] {
+        let denominator = 1.0 + eta * eta / 4.0;
+        [[denominator, eta / 2.0], [denominator, 0.0]]
+    }
+}
+
+impl Kernel for AlongOther {
+    fn scheme(&self) -> &Scheme {
+        self.right.scheme()
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.right.smoothness()
+    }
+
+    fn normals(&self) -> usize {
+        self.right.normals()
+    }
+
+    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
+        self.right.gradients_per_step(potential)
+    }
+
+    fn step(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        workspace: &mut Workspace,
+    ) -> Result<u64, Error> {
+        self.right.step(&OtherSegment { potential, a: self.a, b: self.b }, from, noise, to, workspace)
+    }
+}
+
 #[test]
 fn the_probe_tells_a_mistaken_kernel_from_the_right_one() {
     let potential = Quadratic { curvature: vec![1.0] };
@@ -212,6 +301,15 @@ fn the_probe_tells_a_mistaken_kernel_from_the_right_one() {
     assert!(distance(Mistake::None) < 1e-13);
     for mistake in [Mistake::SignOfMu32, Mistake::SmoothnessInSigma12, Mistake::UncorrelatedNoise] {
         assert!(distance(mistake) > 0.1, "{mistake:?}: {}", distance(mistake));
+    }
+    let along = |other| {
+        let [matrix, noise] =
+            distance_from_form(&AlongOther::new(other, 1.0, 2.0, 0.8, 1.0), &potential, 1.0);
+        matrix.max(noise)
+    };
+    assert!(along([1.0, 0.0]) < 1e-13);
+    for mistake in AlongOther::mistakes(0.8) {
+        assert!(along(mistake) > 0.01, "{mistake:?}: {}", along(mistake));
     }
 }
 
@@ -347,5 +445,11 @@ fn the_same_scores_catch_mistakes() {
         let worst = largest(&all_scores(&kernel(mistake), SPECTRA[0], 100));
         println!("{mistake:?}: {worst:.1}");
         assert!(worst > 2.0 * threshold(), "{mistake:?}: {worst}");
+    }
+    let along = |other| largest(&all_scores(&AlongOther::new(other, 1.5, 3.0, 0.9, 4.0), SPECTRA[0], 100));
+    assert!(along([1.0, 0.0]) < threshold());
+    for mistake in AlongOther::mistakes(0.9) {
+        println!("along {mistake:?}: {:.1}", along(mistake));
+        assert!(along(mistake) > 2.0 * threshold(), "{mistake:?}");
     }
 }

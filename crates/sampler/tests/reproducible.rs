@@ -4,7 +4,7 @@ mod common;
 
 use common::{Quadratic, kernels, parameters, small_run};
 use ridgewalk_potentials::families::Logistic;
-use ridgewalk_potentials::{Dense, LineIntegral, Prior, Ridge};
+use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge};
 use ridgewalk_sampler::{Ensemble, Kernel, Memory, Sampler, Snapshot, Symmetric, ThirdOrder};
 
 /// A logistic posterior with its own tiles, sums and line integrals.
@@ -144,12 +144,17 @@ fn a_stored_gradient_is_the_one_that_would_be_computed() {
 #[test]
 fn gradients_are_counted() {
     let model = logistic();
-    for (kernel, each) in kernels(1.0, 2.0, 0.4, 8.0).iter().zip([1, 1, 1, 1, 1, 1, 2]) {
+    for (kernel, each) in kernels(1.0, 2.0, 0.4, 8.0).iter().zip([1, 1, 1, 1, 1, 1, 1, 2]) {
         assert_eq!(kernel.gradients_per_step(&model), each);
         let mut memory = Memory::default();
         let outcome = Sampler::new(&model, kernel.as_ref()).chains(3).draws(10).run(&mut memory).unwrap();
         let at_start = u64::from(matches!(kernel.name(), "symmetric" | "baoab"));
         assert_eq!(outcome.gradients(), 3 * (10 * each + at_start), "{}", kernel.name());
+    }
+    // A line integral by quadrature costs its nodes, a gradient what it did.
+    let nodes = Chebyshev::new(model, 5).unwrap();
+    for (kernel, each) in kernels(1.0, 2.0, 0.4, 8.0).iter().zip([5, 1, 5, 1, 1, 1, 1, 2]) {
+        assert_eq!(kernel.gradients_per_step(&nodes), each, "{}", kernel.name());
     }
 }
 
@@ -167,9 +172,10 @@ fn the_draws_of_a_seed_stay_what_they_are() {
     assert!(!changed);
 }
 
-const EXPECTED: [[f64; 3]; 7] = [
+const EXPECTED: [[f64; 3]; 8] = [
     [-0.2648944883322508, 1.143621909887413, 0.5430759335282119], // third-order
     [1.405932490484767, 0.8661345516595451, 0.8693780974692082],  // symmetric
+    [1.2759466228956786, 0.821715253717469, 0.6635589142891257],  // averaged
     [-0.04894257718926376, 1.5476118028959174, 0.49085644979230825], // ula
     [0.5994154881997782, 0.48907538272922796, 1.0691245972766328], // klmc
     [0.2636355239116255, 0.6202901952013768, 0.8262245740154122], // ubu

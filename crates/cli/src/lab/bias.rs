@@ -19,7 +19,7 @@ pub(super) struct Options {
     /// Condition number
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     kappa: f64,
-    /// Coupling gamma of third-order and symmetric [default: such that gamma^2/xi = 1/sqrt(kappa)]
+    /// Coupling gamma of third-order, symmetric and averaged [default: such that gamma^2/xi = 1/sqrt(kappa)]
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     gamma: Option<f64>,
     /// Friction xi

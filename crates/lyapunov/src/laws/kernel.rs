@@ -1,4 +1,4 @@
-//! The kernels by name: the paper's, its symmetric splitting, and those they are compared with.
+//! The kernels by name: the paper's, two others of the same dynamics, and those they are compared with.
 
 /// A way to make one step, without its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -8,6 +8,9 @@ pub enum Kernel {
     ThirdOrder,
     /// The symmetric splitting of the same dynamics: half kick, half drift, exact step of (p, r), half drift, half kick.
     Symmetric,
+    /// The same dynamics for whitened targets: exact step of (p, r), then kick and drift by the gradient's average over the segment
+    /// that the implicit midpoint rule predicts for curvature L about the origin.
+    Averaged,
     /// The unadjusted Langevin algorithm: an Euler step of the overdamped dynamics.
     Ula,
     /// Kinetic Langevin with the gradient of the start of the step (Cheng, Chatterji, Bartlett and Jordan, COLT 2018).
@@ -22,9 +25,10 @@ pub enum Kernel {
 
 impl Kernel {
     /// All of them, the paper's first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ThirdOrder,
         Self::Symmetric,
+        Self::Averaged,
         Self::Ula,
         Self::Klmc,
         Self::Ubu,
@@ -38,6 +42,7 @@ impl Kernel {
         match self {
             Self::ThirdOrder => "third-order",
             Self::Symmetric => "symmetric",
+            Self::Averaged => "averaged",
             Self::Ula => "ula",
             Self::Klmc => "klmc",
             Self::Ubu => "ubu",
@@ -61,7 +66,7 @@ impl Kernel {
     /// Whether the kernel has a coupling γ.
     #[must_use]
     pub fn has_gamma(self) -> bool {
-        matches!(self, Self::ThirdOrder | Self::Symmetric)
+        matches!(self, Self::ThirdOrder | Self::Symmetric | Self::Averaged)
     }
 
     /// Whether the kernel has a friction ξ.

@@ -3,6 +3,7 @@
 //! Every kernel takes the smoothness L when it is made, and works in units in which p and r have covariance I/L at stationarity, as the
 //! paper does. Noise is the Cholesky factor of its covariance times standard normals.
 
+mod averaged;
 mod baoab;
 mod klmc;
 mod randomized_midpoint;
@@ -17,6 +18,7 @@ use ridgewalk_coefficients::Parameters;
 use ridgewalk_lyapunov::laws::{self, Scheme};
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
+pub use averaged::Averaged;
 pub use baoab::Baoab;
 pub use klmc::Klmc;
 pub use randomized_midpoint::RandomizedMidpoint;
@@ -90,6 +92,7 @@ pub fn from_scheme(scheme: &Scheme, smoothness: f64) -> Result<Box<dyn Kernel>, 
     Ok(match scheme.kernel() {
         laws::Kernel::ThirdOrder => Box::new(ThirdOrder::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
         laws::Kernel::Symmetric => Box::new(Symmetric::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
+        laws::Kernel::Averaged => Box::new(Averaged::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
         laws::Kernel::Ula => Box::new(Ula::new(eta, smoothness)?),
         laws::Kernel::Klmc => Box::new(Klmc::new(xi, eta, smoothness)?),
         laws::Kernel::Ubu => Box::new(Ubu::new(xi, eta, smoothness)?),

@@ -5,7 +5,7 @@
 use ridgewalk_coefficients::Parameters;
 use ridgewalk_potentials::{Error, LineIntegral, Scratch};
 use ridgewalk_sampler::{
-    Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric, ThirdOrder, Ubu, Ula,
+    Averaged, Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric, ThirdOrder, Ubu, Ula,
 };
 
 /// U = Σ curvature θ²/2, with its exact line integral.
@@ -56,6 +56,7 @@ pub(crate) fn kernels(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Vec<Box
     vec![
         Box::new(ThirdOrder::new(parameters(gamma, xi, eta), smoothness).unwrap()),
         Box::new(Symmetric::new(parameters(gamma, xi, eta), smoothness).unwrap()),
+        Box::new(Averaged::new(parameters(gamma, xi, eta), smoothness).unwrap()),
         Box::new(Ula::new(0.75 * eta, smoothness).unwrap()),
         Box::new(Klmc::new(xi, eta, smoothness).unwrap()),
         Box::new(Ubu::new(xi, eta, smoothness).unwrap()),
