@@ -38,7 +38,7 @@ pub struct CoupledChains<'a> {
     potential: PotentialRef<'a>,
     long: Box<dyn Kernel>,
     short: Box<dyn Kernel>,
-    coupling: Coupling,
+    paths: Paths,
     streams: Vec<Stream>,
     coarse: Batch,
     fine: Batch,
@@ -47,6 +47,7 @@ pub struct CoupledChains<'a> {
     noise: Lists,
     gradients: u64,
     diverged: bool,
+    sums: Sums,
 }
 
 /// A potential that has no `Debug` of its own.
@@ -58,13 +59,77 @@ impl std::fmt::Debug for PotentialRef<'_> {
     }
 }
 
-/// The normals of a long step, of its two halves, and those that the long one needs besides.
+/// The normals of a long step and of the two short ones on the same piece of path.
 #[derive(Debug, Default)]
 struct Lists {
     first: Vec<f64>,
     second: Vec<f64>,
-    extra: Vec<f64>,
     long: Vec<f64>,
+    /// What they are made from, of one chain.
+    parts: Vec<f64>,
+}
+
+/// How the steps of a kernel lie on the path.
+#[derive(Debug)]
+enum Paths {
+    /// A step uses the piece of path of its own time.
+    InStep(Coupling),
+    /// The averaged kernel uses the path half a step ahead of θ: a piece of a long step begins in the middle of a short one's. Pieces of half a
+    /// short step are put together instead, and the last of them is kept for the next long step.
+    Ahead { halves: Coupling, wholes: Coupling, last: Vec<f64> },
+}
+
+impl Paths {
+    fn new(kernel: laws::Kernel, short: Parameters) -> Result<Self, Error> {
+        Ok(match kernel {
+            laws::Kernel::ThirdOrder => Self::InStep(Coupling::third_order(short)?),
+            laws::Kernel::Symmetric => Self::InStep(Coupling::symmetric(short)?),
+            laws::Kernel::Averaged => {
+                let half = Parameters::new(short.gamma(), short.xi(), 0.5 * short.eta())?;
+                let (halves, wholes) = (Coupling::symmetric(half)?, Coupling::symmetric(short)?);
+                Self::Ahead { halves, wholes, last: Vec::new() }
+            }
+            other => return Err(Error::NoCoupling { name: other.name() }),
+        })
+    }
+
+    /// Draws the normals of one chain for a long step and its two halves. `each` is how many a step takes.
+    fn draw(
+        &mut self,
+        chain: usize,
+        each: usize,
+        stream: &mut Stream,
+        lists: &mut Lists,
+    ) -> Result<(), Error> {
+        let range = chain * each..(chain + 1) * each;
+        let (first, second) = (&mut lists.first[range.clone()], &mut lists.second[range.clone()]);
+        let long = &mut lists.long[range.clone()];
+        match self {
+            Self::InStep(coupling) => {
+                stream.normals(first);
+                stream.normals(second);
+                let extra = &mut lists.parts[..each / coupling.normals() * coupling.extra()];
+                stream.normals(extra);
+                coupling.combine(first, second, extra, long)
+            }
+            Self::Ahead { halves, wholes, last } => {
+                if last.len() < range.end {
+                    last.resize(range.end, 0.0);
+                    stream.normals(&mut last[range.clone()]);
+                }
+                let (pieces, sums) = lists.parts.split_at_mut(4 * each);
+                stream.normals(pieces);
+                let piece = |k: usize| &pieces[k * each..(k + 1) * each];
+                halves.combine(piece(0), piece(1), &[], first)?;
+                halves.combine(piece(2), piece(3), &[], second)?;
+                let (early, late) = sums.split_at_mut(each);
+                halves.combine(&last[range.clone()], piece(0), &[], early)?;
+                halves.combine(piece(1), piece(2), &[], late)?;
+                last[range].copy_from_slice(piece(3));
+                wholes.combine(early, late, &[], long)
+            }
+        }
+    }
 }
 
 /// How the moments of a coordinate at η differ from those at η/2, with standard errors.
@@ -87,7 +152,7 @@ impl<'a> CoupledChains<'a> {
     /// longer step.
     ///
     /// # Errors
-    /// For a kernel whose steps cannot be coupled (there are couplings for the third-order and the symmetric one), a bad L, no starts, or
+    /// For a kernel whose steps cannot be coupled (there are couplings for the third-order, the symmetric and the averaged one), a bad L, no starts, or
     /// starts that are not whole points.
     pub fn new(
         potential: &'a (dyn LineIntegral + Sync),
@@ -104,11 +169,7 @@ impl<'a> CoupledChains<'a> {
         length("the list of starts", starts.len(), starts.len().div_ceil(d) * d)?;
         let (gamma, xi) = (scheme.gamma().unwrap_or(1.0), scheme.xi().unwrap_or(1.0));
         let half = 0.5 * scheme.eta();
-        let coupling = match scheme.kernel() {
-            laws::Kernel::ThirdOrder => Coupling::third_order(Parameters::new(gamma, xi, half)?)?,
-            laws::Kernel::Symmetric => Coupling::symmetric(Parameters::new(gamma, xi, half)?)?,
-            _ => return Err(Error::NoCoupling { name: scheme.name() }),
-        };
+        let paths = Paths::new(scheme.kernel(), Parameters::new(gamma, xi, half)?)?;
         let short = Scheme::new(scheme.kernel(), gamma, xi, half)?;
         let chains = starts.len() / d;
         let mut streams: Vec<Stream> = (0..chains as u64).map(|chain| Stream::new(seed, chain)).collect();
@@ -123,17 +184,15 @@ impl<'a> CoupledChains<'a> {
                 part.iter_mut().for_each(|x| *x *= scale);
             }
         }
-        let mut noise = Lists::default();
-        let entries = coarse.theta().len();
-        for list in [&mut noise.first, &mut noise.second, &mut noise.long] {
-            list.resize(coupling.normals() * entries, 0.0);
-        }
-        noise.extra.resize(coupling.extra() * entries, 0.0);
+        let long = from_scheme(scheme, smoothness)?;
+        let each = long.normals() * d;
+        let list = || vec![0.0; each * chains];
+        let noise = Lists { first: list(), second: list(), long: list(), parts: vec![0.0; 6 * each] };
         Ok(Self {
             potential: PotentialRef(potential),
-            long: from_scheme(scheme, smoothness)?,
+            long,
             short: from_scheme(&short, smoothness)?,
-            coupling,
+            paths,
             streams,
             fine: coarse.clone(),
             spare: coarse.clone(),
@@ -142,6 +201,7 @@ impl<'a> CoupledChains<'a> {
             noise,
             gradients: 0,
             diverged: false,
+            sums: Sums::new(d),
         })
     }
 
@@ -183,15 +243,15 @@ impl<'a> CoupledChains<'a> {
         Ok(())
     }
 
-    /// Makes long steps, the next multiple of 16 of them, and compares the moments of the states after each; in the original coordinates, if the
-    /// potential is a whitened one. One [`Difference`] for each coordinate. After a divergence everything is not a number.
+    /// Makes long steps, the next multiple of 16 of them, and compares the moments of the states after each; in the original coordinates, if
+    /// the potential is a whitened one. One [`Difference`] for each coordinate, over all steps measured so far. After a divergence
+    /// everything is not a number.
     ///
     /// # Errors
     /// A potential that fails, a whitening of another dimension, or fewer than two blocks of steps over all chains.
     pub fn measure(&mut self, steps: u64, whitening: Option<&Whitening>) -> Result<Vec<Difference>, Error> {
-        let mut sums = Sums::new(self.coarse.dimension(), &self.coarse, whitening)?;
         for _ in 0..steps.div_ceil(BLOCK) {
-            sums.open(self.streams.len());
+            self.sums.open(self.streams.len());
             for _ in 0..BLOCK {
                 self.advance(1)?;
                 if self.diverged {
@@ -205,27 +265,21 @@ impl<'a> CoupledChains<'a> {
                     };
                     return Ok(vec![unknown; self.coarse.dimension()]);
                 }
-                sums.add(&self.coarse, &self.fine)?;
+                self.sums.add(&self.coarse, &self.fine, whitening)?;
             }
         }
-        sums.differences()
+        self.sums.differences()
     }
 
     fn step(&mut self) -> Result<(), Error> {
         let potential = self.potential.0;
-        let (d, each) = (self.coarse.dimension(), self.coupling.normals() * self.coarse.dimension());
-        let extra_each = self.coupling.extra() * d;
-        let Lists { first, second, extra, long } = &mut self.noise;
+        let each = self.long.normals() * self.coarse.dimension();
         for (chain, stream) in self.streams.iter_mut().enumerate() {
-            let range = chain * each..(chain + 1) * each;
-            let extra = &mut extra[chain * extra_each..(chain + 1) * extra_each];
-            stream.normals(&mut first[range.clone()]);
-            stream.normals(&mut second[range.clone()]);
-            stream.normals(extra);
-            self.coupling.combine(&first[range.clone()], &second[range.clone()], extra, &mut long[range])?;
+            self.paths.draw(chain, each, stream, &mut self.noise)?;
         }
+        let Lists { first, second, long, .. } = &self.noise;
         let mut spent = 0;
-        for normals in [&*first, &*second] {
+        for normals in [first, second] {
             let (now, spare, workspace) = (&mut self.fine, &mut self.spare, &mut self.workspace);
             spent += one_step(&*self.short, potential, now, spare, normals, workspace)?;
         }
@@ -254,9 +308,9 @@ fn one_step(
 
 /// Sums over blocks of steps, for each chain: of x and x² at both step sizes, x measured from a fixed point.
 #[derive(Debug)]
-struct Sums<'a> {
-    whitening: Option<&'a Whitening>,
-    origin: Vec<f64>,
+struct Sums {
+    /// Known from the first state on.
+    origin: Option<Vec<f64>>,
     points: [Vec<f64>; 2],
     /// Block after block, and within it chain after chain: differences of x, differences of x².
     blocks: Vec<[Vec<f64>; 2]>,
@@ -266,48 +320,41 @@ struct Sums<'a> {
     open: usize,
 }
 
-impl<'a> Sums<'a> {
-    fn new(d: usize, states: &Batch, whitening: Option<&'a Whitening>) -> Result<Self, Error> {
+impl Sums {
+    fn new(d: usize) -> Self {
         let zeros = || vec![0.0; d];
-        let mut sums = Self {
-            whitening,
-            origin: zeros(),
+        Self {
+            origin: None,
             points: [zeros(), zeros()],
             blocks: Vec::new(),
             fine: [zeros(), zeros()],
             count: 0,
             open: 0,
-        };
-        // Any point among the draws will do.
-        sums.place(0, &states.theta()[..d])?;
-        sums.origin.copy_from_slice(&sums.points[0]);
-        Ok(sums)
+        }
     }
 
     /// Begins a block for every chain.
     fn open(&mut self, chains: usize) {
         self.open = self.blocks.len();
-        let d = self.origin.len();
+        let d = self.points[0].len();
         self.blocks.extend((0..chains).map(|_| [vec![0.0; d], vec![0.0; d]]));
     }
 
-    /// A state in the coordinates asked for.
-    fn place(&mut self, which: usize, state: &[f64]) -> Result<(), Error> {
-        match self.whitening {
-            Some(whitening) => whitening.to_original(state, &mut self.points[which])?,
-            None => self.points[which].copy_from_slice(state),
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, coarse: &Batch, fine: &Batch) -> Result<(), Error> {
-        let d = self.origin.len();
-        for (chain, (a, b)) in coarse.theta().chunks_exact(d).zip(fine.theta().chunks_exact(d)).enumerate() {
-            self.place(0, a)?;
-            self.place(1, b)?;
+    fn add(&mut self, coarse: &Batch, fine: &Batch, whitening: Option<&Whitening>) -> Result<(), Error> {
+        let d = coarse.dimension();
+        let pairs = coarse.theta().chunks_exact(d).zip(fine.theta().chunks_exact(d));
+        for (chain, (long, short)) in pairs.enumerate() {
+            for (point, state) in self.points.iter_mut().zip([long, short]) {
+                match whitening {
+                    Some(whitening) => whitening.to_original(state, point)?,
+                    None => point.copy_from_slice(state),
+                }
+            }
+            // Any point among the draws will do.
+            let origin = self.origin.get_or_insert_with(|| self.points[1].clone());
             let [differences, squares] = &mut self.blocks[self.open + chain];
             for k in 0..d {
-                let (x, y) = (self.points[0][k] - self.origin[k], self.points[1][k] - self.origin[k]);
+                let (x, y) = (self.points[0][k] - origin[k], self.points[1][k] - origin[k]);
                 differences[k] += x - y;
                 squares[k] += x * x - y * y;
                 self.fine[0][k] += y;
@@ -324,7 +371,7 @@ impl<'a> Sums<'a> {
         }
         let count = self.count as f64;
         let per_block = self.count as f64 / self.blocks.len() as f64;
-        let found = (0..self.origin.len()).map(|k| {
+        let found = (0..self.points[0].len()).map(|k| {
             let centre = self.fine[0][k] / count;
             let sd = (self.fine[1][k] / count - centre * centre).max(0.0).sqrt();
             let means = || self.blocks.iter().map(|block| block[0][k] / per_block);

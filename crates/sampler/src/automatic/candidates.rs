@@ -5,9 +5,9 @@ use ridgewalk_lyapunov::laws::{Autocorrelation, Kernel, Scheme};
 use crate::error::Error;
 
 /// Kernels that a warm-up tries, the most promising for a nearly normal posterior first.
-pub(crate) const NEARLY_NORMAL: [Kernel; 2] = [Kernel::Symmetric, Kernel::ThirdOrder];
+pub(crate) const NEARLY_NORMAL: [Kernel; 2] = [Kernel::Symmetric, Kernel::Averaged];
 /// The same for others.
-pub(crate) const FAR_FROM_NORMAL: [Kernel; 2] = [Kernel::ThirdOrder, Kernel::Symmetric];
+pub(crate) const FAR_FROM_NORMAL: [Kernel; 2] = [Kernel::Averaged, Kernel::ThirdOrder];
 
 /// Values of γ and of ξ that are tried. Larger ones of the same ratio γ²/ξ are as efficient, but let the chains of a pair drift apart: at
 /// (4, 12) the differences between step sizes are five times as noisy as at (1.2, 2).
@@ -18,6 +18,7 @@ const XIS: [f64; 2] = [2.0, 3.0];
 pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
     let step: f64 = match kernel {
         Kernel::Symmetric => 1.6,
+        Kernel::Averaged => 0.6,
         _ => 0.5,
     };
     step.min(longest_step(kernel, high))
@@ -27,6 +28,8 @@ pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
 pub(crate) fn longest_step(kernel: Kernel, high: f64) -> f64 {
     match kernel {
         Kernel::Symmetric => 1.8 / high.sqrt(),
+        // Stable at any step where the curvature is as predicted.
+        Kernel::Averaged => 3.0 / high.sqrt(),
         _ => 1.5 / high.sqrt(),
     }
 }
