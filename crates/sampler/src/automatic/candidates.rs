@@ -4,10 +4,10 @@ use ridgewalk_lyapunov::laws::{Autocorrelation, Kernel, Scheme};
 
 use crate::error::Error;
 
-/// Kernels that a warm-up tries, the most promising for a nearly normal posterior first.
-pub(crate) const NEARLY_NORMAL: [Kernel; 2] = [Kernel::Symmetric, Kernel::Averaged];
-/// The same for others.
-pub(crate) const FAR_FROM_NORMAL: [Kernel; 2] = [Kernel::Averaged, Kernel::ThirdOrder];
+/// The kernel for posteriors that are nearly normal: without bias on normal ones, and stable up to long steps.
+pub(crate) const NEARLY_NORMAL: Kernel = Kernel::Symmetric;
+/// Those for others, in the order in which they are tried.
+pub(crate) const FAR_FROM_NORMAL: [Kernel; 3] = [Kernel::Averaged, Kernel::ThirdOrder, Kernel::Symmetric];
 
 /// Values of γ and of ξ that are tried. Larger ones of the same ratio γ²/ξ are as efficient, but let the chains of a pair drift apart: at
 /// (4, 12) the differences between step sizes are five times as noisy as at (1.2, 2).

@@ -33,6 +33,8 @@ const FAR: [f64; 2] = [0.7, 1.4];
 const PILOT_EFFICIENCY: f64 = 0.2;
 /// The part of the tolerance that a predicted bias is aimed at.
 const AIM: f64 = 0.7;
+/// A bias so many times the tolerance shows that a posterior is not nearly normal after all.
+const HOPELESS: f64 = 4.0;
 /// How often a kernel's step is corrected.
 const ROUNDS: usize = 4;
 /// Time of the dynamics that pairs of chains get to drift apart before they are compared.
@@ -126,6 +128,17 @@ struct Candidate {
     within: bool,
 }
 
+impl Candidate {
+    /// Whether this is the better one: within the tolerance before efficient, and where neither is within, less biased.
+    fn beats(&self, other: &Self) -> bool {
+        match (self.within, other.within) {
+            (true, true) => self.efficiency > other.efficiency,
+            (false, false) => self.bias.bound() < other.bias.bound(),
+            (within, _) => within,
+        }
+    }
+}
+
 impl<'a, T: Target> WarmUp<'a, T> {
     /// For 8 chains, a tolerance of 0.05 standard deviations and seed 0.
     #[must_use]
@@ -176,13 +189,18 @@ impl<'a, T: Target> WarmUp<'a, T> {
         };
         let mut white = self.target.whitened(&work.whitening)?;
         work.states = work.normal_draws();
-        let nearly_normal = work.pilot(&white, PILOT, None)?;
-        if !nearly_normal {
+        let mut best = None;
+        if work.pilot(&white, PILOT, None)? {
+            best = Some(work.fit_step(&white, NEARLY_NORMAL, NEAR)?).filter(|found| found.within);
+        }
+        if best.is_none() {
             work.rewhiten(&white)?;
             white = self.target.whitened(&work.whitening)?;
         }
-        let range = if nearly_normal { NEAR } else { FAR };
-        let best = work.choose(&white, range, nearly_normal)?;
+        let best = match best {
+            Some(found) => found,
+            None => work.choose(&white)?,
+        };
         Ok(work.finish(white, best))
     }
 }
@@ -293,17 +311,12 @@ impl<T: Target> Work<'_, T> {
         Ok(())
     }
 
-    /// The kernel and step with the most effective draws a gradient within the tolerance.
-    fn choose(&mut self, white: &T::White, range: [f64; 2], nearly_normal: bool) -> Result<Candidate, Error> {
-        let kernels = if nearly_normal { NEARLY_NORMAL } else { FAR_FROM_NORMAL };
+    /// The kernel and step with the most effective draws a gradient within the tolerance, for a posterior that is not nearly normal.
+    fn choose(&mut self, white: &T::White) -> Result<Candidate, Error> {
         let mut best: Option<Candidate> = None;
-        for kernel in kernels {
-            let found = self.fit_step(white, kernel, range)?;
-            let better = |old: &Candidate| {
-                (found.within, found.efficiency) > (old.within, old.efficiency)
-                    || (!found.within && !old.within && found.bias.largest() < old.bias.largest())
-            };
-            if best.as_ref().is_none_or(better) {
+        for kernel in FAR_FROM_NORMAL {
+            let found = self.fit_step(white, kernel, FAR)?;
+            if best.as_ref().is_none_or(|old| found.beats(old)) {
                 best = Some(found);
             }
             if best.as_ref().is_some_and(|b| b.within && b.efficiency > POOR) {
@@ -324,9 +337,13 @@ impl<T: Target> Work<'_, T> {
             let bias = found.bias.bound();
             let predicted = eta * (AIM * self.question.tolerance / bias).sqrt();
             let next = predicted.clamp(0.3 * eta, 1.5 * eta).min(longest);
-            let within = found.within;
-            if best.as_ref().is_none_or(|b| (found.within, found.efficiency) > (b.within, b.efficiency)) {
+            let (within, hopeless) =
+                (found.within, kernel == NEARLY_NORMAL && bias > HOPELESS * self.question.tolerance);
+            if best.as_ref().is_none_or(|old| found.beats(old)) {
                 best = Some(found);
+            }
+            if hopeless {
+                break;
             }
             // Within, and little to gain; or too long, and shorter next time.
             if within && next < 1.2 * eta {
@@ -357,7 +374,8 @@ impl<T: Target> Work<'_, T> {
             bias = Bias::from_differences(&chains.measure(COMPARED, Some(&self.whitening))?);
         }
         self.gradients += chains.gradients();
-        if !chains.diverged() {
+        // A step that is far too long has taken even the finer chains away from where the posterior is.
+        if bias.largest() <= HOPELESS * tolerance {
             self.states.copy_from_slice(chains.fine().theta());
         }
         let kernel = from_scheme(&scheme, 1.0)?;
