@@ -59,8 +59,11 @@ impl<G: Gradient> Chebyshev<G> {
     /// Uses `nodes` gradients for each integral; 1 to 1024.
     ///
     /// # Errors
-    /// For another number of nodes.
+    /// For another number of nodes, or a gradient of no dimensions.
     pub fn new(gradient: G, nodes: usize) -> Result<Self, Error> {
+        if gradient.dimension() == 0 {
+            return Err(Error::Length { what: "the point of the gradient", got: 0, need: 1 });
+        }
         Ok(Self { gradient, rule: LineRule::new(nodes, 1.0)? })
     }
 }

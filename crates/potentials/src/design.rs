@@ -70,7 +70,7 @@ impl<'a> Dense<'a> {
         if rows == 0 || columns == 0 {
             return Err(Error::Empty { rows, columns });
         }
-        length("the design", values.len(), rows * columns)?;
+        length("the design", values.len(), rows.saturating_mul(columns))?;
         if let Some(at) = values.iter().position(|x| !x.is_finite()) {
             return Err(Error::Entry { row: at / columns, column: at % columns, value: values[at] });
         }
@@ -159,6 +159,23 @@ impl Sparse {
                 sparse.indices.push(column);
                 sparse.values.push(value);
             }
+            sparse.starts.push(sparse.values.len());
+        }
+        sparse
+    }
+
+    /// The same design with a column of ones before the others.
+    #[must_use]
+    pub fn with_intercept(&self) -> Self {
+        let rows = self.starts.len() - 1;
+        let mut sparse =
+            Self { columns: self.columns + 1, starts: vec![0], indices: Vec::new(), values: Vec::new() };
+        for row in 0..rows {
+            let (indices, values) = self.row(row);
+            sparse.indices.push(0);
+            sparse.indices.extend(indices.iter().map(|k| k + 1));
+            sparse.values.push(1.0);
+            sparse.values.extend_from_slice(values);
             sparse.starts.push(sparse.values.len());
         }
         sparse

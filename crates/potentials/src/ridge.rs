@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::design::Design;
 use crate::error::{Error, length};
-use crate::families::{Family, Observation};
+use crate::families::{Family, NO_TRIALS, Observation, WHOLE_TRIALS};
 use crate::pass::Terms;
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
@@ -68,7 +68,9 @@ impl<'a, F: Family> Ridge<'a, F> {
         for (row, (&response, &trials)) in responses.iter().zip(trials).enumerate() {
             let y = Observation { response, trials };
             if let Some(need) = family.objection(y) {
-                return Err(Error::Row { what: "response", row, value: response, need });
+                let of_trials = need == NO_TRIALS || need == WHOLE_TRIALS;
+                let (what, value) = if of_trials { ("trials", trials) } else { ("response", response) };
+                return Err(Error::Row { what, row, value, need });
             }
             observations.push(y);
         }

@@ -288,34 +288,54 @@ impl<F: Family + Clone> Ridge<'_, F> {
             (Design::Sparse(sparse), Map::Matrix(matrix)) => product(&sparse.to_dense()?, matrix)?,
         };
         let offsets = (0..self.design().rows()).map(|row| self.predictor(row, &whitening.centre)).collect();
-        self.with_coordinates(design, self.quadratic().whitened(whitening), offsets)
+        self.with_coordinates(design, self.quadratic().whitened(whitening)?, offsets)
     }
 }
 
 impl Quadratic {
     /// The same function of z.
-    fn whitened(&self, whitening: &Whitening) -> Self {
+    fn whitened(&self, whitening: &Whitening) -> Result<Self, Error> {
         let d = whitening.dimension();
         if let (Self::Diagonal(prior), Map::Diagonal(scales)) = (self, &whitening.map) {
-            return Self::Diagonal(prior.whitened(&whitening.centre, scales));
+            return Ok(Self::Diagonal(prior.whitened(&whitening.centre, scales)?));
         }
         let slope = self.gradient(&whitening.centre);
         let mut linear = vec![0.0; d];
         whitening.map.add_transposed_image(&slope, &mut linear);
         let mut q = vec![0.0; d * d];
         self.add_to(&mut q);
-        Self::General { matrix: whitening.map.congruence(&q, d), linear }
+        let matrix = whitening.map.congruence(&q, d);
+        let lost = |k: usize| !matrix[k * (d + 1)].is_finite() || !linear[k].is_finite();
+        match (0..d).find(|k| lost(*k)) {
+            Some(coefficient) => Err(Error::Whitening {
+                what: "the precision of the prior in new coordinates",
+                coefficient,
+                value: matrix[coefficient * (d + 1)],
+                need: "a finite number",
+            }),
+            None => Ok(Self::General { matrix, linear }),
+        }
     }
 }
 
 impl Prior {
     /// The same prior of z = (θ − centre)/scale.
-    fn whitened(&self, centre: &[f64], scales: &[f64]) -> Self {
+    fn whitened(&self, centre: &[f64], scales: &[f64]) -> Result<Self, Error> {
         let means = self.mean().iter().zip(self.precision());
         let mean = means.zip(centre.iter().zip(scales));
         let mean = mean.map(|((m, q), (c, s))| if *q == 0.0 { 0.0 } else { (m - c) / s });
-        let precision = self.precision().iter().zip(scales).map(|(q, s)| q * s * s);
-        Self::from_precision(mean.collect(), precision.collect())
+        let precision: Vec<f64> = self.precision().iter().zip(scales).map(|(q, s)| q * s * s).collect();
+        // A precision that vanishes or overflows on the way would be another prior.
+        let lost = |(new, old): (&f64, &f64)| !new.is_finite() || (*new == 0.0 && *old > 0.0);
+        match precision.iter().zip(self.precision()).position(lost) {
+            Some(coefficient) => Err(Error::Whitening {
+                what: "the precision of the prior in new coordinates",
+                coefficient,
+                value: precision[coefficient],
+                need: "a positive, finite number",
+            }),
+            None => Ok(Self::from_precision(mean.collect(), precision)),
+        }
     }
 }
 
@@ -337,20 +357,30 @@ impl<G: Gradient> Whitened<G> {
     }
 }
 
+thread_local! {
+    /// Room for a point and a gradient, kept between calls.
+    static ROOM: std::cell::Cell<Vec<f64>> = const { std::cell::Cell::new(Vec::new()) };
+}
+
 impl<G: Gradient> Gradient for Whitened<G> {
     fn dimension(&self) -> usize {
         self.whitening.dimension()
     }
 
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
-        let mut theta = self.whitening.centre.clone();
-        self.whitening.map.add_image(point, &mut theta);
-        let mut slope = vec![0.0; theta.len()];
-        let failed = |message| format!("{message} (in original coordinates, at {theta:?})");
-        self.gradient.gradient(&theta, &mut slope).map_err(failed)?;
+        // Taken away while in use, so that a gradient that is itself a whitened one finds room of its own.
+        let mut room = ROOM.take();
+        room.resize(2 * self.dimension(), 0.0);
+        let (theta, slope) = room.split_at_mut(self.dimension());
+        theta.copy_from_slice(&self.whitening.centre);
+        self.whitening.map.add_image(point, theta);
+        slope.fill(0.0);
+        let outcome = self.gradient.gradient(theta, slope);
         gradient.fill(0.0);
-        self.whitening.map.add_transposed_image(&slope, gradient);
-        Ok(())
+        self.whitening.map.add_transposed_image(slope, gradient);
+        let outcome = outcome.map_err(|message| format!("{message} (in original coordinates, at {theta:?})"));
+        ROOM.set(room);
+        outcome
     }
 }
 

@@ -442,3 +442,66 @@ proptest! {
         prop_assert!(largest_difference(&whole, &sum) < 1e-12 * (1.0 + size(&first) + size(&second)));
     }
 }
+
+#[test]
+fn many_rows_are_the_plain_sum_over_them() {
+    // Enough rows for several blocks, and a number that no block divides.
+    let (rows, d, length) = (20_011, 6, 0.8);
+    let values = numbers(81, rows * d, 0.5);
+    let responses: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i * 7 % 3 == 0))).collect();
+    let dense = Dense::new(rows, d, values.clone()).unwrap();
+    let sparse = Sparse::from_dense(&dense);
+    let (position, momentum) = (numbers(82, d, 0.0), numbers(83, d, 0.0));
+    let dot = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+    let mut plain = vec![0.0; d];
+    let mut gradient = vec![0.0; d];
+    for (row, y) in values.chunks(d).zip(&responses) {
+        let (s, t) = (dot(row, &position), length * dot(row, &momentum));
+        let (mean, slope) =
+            (Logistic.mean_slope(s, t, Observation::of(*y)), Logistic.slope(s, Observation::of(*y)));
+        (0..d).for_each(|k| {
+            plain[k] += length * mean * row[k];
+            gradient[k] += slope * row[k];
+        });
+    }
+    for design in [Design::from(dense), Design::from(sparse)] {
+        let model = Ridge::new(design, Logistic, &responses, Prior::flat(d)).unwrap();
+        assert!(
+            largest_difference(&integral(&model, length, &position, &momentum), &plain)
+                < 1e-11 * size(&plain)
+        );
+        let mut found = vec![0.0; d];
+        model.gradient(&position, &mut found).unwrap();
+        assert!(largest_difference(&found, &gradient) < 1e-11 * size(&gradient));
+    }
+}
+
+#[test]
+fn an_intercept_is_the_same_for_dense_and_sparse_designs() {
+    let dense = Dense::new(9, 3, numbers(91, 27, 0.6)).unwrap();
+    assert_eq!(Sparse::from_dense(&dense).with_intercept(), Sparse::from_dense(&dense.with_intercept()));
+}
+
+#[test]
+fn bad_trials_are_named_as_such() {
+    let with = |family: Any, trials: f64| {
+        let design = Dense::new(2, 1, vec![1.0, 2.0]).unwrap();
+        let made = Ridge::with_trials(design, family, &[1.0, 1.0], &[1.0, trials], Prior::flat(1));
+        made.map(drop).unwrap_err().to_string()
+    };
+    let logistic = || Any(Box::new(Logistic));
+    assert_eq!(
+        with(logistic(), 0.5),
+        "trials in row 1: found 0.5, need a whole number of trials of at least 1"
+    );
+    let none = "trials in row 1: found 3, need 1, because this family has no trials";
+    assert_eq!(with(Any(Box::new(Poisson)), 3.0), none);
+    assert_eq!(with(Any(Box::new(Gaussian::new(1.0).unwrap())), 3.0), none);
+    // A gradient of no dimensions, a design that does not fit into memory, a predictor that is not a number.
+    assert!(Chebyshev::new(FromFn::new(0, |_: &[f64], _: &mut [f64]| Ok(())), 3).is_err());
+    assert!(Dense::new(1 << 63, 2, vec![]).is_err());
+    for family in families() {
+        assert!(family.mean_slope(f64::NAN, 0.5, Observation::of(1.0)).is_nan(), "{}", family.name());
+        assert!(family.mean_slope(0.5, f64::NAN, Observation::of(1.0)).is_nan(), "{}", family.name());
+    }
+}

@@ -318,3 +318,26 @@ fn a_posterior_that_does_not_exist_is_named_in_any_coordinates() {
     assert_eq!(verdict(separated.clone(), [1.0, flat, 1.0, 1.0]), "separated");
     assert_eq!(verdict(separated, [flat, 1.0, flat, flat]), "proper");
 }
+
+#[test]
+fn a_prior_is_not_lost_on_the_way() {
+    let model = || {
+        Ridge::new(
+            Dense::new(2, 1, vec![1e-3, 2e-3]).unwrap(),
+            Logistic,
+            &[0.0, 1.0],
+            Prior::centred(1, 2.0).unwrap(),
+        )
+        .unwrap()
+    };
+    for (scale, found) in [(1e-170, "0"), (1e160, "inf")] {
+        let w = Whitening::diagonal(&[0.0], &[scale]).unwrap();
+        let message = model().whitened(&w).map(drop).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            format!(
+                "the precision of the prior in new coordinates at coefficient 0: found {found}, need a positive, finite number"
+            )
+        );
+    }
+}

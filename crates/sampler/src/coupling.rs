@@ -13,6 +13,9 @@ use ridgewalk_quadrature::LineRule;
 
 use crate::error::{Error, length};
 
+/// The longest short step, in units of 1/ξ: beyond it the quadrature that compares the noise kernels is no longer exact.
+const LONGEST: f64 = 2000.0;
+
 /// How the standard normals of a long step follow from those of the two short steps that it is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coupling {
@@ -26,8 +29,17 @@ impl Coupling {
     /// For Algorithm 1, with the parameters of the short steps. Takes one extra normal for each coordinate.
     ///
     /// # Errors
-    /// Parameters at which the coefficients of the short or of the long step over- or underflow.
+    /// Parameters at which the coefficients of the short or of the long step over- or underflow, and ξη above 2000.
     pub fn third_order(short: Parameters) -> Result<Self, Error> {
+        let z = short.xi() * short.eta();
+        if z > LONGEST {
+            return Err(ridgewalk_coefficients::Error::TooLong {
+                quantity: "xi * eta",
+                value: z,
+                most: LONGEST,
+            }
+            .into());
+        }
         let long = Parameters::new(short.gamma(), short.xi(), 2.0 * short.eta())?;
         let (short_factor, long_factor) =
             (Coefficients::new(short, 1.0)?.cholesky(), Coefficients::new(long, 1.0)?.cholesky());
@@ -102,6 +114,9 @@ impl Coupling {
         length("the normals of the first short step", first.len(), long.len())?;
         length("the normals of the second short step", second.len(), long.len())?;
         length("the extra normals", extra.len(), d * self.extra)?;
+        if d == 0 {
+            return Ok(());
+        }
         let width = 2 * self.normals + self.extra;
         let sources = || first.chunks_exact(d).chain(second.chunks_exact(d)).chain(extra.chunks_exact(d));
         for (row, out) in self.matrix.chunks_exact(width).zip(long.chunks_exact_mut(d)) {

@@ -171,12 +171,14 @@ impl<'a> Sampler<'a> {
     /// interrupted; a run with more draws can go on where one with fewer ended. The potential is that of the chains.
     ///
     /// # Errors
-    /// As [`Sampler::run`], and for another number of chains. After an error of the sink the chains may be beyond the last draw kept.
+    /// As [`Sampler::run`], and for another number of chains. Draws that a sink did not take wait in the ensemble, and the next call begins
+    /// with them.
     pub fn go_on(&mut self, ensemble: &mut Ensemble<'_>, sink: &mut dyn Sink) -> Result<Outcome, Error> {
         let steps = self.steps()?;
         if ensemble.chains() != self.chains {
             return Err(Error::Ensemble { got: ensemble.chains(), need: self.chains });
         }
+        length("a state of the ensemble", ensemble.dimension(), self.potential.dimension())?;
         let began = Instant::now();
         let mut kept = 0;
         sink.begin(self.chains, ensemble.dimension()).map_err(|source| Error::Sink { kept, source })?;
@@ -188,9 +190,8 @@ impl<'a> Sampler<'a> {
                 stopped = true;
                 break;
             }
-            let first_draw = self.schedule.draws(ensemble.steps());
             pace.measure(steps - ensemble.steps(), |leg| ensemble.leg(self.kernel, leg, Some(self.schedule)));
-            ensemble.deliver(first_draw, sink, &mut kept)?;
+            ensemble.deliver(sink, &mut kept)?;
             if told.elapsed() >= LEG {
                 sink.flush().map_err(|source| Error::Sink { kept, source })?;
                 self.tell(ensemble, steps, began);

@@ -109,6 +109,9 @@ impl<'a> Ensemble<'a> {
             return Err(Error::Zero { name: "chains" });
         }
         let d = potential.dimension();
+        if let Some(saved) = chains.iter().find(|saved| saved.end.is_none() && saved.steps != steps) {
+            return Err(Error::Snapshot { got: saved.steps, need: steps });
+        }
         for (chain, saved) in chains.iter().enumerate() {
             let State { theta, p, r } = &saved.state;
             for (what, list) in [("theta of a chain", theta), ("p of a chain", p), ("r of a chain", r)] {
@@ -147,7 +150,7 @@ impl<'a> Ensemble<'a> {
             for (number, saved) in (first..).zip(members) {
                 let stream = Stream::at(self.seed, number as u64, saved.position);
                 let SavedChain { steps, gradients, end, .. } = saved.clone();
-                let chain = Chain { number, stream, steps, gradients, end, kept: Vec::new() };
+                let chain = Chain { number, stream, steps, gradients, end, kept: Vec::new(), first_kept: 0 };
                 if chain.end.is_some() {
                     ended.push(chain);
                 } else {
@@ -218,21 +221,41 @@ impl<'a> Ensemble<'a> {
         self.steps += steps;
     }
 
-    /// Hands the draws of the last leg to a sink, and counts them in `kept`.
-    pub(crate) fn deliver(&self, first_draw: u64, sink: &mut dyn Sink, kept: &mut u64) -> Result<(), Error> {
+    /// Hands the draws that are waiting to a sink, draw by draw, and counts them in `kept`. Those that it does not take go on waiting.
+    pub(crate) fn deliver(&mut self, sink: &mut dyn Sink, kept: &mut u64) -> Result<(), Error> {
         let d = self.dimension();
-        let mut members: Vec<&Chain> = self.members().filter(|chain| !chain.kept.is_empty()).collect();
+        let mut members: Vec<&mut Chain> = self
+            .groups
+            .iter_mut()
+            .flat_map(|group| group.active.iter_mut().chain(&mut group.ended))
+            .filter(|chain| !chain.kept.is_empty())
+            .collect();
         members.sort_by_key(|chain| chain.number);
-        let most = members.iter().map(|chain| chain.kept.len() / d).max().unwrap_or(0);
-        for (place, draw) in (0..most).zip(first_draw..) {
-            for chain in &members {
-                let Some(point) = chain.kept.get(place * d..(place + 1) * d) else { continue };
-                let failed = |source| Error::Sink { kept: *kept, source };
-                sink.keep(chain.number, draw, point).map_err(failed)?;
+        let first = members.iter().map(|chain| chain.first_kept).min().unwrap_or(0);
+        let beyond =
+            members.iter().map(|chain| chain.first_kept + (chain.kept.len() / d) as u64).max().unwrap_or(0);
+        let mut given = vec![0_usize; members.len()];
+        let mut outcome = Ok(());
+        'all: for draw in first..beyond {
+            for (chain, given) in members.iter().zip(&mut given) {
+                let Some(point) = chain.kept.get(*given * d..(*given + 1) * d) else { continue };
+                if chain.first_kept + *given as u64 != draw {
+                    continue;
+                }
+                if let Err(source) = sink.keep(chain.number, draw, point) {
+                    outcome = Err(Error::Sink { kept: *kept, source });
+                    break 'all;
+                }
+                *given += 1;
                 *kept += 1;
             }
         }
-        Ok(())
+        for (chain, given) in members.iter_mut().zip(given) {
+            chain.kept.drain(..given * d);
+            chain.first_kept += given as u64;
+        }
+        outcome?;
+        sink.flush().map_err(|source| Error::Sink { kept: *kept, source })
     }
 
     /// In the order of their numbers.

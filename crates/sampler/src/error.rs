@@ -77,6 +77,14 @@ pub enum Error {
     /// The draws of a pilot could not be summarised.
     #[error(transparent)]
     Diagnostics(#[from] ridgewalk_diagnostics::Error),
+    /// A snapshot whose chains have not made the same number of steps.
+    #[error("a chain of the snapshot has made {got} steps: need {need}, as the others")]
+    Snapshot {
+        /// Steps of that chain.
+        got: u64,
+        /// Steps of the snapshot.
+        need: u64,
+    },
     /// An ensemble that was made for another run than this one.
     #[error("an ensemble of {got} chains: need {need}")]
     Ensemble {

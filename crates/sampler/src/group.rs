@@ -35,8 +35,9 @@ pub(crate) struct Chain {
     pub(crate) steps: u64,
     pub(crate) gradients: u64,
     pub(crate) end: Option<ChainEnd>,
-    /// Its draws of this leg.
+    /// Its draws that no sink has taken yet, and the number of the first.
     pub(crate) kept: Vec<f64>,
+    pub(crate) first_kept: u64,
 }
 
 /// Chains that take their steps together.
@@ -83,8 +84,10 @@ impl Group {
     fn make_room(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Option<Schedule>) {
         self.noise.resize(kernel, self.now.dimension(), self.active.len());
         for chain in self.active.iter_mut().chain(&mut self.ended) {
-            chain.kept.clear();
             if let (Some(schedule), None) = (schedule, &chain.end) {
+                if chain.kept.is_empty() {
+                    chain.first_kept = schedule.draws(chain.steps);
+                }
                 let draws = schedule.draws(chain.steps.saturating_add(steps)) - schedule.draws(chain.steps);
                 let entries = usize::try_from(draws).unwrap_or(0).saturating_mul(self.now.dimension());
                 chain.kept.reserve(entries);

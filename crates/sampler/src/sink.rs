@@ -48,6 +48,10 @@ impl<'a, S: Sink + ?Sized> InOriginal<'a, S> {
 
 impl<S: Sink + ?Sized> Sink for InOriginal<'_, S> {
     fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        if dimension != self.point.len() {
+            let of = self.point.len();
+            return Err(format!("a whitening of {of} dimensions: need {dimension}").into());
+        }
         self.sink.begin(chains, dimension)
     }
 

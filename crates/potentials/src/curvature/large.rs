@@ -43,9 +43,9 @@ impl<F: Family> Ridge<'_, F> {
     fn trace(&self, c: &[f64]) -> Bound {
         let mut sum: f64 = self.quadratic().diagonal().iter().sum();
         for (row, c) in c.iter().enumerate() {
-            let mut squares = 0.0;
-            visit(self.design(), row, |_, a| squares += a * a);
-            sum += c * squares;
+            // The root of the weight first: squares alone could under- or overflow where the products do not.
+            let root = c.sqrt();
+            visit(self.design(), row, |_, a| sum += (root * a) * (root * a));
         }
         Bound { value: sum * (1.0 + self.rounding()), basis: Basis::Trace }
     }

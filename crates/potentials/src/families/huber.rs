@@ -51,7 +51,10 @@ impl Family for Huber {
         let Segment { low, high, length } = Segment::new(self.residual(s, y), t / self.scale);
         let delta = self.delta;
         // Wholly inside, or wholly in one of the straight parts: no division by the length.
-        let mean = if low.value >= delta {
+        let mean = if low.value.is_nan() || high.value.is_nan() {
+            // Comparisons, minima and maxima below would pass over it.
+            f64::NAN
+        } else if low.value >= delta {
             delta
         } else if high.value <= -delta {
             -delta

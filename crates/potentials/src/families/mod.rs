@@ -99,10 +99,15 @@ fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::NotPositive { name, value }) }
 }
 
+/// The objection to trials where there are none.
+pub(crate) const NO_TRIALS: &str = "1, because this family has no trials";
+/// The objection to trials that cannot be counted.
+pub(crate) const WHOLE_TRIALS: &str = "a whole number of trials of at least 1";
+
 /// An objection to everything but real numbers.
 fn real(y: Observation) -> Option<&'static str> {
     if y.trials != 1.0 {
-        Some("this family has no trials")
+        Some(NO_TRIALS)
     } else if y.response.is_finite() {
         None
     } else {
@@ -114,7 +119,7 @@ fn real(y: Observation) -> Option<&'static str> {
 fn binomial(y: Observation) -> Option<&'static str> {
     let whole = |x: f64| x.is_finite() && x >= 0.0 && x.fract() == 0.0;
     if !(whole(y.trials) && y.trials >= 1.0) {
-        Some("a whole number of trials of at least 1")
+        Some(WHOLE_TRIALS)
     } else if !whole(y.response) {
         Some(if y.trials == 1.0 { "0 or 1" } else { "a whole number of successes of at least 0" })
     } else if y.response > y.trials {

@@ -1,7 +1,7 @@
 //! Poisson regression with the log link: counts of mean e^s.
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Observation};
+use super::{CurvatureBounds, Family, NO_TRIALS, Observation};
 use crate::elementary::{self, CHUNK, within_reach};
 use crate::segment::Segment;
 
@@ -24,7 +24,7 @@ impl Family for Poisson {
 
     fn objection(&self, y: Observation) -> Option<&'static str> {
         if y.trials != 1.0 {
-            Some("this family has no trials")
+            Some(NO_TRIALS)
         } else if y.response >= 0.0 && y.response.is_finite() && y.response.fract() == 0.0 {
             None
         } else {
