@@ -27,7 +27,7 @@ const BLOCK: u64 = 16;
 /// // A normal distribution of variance 1: Algorithm 1 at η = 0.8 has a variance that is too small by a few per cent.
 /// let gradient = |x: &[f64], g: &mut [f64]| { g[0] = x[0]; Ok(()) };
 /// let target = Chebyshev::new(FromFn::new(1, gradient), 3)?;
-/// let mut chains = CoupledChains::new(&target, &Scheme::third_order(1.2, 2.0, 0.8)?, 1.0, 1, &[0.0; 16])?;
+/// let mut chains = CoupledChains::new(&target, &Scheme::third_order(1.2, 2.0, 0.8)?, 1.0, 1, &[0.0; 64])?;
 /// chains.advance(50)?;
 /// let found = chains.measure(200, None)?;
 /// assert!(found[0].variance.abs() > 5.0 * found[0].variance_error);

@@ -6,7 +6,7 @@ use std::alloc::System;
 
 use common::{Quadratic, kernels};
 use ridgewalk_potentials::families::Logistic;
-use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge};
+use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Whitened, Whitening};
 use ridgewalk_sampler::{Ensemble, Kernel};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -38,8 +38,10 @@ fn steps_allocate_nothing() {
         Ok(())
     };
     let black_box = Chebyshev::new(FromFn::new(7, gradient), 4).unwrap();
+    let whitening = Whitening::diagonal(&[0.1; 7], &[0.5; 7]).unwrap();
+    let whitened = Chebyshev::new(Whitened::new(FromFn::new(7, gradient), whitening).unwrap(), 4).unwrap();
     for kernel in kernels(1.0, 2.0, 0.4, 4.0) {
-        for potential in [&quadratic as &(dyn LineIntegral + Sync), &black_box] {
+        for potential in [&quadratic as &(dyn LineIntegral + Sync), &black_box, &whitened] {
             assert_eq!(allocations(potential, kernel.as_ref(), 1000), 0, "{}", kernel.name());
         }
     }
