@@ -405,3 +405,37 @@ proptest! {
         }
     }
 }
+
+/// Rows of an intercept and three columns of small integers, with overlap in the three flat columns.
+const MIXED: [[f64; 4]; 18] = [
+    [1.0, -1.0, 3.0, 3.0],
+    [1.0, 0.0, 3.0, -3.0],
+    [1.0, -1.0, 3.0, 0.0],
+    [1.0, 0.0, -2.0, 1.0],
+    [1.0, -3.0, 3.0, -3.0],
+    [1.0, 1.0, 2.0, 3.0],
+    [1.0, -1.0, 1.0, -1.0],
+    [1.0, 2.0, 2.0, -3.0],
+    [1.0, 2.0, -3.0, -3.0],
+    [1.0, 2.0, 1.0, 3.0],
+    [1.0, 3.0, 1.0, -3.0],
+    [1.0, 2.0, -1.0, -1.0],
+    [1.0, 3.0, 2.0, 0.0],
+    [1.0, -1.0, -3.0, 0.0],
+    [1.0, 1.0, 2.0, 2.0],
+    [1.0, 0.0, 3.0, 1.0],
+    [1.0, 2.0, 2.0, 3.0],
+    [1.0, 0.0, -2.0, 1.0],
+];
+
+#[test]
+fn a_direction_that_a_proper_prior_holds_is_no_separation() {
+    // Separated with all four columns, and not with the three whose priors are flat, as a linear programme says.
+    let y = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let scales = [f64::INFINITY, 2.0, f64::INFINITY, f64::INFINITY];
+    let diagonal = Prior::normal(&[0.0; 4], &scales).unwrap();
+    let model = Ridge::new(Dense::new(18, 4, MIXED.concat()).unwrap(), Logistic, &y, diagonal).unwrap();
+    let mode = model.mode().unwrap();
+    assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
+    assert!(distance(&model, &mode.point) < 1e-8, "{mode:?}");
+}
