@@ -439,3 +439,27 @@ fn a_direction_that_a_proper_prior_holds_is_no_separation() {
     assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
     assert!(distance(&model, &mode.point) < 1e-8, "{mode:?}");
 }
+
+#[test]
+fn no_curvature_is_claimed_where_the_hessian_is_singular_to_rounding() {
+    // Noise of 1e-8 is no relation, but its square is rounding.
+    let n = 80;
+    let design = Dense::new(n, 5, related(n, 1e-8)).unwrap();
+    let model = Ridge::new(design, Logistic, &responses(63, n), Prior::flat(5)).unwrap();
+    match model.mode() {
+        Ok(mode) => assert!(matches!(mode.properness, Properness::NotChecked(_)), "{mode:?}"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn complete_separation_is_preferred_to_a_column_that_separates_a_row() {
+    // Column 2 alone separates the last row; columns 0 and 1 together separate all.
+    let values = vec![1.0, 1.0, 0.0, 1.0, 2.0, 0.0, 1.0, 3.0, 0.0, 1.0, 4.0, 1.0];
+    let model =
+        Ridge::new(Dense::new(4, 3, values).unwrap(), Logistic, &[0.0, 0.0, 1.0, 1.0], Prior::flat(3))
+            .unwrap();
+    let (found, text) = improper(model.mode());
+    let Impropriety::Separation(separation) = found else { panic!("{text}") };
+    assert_eq!((separation.kind, separation.separated), (SeparationKind::Complete, 4), "{text}");
+}

@@ -182,6 +182,7 @@ impl ModeSearch {
     /// As [`ModeSearch::of_gradient`], and [`Error::Improper`] if there is no posterior, with the columns and the direction.
     pub fn of_ridge<F: Family>(&self, ridge: &Ridge<'_, F>) -> Result<Mode, Error> {
         let start = self.start(ridge.dimension())?;
+        ridge.check_range()?;
         let by_prior = ridge.has_proper_prior();
         let flat = (!by_prior).then(|| Flat::under_prior(ridge));
         let mut clear_rank = false;
@@ -247,8 +248,10 @@ impl ModeSearch {
             }),
             End::Converged => {
                 let definite = found.definite || (clear_rank && found.curved);
-                let properness = if definite {
+                let properness = if definite && found.certain {
                     Properness::Proper(Proof::Curvature)
+                } else if definite {
+                    Properness::NotChecked("rounding hides whether a mode is near")
                 } else {
                     Properness::NotChecked("the Hessian at the mode is singular to rounding")
                 };
@@ -301,8 +304,9 @@ impl<F: Family> Ridge<'_, F> {
     /// Whether the data are separated, whatever the prior: a proper prior then is all that keeps some coefficients finite.
     ///
     /// # Errors
-    /// If the likelihood is not finite at 0.
+    /// If the likelihood is not finite at 0, or squares of the design's entries overflow.
     pub fn separation(&self) -> Result<Separability, Error> {
+        self.check_range()?;
         let flat = Flat::everything(self);
         if !flat.separable() {
             return Ok(Separability::Overlapping);
@@ -313,9 +317,11 @@ impl<F: Family> Ridge<'_, F> {
         }
         let newton =
             Newton { ridge: self, with_prior: false, tolerance: 1e-6, iterations: ITERATIONS_NEWTON };
-        Ok(match newton.run(vec![0.0; self.dimension()], Some(&flat))?.end {
+        let found = newton.run(vec![0.0; self.dimension()], Some(&flat))?;
+        Ok(match found.end {
             End::Separated(separation) => Separability::Separated(separation),
-            End::Converged => Separability::Overlapping,
+            End::Converged if found.certain => Separability::Overlapping,
+            End::Converged => Separability::NotDecided("rounding hides whether a mode is near"),
             End::Exhausted(why) => Separability::NotDecided(why),
         })
     }
