@@ -185,6 +185,12 @@ impl ModeSearch {
         ridge.check_range()?;
         let by_prior = ridge.has_proper_prior();
         let flat = (!by_prior).then(|| Flat::under_prior(ridge));
+        if let Some(flat) = &flat
+            && flat.too_large()
+            && let Some(impropriety) = flat.too_few_rows()
+        {
+            return Err(Error::Improper(impropriety));
+        }
         let mut clear_rank = false;
         if let Some(flat) = &flat
             && !flat.too_large()
@@ -198,14 +204,7 @@ impl ModeSearch {
         let suited = if ridge.dimension() <= NEWTON { Method::Newton } else { Method::Lbfgs };
         let mut mode = match self.method.unwrap_or(suited) {
             Method::Newton => self.by_newton(ridge, start, flat.as_ref(), clear_rank)?,
-            Method::Lbfgs => {
-                if let Some(separation) = flat.as_ref().and_then(Flat::single_column) {
-                    return Err(Error::Improper(Impropriety::Separation(separation)));
-                }
-                let scales = ridge.inverse_curvatures(&start);
-                let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
-                lbfgs::minimize(ridge, start, Some(scales), self.tolerance, iterations)?
-            }
+            Method::Lbfgs => self.by_lbfgs(ridge, start, flat.as_ref(), clear_rank)?,
         };
         if by_prior {
             mode.properness = Properness::Proper(Proof::Prior);
@@ -226,6 +225,44 @@ impl ModeSearch {
         Ok(mode)
     }
 
+    /// By L-BFGS, and then, as gradients alone cannot tell a mode from a slope that fades, looked at as Newton's method would.
+    fn by_lbfgs<F: Family>(
+        &self,
+        ridge: &Ridge<'_, F>,
+        start: Vec<f64>,
+        flat: Option<&Flat<'_, '_, F>>,
+        clear_rank: bool,
+    ) -> Result<Mode, Error> {
+        let improper = |separation| Err(Error::Improper(Impropriety::Separation(separation)));
+        if let Some(separation) = flat.and_then(Flat::single_column) {
+            return improper(separation);
+        }
+        let scales = ridge.inverse_curvatures(&start);
+        let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
+        let mut outcome = lbfgs::minimize(ridge, start, Some(scales), self.tolerance, iterations);
+        let point = match &outcome {
+            Ok(mode) => &mode.point,
+            Err(Error::NotConverged { point, .. }) => point,
+            Err(_) => return outcome,
+        };
+        let Some(flat) = flat else { return outcome };
+        if let Some(separation) = flat.along(point) {
+            return improper(separation);
+        }
+        if !flat.too_large() && flat.separable() {
+            let newton =
+                Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations: ITERATIONS_NEWTON };
+            let found = newton.run(point.clone(), Some(flat))?;
+            let properness = found.properness(clear_rank);
+            match (found.end, &mut outcome) {
+                (End::Separated(separation), _) => return improper(separation),
+                (End::Converged, Ok(mode)) => mode.properness = properness,
+                _ => {}
+            }
+        }
+        outcome
+    }
+
     fn by_newton<F: Family>(
         &self,
         ridge: &Ridge<'_, F>,
@@ -236,6 +273,7 @@ impl ModeSearch {
         let iterations = self.iterations.unwrap_or(ITERATIONS_NEWTON);
         let newton = Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations };
         let found = newton.run(start, flat)?;
+        let properness = found.properness(clear_rank);
         match found.end {
             End::Separated(separation) => Err(Error::Improper(Impropriety::Separation(separation))),
             End::Exhausted(why) => Err(Error::NotConverged {
@@ -247,14 +285,6 @@ impl ModeSearch {
                 point: found.point,
             }),
             End::Converged => {
-                let definite = found.definite || (clear_rank && found.curved);
-                let properness = if definite && found.certain {
-                    Properness::Proper(Proof::Curvature)
-                } else if definite {
-                    Properness::NotChecked("rounding hides whether a mode is near")
-                } else {
-                    Properness::NotChecked("the Hessian at the mode is singular to rounding")
-                };
                 let rounding = (found.decrement > self.tolerance)
                     .then_some(Note::Rounding { decrement: found.decrement });
                 Ok(Mode {

@@ -17,7 +17,7 @@ use super::line_search::line_search;
 use crate::error::Error;
 use crate::families::Family;
 use crate::hessian::{add_backward, dot, forward, gram, norm, visit};
-use crate::properness::{Flat, Separation};
+use crate::properness::{Flat, Proof, Properness, Separation};
 use crate::ridge::Ridge;
 
 /// Iterations before data are suspected to be separated.
@@ -62,6 +62,17 @@ pub(super) struct Found {
     pub(super) definite: bool,
     /// Whether every row is curved there.
     pub(super) curved: bool,
+}
+
+impl Found {
+    /// What a mode here says about the posterior, given whether all columns are clearly independent.
+    pub(super) fn properness(&self, clear_rank: bool) -> Properness {
+        match (self.definite || (clear_rank && self.curved), self.certain) {
+            (true, true) => Properness::Proper(Proof::Curvature),
+            (true, false) => Properness::NotChecked("rounding hides whether a mode is near"),
+            (false, _) => Properness::NotChecked("the Hessian at the mode is singular to rounding"),
+        }
+    }
 }
 
 /// Why it ended.

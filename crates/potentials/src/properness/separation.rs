@@ -52,6 +52,11 @@ impl<F: Family> Flat<'_, '_, F> {
         found.max_by_key(|separation| separation.separated)
     }
 
+    /// The separation along a point, seen from 0.
+    pub(crate) fn along(&self, point: &[f64]) -> Option<Separation> {
+        if self.separable() { self.confirm(&self.scaled(point)) } else { None }
+    }
+
     /// A direction that separates, from a point and Newton's step there.
     pub(crate) fn separation(&self, point: &[f64], step: &[f64]) -> Option<Separation> {
         if !self.separable() {
