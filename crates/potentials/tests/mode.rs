@@ -4,7 +4,7 @@ mod support;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use ridgewalk_potentials::families::{Family, Gaussian, Huber, Logistic, Poisson};
+use ridgewalk_potentials::families::{Family, Gaussian, Huber, Logistic, Poisson, Probit};
 use ridgewalk_potentials::{
     Dense, Error, FromFn, Impropriety, Method, Mode, ModeSearch, Prior, Proof, Properness, Ridge,
     Separability, SeparationKind, Sparse,
@@ -323,4 +323,52 @@ fn searches_that_fail_say_what_happened() {
     assert!(
         ModeSearch::new().with_tolerance(0.0).is_err() && ModeSearch::new().with_tolerance(f64::NAN).is_err()
     );
+}
+
+#[test]
+fn numbers_beyond_range_are_errors_and_not_modes() {
+    for factor in [1e200, 1e-200] {
+        let values = vec![factor, 1.0, -factor, 1.0, 2.0 * factor, 1.0, factor, 1.0];
+        let design = Dense::new(4, 2, values).unwrap();
+        let model = Ridge::new(design, Logistic, &[0.0, 1.0, 1.0, 1.0], Prior::flat(2)).unwrap();
+        for method in [Method::Newton, Method::Lbfgs] {
+            let outcome = ModeSearch::new().with_method(method).of_ridge(&model);
+            assert!(matches!(outcome, Err(Error::Overflow { .. })), "{factor:e}: {outcome:?}");
+        }
+        assert!(matches!(model.separation(), Err(Error::Overflow { .. })));
+    }
+    // Counts whose squares overflow: the mode or an error, never a point where nothing is finite.
+    for count in [1e15, 1e100, 1e160, 1e300] {
+        let design = Dense::new(4, 1, vec![1.0; 4]).unwrap();
+        let y = [count, 2.0 * count, 0.0, count];
+        match Ridge::new(design, Poisson, &y, Prior::flat(1)).unwrap().mode() {
+            Ok(mode) => assert!((mode.point[0] / count.ln() - 1.0).abs() < 1e-9, "{count:e}: {mode:?}"),
+            Err(Error::NotFinite { .. } | Error::NotConverged { .. }) => assert!(count > 1e15, "{count:e}"),
+            Err(error) => panic!("{count:e}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn steep_columns_beside_a_flat_intercept_are_solved() {
+    // Probit, predictors in steps of 1000: the rows beside 0 are all that is curved.
+    let x = [
+        -1000.0, -2000.0, 0.0, -2000.0, -2000.0, -1000.0, 2000.0, -2000.0, 0.0, 2000.0, -1000.0, -2000.0,
+        2000.0,
+    ];
+    let y = [1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let prior = Prior::normal(&[0.0; 2], &[f64::INFINITY, 2.0]).unwrap();
+    let model = Ridge::new(with_ones(&[x.to_vec()]), Probit, &y, prior).unwrap();
+    let mode = model.mode().unwrap();
+    assert!(distance(&model, &mode.point) < 1e-6, "{mode:?}");
+}
+
+#[test]
+fn a_small_decrement_is_no_mode_while_steps_leave_the_slope() {
+    // One success and a wide prior: e^-t falls slowly to t 1e-12, in steps that each leave a third of the slope.
+    let design = Dense::new(1, 1, vec![1.0]).unwrap();
+    let model = Ridge::new(design, Logistic, &[1.0], Prior::centred(1, 1e6).unwrap()).unwrap();
+    let mode = ModeSearch::new().with_tolerance(1e-2).unwrap().of_ridge(&model).unwrap();
+    let t = mode.point[0];
+    assert!(((-t).exp() / (t * 1e-12) - 1.0).abs() < 0.1, "{mode:?}");
 }

@@ -5,7 +5,8 @@ mod support;
 use proptest::prelude::*;
 use ridgewalk_potentials::families::{Family, Logistic, Observation, Poisson, Probit};
 use ridgewalk_potentials::{
-    Dense, Error, Impropriety, Mode, Note, Prior, Proof, Properness, Ridge, Separability, SeparationKind,
+    Dense, Error, Impropriety, Method, Mode, ModeSearch, Note, Prior, Proof, Properness, Ridge, Separability,
+    SeparationKind,
 };
 use support::*;
 
@@ -404,4 +405,103 @@ proptest! {
             Err(error) => prop_assert!(false, "{error}"),
         }
     }
+}
+
+/// Rows of an intercept and three columns of small integers, with overlap in the three flat columns.
+const MIXED: [[f64; 4]; 18] = [
+    [1.0, -1.0, 3.0, 3.0],
+    [1.0, 0.0, 3.0, -3.0],
+    [1.0, -1.0, 3.0, 0.0],
+    [1.0, 0.0, -2.0, 1.0],
+    [1.0, -3.0, 3.0, -3.0],
+    [1.0, 1.0, 2.0, 3.0],
+    [1.0, -1.0, 1.0, -1.0],
+    [1.0, 2.0, 2.0, -3.0],
+    [1.0, 2.0, -3.0, -3.0],
+    [1.0, 2.0, 1.0, 3.0],
+    [1.0, 3.0, 1.0, -3.0],
+    [1.0, 2.0, -1.0, -1.0],
+    [1.0, 3.0, 2.0, 0.0],
+    [1.0, -1.0, -3.0, 0.0],
+    [1.0, 1.0, 2.0, 2.0],
+    [1.0, 0.0, 3.0, 1.0],
+    [1.0, 2.0, 2.0, 3.0],
+    [1.0, 0.0, -2.0, 1.0],
+];
+
+#[test]
+fn a_direction_that_a_proper_prior_holds_is_no_separation() {
+    // Separated with all four columns, and not with the three whose priors are flat, as a linear programme says.
+    let y = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let scales = [f64::INFINITY, 2.0, f64::INFINITY, f64::INFINITY];
+    let diagonal = Prior::normal(&[0.0; 4], &scales).unwrap();
+    let model = Ridge::new(Dense::new(18, 4, MIXED.concat()).unwrap(), Logistic, &y, diagonal).unwrap();
+    let mode = model.mode().unwrap();
+    assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
+    assert!(distance(&model, &mode.point) < 1e-8, "{mode:?}");
+}
+
+#[test]
+fn no_curvature_is_claimed_where_the_hessian_is_singular_to_rounding() {
+    // Noise of 1e-8 is no relation, but its square is rounding.
+    let n = 80;
+    let design = Dense::new(n, 5, related(n, 1e-8)).unwrap();
+    let model = Ridge::new(design, Logistic, &responses(63, n), Prior::flat(5)).unwrap();
+    match model.mode() {
+        Ok(mode) => assert!(matches!(mode.properness, Properness::NotChecked(_)), "{mode:?}"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn complete_separation_is_preferred_to_a_column_that_separates_a_row() {
+    // Column 2 alone separates the last row; columns 0 and 1 together separate all.
+    let values = vec![1.0, 1.0, 0.0, 1.0, 2.0, 0.0, 1.0, 3.0, 0.0, 1.0, 4.0, 1.0];
+    let model =
+        Ridge::new(Dense::new(4, 3, values).unwrap(), Logistic, &[0.0, 0.0, 1.0, 1.0], Prior::flat(3))
+            .unwrap();
+    let (found, text) = improper(model.mode());
+    let Impropriety::Separation(separation) = found else { panic!("{text}") };
+    assert_eq!((separation.kind, separation.separated), (SeparationKind::Complete, 4), "{text}");
+}
+
+#[test]
+fn gradients_alone_do_not_pass_improper_posteriors_off_as_proper() {
+    let search = ModeSearch::new().with_method(Method::Lbfgs);
+    // Separated by two columns together, completely and all but two rows on the plane.
+    let x: Vec<f64> = (1..=8).map(f64::from).collect();
+    let complete = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
+    let model =
+        |x: &[f64], y: &[f64]| Ridge::new(with_ones(&[x.to_vec()]), Logistic, y, Prior::flat(2)).unwrap();
+    let (_, text) = improper(search.of_ridge(&model(&x, &complete)));
+    assert!(text.contains("complete separation"), "{text}");
+    let on_plane = [1.0, 2.0, 3.0, 4.0, 4.0, 6.0, 7.0, 8.0];
+    let (_, text) = improper(search.of_ridge(&model(&on_plane, &complete)));
+    assert!(text.contains("quasi-complete separation"), "{text}");
+    let overlap = search.of_ridge(&model(&x, &[0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])).unwrap();
+    assert_eq!((overlap.method, overlap.properness), (Method::Lbfgs, Properness::Proper(Proof::Curvature)));
+    // Too many columns for matrices: counted, or the end of the search is the direction.
+    let (n, d) = (50, 2100);
+    let wide = Ridge::new(
+        Dense::new(n, d, numbers(131, n * d)).unwrap(),
+        Logistic,
+        &responses(132, n),
+        Prior::flat(d),
+    );
+    let (found, text) = improper(wide.unwrap().mode());
+    assert_eq!(found, Impropriety::TooFewRows { columns: d, rows: n });
+    assert!(
+        text.contains("rank deficient: 2100 columns have flat priors, and there are 50 rows only"),
+        "{text}"
+    );
+    // With two flat columns among them, both of which are needed.
+    let n = 400;
+    let mut values = numbers(133, n * d);
+    let y: Vec<f64> = (0..n).map(|i| f64::from(u8::from(values[i * d + 1] > 0.3))).collect();
+    (0..n).for_each(|i| values[i * d] = 1.0);
+    let scales: Vec<f64> = (0..d).map(|k| if k < 2 { f64::INFINITY } else { 1e-3 }).collect();
+    let prior = Prior::normal(&vec![0.0; d], &scales).unwrap();
+    let (found, text) =
+        improper(Ridge::new(Dense::new(n, d, values).unwrap(), Logistic, &y, prior).unwrap().mode());
+    assert!(matches!(found, Impropriety::Separation(_)), "{text}");
 }

@@ -182,8 +182,15 @@ impl ModeSearch {
     /// As [`ModeSearch::of_gradient`], and [`Error::Improper`] if there is no posterior, with the columns and the direction.
     pub fn of_ridge<F: Family>(&self, ridge: &Ridge<'_, F>) -> Result<Mode, Error> {
         let start = self.start(ridge.dimension())?;
+        ridge.check_range()?;
         let by_prior = ridge.has_proper_prior();
         let flat = (!by_prior).then(|| Flat::under_prior(ridge));
+        if let Some(flat) = &flat
+            && flat.too_large()
+            && let Some(impropriety) = flat.too_few_rows()
+        {
+            return Err(Error::Improper(impropriety));
+        }
         let mut clear_rank = false;
         if let Some(flat) = &flat
             && !flat.too_large()
@@ -197,14 +204,7 @@ impl ModeSearch {
         let suited = if ridge.dimension() <= NEWTON { Method::Newton } else { Method::Lbfgs };
         let mut mode = match self.method.unwrap_or(suited) {
             Method::Newton => self.by_newton(ridge, start, flat.as_ref(), clear_rank)?,
-            Method::Lbfgs => {
-                if let Some(separation) = flat.as_ref().and_then(Flat::single_column) {
-                    return Err(Error::Improper(Impropriety::Separation(separation)));
-                }
-                let scales = ridge.inverse_curvatures(&start);
-                let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
-                lbfgs::minimize(ridge, start, Some(scales), self.tolerance, iterations)?
-            }
+            Method::Lbfgs => self.by_lbfgs(ridge, start, flat.as_ref(), clear_rank)?,
         };
         if by_prior {
             mode.properness = Properness::Proper(Proof::Prior);
@@ -225,6 +225,44 @@ impl ModeSearch {
         Ok(mode)
     }
 
+    /// By L-BFGS, and then, as gradients alone cannot tell a mode from a slope that fades, looked at as Newton's method would.
+    fn by_lbfgs<F: Family>(
+        &self,
+        ridge: &Ridge<'_, F>,
+        start: Vec<f64>,
+        flat: Option<&Flat<'_, '_, F>>,
+        clear_rank: bool,
+    ) -> Result<Mode, Error> {
+        let improper = |separation| Err(Error::Improper(Impropriety::Separation(separation)));
+        if let Some(separation) = flat.and_then(Flat::single_column) {
+            return improper(separation);
+        }
+        let scales = ridge.inverse_curvatures(&start);
+        let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
+        let mut outcome = lbfgs::minimize(ridge, start, Some(scales), self.tolerance, iterations);
+        let point = match &outcome {
+            Ok(mode) => &mode.point,
+            Err(Error::NotConverged { point, .. }) => point,
+            Err(_) => return outcome,
+        };
+        let Some(flat) = flat else { return outcome };
+        if let Some(separation) = flat.along(point) {
+            return improper(separation);
+        }
+        if !flat.too_large() && flat.separable() {
+            let newton =
+                Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations: ITERATIONS_NEWTON };
+            let found = newton.run(point.clone(), Some(flat))?;
+            let properness = found.properness(clear_rank);
+            match (found.end, &mut outcome) {
+                (End::Separated(separation), _) => return improper(separation),
+                (End::Converged, Ok(mode)) => mode.properness = properness,
+                _ => {}
+            }
+        }
+        outcome
+    }
+
     fn by_newton<F: Family>(
         &self,
         ridge: &Ridge<'_, F>,
@@ -235,6 +273,7 @@ impl ModeSearch {
         let iterations = self.iterations.unwrap_or(ITERATIONS_NEWTON);
         let newton = Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations };
         let found = newton.run(start, flat)?;
+        let properness = found.properness(clear_rank);
         match found.end {
             End::Separated(separation) => Err(Error::Improper(Impropriety::Separation(separation))),
             End::Exhausted(why) => Err(Error::NotConverged {
@@ -246,12 +285,6 @@ impl ModeSearch {
                 point: found.point,
             }),
             End::Converged => {
-                let definite = found.definite || (clear_rank && found.curved);
-                let properness = if definite {
-                    Properness::Proper(Proof::Curvature)
-                } else {
-                    Properness::NotChecked("the Hessian at the mode is singular to rounding")
-                };
                 let rounding = (found.decrement > self.tolerance)
                     .then_some(Note::Rounding { decrement: found.decrement });
                 Ok(Mode {
@@ -301,8 +334,9 @@ impl<F: Family> Ridge<'_, F> {
     /// Whether the data are separated, whatever the prior: a proper prior then is all that keeps some coefficients finite.
     ///
     /// # Errors
-    /// If the likelihood is not finite at 0.
+    /// If the likelihood is not finite at 0, or squares of the design's entries overflow.
     pub fn separation(&self) -> Result<Separability, Error> {
+        self.check_range()?;
         let flat = Flat::everything(self);
         if !flat.separable() {
             return Ok(Separability::Overlapping);
@@ -313,9 +347,11 @@ impl<F: Family> Ridge<'_, F> {
         }
         let newton =
             Newton { ridge: self, with_prior: false, tolerance: 1e-6, iterations: ITERATIONS_NEWTON };
-        Ok(match newton.run(vec![0.0; self.dimension()], Some(&flat))?.end {
+        let found = newton.run(vec![0.0; self.dimension()], Some(&flat))?;
+        Ok(match found.end {
             End::Separated(separation) => Separability::Separated(separation),
-            End::Converged => Separability::Overlapping,
+            End::Converged if found.certain => Separability::Overlapping,
+            End::Converged => Separability::NotDecided("rounding hides whether a mode is near"),
             End::Exhausted(why) => Separability::NotDecided(why),
         })
     }

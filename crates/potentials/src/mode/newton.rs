@@ -6,7 +6,8 @@
 //!
 //! A small decrement √(gᵀ H⁻¹ g) does not prove that a mode is near: on separated data it falls for ever. What does is that the full step
 //! removes nearly all of the slope, for then the curvature is nearly constant along it; along a separating direction a step
-//! takes away no more than two thirds.
+//! takes away no more than two thirds. Where rounding hides the slope, a full step that moves no row by much says the same: along a
+//! separating direction rows move by about 1.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -16,7 +17,7 @@ use super::line_search::line_search;
 use crate::error::Error;
 use crate::families::Family;
 use crate::hessian::{add_backward, dot, forward, gram, norm, visit};
-use crate::properness::{Flat, Separation};
+use crate::properness::{Flat, Proof, Properness, Separation};
 use crate::ridge::Ridge;
 
 /// Iterations before data are suspected to be separated.
@@ -28,6 +29,16 @@ const SLOPE_LEFT: f64 = 0.1;
 /// The first multiple of the identity that is added to a scaled Hessian that cannot be factorised, and the factor to the next.
 const DAMPING: f64 = 1e-12;
 const MORE: f64 = 1e3;
+/// The most damping that is tried where no step makes progress.
+const MOST_DAMPING: f64 = 1e3;
+/// A step that moves no predictor by more than this leaves the curvatures of all rows nearly as they are.
+const STILL: f64 = 0.02;
+/// Distances from the mode, in standard deviations, up to which rounding may end the search, and up to which a search that makes no more
+/// progress has ended well.
+const ROUNDING: f64 = 1e-3;
+const STUCK: f64 = 1e-6;
+/// Diagonals of Hessians below this lose digits.
+const SMALL: f64 = 1e-280;
 
 pub(super) struct Newton<'m, 'a, F> {
     pub(super) ridge: &'m Ridge<'a, F>,
@@ -45,10 +56,23 @@ pub(super) struct Found {
     pub(super) gradient_norm: f64,
     pub(super) decrement: f64,
     pub(super) iterations: usize,
+    /// Whether a mode is near: not rounding alone ended the search, and no damping shortened the last step.
+    pub(super) certain: bool,
     /// Whether the Hessian there is positive definite beyond rounding.
     pub(super) definite: bool,
     /// Whether every row is curved there.
     pub(super) curved: bool,
+}
+
+impl Found {
+    /// What a mode here says about the posterior, given whether all columns are clearly independent.
+    pub(super) fn properness(&self, clear_rank: bool) -> Properness {
+        match (self.definite || (clear_rank && self.curved), self.certain) {
+            (true, true) => Properness::Proper(Proof::Curvature),
+            (true, false) => Properness::NotChecked("rounding hides whether a mode is near"),
+            (false, _) => Properness::NotChecked("the Hessian at the mode is singular to rounding"),
+        }
+    }
 }
 
 /// Why it ended.
@@ -94,8 +118,12 @@ impl<F: Family> Newton<'_, '_, F> {
             let moved = forward(self.ridge.design(), &direction.step);
             let slope = |t: f64| self.slope(&here, &point, &direction.step, &moved, t);
             let decrement = -dot(&here.gradient, &direction.step);
+            if !decrement.is_finite() {
+                return Err(Error::NotFinite { what: "the length of Newton's step", point });
+            }
             let mut found = Found {
                 end: End::Converged,
+                certain: false,
                 gradient_norm: norm(&here.gradient),
                 decrement: decrement.max(0.0).sqrt(),
                 iterations: iteration,
@@ -104,10 +132,17 @@ impl<F: Family> Newton<'_, '_, F> {
                 point: Vec::new(),
             };
             let (start, full) = (slope(0.0), slope(1.0));
-            let rounding = |slope: &Slope| slope.value.abs() <= slope.rounding;
-            let close = found.decrement <= self.tolerance
-                && (full.value.abs() <= SLOPE_LEFT * decrement || rounding(&full));
-            if quasi.is_none() && (close || rounding(&start)) {
+            let rounding = |slope: &Slope| slope.value.is_finite() && slope.value.abs() <= slope.rounding;
+            let removed = full.value.abs() <= SLOPE_LEFT * decrement;
+            let still = moved.iter().all(|m| m.abs() <= STILL);
+            let close = found.decrement <= self.tolerance && (removed || rounding(&full));
+            let hidden = rounding(&start);
+            if quasi.is_none() && (close || hidden) {
+                found.certain = direction.damping == 0.0 && (still || (close && removed));
+                if !close && found.decrement > ROUNDING {
+                    let end = End::Exhausted("rounding hides the slope");
+                    return Ok(Found { end, point, ..found });
+                }
                 if full.value.abs() < start.value.abs() {
                     point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += p);
                     found.gradient_norm = found.gradient_norm.min(norm(&self.here(&point)?.gradient));
@@ -124,12 +159,22 @@ impl<F: Family> Newton<'_, '_, F> {
                 quasi.get_or_insert((iteration, separation));
             }
             if let Some((_, separation)) = quasi.take_if(|(since, separation)| {
-                is_final(separation) || iteration >= *since + SECOND_LOOK || close || rounding(&start)
+                is_final(separation) || iteration >= *since + SECOND_LOOK || close || hidden
             }) {
                 return Ok(Found { end: End::Separated(separation), point, ..found });
             }
             let taken = line_search(-decrement, |t| Ok::<f64, Error>(slope(t).value))?;
             let stuck = taken.length == 0.0;
+            if stuck && quasi.is_none() && found.decrement <= STUCK {
+                found.certain = direction.damping == 0.0 && still;
+                return Ok(Found { point, ..found });
+            }
+            // Another direction before giving up.
+            if stuck && direction.damping < MOST_DAMPING && iteration < self.iterations {
+                damping = (direction.damping * MORE).max(DAMPING);
+                iteration += 1;
+                continue;
+            }
             if stuck || iteration >= self.iterations {
                 let why = if stuck { "no step made progress" } else { "the limit of iterations was reached" };
                 let end = quasi.map_or(End::Exhausted(why), |(_, separation)| End::Separated(separation));
@@ -247,7 +292,25 @@ impl<F: Family> Ridge<'_, F> {
         sum
     }
 
-    /// The same with each row as curved as it can be, or with curvature 1 where that has no bound.
+    /// An error where the squares of a column leave the range of numbers, and with them the Hessian.
+    pub(super) fn check_range(&self) -> Result<(), Error> {
+        let diagonal = self.typical_diagonal();
+        if diagonal.iter().any(|h| !h.is_finite()) {
+            return Err(Error::Overflow { what: "the diagonal of the Hessian" });
+        }
+        let mut small = false;
+        for row in 0..self.observations().len() {
+            let felt = self.weight(row) > 0.0;
+            visit(self.design(), row, |k, a| small |= felt && a != 0.0 && diagonal[k] < SMALL);
+        }
+        if small {
+            Err(Error::Overflow { what: "the inverse of the diagonal of the Hessian" })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The diagonal with each row as curved as it can be, or with curvature 1 where that has no bound.
     pub(super) fn typical_diagonal(&self) -> Vec<f64> {
         let most = |y| Some(self.family().curvature_bounds(y).upper.unwrap_or(1.0));
         self.diagonal(&self.weighted(most).unwrap_or_default())

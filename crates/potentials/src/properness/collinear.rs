@@ -8,7 +8,7 @@ use crate::hessian::add_backward;
 /// A column of which less than this share of its squared length is left beside the others is suspected to depend on them.
 const SUSPECT: f64 = 1e-9;
 /// Terms of a relation below this share of the largest are rounding.
-const NEGLIGIBLE: f64 = 1e-9;
+pub(super) const NEGLIGIBLE: f64 = 1e-9;
 
 /// What a search for relations between columns found.
 #[derive(Debug)]

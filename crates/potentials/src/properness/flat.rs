@@ -1,5 +1,6 @@
 //! The directions that a prior leaves flat, and the design in units in which sizes can be compared.
 
+use super::Impropriety;
 use crate::curvature::DENSE;
 use crate::families::Family;
 use crate::hessian::{gram, visit};
@@ -81,6 +82,12 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
     /// Too large for d x d matrices in reasonable time.
     pub(crate) fn too_large(&self) -> bool {
         self.ridge.dimension() > DENSE
+    }
+
+    /// Whether there are more free columns than rows: then some combination of them moves no row, whatever the numbers are.
+    pub(crate) fn too_few_rows(&self) -> Option<Impropriety> {
+        let (columns, rows) = (self.free.iter().filter(|free| **free).count(), self.costless.len());
+        (self.matrix.is_none() && columns > rows).then_some(Impropriety::TooFewRows { columns, rows })
     }
 
     /// v for a direction in scaled units.

@@ -58,6 +58,13 @@ impl fmt::Display for Proof {
 pub enum Impropriety {
     /// Columns of the design that are collinear, with a flat prior along the direction.
     Collinear(Vec<Relation>),
+    /// More columns with flat priors than rows: some of their combinations move no row. Named where relations would be dear to find.
+    TooFewRows {
+        /// How many columns have flat priors.
+        columns: usize,
+        /// How many rows there are.
+        rows: usize,
+    },
     /// A direction along which no row gets worse and some get better for ever, with a flat prior along it.
     Separation(Separation),
 }
@@ -69,6 +76,10 @@ impl fmt::Display for Impropriety {
                 write_relations(f, relations)?;
                 write!(f, ", and the prior is flat along that direction")
             }
+            Self::TooFewRows { columns, rows } => write!(
+                f,
+                "the design is rank deficient: {columns} columns have flat priors, and there are {rows} rows only"
+            ),
             Self::Separation(separation) => {
                 write!(f, "{separation}, and the prior is flat along that direction")
             }

@@ -6,15 +6,18 @@
 
 use faer::{Mat, Side};
 
+use super::collinear::NEGLIGIBLE;
 use super::flat::{Flat, ZERO};
 use super::{Separation, SeparationKind};
 use crate::families::Family;
-use crate::hessian::{add_backward, visit};
+use crate::hessian::{add_backward, norm, visit};
 
 /// Newton's step moves a separated row by more than this, others by less.
 const MOVED: f64 = 0.02;
 /// Eigenvalues of the Gram matrix of the rows in place below this share of the largest belong to directions that do not move them.
 const IN_PLACE: f64 = 1e-10;
+/// A projection that leaves less than this share of a candidate leaves rounding.
+const LEFT: f64 = 1e-6;
 /// Columns below this share of the largest are not named.
 const NAMED: f64 = 0.1;
 /// At most so many columns are named.
@@ -49,6 +52,11 @@ impl<F: Family> Flat<'_, '_, F> {
         found.max_by_key(|separation| separation.separated)
     }
 
+    /// The separation along a point, seen from 0.
+    pub(crate) fn along(&self, point: &[f64]) -> Option<Separation> {
+        if self.separable() { self.confirm(&self.scaled(point)) } else { None }
+    }
+
     /// A direction that separates, from a point and Newton's step there.
     pub(crate) fn separation(&self, point: &[f64], step: &[f64]) -> Option<Separation> {
         if !self.separable() {
@@ -71,19 +79,28 @@ impl<F: Family> Flat<'_, '_, F> {
         })
     }
 
-    /// The candidates without what moves rows that are to stay in place.
+    /// The candidates without what moves rows that are to stay in place; none of those of which only rounding is left.
     fn project(&self, candidates: &[Vec<f64>], in_place: &[bool]) -> Option<Vec<Vec<f64>>> {
         let d = self.free.len();
+        // Among the free columns alone: the others would bring zeros of their own, and mix with what is sought.
+        let free: Vec<usize> = (0..d).filter(|&k| self.free[k]).collect();
         let matrix = self.gram(|row| in_place[row]);
-        let eigen = Mat::from_fn(d, d, |k, l| matrix[k * d + l]).self_adjoint_eigen(Side::Lower).ok()?;
+        let entry = |k: usize, l: usize| matrix[free[k] * d + free[l]];
+        let eigen = Mat::from_fn(free.len(), free.len(), entry).self_adjoint_eigen(Side::Lower).ok()?;
         let (values, vectors) = (eigen.S().column_vector(), eigen.U());
-        let largest = values[d - 1];
-        let share = |j: usize, z: &[f64]| (0..d).map(|k| vectors[(k, j)] * z[k]).sum::<f64>();
+        let held = |j: &usize| values[*j] > IN_PLACE * values[free.len() - 1];
+        let share = |j: usize, z: &[f64]| {
+            let terms = free.iter().enumerate().map(|(at, &k)| vectors[(at, j)] * z[k]);
+            terms.sum::<f64>()
+        };
+        let add = |j: usize, share: f64, out: &mut [f64]| {
+            free.iter().enumerate().for_each(|(at, &k)| out[k] += share * vectors[(at, j)]);
+        };
         let project = |z: &Vec<f64>| {
             let mut out = vec![0.0; d];
-            for j in (0..d).filter(|&j| values[j] <= IN_PLACE * largest) {
-                let share = share(j, z);
-                (0..d).filter(|&k| self.free[k]).for_each(|k| out[k] += share * vectors[(k, j)]);
+            (0..free.len()).filter(|j| !held(j)).for_each(|j| add(j, share(j, z), &mut out));
+            if !(norm(&out) > LEFT * norm(z)) {
+                return None;
             }
             // Corrections as for collinear columns.
             for _ in 0..2 {
@@ -93,22 +110,28 @@ impl<F: Family> Flat<'_, '_, F> {
                 }
                 let mut against = vec![0.0; d];
                 add_backward(self.ridge.design(), &weighted, &mut against);
-                let terms = against.iter_mut().zip(&self.column_scales).zip(&self.free);
-                terms.for_each(|((x, q), free)| *x *= if *free { *q } else { 0.0 });
-                for j in (0..d).filter(|&j| values[j] > IN_PLACE * largest) {
-                    let share = share(j, &against) / values[j];
-                    (0..d).for_each(|k| out[k] -= share * vectors[(k, j)]);
+                against.iter_mut().zip(&self.column_scales).for_each(|(x, q)| *x *= q);
+                for j in (0..free.len()).filter(held) {
+                    add(j, -share(j, &against) / values[j], &mut out);
                 }
             }
-            out
+            Some(out)
         };
-        Some(candidates.iter().map(project).collect())
+        Some(candidates.iter().filter_map(project).collect())
     }
 
-    /// The separation along a direction, if every row confirms it.
+    /// The separation along a direction, if every row confirms it, with or without the terms that may be rounding.
     fn confirm(&self, z: &[f64]) -> Option<Separation> {
+        let largest = z.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
+        let kept: Vec<f64> =
+            z.iter().map(|&z| if z.abs() > NEGLIGIBLE * largest { z } else { 0.0 }).collect();
+        self.confirm_exactly(z).or_else(|| if kept == z { None } else { self.confirm_exactly(&kept) })
+    }
+
+    fn confirm_exactly(&self, z: &[f64]) -> Option<Separation> {
         let size: f64 = z.iter().map(|z| z.abs()).sum();
-        if !(size > 0.0 && size.is_finite() && self.unfelt(z)) {
+        let within = z.iter().zip(&self.free).all(|(z, free)| *free || *z == 0.0);
+        if !(size > 0.0 && size.is_finite() && within && self.unfelt(z)) {
             return None;
         }
         let mut separated = 0;
