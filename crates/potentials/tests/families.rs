@@ -453,7 +453,10 @@ fn responses_outside_the_range_are_objected_to() {
         assert_eq!(Poisson.objection(Observation::of(bad)), Some("a whole number of at least 0"));
     }
     assert_eq!(Gaussian::new(1.0).unwrap().objection(Observation::of(f64::NAN)), Some("a finite number"));
-    assert_eq!(Gaussian::new(1.0).unwrap().objection(y(0.5, 2.0)), Some("1, because this family has no trials"));
+    assert_eq!(
+        Gaussian::new(1.0).unwrap().objection(y(0.5, 2.0)),
+        Some("1, because this family has no trials")
+    );
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Gaussian::new(bad).is_err() && LogisticNoise::new(bad).is_err());
         assert!(Huber::new(bad, 1.0).is_err() && Huber::new(1.0, bad).is_err());

@@ -124,7 +124,7 @@ pub enum Obstacle {
     NotSmooth,
     /// m is 0.
     #[error(
-        "the curvature has no lower bound above 0 (the prior is flat along some direction), so that no rate can be certified"
+        "no lower bound of the curvature above 0 could be proven (the prior is flat along some direction, or too nearly so for rounding), so that no rate can be certified"
     )]
     NotStronglyConvex,
 }
