@@ -478,6 +478,18 @@ fn gradients_alone_do_not_pass_improper_posteriors_off_as_proper() {
     let on_plane = [1.0, 2.0, 3.0, 4.0, 4.0, 6.0, 7.0, 8.0];
     let (_, text) = improper(search.of_ridge(&model(&on_plane, &complete)));
     assert!(text.contains("quasi-complete separation"), "{text}");
+    let dummies = [
+        1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0,
+        0.0,
+    ];
+    let cells = Ridge::new(
+        Dense::new(7, 3, dummies.to_vec()).unwrap(),
+        Logistic,
+        &[1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0],
+        Prior::flat(3),
+    );
+    let (_, text) = improper(search.of_ridge(&cells.unwrap()));
+    assert!(text.contains("quasi-complete separation"), "{text}");
     let overlap = search.of_ridge(&model(&x, &[0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])).unwrap();
     assert_eq!((overlap.method, overlap.properness), (Method::Lbfgs, Properness::Proper(Proof::Curvature)));
     // Too many columns for matrices: counted, or the end of the search is the direction.

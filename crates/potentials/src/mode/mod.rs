@@ -252,12 +252,18 @@ impl ModeSearch {
         if !flat.too_large() && flat.separable() {
             let newton =
                 Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations: ITERATIONS_NEWTON };
-            let found = newton.run(point.clone(), Some(flat))?;
-            let properness = found.properness(clear_rank);
-            match (found.end, &mut outcome) {
-                (End::Separated(separation), _) => return improper(separation),
-                (End::Converged, Ok(mode)) => mode.properness = properness,
-                _ => {}
+            // From where the search ended; and if rounding hides there what is the case, from 0.
+            for from in [point.clone(), vec![0.0; ridge.dimension()]] {
+                let found = newton.run(from, Some(flat))?;
+                let properness = found.properness(clear_rank);
+                match (found.end, &mut outcome) {
+                    (End::Separated(separation), _) => return improper(separation),
+                    (End::Converged, Ok(mode)) if found.certain => {
+                        mode.properness = properness;
+                        break;
+                    }
+                    _ => {}
+                }
             }
         }
         outcome

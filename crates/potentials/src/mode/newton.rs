@@ -37,6 +37,8 @@ const STILL: f64 = 0.02;
 /// progress has ended well.
 const ROUNDING: f64 = 1e-3;
 const STUCK: f64 = 1e-6;
+/// Rows of which less than this share of the curvature is left are saturated: with them a Hessian may be definite and still say nothing.
+const SATURATED: f64 = 1e-5;
 /// Diagonals of Hessians below this lose digits.
 const SMALL: f64 = 1e-280;
 
@@ -60,7 +62,7 @@ pub(super) struct Found {
     pub(super) certain: bool,
     /// Whether the Hessian there is positive definite beyond rounding.
     pub(super) definite: bool,
-    /// Whether every row is curved there.
+    /// Whether every row is curved there, by much more than a row that is saturated.
     pub(super) curved: bool,
 }
 
@@ -107,7 +109,7 @@ struct Slope {
 
 impl<F: Family> Newton<'_, '_, F> {
     pub(super) fn run(&self, mut point: Vec<f64>, flat: Option<&Flat<'_, '_, F>>) -> Result<Found, Error> {
-        let typical = self.ridge.typical_diagonal();
+        let (typical, most) = (self.ridge.typical_diagonal(), self.ridge.typical_curvatures());
         let mut quasi: Option<(usize, Separation)> =
             flat.and_then(Flat::single_column).map(|separation| (0, separation));
         let mut damping = 0.0;
@@ -128,7 +130,7 @@ impl<F: Family> Newton<'_, '_, F> {
                 decrement: decrement.max(0.0).sqrt(),
                 iterations: iteration,
                 definite: direction.definite,
-                curved: here.curvatures.iter().all(|c| *c > 0.0),
+                curved: here.curvatures.iter().zip(&most).all(|(c, most)| *c > SATURATED * most),
                 point: Vec::new(),
             };
             let (start, full) = (slope(0.0), slope(1.0));
@@ -138,6 +140,10 @@ impl<F: Family> Newton<'_, '_, F> {
             let close = found.decrement <= self.tolerance && (removed || rounding(&full));
             let hidden = rounding(&start);
             if quasi.is_none() && (close || hidden) {
+                // A start far out may be here before patience has run out.
+                if let Some(separation) = flat.and_then(|flat| flat.separation(&point, &direction.step)) {
+                    return Ok(Found { end: End::Separated(separation), point, ..found });
+                }
                 found.certain = direction.damping == 0.0 && (still || (close && removed));
                 if !close && found.decrement > ROUNDING {
                     let end = End::Exhausted("rounding hides the slope");
@@ -312,7 +318,12 @@ impl<F: Family> Ridge<'_, F> {
 
     /// The diagonal with each row as curved as it can be, or with curvature 1 where that has no bound.
     pub(super) fn typical_diagonal(&self) -> Vec<f64> {
+        self.diagonal(&self.typical_curvatures())
+    }
+
+    /// For each row the largest curvature that it can have, or 1 where that has no bound, times its weight.
+    fn typical_curvatures(&self) -> Vec<f64> {
         let most = |y| Some(self.family().curvature_bounds(y).upper.unwrap_or(1.0));
-        self.diagonal(&self.weighted(most).unwrap_or_default())
+        self.weighted(most).unwrap_or_default()
     }
 }
