@@ -517,3 +517,27 @@ fn gradients_alone_do_not_pass_improper_posteriors_off_as_proper() {
         improper(Ridge::new(Dense::new(n, d, values).unwrap(), Logistic, &y, prior).unwrap().mode());
     assert!(matches!(found, Impropriety::Separation(_)), "{text}");
 }
+
+#[test]
+fn rounding_far_out_proves_nothing() {
+    // Separated along columns 0, 1 and 5, which are flat, by v = (1, -1, 0, 0, 0, 1) in units of 1e7, 1e-9 and 1e7; columns 2 and 3 have
+    // units of 1e9 and proper priors, so that they run along for a long way. A full step far out once happened to leave no slope.
+    let signs = [
+        [1.0, -1.0, -1.0, 0.0, 0.0, -1.0],
+        [0.0, -1.0, 1.0, 1.0, 1.0, 1.0],
+        [0.0, 1.0, -1.0, -1.0, 0.0, 1.0],
+        [1.0, -1.0, 0.0, -1.0, -1.0, 1.0],
+        [1.0, 1.0, -1.0, 1.0, 0.0, 0.0],
+        [-1.0, 0.0, 0.0, 0.0, -1.0, 1.0],
+        [-1.0, 0.0, 0.0, 1.0, 1.0, 1.0],
+        [0.0, -1.0, 1.0, 1.0, -1.0, 1.0],
+    ];
+    let units = [1e7, 1e-9, 1e9, 1e9, 1e9, 1e7];
+    let values: Vec<f64> = signs.concat().iter().enumerate().map(|(at, sign)| sign * units[at % 6]).collect();
+    let flat = f64::INFINITY;
+    let prior = Prior::normal(&[0.0; 6], &[flat, flat, 2.0, 2.0, flat, flat]).unwrap();
+    let y = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let outcome = Ridge::new(Dense::new(8, 6, values).unwrap(), Logistic, &y, prior).unwrap().mode();
+    let proper = matches!(outcome, Ok(Mode { properness: Properness::Proper(_), .. }));
+    assert!(!proper, "{outcome:?}");
+}

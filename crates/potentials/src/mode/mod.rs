@@ -258,11 +258,11 @@ impl ModeSearch {
                 let properness = found.properness(clear_rank);
                 match (found.end, &mut outcome) {
                     (End::Separated(separation), _) => return improper(separation),
-                    (End::Converged, Ok(mode)) if found.certain => {
-                        mode.properness = properness;
-                        break;
-                    }
+                    (End::Converged, Ok(mode)) => mode.properness = properness,
                     _ => {}
+                }
+                if matches!(&outcome, Ok(Mode { properness: Properness::Proper(_), .. })) {
+                    break;
                 }
             }
         }

@@ -6,8 +6,8 @@
 //!
 //! A small decrement √(gᵀ H⁻¹ g) does not prove that a mode is near: on separated data it falls for ever. What does is that the full step
 //! removes nearly all of the slope, for then the curvature is nearly constant along it; along a separating direction a step
-//! takes away no more than two thirds. Where rounding hides the slope, a full step that moves no row by much says the same: along a
-//! separating direction rows move by about 1.
+//! takes away no more than two thirds. Far out rounding can feign that too. So a mode is taken for a proof only if the full step moves
+//! no row by much: along a separating direction rows move by about 1.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -33,6 +33,9 @@ const MORE: f64 = 1e3;
 const MOST_DAMPING: f64 = 1e3;
 /// A step that moves no predictor by more than this leaves the curvatures of all rows nearly as they are.
 const STILL: f64 = 0.02;
+/// For rows far out, in proportion to the predictor. Rows that run away move by about 1 (logistic, Poisson) or 1/s (probit), and are not
+/// seen any more before that is so small a share of s.
+const STILL_FAR_OUT: f64 = 1e-4;
 /// Distances from the mode, in standard deviations, up to which rounding may end the search, and up to which a search that makes no more
 /// progress has ended well.
 const ROUNDING: f64 = 1e-3;
@@ -58,7 +61,8 @@ pub(super) struct Found {
     pub(super) gradient_norm: f64,
     pub(super) decrement: f64,
     pub(super) iterations: usize,
-    /// Whether a mode is near: not rounding alone ended the search, and no damping shortened the last step.
+    /// Whether a mode is near beyond what rounding can feign: the full step, not shortened by damping, moves no row by much, or no row
+    /// could fit better for ever.
     pub(super) certain: bool,
     /// Whether the Hessian there is positive definite beyond rounding.
     pub(super) definite: bool,
@@ -110,6 +114,7 @@ struct Slope {
 impl<F: Family> Newton<'_, '_, F> {
     pub(super) fn run(&self, mut point: Vec<f64>, flat: Option<&Flat<'_, '_, F>>) -> Result<Found, Error> {
         let (typical, most) = (self.ridge.typical_diagonal(), self.ridge.typical_curvatures());
+        let runs_away = flat.is_some_and(Flat::separable);
         let mut quasi: Option<(usize, Separation)> =
             flat.and_then(Flat::single_column).map(|separation| (0, separation));
         let mut damping = 0.0;
@@ -136,7 +141,9 @@ impl<F: Family> Newton<'_, '_, F> {
             let (start, full) = (slope(0.0), slope(1.0));
             let rounding = |slope: &Slope| slope.value.is_finite() && slope.value.abs() <= slope.rounding;
             let removed = full.value.abs() <= SLOPE_LEFT * decrement;
-            let still = moved.iter().all(|m| m.abs() <= STILL);
+            let mut rows = moved.iter().zip(&here.predictors);
+            let still = rows.all(|(m, s)| m.abs() <= STILL.max(STILL_FAR_OUT * s.abs()));
+            found.certain = direction.damping == 0.0 && (still || !runs_away);
             let close = found.decrement <= self.tolerance && (removed || rounding(&full));
             let hidden = rounding(&start);
             if quasi.is_none() && (close || hidden) {
@@ -144,7 +151,6 @@ impl<F: Family> Newton<'_, '_, F> {
                 if let Some(separation) = flat.and_then(|flat| flat.separation(&point, &direction.step)) {
                     return Ok(Found { end: End::Separated(separation), point, ..found });
                 }
-                found.certain = direction.damping == 0.0 && (still || (close && removed));
                 if !close && found.decrement > ROUNDING {
                     let end = End::Exhausted("rounding hides the slope");
                     return Ok(Found { end, point, ..found });
@@ -172,7 +178,6 @@ impl<F: Family> Newton<'_, '_, F> {
             let taken = line_search(-decrement, |t| Ok::<f64, Error>(slope(t).value))?;
             let stuck = taken.length == 0.0;
             if stuck && quasi.is_none() && found.decrement <= STUCK {
-                found.certain = direction.damping == 0.0 && still;
                 return Ok(Found { point, ..found });
             }
             // Another direction before giving up.
