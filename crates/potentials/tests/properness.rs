@@ -448,7 +448,7 @@ fn no_curvature_is_claimed_where_the_hessian_is_singular_to_rounding() {
     let design = Dense::new(n, 5, related(n, 1e-8)).unwrap();
     let model = Ridge::new(design, Logistic, &responses(63, n), Prior::flat(5)).unwrap();
     match model.mode() {
-        Ok(mode) => assert!(matches!(mode.properness, Properness::NotChecked(_)), "{mode:?}"),
+        Ok(mode) => assert!(mode.properness.to_string().contains("singular"), "{mode:?}"),
         Err(error) => panic!("{error}"),
     }
 }
