@@ -1,6 +1,6 @@
 //! The warm-up: mode, whitening, pilot, curvature along it, and the step size by its measured bias.
 
-use ridgewalk_diagnostics::Covariance;
+use ridgewalk_diagnostics::{Covariance, Moments};
 use ridgewalk_lyapunov::laws::{Kernel, Scheme};
 use ridgewalk_potentials::{LineIntegral, Whitening};
 
@@ -248,7 +248,7 @@ impl<T: Target> Work<'_, T> {
         let kernel = from_scheme(&scheme, 1.0)?;
         let mut ensemble = Ensemble::new(white, self.next_seed(), &self.states, 1.0)?;
         ensemble.advance(&*kernel, before);
-        let mut spread = Covariance::new(d);
+        let mut spread = Moments::new(d);
         for _ in 0..steps {
             ensemble.advance(&*kernel, 1);
             for chain in 0..self.question.chains {
@@ -265,7 +265,7 @@ impl<T: Target> Work<'_, T> {
         self.states =
             (0..self.question.chains).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
         self.gradients += ensemble.gradients();
-        let mean = (0..d).map(|k| spread.covariance(k, k)).sum::<f64>() / d as f64;
+        let mean = (0..d).map(|k| spread.variance(k)).sum::<f64>() / d as f64;
         self.history.push(Decision::Pilot { draws: steps * self.question.chains as u64, spread: mean });
         let [low, high] = WIDE;
         Ok(low < mean && mean < high)
