@@ -1,6 +1,7 @@
 //! Warm-ups without any parameter: exact posteriors, a posterior known from long runs of another sampler, and what cannot be done.
 
 use ridgewalk_diagnostics::summaries_of_table;
+use ridgewalk_gallery::{Reference, reference};
 use ridgewalk_potentials::families::{Gaussian, Logistic};
 use ridgewalk_potentials::{Dense, FromFn, Prior, Ridge};
 use ridgewalk_sampler::automatic::{BlackBox, Decision, Target, WarmUp};
@@ -79,37 +80,13 @@ fn a_gaussian_with_condition_number_1e4_from_its_gradient_alone() {
     assert!(check(&target, 2, &vec![0.3; d], &sds) > 0.4);
 }
 
-/// The breast cancer data, standardised, with an intercept; see the README beside the file.
 fn breast_cancer() -> Ridge<'static, Logistic> {
-    let text = include_str!("../../potentials/tests/data/breast-cancer.csv");
-    let rows: Vec<Vec<f64>> = text
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').map(|x| x.trim().parse().unwrap()).collect())
-        .collect();
-    let (n, k) = (rows.len(), rows[0].len() - 1);
-    let mut values = vec![1.0; n * (k + 1)];
-    for j in 0..k {
-        let mean = rows.iter().map(|row| row[j]).sum::<f64>() / n as f64;
-        let sd = (rows.iter().map(|row| (row[j] - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
-        rows.iter().enumerate().for_each(|(i, row)| values[i * (k + 1) + j + 1] = (row[j] - mean) / sd);
-    }
-    let responses: Vec<f64> = rows.iter().map(|row| row[k]).collect();
-    let design = Dense::new(n, k + 1, values).unwrap();
-    Ridge::new(design, Logistic, &responses, Prior::centred(k + 1, 2.5).unwrap()).unwrap()
+    ridgewalk_gallery::breast_cancer().unwrap()
 }
 
 #[test]
 fn the_breast_cancer_posterior_is_that_of_long_runs_of_another_sampler() {
-    let reference = include_str!("data/breast-cancer.posterior.csv");
-    let rows = reference.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let (means, sds): (Vec<f64>, Vec<f64>) = rows
-        .map(|line| {
-            let mut fields = line.rsplit(',').map(|x| x.parse::<f64>().unwrap());
-            let sd = fields.next().unwrap();
-            (fields.next().unwrap(), sd)
-        })
-        .unzip();
+    let Reference { means, sds } = reference("breast-cancer").unwrap();
     assert!(check(&breast_cancer(), 3, &means, &sds) > 0.12);
 }
 

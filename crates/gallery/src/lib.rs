@@ -1,0 +1,195 @@
+//! Six targets of different kinds, each with the means and standard deviations that an independent source gives for it: what automatic
+//! sampling is tested on and compared with other samplers on.
+//!
+//! Data that are not real are drawn from fixed seeds. References are in `data/`, each with how it was made.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, Poisson as PoissonLaw, StandardNormal, StudentT, Uniform};
+use ridgewalk_potentials::families::{Huber, Logistic, Poisson, Probit};
+use ridgewalk_potentials::{Dense, Gradient, Prior, Ridge};
+
+/// A kind of failure that only a mistake in this crate makes.
+type Anything = Box<dyn std::error::Error>;
+
+/// Means and standard deviations from another source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    /// One for each coordinate.
+    pub means: Vec<f64>,
+    /// One for each coordinate.
+    pub sds: Vec<f64>,
+}
+
+impl Reference {
+    /// From lines `name,mean,sd`; those that begin with # are left out, and the first one that does not.
+    fn parse(text: &str) -> Result<Self, Anything> {
+        let mut found = Self { means: Vec::new(), sds: Vec::new() };
+        for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let [_, mean, sd] = fields[..] else { return Err(format!("three fields, not `{line}`").into()) };
+            found.means.push(mean.parse()?);
+            found.sds.push(sd.parse()?);
+        }
+        Ok(found)
+    }
+}
+
+/// Random numbers of one data set.
+struct Source(ChaCha8Rng);
+
+impl Source {
+    fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    fn normal(&mut self) -> f64 {
+        StandardNormal.sample(&mut self.0)
+    }
+
+    fn yes(&mut self, probability: f64) -> Result<f64, Anything> {
+        Ok(f64::from(u8::from(Uniform::new(0.0, 1.0)?.sample(&mut self.0) < probability)))
+    }
+
+    /// Rows with a constant first and then normals of which neighbours have this correlation.
+    fn design(&mut self, rows: usize, columns: usize, correlation: f64) -> Vec<f64> {
+        let mut values = Vec::with_capacity(rows * columns);
+        for _ in 0..rows {
+            values.push(1.0);
+            let mut last = self.normal();
+            for _ in 1..columns {
+                values.push(last);
+                last = correlation * last + (1.0 - correlation * correlation).sqrt() * self.normal();
+            }
+        }
+        values
+    }
+}
+
+/// Σ over columns of a row times coefficients that alternate in sign.
+fn predictor(row: &[f64], size: f64) -> f64 {
+    row.iter().zip(0..).map(|(x, k)| if k % 2 == 0 { size * x } else { -size * x }).sum()
+}
+
+/// Logistic regression, 2000 rows and 50 strongly correlated columns: nearly normal, condition number in the hundreds.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn correlated_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
+    let (n, d) = (2000, 50);
+    let mut source = Source::new(1);
+    let values = source.design(n, d, 0.9);
+    let responses: Result<Vec<f64>, Anything> =
+        values.chunks(d).map(|row| source.yes(1.0 / (1.0 + (-predictor(row, 0.3)).exp()))).collect();
+    Ok(Ridge::new(Dense::new(n, d, values)?, Logistic, &responses?, Prior::centred(d, 2.5)?)?)
+}
+
+/// Logistic regression of the Wisconsin breast cancer data, standardised, 569 rows and 31 columns, prior scale 2.5: nearly separated, so
+/// that the posterior is far from normal.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn breast_cancer() -> Result<Ridge<'static, Logistic>, Anything> {
+    let text = include_str!("../../potentials/tests/data/breast-cancer.csv");
+    let rows: Result<Vec<Vec<f64>>, _> =
+        text.lines().skip(1).map(|line| line.split(',').map(|x| x.trim().parse()).collect()).collect();
+    let rows: Vec<Vec<f64>> = rows?;
+    let (n, k) = (rows.len(), rows[0].len() - 1);
+    let mut values = vec![1.0; n * (k + 1)];
+    for j in 0..k {
+        let mean = rows.iter().map(|row| row[j]).sum::<f64>() / n as f64;
+        let sd = (rows.iter().map(|row| (row[j] - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+        rows.iter().enumerate().for_each(|(i, row)| values[i * (k + 1) + j + 1] = (row[j] - mean) / sd);
+    }
+    let responses: Vec<f64> = rows.iter().map(|row| row[k]).collect();
+    Ok(Ridge::new(Dense::new(n, k + 1, values)?, Logistic, &responses, Prior::centred(k + 1, 2.5)?)?)
+}
+
+/// Poisson regression, 300 rows and 12 columns, counts of 1 or so: the curvature grows without bound along some directions.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn poisson() -> Result<Ridge<'static, Poisson>, Anything> {
+    let (n, d) = (300, 12);
+    let mut source = Source::new(2);
+    let values = source.design(n, d, 0.5);
+    let responses: Result<Vec<f64>, Anything> = values
+        .chunks(d)
+        .map(|row| Ok(PoissonLaw::new(predictor(row, 0.25).exp())?.sample(&mut source.0)))
+        .collect();
+    Ok(Ridge::new(Dense::new(n, d, values)?, Poisson, &responses?, Prior::centred(d, 2.5)?)?)
+}
+
+/// Probit regression, 200 rows and 8 columns with strong effects: skewed.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn probit() -> Result<Ridge<'static, Probit>, Anything> {
+    let (n, d) = (200, 8);
+    let mut source = Source::new(3);
+    let values = source.design(n, d, 0.5);
+    let responses: Vec<f64> = values
+        .chunks(d)
+        .map(|row| f64::from(u8::from(source.normal() < 3.0 * predictor(row, 0.4))))
+        .collect();
+    Ok(Ridge::new(Dense::new(n, d, values)?, Probit, &responses, Prior::centred(d, 2.5)?)?)
+}
+
+/// Robust regression with Huber's loss, 120 rows and 6 columns, noise with Student's law of 2 degrees of freedom: a curvature that jumps.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn huber() -> Result<Ridge<'static, Huber>, Anything> {
+    let (n, d) = (120, 6);
+    let mut source = Source::new(4);
+    let values = source.design(n, d, 0.5);
+    let noise = StudentT::new(2.0)?;
+    let responses: Vec<f64> =
+        values.chunks(d).map(|row| predictor(row, 1.0) + noise.sample(&mut source.0)).collect();
+    let family = Huber::new(1.0, 1.345)?;
+    Ok(Ridge::new(Dense::new(n, d, values)?, family, &responses, Prior::centred(d, 2.5)?)?)
+}
+
+/// A normal distribution in 100 dimensions with condition number 1e4, known by its gradient alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Ladder;
+
+impl Ladder {
+    /// Its mean, in every coordinate.
+    pub const MEAN: f64 = 0.3;
+
+    /// The precision of a coordinate.
+    #[must_use]
+    pub fn precision(k: usize) -> f64 {
+        10_f64.powf(4.0 * k as f64 / 99.0)
+    }
+}
+
+impl Gradient for Ladder {
+    fn dimension(&self) -> usize {
+        100
+    }
+
+    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), String> {
+        into.iter_mut()
+            .zip(point)
+            .enumerate()
+            .for_each(|(k, (g, x))| *g = Self::precision(k) * (x - Self::MEAN));
+        Ok(())
+    }
+}
+
+/// The reference of a target, by its name: `correlated-logistic`, `breast-cancer`, `poisson`, `probit`, `huber` or `ladder`.
+///
+/// # Errors
+/// For another name.
+pub fn reference(name: &str) -> Result<Reference, Anything> {
+    match name {
+        "breast-cancer" => Reference::parse(include_str!("../data/breast-cancer.csv")),
+        "ladder" => {
+            let sds = (0..100).map(|k| Ladder::precision(k).sqrt().recip()).collect();
+            Ok(Reference { means: vec![Ladder::MEAN; 100], sds })
+        }
+        other => Err(format!("no target `{other}`").into()),
+    }
+}
