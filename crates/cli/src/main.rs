@@ -1,47 +1,7 @@
-//! The program `ridgewalk`: reads its arguments, calls the library, writes what came out.
-//!
-//! Results go to standard output, everything else to standard error. Exit codes are a promise to scripts: 0 done, 1 the
-//! run failed, 2 wrong usage or wrong data, 3 refuted or not certified.
-
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::print_stdout,
-        clippy::print_stderr,
-        clippy::exit
-    )
-)]
-
-mod arguments;
-mod certify;
-mod coefficients;
-mod failure;
-mod lab;
-mod output;
-mod plan;
-mod plot;
-mod verify;
+//! The program `ridgewalk`. Everything it does is in the library beside it.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use arguments::{Arguments, Command};
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let done = match arguments.command {
-        Command::Coefficients(options) => coefficients::run(&options),
-        Command::Verify(options) => verify::run(&options),
-        Command::Certify(options) => certify::run(&options),
-        Command::Lab(options) => lab::run(&options),
-        Command::Plan(options) => plan::run(&options),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.tell(),
-    }
+    ridgewalk_cli::main()
 }
