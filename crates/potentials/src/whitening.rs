@@ -164,6 +164,18 @@ impl Whitening {
         })
     }
 
+    /// The diagonal of W Wᵀ: the variances of θ when z is standard normal.
+    #[must_use]
+    pub fn variances(&self) -> Vec<f64> {
+        match &self.map {
+            Map::Diagonal(scales) => scales.iter().map(|scale| scale * scale).collect(),
+            Map::Matrix(rows) => rows
+                .chunks_exact(self.dimension().max(1))
+                .map(|row| row.iter().map(|w| w * w).sum())
+                .collect(),
+        }
+    }
+
     /// The number of coordinates.
     #[must_use]
     pub fn dimension(&self) -> usize {

@@ -30,7 +30,7 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
         let half = Scheme::new(kernel, gamma, xi, 0.5 * eta).unwrap();
         let mut chains = CoupledChains::new(&target, &scheme, smoothness, 3, &[0.0; 3 * 64]).unwrap();
         chains.advance(100).unwrap();
-        let found = chains.measure(480, None).unwrap();
+        let found = chains.measure(480).unwrap();
         assert_eq!(chains.gradients(), 64 * (580 * 3) + if kernel == Kernel::Symmetric { 2 * 64 } else { 0 });
         for (difference, c) in found.iter().zip(&curvature) {
             let l = c / smoothness;
@@ -58,7 +58,7 @@ fn a_difference_that_is_there_is_seen() {
     let at = |eta: f64| Scheme::third_order(1.2, 2.0, eta).unwrap();
     let mut chains = CoupledChains::new(&target, &at(0.8), 1.0, 3, &[0.0; 64]).unwrap();
     chains.advance(100).unwrap();
-    let found = chains.measure(480, None).unwrap()[0];
+    let found = chains.measure(480).unwrap()[0];
     let wrong = variance(&at(0.88), 1.0) - variance(&at(0.44), 1.0);
     assert!(((found.variance - wrong) / found.variance_error).abs() > 5.0, "{found:?}, {wrong}");
 }
@@ -81,7 +81,7 @@ fn too_long_a_step_is_a_divergence_and_bad_questions_are_errors() {
     let target = Quadratic { curvature: vec![1.0] };
     let scheme = Scheme::symmetric(1.0, 2.0, 5.0).unwrap();
     let mut chains = CoupledChains::new(&target, &scheme, 1.0, 1, &[1.0; 4]).unwrap();
-    let found = chains.measure(4000, None).unwrap();
+    let found = chains.measure(4000).unwrap();
     assert!(chains.diverged() && found[0].mean.is_nan());
     let new = |scheme: Scheme, starts: &[f64]| {
         CoupledChains::new(&target, &scheme, 1.0, 1, starts).map(drop).unwrap_err()
@@ -93,7 +93,7 @@ fn too_long_a_step_is_a_divergence_and_bad_questions_are_errors() {
     assert!(matches!(new(Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), &[]), Error::Zero { name: "chains" }));
     let mut one =
         CoupledChains::new(&target, &Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), 1.0, 1, &[0.0]).unwrap();
-    assert_eq!(one.measure(8, None).unwrap_err().to_string(), "1 blocks of steps: need at least 2");
+    assert_eq!(one.measure(8).unwrap_err().to_string(), "1 blocks of steps: need at least 2");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn standard_errors_are_what_the_spread_over_seeds_says() {
     for seed in 0..200 {
         let mut chains = CoupledChains::new(&target, &scheme, 1.0, seed, &[0.0; 2 * 8]).unwrap();
         chains.advance(30).unwrap();
-        for (found, l) in chains.measure(48, None).unwrap().iter().zip([1.0, 0.5]) {
+        for (found, l) in chains.measure(48).unwrap().iter().zip([1.0, 0.5]) {
             let exact = variance(&scheme, l) - variance(&half, l);
             squares.push((found.mean / found.mean_error).powi(2));
             squares.push(((found.variance - exact) / found.variance_error).powi(2));

@@ -2,7 +2,51 @@
 
 use ridgewalk_lyapunov::laws::{Autocorrelation, Kernel, Scheme};
 
+use super::bias::Bias;
+use crate::coupled::Difference;
 use crate::error::Error;
+
+/// What a warm-up is told and does not choose; nothing, unless told otherwise. Units are those of whitened coordinates, L = 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Wanted {
+    /// The kernel: the third-order, the symmetric or the averaged one.
+    pub kernel: Option<Kernel>,
+    /// γ.
+    pub gamma: Option<f64>,
+    /// ξ.
+    pub xi: Option<f64>,
+    /// η. Its bias is measured and told, whatever it is.
+    pub eta: Option<f64>,
+}
+
+/// A scheme with its measured bias.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) scheme: Scheme,
+    pub(super) bias: Bias,
+    pub(super) differences: Vec<Difference>,
+    /// Effective draws a gradient, by the exact laws.
+    pub(super) efficiency: f64,
+    pub(super) gradients_per_step: u64,
+    pub(super) within: bool,
+}
+
+impl Candidate {
+    /// Whether this is the better one: within the tolerance before efficient, and where neither is within, less biased.
+    pub(super) fn beats(&self, other: &Self) -> bool {
+        match (self.within, other.within) {
+            (true, true) => self.efficiency > other.efficiency,
+            (false, false) => self.bias.bound() < other.bias.bound(),
+            (within, _) => within,
+        }
+    }
+
+    /// Steps after which a draw is nearly independent of the last.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1000")]
+    pub(super) fn thin(&self) -> u64 {
+        (1.0 / (self.efficiency * self.gradients_per_step as f64)).floor().clamp(1.0, 1000.0) as u64
+    }
+}
 
 /// The kernel for posteriors that are nearly normal: without bias on normal ones, and stable up to long steps.
 pub(crate) const NEARLY_NORMAL: Kernel = Kernel::Symmetric;
@@ -11,13 +55,13 @@ pub(crate) const FAR_FROM_NORMAL: [Kernel; 3] = [Kernel::Averaged, Kernel::Third
 
 /// Values of γ and of ξ that are tried. Larger ones of the same ratio γ²/ξ are as efficient, but let the chains of a pair drift apart: at
 /// (4, 12) the differences between step sizes are five times as noisy as at (1.2, 2).
-const GAMMAS: [f64; 6] = [0.5, 0.7, 0.9, 1.2, 1.5, 1.8];
+const GAMMAS: [f64; 7] = [0.5, 0.7, 0.9, 1.2, 1.35, 1.5, 1.8];
 const XIS: [f64; 2] = [2.0, 3.0];
 
 /// The first step size to try, for eigenvalues up to `high`.
 pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
     let step: f64 = match kernel {
-        Kernel::Symmetric => 1.6,
+        Kernel::Symmetric => 1.75,
         Kernel::Averaged => 0.6,
         _ => 0.5,
     };
@@ -27,10 +71,19 @@ pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
 /// The longest step that is stable for eigenvalues up to `high`, with a margin: chains meet more than the mean curvature.
 pub(crate) fn longest_step(kernel: Kernel, high: f64) -> f64 {
     match kernel {
-        Kernel::Symmetric => 1.8 / high.sqrt(),
+        Kernel::Symmetric => 1.88 / high.sqrt(),
         // Stable at any step where the curvature is as predicted.
         Kernel::Averaged => 3.0 / high.sqrt(),
         _ => 1.5 / high.sqrt(),
+    }
+}
+
+/// The power of η with which the bias is taken to grow when a step is corrected. Near the end of its stable steps the symmetric kernel's
+/// grows far faster than η², as chains meet curvature that is not stable any more.
+pub(crate) fn order(kernel: Kernel) -> f64 {
+    match kernel {
+        Kernel::Symmetric => 5.0,
+        _ => 2.0,
     }
 }
 
@@ -43,10 +96,13 @@ pub(crate) fn with_best_friction(
     kernel: Kernel,
     eta: f64,
     [low, high]: [f64; 2],
+    wanted: Wanted,
 ) -> Result<(Scheme, f64), Error> {
     let eigenvalues = [low, (low * high).sqrt(), high];
     let mut best: Option<(Scheme, f64)> = None;
-    for (gamma, xi) in GAMMAS.into_iter().flat_map(|gamma| XIS.map(|xi| (gamma, xi))) {
+    let gammas = wanted.gamma.map_or(GAMMAS.to_vec(), |gamma| vec![gamma]);
+    let xis = wanted.xi.map_or(XIS.to_vec(), |xi| vec![xi]);
+    for (gamma, xi) in gammas.iter().flat_map(|gamma| xis.iter().map(|xi| (*gamma, *xi))) {
         let scheme = Scheme::new(kernel, gamma, xi, eta)?;
         let time = eigenvalues.iter().try_fold(0.0_f64, |worst, l| {
             let form = scheme.linear_form(*l).ok()?;

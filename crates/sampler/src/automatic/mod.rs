@@ -4,11 +4,17 @@
 //! tells how far the law of the chain is from the target, in standard deviations of each coordinate. Everything follows from the target
 //! and the seed.
 
+mod bias;
 mod candidates;
 mod history;
+mod sampling;
+mod search;
 mod target;
 mod warm_up;
 
-pub use history::{Bias, Decision};
+pub use bias::{Bias, CoordinateBias, Extrapolated};
+pub use candidates::Wanted;
+pub use history::Decision;
+pub use sampling::{Length, Look, Run, Sampled};
 pub use target::{BlackBox, Target};
 pub use warm_up::{WarmUp, WarmedUp};

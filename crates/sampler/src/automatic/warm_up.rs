@@ -1,13 +1,14 @@
-//! The warm-up: mode, whitening, pilot, curvature along it, and the step size by its measured bias.
+//! The warm-up: mode, whitening, pilot, curvature along it, and which kernels are tried. How long their steps are is in `search`.
 
-use ridgewalk_diagnostics::{Covariance, Moments};
+use ridgewalk_diagnostics::Covariance;
 use ridgewalk_lyapunov::laws::{Kernel, Scheme};
 use ridgewalk_potentials::{LineIntegral, Whitening};
 
-use super::candidates::{FAR_FROM_NORMAL, NEARLY_NORMAL, first_step, longest_step, with_best_friction};
-use super::history::{Bias, Decision};
+use super::bias::Bias;
+use super::candidates::{Candidate, FAR_FROM_NORMAL, NEARLY_NORMAL, Wanted};
+use super::history::Decision;
 use super::target::Target;
-use crate::coupled::CoupledChains;
+use crate::coupled::Difference;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, positive};
 use crate::kernels::from_scheme;
@@ -15,33 +16,20 @@ use crate::noise::Stream;
 
 /// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
 const STREAMS: u64 = 1 << 40;
-/// Steps of the first pilot before its draws count, and steps that count.
-const PILOT: [u64; 2] = [16, 32];
-/// Steps of the second pilot, made where the posterior is not nearly normal and Hessians are dear.
-const SECOND_PILOT: u64 = 120;
-/// The pilots' step: short enough for any posterior that is log-concave and whitened.
+/// Steps of the pilot before Hessians are taken along it, for a posterior that is not nearly normal.
+const PILOT: u64 = 24;
+/// Its steps where Hessians are dear and its covariance is used.
+const LONG_PILOT: u64 = 160;
+/// The pilot's step: short enough for any posterior that is log-concave and whitened.
 const PILOT_STEP: f64 = 0.5;
-/// A spread of variances beyond which a posterior is not nearly normal.
-const WIDE: [f64; 2] = [0.85, 1.2];
 /// Points at which Hessians are averaged, and the steps that each chain makes from one to the next.
 const CURVATURE_POINTS: usize = 16;
-const BETWEEN_HESSIANS: u64 = 16;
-/// Eigenvalues of the curvature to be ready for, in coordinates made at the mode of a nearly normal posterior, and in others.
-const NEAR: [f64; 2] = [0.8, 1.2];
-const FAR: [f64; 2] = [0.7, 1.4];
+const BETWEEN_HESSIANS: u64 = 12;
 /// Effective draws that a step of the pilot gives, roughly.
 const PILOT_EFFICIENCY: f64 = 0.2;
-/// The part of the tolerance that a predicted bias is aimed at.
-const AIM: f64 = 0.7;
-/// A bias so many times the tolerance shows that a posterior is not nearly normal after all.
-const HOPELESS: f64 = 4.0;
-/// How often a kernel's step is corrected.
-const ROUNDS: usize = 4;
-/// Time of the dynamics that pairs of chains get to drift apart before they are compared.
-const DRIFT: f64 = 8.0;
-/// Long steps over which they are compared at a time, and how often at most: as long as noise alone leaves the verdict open.
-const COMPARED: u64 = 32;
-const COMPARISONS: usize = 4;
+/// Eigenvalues of the curvature to be ready for, in coordinates made at the mode of a nearly normal posterior, and in others.
+const NEAR: [f64; 2] = [0.85, 1.15];
+const FAR: [f64; 2] = [0.7, 1.4];
 /// Effective draws a gradient below which another kernel is tried too.
 const POOR: f64 = 0.1;
 
@@ -67,10 +55,12 @@ const POOR: f64 = 0.1;
 /// ```
 #[derive(Debug, Clone)]
 pub struct WarmUp<'a, T> {
-    target: &'a T,
-    seed: u64,
-    chains: usize,
-    tolerance: f64,
+    pub(super) target: &'a T,
+    pub(super) seed: u64,
+    pub(super) chains: usize,
+    pub(super) draws: u64,
+    pub(super) tolerance: f64,
+    pub(super) wanted: Wanted,
 }
 
 /// What a warm-up found.
@@ -87,6 +77,8 @@ pub struct WarmedUp<W> {
     pub thin: u64,
     /// The measured bias of that scheme.
     pub bias: Bias,
+    /// What it was measured by: how the moments of each coordinate at η differ from those at η/2.
+    pub differences: Vec<Difference>,
     /// Whether it is within the tolerance.
     pub within_tolerance: bool,
     /// Where the chains are, in the new coordinates, one after the other.
@@ -95,7 +87,8 @@ pub struct WarmedUp<W> {
     pub history: Vec<Decision>,
     /// What it cost, over all chains.
     pub gradients: u64,
-    seed: u64,
+    pub(super) seed: u64,
+    pub(super) tolerance: f64,
 }
 
 impl<W: LineIntegral + Sync> WarmedUp<W> {
@@ -118,32 +111,25 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
     }
 }
 
-/// A scheme with its measured bias.
-#[derive(Debug, Clone)]
-struct Candidate {
-    scheme: Scheme,
-    bias: Bias,
-    /// Effective draws a gradient.
-    efficiency: f64,
-    within: bool,
-}
-
-impl Candidate {
-    /// Whether this is the better one: within the tolerance before efficient, and where neither is within, less biased.
-    fn beats(&self, other: &Self) -> bool {
-        match (self.within, other.within) {
-            (true, true) => self.efficiency > other.efficiency,
-            (false, false) => self.bias.bound() < other.bias.bound(),
-            (within, _) => within,
-        }
-    }
-}
-
 impl<'a, T: Target> WarmUp<'a, T> {
-    /// For 8 chains, a tolerance of 0.05 standard deviations and seed 0.
+    /// For 8 chains, a run of 1000 draws each, a tolerance of 0.05 standard deviations and seed 0.
     #[must_use]
     pub fn new(target: &'a T) -> Self {
-        Self { target, seed: 0, chains: 8, tolerance: 0.05 }
+        Self { target, seed: 0, chains: 8, draws: 1000, tolerance: 0.05, wanted: Wanted::default() }
+    }
+
+    /// Draws that the run will have, for each chain: the search for a longer step ends when it would cost more than a fifth of it.
+    #[must_use]
+    pub fn draws(mut self, draws: u64) -> Self {
+        self.draws = draws;
+        self
+    }
+
+    /// What is not to be chosen by the warm-up but given.
+    #[must_use]
+    pub fn wanted(mut self, wanted: Wanted) -> Self {
+        self.wanted = wanted;
+        self
     }
 
     /// The seed, of the warm-up and of the run after it.
@@ -189,17 +175,15 @@ impl<'a, T: Target> WarmUp<'a, T> {
         };
         let mut white = self.target.whitened(&work.whitening)?;
         work.states = work.normal_draws();
-        let mut best = None;
-        if work.pilot(&white, PILOT, None)? {
-            best = Some(work.fit_step(&white, NEARLY_NORMAL, NEAR)?).filter(|found| found.within);
-        }
-        if best.is_none() {
-            work.rewhiten(&white)?;
-            white = self.target.whitened(&work.whitening)?;
-        }
-        let best = match best {
+        let first = self.wanted.kernel.unwrap_or(NEARLY_NORMAL);
+        let near = if first == NEARLY_NORMAL { Some(work.fit_step(&white, first, NEAR)?) } else { None };
+        let best = match near.filter(|found| found.within || self.wanted.eta.is_some()) {
             Some(found) => found,
-            None => work.choose(&white)?,
+            None => {
+                work.rewhiten(&white)?;
+                white = self.target.whitened(&work.whitening)?;
+                work.choose(&white)?
+            }
         };
         Ok(work.finish(white, best))
     }
@@ -207,20 +191,20 @@ impl<'a, T: Target> WarmUp<'a, T> {
 
 /// A warm-up on its way.
 #[derive(Debug)]
-struct Work<'a, T> {
-    question: &'a WarmUp<'a, T>,
-    whitening: Whitening,
-    history: Vec<Decision>,
-    gradients: u64,
+pub(super) struct Work<'a, T> {
+    pub(super) question: &'a WarmUp<'a, T>,
+    pub(super) whitening: Whitening,
+    pub(super) history: Vec<Decision>,
+    pub(super) gradients: u64,
     /// Runs so far: each has streams of its own.
     runs: u64,
     /// Positions of the chains in whitened coordinates.
-    states: Vec<f64>,
+    pub(super) states: Vec<f64>,
 }
 
 impl<T: Target> Work<'_, T> {
     /// A seed for the next run.
-    fn next_seed(&mut self) -> u64 {
+    pub(super) fn next_seed(&mut self) -> u64 {
         self.runs += 1;
         self.question.seed ^ (STREAMS + self.runs).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
@@ -235,28 +219,22 @@ impl<T: Target> Work<'_, T> {
         states
     }
 
-    /// Runs the chains with short steps. Whether the posterior is about as wide as the normal distribution of the coordinates.
+    /// Runs the chains with short steps, some of which count.
     fn pilot(
         &mut self,
         white: &T::White,
         [before, steps]: [u64; 2],
-        mut covariance: Option<&mut Covariance>,
-    ) -> Result<bool, Error> {
-        let d = self.whitening.dimension();
+        covariance: &mut Covariance,
+    ) -> Result<(), Error> {
         let kernel = if white.gradients_per_integral() > 1 { Kernel::Symmetric } else { Kernel::ThirdOrder };
-        let scheme = Scheme::new(kernel, 1.2, 2.0, PILOT_STEP)?;
-        let kernel = from_scheme(&scheme, 1.0)?;
+        let kernel = from_scheme(&Scheme::new(kernel, 1.2, 2.0, PILOT_STEP)?, 1.0)?;
         let mut ensemble = Ensemble::new(white, self.next_seed(), &self.states, 1.0)?;
         ensemble.advance(&*kernel, before);
-        let mut spread = Moments::new(d);
         for _ in 0..steps {
             ensemble.advance(&*kernel, 1);
             for chain in 0..self.question.chains {
                 let Some(state) = ensemble.state(chain) else { continue };
-                spread.push(&state.theta)?;
-                if let Some(covariance) = &mut covariance {
-                    covariance.push(&state.theta)?;
-                }
+                covariance.push(&state.theta)?;
             }
         }
         if let Some(end) = (0..self.question.chains).find_map(|chain| ensemble.end(chain)) {
@@ -265,10 +243,7 @@ impl<T: Target> Work<'_, T> {
         self.states =
             (0..self.question.chains).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
         self.gradients += ensemble.gradients();
-        let mean = (0..d).map(|k| spread.variance(k)).sum::<f64>() / d as f64;
-        self.history.push(Decision::Pilot { draws: steps * self.question.chains as u64, spread: mean });
-        let [low, high] = WIDE;
-        Ok(low < mean && mean < high)
+        Ok(())
     }
 
     /// New coordinates: from the mean Hessian along a pilot where Hessians are cheap, from its covariance where they are not.
@@ -283,8 +258,8 @@ impl<T: Target> Work<'_, T> {
         let mut mean = vec![0.0; d * d];
         let mut theta = vec![0.0; d];
         for round in 0..rounds {
-            let steps = if points > 0 { BETWEEN_HESSIANS } else { SECOND_PILOT };
-            self.pilot(white, [0, steps], Some(&mut covariance))?;
+            let steps = if points > 0 { BETWEEN_HESSIANS } else { LONG_PILOT };
+            self.pilot(white, [if round == 0 { PILOT } else { 0 }, steps], &mut covariance)?;
             let left = points - (round * self.question.chains).min(points);
             for state in self.states.chunks_exact(d).take(left) {
                 self.whitening.to_original(state, &mut theta)?;
@@ -294,6 +269,8 @@ impl<T: Target> Work<'_, T> {
                 mean.iter_mut().zip(&hessian).for_each(|(sum, h)| *sum += h / points as f64);
             }
         }
+        let spread = (0..d).map(|k| covariance.covariance(k, k)).sum::<f64>() / d as f64;
+        self.history.push(Decision::Pilot { draws: covariance.count(), spread });
         let means: Vec<f64> = (0..d).map(|k| covariance.mean(k)).collect();
         let within = if points > 0 {
             self.history.push(Decision::Rewhitened { hessians: points, shrinkage: 0.0 });
@@ -314,7 +291,8 @@ impl<T: Target> Work<'_, T> {
     /// The kernel and step with the most effective draws a gradient within the tolerance, for a posterior that is not nearly normal.
     fn choose(&mut self, white: &T::White) -> Result<Candidate, Error> {
         let mut best: Option<Candidate> = None;
-        for kernel in FAR_FROM_NORMAL {
+        let wanted = self.question.wanted.kernel;
+        for kernel in FAR_FROM_NORMAL.into_iter().filter(|kernel| wanted.is_none_or(|w| w == *kernel)) {
             let found = self.fit_step(white, kernel, FAR)?;
             if best.as_ref().is_none_or(|old| found.beats(old)) {
                 best = Some(found);
@@ -326,69 +304,8 @@ impl<T: Target> Work<'_, T> {
         best.ok_or(Error::Zero { name: "kernels" })
     }
 
-    /// The longest step of a kernel that is within the tolerance.
-    fn fit_step(&mut self, white: &T::White, kernel: Kernel, range: [f64; 2]) -> Result<Candidate, Error> {
-        let longest = longest_step(kernel, range[1]);
-        let mut eta = first_step(kernel, range[1]);
-        let mut best: Option<Candidate> = None;
-        for _ in 0..ROUNDS {
-            let (scheme, per_step) = with_best_friction(kernel, eta, range)?;
-            let found = self.measure(white, scheme, per_step)?;
-            let bias = found.bias.bound();
-            let predicted = eta * (AIM * self.question.tolerance / bias).sqrt();
-            let next = predicted.clamp(0.3 * eta, 1.5 * eta).min(longest);
-            let (within, hopeless) =
-                (found.within, kernel == NEARLY_NORMAL && bias > HOPELESS * self.question.tolerance);
-            if best.as_ref().is_none_or(|old| found.beats(old)) {
-                best = Some(found);
-            }
-            if hopeless {
-                break;
-            }
-            // Within, and little to gain; or too long, and shorter next time.
-            if within && next < 1.2 * eta {
-                break;
-            }
-            eta = if next.is_finite() { next } else { 0.5 * eta };
-        }
-        best.ok_or(Error::Zero { name: "rounds" })
-    }
-
-    /// The bias of a scheme.
-    fn measure(&mut self, white: &T::White, scheme: Scheme, per_step: f64) -> Result<Candidate, Error> {
-        let seed = self.next_seed();
-        let mut chains = CoupledChains::new(white, &scheme, 1.0, seed, &self.states)?;
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a small positive number"
-        )]
-        chains.advance((DRIFT / scheme.eta()).ceil() as u64)?;
-        let tolerance = self.question.tolerance;
-        let mut bias = Bias::from_differences(&chains.measure(COMPARED, Some(&self.whitening))?);
-        for _ in 1..COMPARISONS {
-            // Within or without, whatever the noise.
-            if bias.bound() <= tolerance || bias.largest() > tolerance {
-                break;
-            }
-            bias = Bias::from_differences(&chains.measure(COMPARED, Some(&self.whitening))?);
-        }
-        self.gradients += chains.gradients();
-        // A step that is far too long has taken even the finer chains away from where the posterior is.
-        if bias.largest() <= HOPELESS * tolerance {
-            self.states.copy_from_slice(chains.fine().theta());
-        }
-        let kernel = from_scheme(&scheme, 1.0)?;
-        let efficiency = per_step / kernel.gradients_per_step(white).max(1) as f64;
-        let within = bias.bound() <= tolerance;
-        self.history.push(Decision::Tried { scheme: scheme.clone(), bias, efficiency, accepted: within });
-        Ok(Candidate { scheme, bias, efficiency, within })
-    }
-
     fn finish(mut self, potential: T::White, best: Candidate) -> WarmedUp<T::White> {
-        let per_step = best.efficiency * f64::from(best.scheme.gradients_per_step());
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1000")]
-        let thin = (1.0 / per_step).floor().clamp(1.0, 1000.0) as u64;
+        let thin = best.thin();
         self.history.push(Decision::Chosen { scheme: best.scheme.clone(), thin });
         WarmedUp {
             whitening: self.whitening,
@@ -396,11 +313,13 @@ impl<T: Target> Work<'_, T> {
             scheme: best.scheme,
             thin,
             bias: best.bias,
+            differences: best.differences,
             within_tolerance: best.within,
             starts: self.states,
             history: self.history,
             gradients: self.gradients,
             seed: self.question.seed,
+            tolerance: self.question.tolerance,
         }
     }
 }

@@ -3,6 +3,10 @@
 //! The two chains of a pair stay close, so that the difference of their means and variances is known far better than either: a short
 //! run tells the bias of η without any ground truth (section 7 of the mathematics). With a bias that falls like η^q, that of η is the
 //! difference times 2^q/(2^q − 1); 4/3 for q = 2.
+//!
+//! In whitened coordinates there is a second gain: a pair of chains of the same kernel on N(0, I/L), driven by the same path, costs no
+//! gradient, moves much as the pair of the target does, and its differences are known exactly. What is averaged is the difference
+//! between the two pairs.
 
 use ridgewalk_coefficients::Parameters;
 use ridgewalk_lyapunov::laws::Scheme;
@@ -15,13 +19,17 @@ use crate::noise::{Noise, Stream};
 
 mod moments;
 mod paths;
+mod twin;
 
 pub use moments::Difference;
 use moments::Sums;
 use paths::{Lists, Paths};
+use twin::Twin;
 
-/// Long steps whose differences are averaged before errors are estimated from the spread of these averages.
+/// Long steps whose differences are averaged before errors are estimated from the spread of these averages: at least so many, and
+/// enough of them for this time of the dynamics, after which a chain has forgotten where it was.
 const BLOCK: u64 = 16;
+const BLOCK_TIME: f64 = 8.0;
 
 /// Pairs of chains that share their paths.
 ///
@@ -35,7 +43,7 @@ const BLOCK: u64 = 16;
 /// let target = Chebyshev::new(FromFn::new(1, gradient), 3)?;
 /// let mut chains = CoupledChains::new(&target, &Scheme::third_order(1.2, 2.0, 0.8)?, 1.0, 1, &[0.0; 64])?;
 /// chains.advance(50)?;
-/// let found = chains.measure(200, None)?;
+/// let found = chains.measure(200)?;
 /// assert!(found[0].variance.abs() > 5.0 * found[0].variance_error);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -53,6 +61,9 @@ pub struct CoupledChains<'a> {
     noise: Lists,
     gradients: u64,
     diverged: bool,
+    whitening: Option<&'a Whitening>,
+    twin: Option<Twin>,
+    block: u64,
     sums: Sums,
 }
 
@@ -119,8 +130,30 @@ impl<'a> CoupledChains<'a> {
             noise,
             gradients: 0,
             diverged: false,
+            whitening: None,
+            twin: None,
+            block: Self::block_of(scheme.eta()),
             sums: Sums::new(d),
         })
+    }
+
+    /// The same pairs, for a potential that is whitened by `whitening`: moments are compared in the original coordinates, and pairs on
+    /// N(0, I/L) take away most of the noise.
+    ///
+    /// # Errors
+    /// A whitening of another dimension, or steps that were made already.
+    pub fn whitened(mut self, whitening: &'a Whitening) -> Result<Self, Error> {
+        length("the whitening", whitening.dimension(), self.coarse.dimension())?;
+        if self.gradients > 0 {
+            return Err(Error::Snapshot { got: self.gradients, need: 0 });
+        }
+        self.twin = Twin::new(&*self.long, &*self.short, &self.coarse)?;
+        self.whitening = Some(whitening);
+        if let Some(twin) = &self.twin {
+            let scale = twin.excess() / self.long.smoothness();
+            self.sums.control(whitening.variances().iter().map(|w| scale * w).collect());
+        }
+        Ok(self)
     }
 
     /// Gradients of all chains so far.
@@ -161,29 +194,43 @@ impl<'a> CoupledChains<'a> {
         Ok(())
     }
 
-    /// Makes long steps, the next multiple of 16 of them, and compares the moments of the states after each; in the original coordinates, if
-    /// the potential is a whitened one. One [`Difference`] for each coordinate, over all steps measured so far. After a divergence
-    /// everything is not a number.
+    /// Long steps that make one block.
+    #[must_use]
+    pub fn block(&self) -> u64 {
+        self.block
+    }
+
+    /// Long steps that make one block, for steps of η: at least 16, and enough of them that the next block hardly depends on the last.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
+    pub fn block_of(eta: f64) -> u64 {
+        BLOCK.max((BLOCK_TIME / eta).ceil().min(1e6) as u64)
+    }
+
+    /// Makes as many long steps as take this time of the dynamics, at most a million.
     ///
     /// # Errors
-    /// A potential that fails, a whitening of another dimension, or fewer than two blocks of steps over all chains.
-    pub fn measure(&mut self, steps: u64, whitening: Option<&Whitening>) -> Result<Vec<Difference>, Error> {
-        for _ in 0..steps.div_ceil(BLOCK) {
+    /// A potential that fails.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
+    pub fn drift(&mut self, time: f64) -> Result<(), Error> {
+        self.advance((time / self.long.scheme().eta()).ceil().clamp(0.0, 1e6) as u64)
+    }
+
+    /// Makes long steps, as many whole blocks as have at least so many, and compares the moments of the states after each. One
+    /// [`Difference`] for each coordinate, over all steps measured so far. After a divergence everything is not a number.
+    ///
+    /// # Errors
+    /// A potential that fails, or fewer than two blocks of steps over all chains.
+    pub fn measure(&mut self, steps: u64) -> Result<Vec<Difference>, Error> {
+        for _ in 0..steps.div_ceil(self.block) {
             self.sums.open(self.streams.len());
-            for _ in 0..BLOCK {
+            for _ in 0..self.block {
                 self.advance(1)?;
                 if self.diverged {
-                    let nan = f64::NAN;
-                    let unknown = Difference {
-                        mean: nan,
-                        mean_error: nan,
-                        variance: nan,
-                        variance_error: nan,
-                        sd: nan,
-                    };
-                    return Ok(vec![unknown; self.coarse.dimension()]);
+                    return Ok(vec![Difference::UNKNOWN; self.coarse.dimension()]);
                 }
-                self.sums.add(&self.coarse, &self.fine, whitening)?;
+                let twins = self.twin.as_ref().map(Twin::pair);
+                self.sums.add([&self.coarse, &self.fine], twins, self.whitening)?;
             }
         }
         self.sums.differences()
@@ -204,6 +251,9 @@ impl<'a> CoupledChains<'a> {
         let (now, spare, workspace) = (&mut self.coarse, &mut self.spare, &mut self.workspace);
         spent += one_step(&*self.long, potential, now, spare, long, workspace)?;
         self.gradients += spent * self.streams.len() as u64;
+        if let Some(twin) = &mut self.twin {
+            twin.step([&*self.short, &*self.long], &self.noise, &mut self.spare, &mut self.workspace)?;
+        }
         let chains = 0..self.streams.len();
         self.diverged = !chains.into_iter().all(|c| self.coarse.is_finite(c) && self.fine.is_finite(c));
         Ok(())

@@ -20,18 +20,58 @@ pub struct Difference {
     pub sd: f64,
 }
 
-/// Sums over blocks of steps, for each chain: of x and x² at both step sizes, x measured from a fixed point.
+impl Difference {
+    /// After a divergence.
+    pub(super) const UNKNOWN: Self = Self {
+        mean: f64::NAN,
+        mean_error: f64::NAN,
+        variance: f64::NAN,
+        variance_error: f64::NAN,
+        sd: f64::NAN,
+    };
+
+    /// What two independent measurements say together: each counts by its precision, and the standard deviation is taken from the
+    /// more precise one.
+    #[must_use]
+    pub fn together(&self, other: &Self) -> Self {
+        let (mean, mean_error) = weighted([self.mean, other.mean], [self.mean_error, other.mean_error]);
+        let (variance, variance_error) =
+            weighted([self.variance, other.variance], [self.variance_error, other.variance_error]);
+        let sd = if self.mean_error <= other.mean_error { self.sd } else { other.sd };
+        Self { mean, mean_error, variance, variance_error, sd }
+    }
+}
+
+/// The mean of two numbers with the inverse squares of their errors as weights, and its error.
+fn weighted([a, b]: [f64; 2], [ea, eb]: [f64; 2]) -> (f64, f64) {
+    let (va, vb) = (ea * ea, eb * eb);
+    if va + vb == 0.0 {
+        return (0.5 * (a + b), 0.0);
+    }
+    ((a * vb + b * va) / (va + vb), (va / (va + vb)).sqrt() * eb)
+}
+
+/// Sums over blocks of steps, for each chain: of differences of x and of x², x measured from a fixed point.
 #[derive(Debug)]
 pub(super) struct Sums {
     /// Known from the first state on.
     origin: Option<Vec<f64>>,
     points: [Vec<f64>; 2],
-    /// Block after block, and within it chain after chain: differences of x, differences of x².
-    blocks: Vec<[Vec<f64>; 2]>,
+    /// Block after block, and within it chain after chain.
+    blocks: Vec<Block>,
     /// x and x² of the chains with short steps, over everything.
     fine: [Vec<f64>; 2],
+    /// The differences of variances that the twins have; empty without twins.
+    known: Vec<f64>,
     count: u64,
     open: usize,
+}
+
+/// Sums of differences of x and of x²: of a pair, and of its twin.
+#[derive(Debug, Default)]
+struct Block {
+    pair: [Vec<f64>; 2],
+    twin: [Vec<f64>; 2],
 }
 
 impl Sums {
@@ -42,44 +82,64 @@ impl Sums {
             points: [zeros(), zeros()],
             blocks: Vec::new(),
             fine: [zeros(), zeros()],
+            known: Vec::new(),
             count: 0,
             open: 0,
         }
     }
 
+    /// Announces twins, by the differences of their variances.
+    pub(super) fn control(&mut self, known: Vec<f64>) {
+        self.known = known;
+    }
+
     /// Begins a block for every chain.
     pub(super) fn open(&mut self, chains: usize) {
         self.open = self.blocks.len();
-        let d = self.points[0].len();
-        self.blocks.extend((0..chains).map(|_| [vec![0.0; d], vec![0.0; d]]));
+        let zeros = || [vec![0.0; self.points[0].len()], vec![0.0; self.points[0].len()]];
+        let twin = || if self.known.is_empty() { Default::default() } else { zeros() };
+        let fresh: Vec<Block> = (0..chains).map(|_| Block { pair: zeros(), twin: twin() }).collect();
+        self.blocks.extend(fresh);
     }
 
+    /// The states after a step: with long steps and with short ones.
     pub(super) fn add(
         &mut self,
-        coarse: &Batch,
-        fine: &Batch,
+        pair: [&Batch; 2],
+        twins: Option<[&Batch; 2]>,
         whitening: Option<&Whitening>,
     ) -> Result<(), Error> {
-        let d = coarse.dimension();
-        let pairs = coarse.theta().chunks_exact(d).zip(fine.theta().chunks_exact(d));
-        for (chain, (long, short)) in pairs.enumerate() {
-            for (point, state) in self.points.iter_mut().zip([long, short]) {
-                match whitening {
-                    Some(whitening) => whitening.to_original(state, point)?,
-                    None => point.copy_from_slice(state),
-                }
-            }
+        for chain in 0..pair[0].chains() {
+            self.look(pair, chain, whitening)?;
             // Any point among the draws will do.
             let origin = self.origin.get_or_insert_with(|| self.points[1].clone());
-            let [differences, squares] = &mut self.blocks[self.open + chain];
-            for k in 0..d {
-                let (x, y) = (self.points[0][k] - origin[k], self.points[1][k] - origin[k]);
-                differences[k] += x - y;
-                squares[k] += x * x - y * y;
-                self.fine[0][k] += y;
-                self.fine[1][k] += y * y;
+            let block = &mut self.blocks[self.open + chain];
+            accumulate(&self.points, origin, &mut block.pair);
+            for ((y, origin), (sum, square)) in self.points[1].iter().zip(&*origin).zip(split(&mut self.fine))
+            {
+                *sum += y - origin;
+                *square += (y - origin) * (y - origin);
+            }
+            if let Some(twins) = twins {
+                self.look(twins, chain, whitening)?;
+                let (Some(origin), block) = (&self.origin, &mut self.blocks[self.open + chain]) else {
+                    continue;
+                };
+                accumulate(&self.points, origin, &mut block.twin);
             }
             self.count += 1;
+        }
+        Ok(())
+    }
+
+    /// A chain of two batches, in the original coordinates, into `points`.
+    fn look(&mut self, pair: [&Batch; 2], chain: usize, whitening: Option<&Whitening>) -> Result<(), Error> {
+        for (point, batch) in self.points.iter_mut().zip(pair) {
+            let state = &batch.theta()[batch.range(chain)];
+            match whitening {
+                Some(whitening) => whitening.to_original(state, point)?,
+                None => point.copy_from_slice(state),
+            }
         }
         Ok(())
     }
@@ -89,26 +149,88 @@ impl Sums {
             return Err(Error::TooFew { what: "blocks of steps", got: self.blocks.len(), need: 2 });
         }
         let count = self.count as f64;
-        let per_block = self.count as f64 / self.blocks.len() as f64;
-        let found = (0..self.points[0].len()).map(|k| {
+        let d = self.points[0].len();
+        let moments = |k: usize| {
             let centre = self.fine[0][k] / count;
-            let sd = (self.fine[1][k] / count - centre * centre).max(0.0).sqrt();
-            let means = || self.blocks.iter().map(|block| block[0][k] / per_block);
-            let (mean, mean_error) = mean_and_error(means);
-            // Var' − Var = (difference of E x²) − (m'² − m²), and m' + m is nearly 2 m + difference.
-            let slope = 2.0 * centre + mean;
-            let variances = || self.blocks.iter().map(|b| (b[1][k] - slope * b[0][k]) / per_block);
-            let (variance, variance_error) = mean_and_error(variances);
-            Difference { mean, mean_error, variance, variance_error, sd }
+            (centre, (self.fine[1][k] / count - centre * centre).max(0.0).sqrt())
+        };
+        let means = self.estimate(|k, [x, _]| x[k], |_| 0.0);
+        // Var' − Var = (difference of E x²) − (m'² − m²), and m' + m is nearly 2 m + difference.
+        let slopes: Vec<f64> = (0..d).map(|k| 2.0 * moments(k).0 + means[k].0).collect();
+        let known = |k: usize| self.known.get(k).copied().unwrap_or(0.0);
+        let variances = self.estimate(|k, [x, squares]| squares[k] - slopes[k] * x[k], known);
+        let found = means.iter().zip(variances).enumerate().map(|(k, (mean, variance))| Difference {
+            mean: mean.0,
+            mean_error: mean.1,
+            variance: variance.0,
+            variance_error: variance.1,
+            sd: moments(k).1,
         });
         Ok(found.collect())
     }
+
+    /// The mean over steps of a number for each coordinate, made of the sums of a block, and its error. From each block's mean a multiple
+    /// of what its twin has beyond the `known` is taken, the same multiple for all coordinates: the one that leaves least noise.
+    fn estimate(
+        &self,
+        of: impl Fn(usize, &[Vec<f64>; 2]) -> f64,
+        known: impl Fn(usize) -> f64,
+    ) -> Vec<(f64, f64)> {
+        let per_block = self.count as f64 / self.blocks.len() as f64;
+        let d = self.points[0].len();
+        let pairs: Vec<Vec<f64>> = (0..d)
+            .map(|k| self.blocks.iter().map(|block| of(k, &block.pair) / per_block).collect())
+            .collect();
+        if self.known.is_empty() {
+            return pairs.iter().map(|blocks| mean_and_error(blocks)).collect();
+        }
+        let twins: Vec<Vec<f64>> = (0..d)
+            .map(|k| self.blocks.iter().map(|block| of(k, &block.twin) / per_block - known(k)).collect())
+            .collect();
+        let (mut together, mut alone) = (0.0, 0.0);
+        for (pair, twin) in pairs.iter().zip(&twins) {
+            let (covariance, variance) = covariance_and_variance(pair, twin);
+            if variance > 0.0 {
+                // In units of each coordinate's own spread.
+                together += covariance / variance;
+                alone += 1.0;
+            }
+        }
+        let share = if alone > 0.0 { together / alone } else { 0.0 };
+        let left = pairs.iter().zip(&twins).map(|(pair, twin)| {
+            let left: Vec<f64> = pair.iter().zip(twin).map(|(p, t)| p - share * t).collect();
+            mean_and_error(&left)
+        });
+        left.collect()
+    }
+}
+
+/// Adds x − y and x² − y² of two points, measured from a third.
+fn accumulate([xs, ys]: &[Vec<f64>; 2], origin: &[f64], sums: &mut [Vec<f64>; 2]) {
+    for (((x, y), origin), (difference, squares)) in xs.iter().zip(ys).zip(origin).zip(split(sums)) {
+        let (x, y) = (x - origin, y - origin);
+        *difference += x - y;
+        *squares += x * x - y * y;
+    }
+}
+
+/// The entries of two lists side by side.
+fn split([a, b]: &mut [Vec<f64>; 2]) -> impl Iterator<Item = (&mut f64, &mut f64)> {
+    a.iter_mut().zip(b)
 }
 
 /// The mean of some numbers, and its standard error if they are independent.
-fn mean_and_error<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> (f64, f64) {
-    let count = numbers().count() as f64;
-    let mean = numbers().sum::<f64>() / count;
-    let squares: f64 = numbers().map(|x| (x - mean) * (x - mean)).sum();
+fn mean_and_error(numbers: &[f64]) -> (f64, f64) {
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    let squares: f64 = numbers.iter().map(|x| (x - mean) * (x - mean)).sum();
     (mean, (squares / (count - 1.0) / count).sqrt())
+}
+
+/// The covariance of two lists and the variance of the second, both times the number of entries.
+fn covariance_and_variance(a: &[f64], b: &[f64]) -> (f64, f64) {
+    let count = a.len() as f64;
+    let (ma, mb) = (a.iter().sum::<f64>() / count, b.iter().sum::<f64>() / count);
+    let covariance = a.iter().zip(b).map(|(a, b)| (a - ma) * (b - mb)).sum();
+    (covariance, b.iter().map(|b| (b - mb) * (b - mb)).sum())
 }

@@ -1,0 +1,155 @@
+//! How far a chain's moments are from those of the target, coordinate by coordinate and in the worst of them, from the differences
+//! between two step sizes; and moments from which that is taken off.
+
+use ridgewalk_diagnostics::Summary;
+
+use crate::coupled::Difference;
+
+/// The bias at η as a multiple of the difference between η and η/2: 2²/(2² − 1), for a bias that falls like η². The order was measured,
+/// see docs/sampler.md; were it 3 the multiple would be 8/7, were it 1 it would be 2.
+const MULTIPLE: f64 = 4.0 / 3.0;
+
+/// How far the moments of one coordinate are from those of the target, estimated, with standard errors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CoordinateBias {
+    /// Of the mean, in standard deviations.
+    pub mean: f64,
+    /// Its standard error.
+    pub mean_error: f64,
+    /// Of the standard deviation, relative to it.
+    pub sd: f64,
+    /// Its standard error.
+    pub sd_error: f64,
+}
+
+impl From<&Difference> for CoordinateBias {
+    fn from(found: &Difference) -> Self {
+        let scale = MULTIPLE / found.sd;
+        // Variances in units of that at η/2: at η, and in the limit of short steps. Where the two step sizes differ by so much that this
+        // limit would be next to nothing, it is kept away from 0: the bias is then known to be enormous and nothing else.
+        let [change, error] = [found.variance, found.variance_error].map(|v| v / (found.sd * found.sd));
+        let limit = (1.0 - (MULTIPLE - 1.0) * change).max(0.5);
+        let ratio = ((1.0 + change).max(0.0) / limit).sqrt();
+        Self {
+            mean: scale * found.mean,
+            mean_error: scale * found.mean_error,
+            sd: ratio - 1.0,
+            sd_error: 0.5 * MULTIPLE * error,
+        }
+    }
+}
+
+/// How far the moments of a chain are from those of the target, estimated, in the coordinate where that is most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bias {
+    /// The largest bias of a mean, in standard deviations.
+    pub mean: f64,
+    /// Its standard error.
+    pub mean_error: f64,
+    /// The largest relative bias of a standard deviation.
+    pub sd: f64,
+    /// Its standard error.
+    pub sd_error: f64,
+}
+
+impl Bias {
+    /// From differences between η and η/2, for a bias that falls like η². Infinite after a divergence.
+    #[must_use]
+    pub fn from_differences(differences: &[Difference]) -> Self {
+        let all: Vec<CoordinateBias> = differences.iter().map(CoordinateBias::from).collect();
+        let [mean, mean_error] = largest(&all.iter().map(|b| [b.mean, b.mean_error]).collect::<Vec<_>>());
+        let [sd, sd_error] = largest(&all.iter().map(|b| [b.sd, b.sd_error]).collect::<Vec<_>>());
+        Self { mean, mean_error, sd, sd_error }
+    }
+
+    /// A bound of both that holds but for one standard error.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        (self.mean + self.mean_error).max(self.sd + self.sd_error)
+    }
+
+    /// The larger of the two.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.mean.max(self.sd)
+    }
+}
+
+/// Moments of a coordinate from which the bias of the step size is taken off to leading order, with standard errors that count the draws'
+/// noise and that of the bias.
+///
+/// With m and m' the means at η/2 and at η this is (4 m − m')/3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extrapolated {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error.
+    pub mean_error: f64,
+    /// The standard deviation.
+    pub sd: f64,
+    /// Its standard error.
+    pub sd_error: f64,
+}
+
+impl Extrapolated {
+    /// The moments of draws at η, given how those at η differ from those at η/2.
+    #[must_use]
+    pub fn new(draws: &Summary, difference: &Difference) -> Self {
+        let bias = CoordinateBias::from(difference);
+        let sd = draws.sd / (1.0 + bias.sd);
+        Self {
+            mean: draws.mean - MULTIPLE * difference.mean,
+            mean_error: draws.mcse_mean.hypot(MULTIPLE * difference.mean_error),
+            sd,
+            sd_error: draws.mcse_sd.hypot(sd * bias.sd_error),
+        }
+    }
+}
+
+/// The largest of some biases, given as estimates with standard errors, and its own error.
+///
+/// The largest of many noisy estimates is mostly noise. So each is first drawn towards 0 as far as the spread of all of them says that
+/// they are noise (an estimate of James and Stein's kind), but never by more than two of its standard errors: a single coordinate
+/// with a true bias among many without keeps it.
+fn largest(estimates: &[[f64; 2]]) -> [f64; 2] {
+    let count = estimates.len() as f64;
+    let noise = estimates.iter().map(|[_, error]| error * error).sum::<f64>() / count;
+    let spread = estimates.iter().map(|[value, _]| value * value).sum::<f64>() / count;
+    if !(noise.is_finite() && spread.is_finite()) {
+        return [f64::INFINITY; 2];
+    }
+    // The spread of the true biases, and what it may be instead: coordinates are correlated, so that three count as one.
+    let (signal, unsure) = ((spread - noise).max(0.0), noise * (6.0 / count).sqrt());
+    let mut worst = [0.0_f64; 2];
+    for [value, error] in estimates {
+        let share = |signal: f64| if signal > 0.0 { signal / (signal + error * error) } else { 0.0 };
+        let drawn = (share(signal) * value.abs()).max(value.abs() - 2.0 * error);
+        let left = error * share(signal + unsure).sqrt();
+        if drawn + left > worst[0] + worst[1] {
+            worst = [drawn, left];
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest;
+
+    #[test]
+    fn noise_is_not_taken_for_bias_and_bias_not_for_noise() {
+        // Fifty coordinates whose estimates are quantiles of pure noise of size 0.03: the largest is 0.07.
+        let noise: Vec<[f64; 2]> =
+            (0..50).map(|i| [0.07 * (f64::from(i) - 24.5) / 24.5 * 0.75, 0.03]).collect();
+        let [found, error] = largest(&noise);
+        assert!(found < 0.01 && error < 0.03, "{found} ± {error}");
+        // One of them with a bias of 0.3.
+        let mut one = noise.clone();
+        one[7] = [0.3, 0.03];
+        assert!(largest(&one)[0] > 0.239);
+        // All of them with clear ones.
+        let all: Vec<[f64; 2]> = (1..=50).map(|i| [0.01 * f64::from(i), 0.01]).collect();
+        assert!((largest(&all)[0] - 0.5).abs() < 0.01);
+        assert_eq!(largest(&[[f64::NAN, 0.1]]), [f64::INFINITY; 2]);
+    }
+}

@@ -1,0 +1,327 @@
+//! The run after a warm-up: of a given length or until the effective sample size is reached, with the bias measured once more at its end.
+
+use std::sync::atomic::AtomicBool;
+
+use ridgewalk_diagnostics::Workspace;
+use ridgewalk_potentials::LineIntegral;
+
+use super::bias::Bias;
+use super::warm_up::WarmedUp;
+use crate::coupled::{CoupledChains, Difference};
+use crate::ensemble::Ensemble;
+use crate::error::{Error, positive};
+use crate::kernels::Kernel;
+use crate::outcome::{Outcome, Progress};
+use crate::sink::{InOriginal, Memory, Sink, SinkError};
+
+/// The share of a run's gradients that its confirmation takes, if that is enough for one block of steps.
+const CONFIRMATION: f64 = 0.05;
+/// Time of the dynamics that the pairs of a confirmation get to drift apart.
+const DRIFT: f64 = 6.0;
+/// Number of a confirmation's streams: far from those of a run and of a warm-up.
+const STREAMS: u64 = 1 << 41;
+/// Draws of each chain before the effective sample size is looked at for the first time.
+const FIRST_LOOK: u64 = 200;
+/// How much longer each interval between looks is than the one before.
+const GROWTH: f64 = 1.5;
+
+/// How long a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Length {
+    /// So many draws of each chain.
+    Draws(u64),
+    /// Until the smallest bulk effective sample size of all coordinates, over all chains, is at least `target`, and at most `most` draws
+    /// of each chain.
+    ///
+    /// Looks are made at growing intervals, and each is at the draws since the last look alone: what they give for each draw, times all
+    /// draws, is compared with the target. A decision to go on is so never made twice on the same draws.
+    Ess {
+        /// The effective sample size wanted.
+        target: f64,
+        /// The most draws of each chain.
+        most: u64,
+    },
+}
+
+/// One look at the effective sample size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Draws of each chain so far.
+    pub draws: u64,
+    /// The smallest bulk effective sample size that the draws since the last look promise for all of them.
+    pub ess: f64,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Sampled {
+    /// How the chains stand.
+    pub outcome: Outcome,
+    /// Draws that were asked for of each chain in the end.
+    pub draws: u64,
+    /// The bias by all measurements, those of the warm-up and of the confirmation.
+    pub bias: Bias,
+    /// What it follows from, for each coordinate.
+    pub differences: Vec<Difference>,
+    /// What the confirmation measured by itself; nothing if the run was stopped before.
+    pub confirmation: Option<Bias>,
+    /// Whether the bias is within the tolerance, but for twice its standard error.
+    pub within_tolerance: bool,
+    /// Looks at the effective sample size, if there was one to be reached.
+    pub looks: Vec<Look>,
+    /// Whether it was reached; true if there was none.
+    pub reached: bool,
+    /// Gradients of the confirmation.
+    pub confirmation_gradients: u64,
+}
+
+impl Sampled {
+    /// Gradients of all chains and of the confirmation.
+    #[must_use]
+    pub fn gradients(&self) -> u64 {
+        self.outcome.gradients() + self.confirmation_gradients
+    }
+}
+
+type Tell<'a> = Box<dyn FnMut(&Progress, Option<Look>) + 'a>;
+
+/// A run to be made after a warm-up.
+///
+/// ```
+/// use ridgewalk_potentials::FromFn;
+/// use ridgewalk_sampler::Memory;
+/// use ridgewalk_sampler::automatic::{BlackBox, Length, WarmUp};
+///
+/// let gradient = FromFn::new(1, |x: &[f64], g: &mut [f64]| { g[0] = x[0].powi(3) + x[0]; Ok(()) });
+/// let target = BlackBox::new(gradient, 3, &[0.5])?;
+/// let warm = WarmUp::new(&target).run()?;
+/// let mut draws = Memory::default();
+/// let sampled = warm.run(Length::Ess { target: 1000.0, most: 10_000 }).keep(&mut draws)?;
+/// assert!(sampled.reached && sampled.within_tolerance);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Run<'a, W> {
+    warm: &'a WarmedUp<W>,
+    length: Length,
+    thin: u64,
+    stop: Option<&'a AtomicBool>,
+    progress: Option<Tell<'a>>,
+}
+
+impl<W> std::fmt::Debug for Run<'_, W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").field("length", &self.length).field("thin", &self.thin).finish_non_exhaustive()
+    }
+}
+
+impl<W: LineIntegral + Sync> WarmedUp<W> {
+    /// A run of this length.
+    pub fn run(&self, length: Length) -> Run<'_, W> {
+        Run { warm: self, length, thin: self.thin, stop: None, progress: None }
+    }
+}
+
+impl<'a, W: LineIntegral + Sync> Run<'a, W> {
+    /// Every how many steps there is a draw, instead of what the warm-up chose.
+    #[must_use]
+    pub fn thin(mut self, thin: u64) -> Self {
+        self.thin = thin;
+        self
+    }
+
+    /// A signal that ends the run soon after it is set. There is no confirmation then.
+    #[must_use]
+    pub fn stop(mut self, signal: &'a AtomicBool) -> Self {
+        self.stop = Some(signal);
+        self
+    }
+
+    /// A function that is told how far the run is, some ten times a second, and the last look at the effective sample size.
+    #[must_use]
+    pub fn progress(mut self, tell: impl FnMut(&Progress, Option<Look>) + 'a) -> Self {
+        self.progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Makes the run. Draws go to `sink` in the original coordinates.
+    ///
+    /// # Errors
+    /// For counts of 0 and targets that are not positive, before anything is done; for a sink that fails; for a potential that fails in the
+    /// confirmation. A chain that fails in the run, or a stop, is no error: see [`Outcome`].
+    pub fn keep(mut self, sink: &mut dyn Sink) -> Result<Sampled, Error> {
+        let kernel = self.warm.kernel()?;
+        let mut looks = Looks::new(self.length)?;
+        let mut draws = looks.first();
+        let mut ensemble = self.warm.sampler(&*kernel).thin(self.thin).draws(draws).ensemble()?;
+        let mut tee = Tee { sink, fresh: Memory::default(), wanted: looks.target.is_some() };
+        let (mut seconds, mut outcome);
+        seconds = 0.0;
+        loop {
+            let last = looks.made.last().copied();
+            let mut sampler = self.warm.sampler(&*kernel).thin(self.thin).draws(draws);
+            if let Some(signal) = self.stop {
+                sampler = sampler.stop(signal);
+            }
+            if let Some(tell) = &mut self.progress {
+                sampler = sampler.progress(move |progress| tell(progress, last));
+            }
+            outcome = sampler.go_on(&mut ensemble, &mut InOriginal::new(&self.warm.whitening, &mut tee))?;
+            seconds += outcome.seconds;
+            if !outcome.complete() {
+                break;
+            }
+            match looks.after(draws, &mut tee.fresh)? {
+                Some(next) => draws = next,
+                None => break,
+            }
+        }
+        outcome.seconds = seconds;
+        let confirmed = if outcome.stopped { None } else { self.confirm(&*kernel, &ensemble, &outcome)? };
+        Ok(self.report(outcome, draws, looks, confirmed))
+    }
+
+    /// Pairs of chains from where the run ended, and the gradients that they took.
+    fn confirm(
+        &self,
+        kernel: &dyn Kernel,
+        ensemble: &Ensemble<'_>,
+        outcome: &Outcome,
+    ) -> Result<Option<(Vec<Difference>, u64)>, Error> {
+        let warm = self.warm;
+        let states: Vec<f64> = (0..ensemble.chains())
+            .filter(|chain| ensemble.end(*chain).is_none())
+            .filter_map(|chain| ensemble.state(chain))
+            .flat_map(|state| state.theta)
+            .collect();
+        let chains = states.len() / warm.whitening.dimension();
+        if chains == 0 {
+            return Ok(None);
+        }
+        let seed = warm.seed ^ STREAMS.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut pairs = CoupledChains::new(&warm.potential, &warm.scheme, 1.0, seed, &states)?
+            .whitened(&warm.whitening)?;
+        let per_step = 3 * chains as u64 * kernel.gradients_per_step(&warm.potential).max(1);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
+        let steps = (CONFIRMATION * outcome.gradients() as f64) as u64 / per_step;
+        pairs.drift(DRIFT)?;
+        let least = if chains < 2 { 2 } else { 1 };
+        let blocks = (steps / pairs.block()).max(least);
+        let differences = pairs.measure(blocks * pairs.block())?;
+        Ok(Some((differences, pairs.gradients())))
+    }
+
+    fn report(
+        &self,
+        outcome: Outcome,
+        draws: u64,
+        looks: Looks,
+        confirmed: Option<(Vec<Difference>, u64)>,
+    ) -> Sampled {
+        let warm = self.warm;
+        let (differences, confirmation, confirmation_gradients) = match confirmed {
+            Some((new, gradients)) => {
+                let both = warm.differences.iter().zip(&new).map(|(old, new)| old.together(new)).collect();
+                (both, Some(Bias::from_differences(&new)), gradients)
+            }
+            None => (warm.differences.clone(), None, 0),
+        };
+        let bias = Bias::from_differences(&differences);
+        let within = |value: f64, error: f64| value - 2.0 * error <= warm.tolerance;
+        let within_tolerance = warm.within_tolerance
+            && within(bias.mean, bias.mean_error)
+            && within(bias.sd, bias.sd_error)
+            // Not a number after a divergence of the confirmation.
+            && bias.largest().is_finite();
+        Sampled {
+            outcome,
+            draws,
+            bias,
+            differences,
+            confirmation,
+            within_tolerance,
+            reached: looks.target.is_none() || looks.reached,
+            looks: looks.made,
+            confirmation_gradients,
+        }
+    }
+}
+
+/// When to look at the effective sample size, and what was seen.
+#[derive(Debug)]
+struct Looks {
+    target: Option<f64>,
+    most: u64,
+    interval: u64,
+    made: Vec<Look>,
+    reached: bool,
+    workspace: Workspace,
+}
+
+impl Looks {
+    fn new(length: Length) -> Result<Self, Error> {
+        let (target, most) = match length {
+            Length::Draws(draws) => (None, draws),
+            Length::Ess { target, most } => (Some(positive("target_ess", target)?), most),
+        };
+        let interval = if target.is_some() { FIRST_LOOK.min(most) } else { most };
+        Ok(Self { target, most, interval, made: Vec::new(), reached: false, workspace: Workspace::new() })
+    }
+
+    /// Draws of each chain before the first look.
+    fn first(&self) -> u64 {
+        self.interval
+    }
+
+    /// Looks at the draws since the last look and forgets them. How many draws of each chain there are to be before the next look;
+    /// nothing if this was the last.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count times 1.5")]
+    fn after(&mut self, draws: u64, fresh: &mut Memory) -> Result<Option<u64>, Error> {
+        let Some(target) = self.target else { return Ok(None) };
+        let mut smallest = f64::INFINITY;
+        for coordinate in 0..fresh.dimension() {
+            let traces: Vec<Vec<f64>> = (0..fresh.chains()).map(|c| fresh.trace(c, coordinate)).collect();
+            let traces: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
+            let ess = self.workspace.ess_bulk(&traces)?;
+            // Not a number for draws that do not move: never enough.
+            smallest = if ess.is_nan() { 0.0 } else { smallest.min(ess) };
+        }
+        let ess = smallest * draws as f64 / fresh.draws(0).max(1) as f64;
+        *fresh = Memory::default();
+        self.made.push(Look { draws, ess });
+        self.reached = ess >= target;
+        if self.reached || draws >= self.most {
+            return Ok(None);
+        }
+        self.interval = (GROWTH * self.interval as f64) as u64;
+        Ok(Some(draws.saturating_add(self.interval).min(self.most)))
+    }
+}
+
+/// Hands draws on, and remembers those since the last look if they are wanted.
+struct Tee<'a> {
+    sink: &'a mut dyn Sink,
+    fresh: Memory,
+    wanted: bool,
+}
+
+impl Sink for Tee<'_> {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        if self.wanted {
+            self.fresh.begin(chains, dimension)?;
+        }
+        self.sink.begin(chains, dimension)
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        self.sink.keep(chain, draw, point)?;
+        if self.wanted {
+            self.fresh.keep(chain, draw, point)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.sink.flush()
+    }
+}

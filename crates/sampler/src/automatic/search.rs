@@ -1,0 +1,115 @@
+//! The search for a kernel's longest step whose measured bias is within the tolerance, at a bounded cost.
+
+use ridgewalk_lyapunov::laws::{Kernel, Scheme};
+
+use super::bias::Bias;
+use super::candidates::{Candidate, NEARLY_NORMAL, first_step, longest_step, order, with_best_friction};
+use super::history::Decision;
+use super::target::Target;
+use super::warm_up::Work;
+use crate::coupled::CoupledChains;
+use crate::error::Error;
+use crate::kernels::from_scheme;
+
+/// The part of the tolerance that a predicted bias is aimed at.
+const AIM: f64 = 0.7;
+/// A bias so many times the tolerance shows that a posterior is not nearly normal after all.
+const HOPELESS: f64 = 5.0;
+/// How often a kernel's step is corrected at most.
+const ROUNDS: usize = 6;
+/// A step that is longer by less than this factor is not worth another measurement.
+const WORTHWHILE: f64 = 1.15;
+/// What the whole warm-up may cost, as a share of the run, before a step that is within the tolerance is taken as it is.
+const SHARE: f64 = 0.19;
+/// Time of the dynamics that pairs of chains get to drift apart before they are compared.
+const DRIFT: f64 = 6.0;
+/// Blocks of steps over which pairs are compared at most: as long as noise alone leaves the verdict open.
+const BLOCKS: u64 = 8;
+
+impl<T: Target> Work<'_, T> {
+    /// The longest step of a kernel that is within the tolerance; if none is found, the least biased one.
+    pub(super) fn fit_step(
+        &mut self,
+        white: &T::White,
+        kernel: Kernel,
+        range: [f64; 2],
+    ) -> Result<Candidate, Error> {
+        let (wanted, tolerance) = (self.question.wanted, self.question.tolerance);
+        let longest = longest_step(kernel, range[1]);
+        let mut eta = wanted.eta.unwrap_or_else(|| first_step(kernel, range[1]));
+        let mut best: Option<Candidate> = None;
+        let mut too_long = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let (scheme, per_step) = with_best_friction(kernel, eta, range, wanted)?;
+            let steps = from_scheme(&scheme, 1.0)?.gradients_per_step(white);
+            if best.as_ref().is_some_and(|best| best.within && !self.affords(best, &scheme, steps)) {
+                break;
+            }
+            let found = self.measure(white, scheme, per_step)?;
+            let bias = found.bias.bound();
+            let predicted = eta * (AIM * tolerance / bias).powf(order(kernel).recip());
+            let within = found.within;
+            if best.as_ref().is_none_or(|old| found.beats(old)) {
+                best = Some(found);
+            }
+            if wanted.eta.is_some() || (kernel == NEARLY_NORMAL && bias > HOPELESS * tolerance) {
+                break;
+            }
+            let good = best.as_ref().filter(|best| best.within).map(|best| best.scheme.eta());
+            eta = if within {
+                // Longer, but only half the way to what was too long.
+                predicted.min(1.5 * eta).min(longest).min((eta * too_long).sqrt())
+            } else {
+                too_long = too_long.min(eta);
+                let shorter =
+                    if predicted.is_finite() { predicted.clamp(0.3 * eta, 0.9 * eta) } else { 0.5 * eta };
+                shorter.max(good.map_or(0.0, |good| (good * eta).sqrt()))
+            };
+            if good.is_some_and(|good| eta < WORTHWHILE * good) {
+                break;
+            }
+        }
+        best.ok_or(Error::Zero { name: "rounds" })
+    }
+
+    /// Whether another measurement keeps the warm-up within its share of the run that `best` would make.
+    fn affords(&self, best: &Candidate, next: &Scheme, gradients_per_step: u64) -> bool {
+        let per_draw = best.thin() as f64 * best.gradients_per_step as f64;
+        let run = self.question.draws as f64 * self.question.chains as f64 * per_draw;
+        let steps = DRIFT / next.eta() + (2 * CoupledChains::block_of(next.eta())) as f64;
+        let cost = 3.0 * steps * self.question.chains as f64 * gradients_per_step as f64;
+        self.gradients as f64 + cost <= SHARE * run
+    }
+
+    /// The bias of a scheme.
+    fn measure(&mut self, white: &T::White, scheme: Scheme, per_step: f64) -> Result<Candidate, Error> {
+        let seed = self.next_seed();
+        let tolerance = self.question.tolerance;
+        let mut chains =
+            CoupledChains::new(white, &scheme, 1.0, seed, &self.states)?.whitened(&self.whitening)?;
+        chains.drift(DRIFT)?;
+        let block = chains.block();
+        let mut differences = chains.measure(block)?;
+        let mut bias = Bias::from_differences(&differences);
+        for blocks in 1..BLOCKS {
+            // One block is enough for a clear case only.
+            let (enough, too_much) =
+                if blocks == 1 { (0.5 * tolerance, 2.0 * tolerance) } else { (tolerance, tolerance) };
+            if bias.bound() <= enough || bias.largest() > too_much {
+                break;
+            }
+            differences = chains.measure(block)?;
+            bias = Bias::from_differences(&differences);
+        }
+        self.gradients += chains.gradients();
+        // A step that is far too long has taken even the finer chains away from where the posterior is.
+        if bias.largest() <= HOPELESS * tolerance {
+            self.states.copy_from_slice(chains.fine().theta());
+        }
+        let gradients_per_step = from_scheme(&scheme, 1.0)?.gradients_per_step(white).max(1);
+        let efficiency = per_step / gradients_per_step as f64;
+        let within = bias.bound() <= tolerance;
+        self.history.push(Decision::Tried { scheme: scheme.clone(), bias, efficiency, accepted: within });
+        Ok(Candidate { scheme, bias, differences, efficiency, gradients_per_step, within })
+    }
+}
