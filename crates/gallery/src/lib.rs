@@ -194,6 +194,9 @@ impl Gradient for Ladder {
 pub fn reference(name: &str) -> Result<Reference, Anything> {
     match name {
         "breast-cancer" => Reference::parse(include_str!("../data/breast-cancer.csv")),
+        "poisson" => Reference::parse(include_str!("../data/poisson.csv")),
+        "probit" => Reference::parse(include_str!("../data/probit.csv")),
+        "huber" => Reference::parse(include_str!("../data/huber.csv")),
         "ladder" => {
             let sds = (0..100).map(|k| Ladder::precision(k).sqrt().recip()).collect();
             let exact = vec![0.0; 100];
