@@ -12,24 +12,32 @@ use ridgewalk_potentials::{Dense, Gradient, Prior, Ridge};
 /// A kind of failure that only a mistake in this crate makes.
 type Anything = Box<dyn std::error::Error>;
 
-/// Means and standard deviations from another source.
-#[derive(Debug, Clone, PartialEq)]
+/// Means and standard deviations from another source, one of each for each coordinate.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reference {
-    /// One for each coordinate.
+    /// Means.
     pub means: Vec<f64>,
-    /// One for each coordinate.
+    /// Standard deviations.
     pub sds: Vec<f64>,
+    /// The Monte Carlo standard errors of the means; 0 where they are exact.
+    pub mean_errors: Vec<f64>,
+    /// Those of the standard deviations.
+    pub sd_errors: Vec<f64>,
 }
 
 impl Reference {
-    /// From lines `name,mean,sd`; those that begin with # are left out, and the first one that does not.
+    /// From lines `name,mean,sd,mcse_mean,mcse_sd`; those that begin with # are left out, and the first one that does not.
     fn parse(text: &str) -> Result<Self, Anything> {
-        let mut found = Self { means: Vec::new(), sds: Vec::new() };
+        let mut found = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
-            let [_, mean, sd] = fields[..] else { return Err(format!("three fields, not `{line}`").into()) };
+            let [_, mean, sd, mean_error, sd_error] = fields[..] else {
+                return Err(format!("five fields, not `{line}`").into());
+            };
             found.means.push(mean.parse()?);
             found.sds.push(sd.parse()?);
+            found.mean_errors.push(mean_error.parse()?);
+            found.sd_errors.push(sd_error.parse()?);
         }
         Ok(found)
     }
@@ -186,9 +194,18 @@ impl Gradient for Ladder {
 pub fn reference(name: &str) -> Result<Reference, Anything> {
     match name {
         "breast-cancer" => Reference::parse(include_str!("../data/breast-cancer.csv")),
+        "poisson" => Reference::parse(include_str!("../data/poisson.csv")),
+        "probit" => Reference::parse(include_str!("../data/probit.csv")),
+        "huber" => Reference::parse(include_str!("../data/huber.csv")),
         "ladder" => {
             let sds = (0..100).map(|k| Ladder::precision(k).sqrt().recip()).collect();
-            Ok(Reference { means: vec![Ladder::MEAN; 100], sds })
+            let exact = vec![0.0; 100];
+            Ok(Reference {
+                means: vec![Ladder::MEAN; 100],
+                sds,
+                mean_errors: exact.clone(),
+                sd_errors: exact,
+            })
         }
         other => Err(format!("no target `{other}`").into()),
     }

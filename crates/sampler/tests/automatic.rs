@@ -86,7 +86,7 @@ fn breast_cancer() -> Ridge<'static, Logistic> {
 
 #[test]
 fn the_breast_cancer_posterior_is_that_of_long_runs_of_another_sampler() {
-    let Reference { means, sds } = reference("breast-cancer").unwrap();
+    let Reference { means, sds, .. } = reference("breast-cancer").unwrap();
     assert!(check(&breast_cancer(), 3, &means, &sds) > 0.12);
 }
 

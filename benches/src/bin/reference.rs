@@ -1,0 +1,128 @@
+//! Long runs of nuts-rs that give the references of the gallery: `cargo run --release -p ridgewalk-benches --bin reference [NAME ...]`.
+//!
+//! Writes crates/gallery/data/NAME.csv for `correlated-logistic`, `poisson`, `probit` and `huber`. For `breast-cancer`, whose reference
+//! comes from another sampler, it compares with that one instead, which checks nuts-rs as it is called here.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::Parser;
+use ridgewalk::diagnostics::{Summary, summaries_of_table};
+use ridgewalk_benches::Failure;
+use ridgewalk_benches::peers::{Run, Setting, VERSION, run};
+use ridgewalk_benches::problems::Problem;
+use ridgewalk_gallery as gallery;
+
+/// Long runs of nuts-rs that give the references of the gallery.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Targets; all five where none is named.
+    names: Vec<String>,
+    /// Chains of each.
+    #[arg(long, default_value_t = 4)]
+    chains: u64,
+    /// Draws of each chain.
+    #[arg(long, default_value_t = 100_000)]
+    draws: u64,
+    /// The seed; chains have streams of it.
+    #[arg(long, default_value_t = 20_260_101)]
+    seed: u64,
+    /// Only print.
+    #[arg(long)]
+    dry: bool,
+}
+
+const NAMES: [&str; 5] = ["breast-cancer", "correlated-logistic", "poisson", "probit", "huber"];
+
+/// How it is sampled: the mode's Hessian makes all of these targets rounder than a diagonal metric does.
+const SETTING: Setting = Setting::Whitened;
+
+fn main() -> Result<(), Failure> {
+    let arguments = Arguments::parse();
+    let all = NAMES.map(String::from);
+    let names = if arguments.names.is_empty() { &all[..] } else { &arguments.names[..] };
+    for name in names {
+        let (run, dimension) = match name.as_str() {
+            "breast-cancer" => sample(&gallery::breast_cancer(), &arguments)?,
+            "correlated-logistic" => sample(&gallery::correlated_logistic(), &arguments)?,
+            "poisson" => sample(&gallery::poisson(), &arguments)?,
+            "probit" => sample(&gallery::probit(), &arguments)?,
+            "huber" => sample(&gallery::huber(), &arguments)?,
+            other => return Err(format!("no target `{other}`: need one of {}", NAMES.join(", ")).into()),
+        };
+        let tables: Vec<&[f64]> = run.draws.iter().map(Vec::as_slice).collect();
+        let summaries = summaries_of_table(&tables, dimension)?;
+        let head = head(name, &arguments, &run, &summaries);
+        print!("{name}\n{head}");
+        let seconds = run.warm_up.seconds + run.sampling.seconds;
+        println!("{seconds:.0} core seconds, {} gradients\n", run.sampling.gradients);
+        if name == "breast-cancer" {
+            compare(&summaries)?;
+        } else if !arguments.dry {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/gallery/data");
+            std::fs::write(folder.join(format!("{name}.csv")), head + &table(&summaries))?;
+        }
+    }
+    Ok(())
+}
+
+fn sample<P: Problem, E: std::fmt::Display>(
+    problem: &Result<P, E>,
+    arguments: &Arguments,
+) -> Result<(Run, usize), Failure> {
+    use ridgewalk::sampler::automatic::Target;
+
+    let problem = problem.as_ref().map_err(|error| error.to_string())?;
+    let run = run(problem, SETTING, arguments.chains, arguments.draws, arguments.seed)?;
+    Ok((run, problem.target().dimension()))
+}
+
+/// The smallest or largest of a figure.
+fn extreme(summaries: &[Summary], of: impl Fn(&Summary) -> f64, choose: fn(f64, f64) -> f64) -> f64 {
+    summaries.iter().map(of).fold(f64::NAN, choose)
+}
+
+/// How it was made, in lines that begin with #.
+fn head(name: &str, arguments: &Arguments, run: &Run, summaries: &[Summary]) -> String {
+    let Arguments { chains, draws, seed, .. } = arguments;
+    format!(
+        "# cargo run --release -p ridgewalk-benches --bin reference -- --chains {chains} --draws {draws} --seed {seed} {name}\n\
+         # nuts-rs {VERSION}, NUTS with its defaults (diagonal metric, 400 draws of warm-up) on the target whitened by the Hessian at the mode.\n\
+         # {chains} chains of {draws} draws, seed {seed}, streams 0 to {}; {} divergences.\n\
+         # Smallest ESS: {:.0} of means, {:.0} of squares; largest MCSE of a mean: {:.5} sd; largest R-hat: {:.6}.\n",
+        chains - 1,
+        run.divergences,
+        extreme(summaries, |s| s.ess_mean, f64::min),
+        extreme(summaries, |s| s.ess_sd, f64::min),
+        extreme(summaries, |s| s.mcse_mean / s.sd, f64::max),
+        extreme(summaries, |s| s.rhat, f64::max),
+    )
+}
+
+fn table(summaries: &[Summary]) -> String {
+    let mut text = String::from("name,mean,sd,mcse_mean,mcse_sd\n");
+    for (k, s) in summaries.iter().enumerate() {
+        let name = if k == 0 { "(Intercept)".to_string() } else { format!("x{k}") };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{name},{},{},{},{}", s.mean, s.sd, s.mcse_mean, s.mcse_sd);
+    }
+    text
+}
+
+/// Prints how far the stored reference is away, in standard errors of both.
+fn compare(summaries: &[Summary]) -> Result<(), Failure> {
+    let stored = gallery::reference("breast-cancer").map_err(|error| error.to_string())?;
+    println!("coordinate: mean and sd less the stored ones, in standard errors of the difference");
+    let (mut of_means, mut of_sds) = (Vec::new(), Vec::new());
+    for (k, s) in summaries.iter().enumerate() {
+        of_means.push((s.mean - stored.means[k]) / s.mcse_mean.hypot(stored.mean_errors[k]));
+        of_sds.push((s.sd - stored.sds[k]) / s.mcse_sd.hypot(stored.sd_errors[k]));
+        println!("{k:3} {:6.2} {:6.2}", of_means[k], of_sds[k]);
+    }
+    for (what, list) in [("means", of_means), ("sds", of_sds)] {
+        let square = list.iter().map(|z| z * z).sum::<f64>() / list.len() as f64;
+        let largest = list.iter().fold(0.0_f64, |most, z| most.max(z.abs()));
+        println!("{what}: largest {largest:.2}, root mean square {:.2}", square.sqrt());
+    }
+    Ok(())
+}

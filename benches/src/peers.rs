@@ -1,0 +1,286 @@
+//! nuts-rs on our targets: draws in original coordinates, with a count of every call of the log-density and of the time it took.
+//!
+//! Settings are the crate's defaults but for what a [`Setting`] names. Chains start as PyMC starts them, uniformly within 1 of the origin
+//! in each coordinate; whitened ones from the normal fit at the mode. nuts-rs asks for value and gradient together, and our potentials
+//! compute them in two passes where one would do: the time of the values is told apart, so that it need not be held against the peer.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nuts_rs::rand::Rng;
+use nuts_rs::{
+    Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagMclmcSettings, DiagNutsSettings, HasDims,
+    KineticEnergyKind, LogpError, LowRankNutsSettings, Settings,
+};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal, Uniform};
+use rayon::prelude::*;
+use ridgewalk::potentials::{Scratch, Whitening};
+
+use crate::Failure;
+use crate::problems::{Density, Problem};
+
+/// The version of nuts-rs that Cargo.toml asks for.
+pub const VERSION: &str = "0.19.1";
+
+/// How nuts-rs is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// Its defaults: NUTS with a diagonal metric, 400 draws of warm-up.
+    Diagonal,
+    /// NUTS with a low-rank metric, 800 draws of warm-up.
+    LowRank,
+    /// As [`Setting::Diagonal`] on the target whitened by the Hessian at the mode.
+    Whitened,
+    /// The same with its integrator that is exact on a standard normal, and the largest step that the crate itself sets for that.
+    WhitenedExactNormal,
+    /// Its unadjusted microcanonical sampler, which the crate calls experimental, on the whitened target.
+    WhitenedMclmc,
+}
+
+impl Setting {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Diagonal, Self::LowRank, Self::Whitened, Self::WhitenedExactNormal, Self::WhitenedMclmc];
+
+    /// What tables call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Diagonal => "nuts-rs diagonal",
+            Self::LowRank => "nuts-rs low-rank",
+            Self::Whitened => "nuts-rs whitened",
+            Self::WhitenedExactNormal => "nuts-rs whitened, exact-normal",
+            Self::WhitenedMclmc => "nuts-rs whitened, MCLMC",
+        }
+    }
+
+    fn whitens(self) -> bool {
+        matches!(self, Self::Whitened | Self::WhitenedExactNormal | Self::WhitenedMclmc)
+    }
+}
+
+/// What one phase of a run took, over all chains.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// Calls of the log-density, each a value and a gradient.
+    pub gradients: u64,
+    /// Seconds of the chains, one after the other: of one core, unless the machine is crowded.
+    pub seconds: f64,
+    /// The part of them that went into values.
+    pub value_seconds: f64,
+}
+
+impl Cost {
+    fn add(&mut self, other: Self) {
+        self.gradients += other.gradients;
+        self.seconds += other.seconds;
+        self.value_seconds += other.value_seconds;
+    }
+}
+
+/// A run of nuts-rs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// For each chain the draws after the warm-up, in original coordinates, one after the other.
+    pub draws: Vec<Vec<f64>>,
+    /// Until the warm-up's end; with mode and Hessian, where the target was whitened.
+    pub warm_up: Cost,
+    /// After it.
+    pub sampling: Cost,
+    /// Trajectories after the warm-up that diverged.
+    pub divergences: u64,
+}
+
+/// Runs so many chains, in rayon's pool. The seed is that of all, and each chain has a stream of its own.
+///
+/// # Errors
+/// If the target has no mode, or nuts-rs gives up.
+pub fn run<P: Problem>(
+    problem: &P,
+    setting: Setting,
+    chains: u64,
+    draws: u64,
+    seed: u64,
+) -> Result<Run, Failure> {
+    if !setting.whitens() {
+        let density = problem.plain();
+        return gather(chains, |chain| dispatch(density, None, setting, draws, seed, chain));
+    }
+    let start = Instant::now();
+    let (whitening, gradients) = problem.laplace()?;
+    let density = problem.white(&whitening)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let mut run = gather(chains, |chain| dispatch(&density, Some(&whitening), setting, draws, seed, chain))?;
+    run.warm_up.add(Cost { gradients, seconds, value_seconds: 0.0 });
+    Ok(run)
+}
+
+fn gather(chains: u64, one: impl Fn(u64) -> Result<Run, Failure> + Sync + Send) -> Result<Run, Failure> {
+    let runs: Result<Vec<Run>, Failure> = (0..chains).into_par_iter().map(one).collect();
+    let mut all =
+        Run { draws: Vec::new(), warm_up: Cost::default(), sampling: Cost::default(), divergences: 0 };
+    for run in runs? {
+        all.draws.extend(run.draws);
+        all.warm_up.add(run.warm_up);
+        all.sampling.add(run.sampling);
+        all.divergences += run.divergences;
+    }
+    Ok(all)
+}
+
+/// One chain with the settings that belong to a name.
+fn dispatch<D: Density>(
+    density: &D,
+    whitening: Option<&Whitening>,
+    setting: Setting,
+    draws: u64,
+    seed: u64,
+    chain: u64,
+) -> Result<Run, Failure> {
+    let task = Task { density, whitening, draws, seed, chain };
+    match setting {
+        Setting::Diagonal | Setting::Whitened => {
+            let settings = DiagNutsSettings::default();
+            task.run(settings, settings.num_tune)
+        }
+        Setting::LowRank => {
+            let settings = LowRankNutsSettings::default();
+            task.run(settings, settings.num_tune)
+        }
+        Setting::WhitenedExactNormal => {
+            let mut settings = DiagNutsSettings {
+                trajectory_kind: KineticEnergyKind::ExactNormal,
+                ..DiagNutsSettings::default()
+            };
+            let step = &mut settings.adapt_options.step_size_settings.adapt_options;
+            step.dual_average.max_step_size = std::f64::consts::FRAC_PI_2;
+            task.run(settings, settings.num_tune)
+        }
+        Setting::WhitenedMclmc => {
+            let settings = DiagMclmcSettings::default();
+            task.run(settings, settings.num_tune)
+        }
+    }
+}
+
+/// One chain to be run.
+struct Task<'a, D> {
+    density: &'a D,
+    whitening: Option<&'a Whitening>,
+    draws: u64,
+    seed: u64,
+    chain: u64,
+}
+
+impl<D: Density> Task<'_, D> {
+    fn run<S: Settings>(&self, settings: S, warm_up: u64) -> Result<Run, Failure> {
+        let d = self.density.dimension();
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(self.chain);
+        let start: Vec<f64> = match self.whitening {
+            Some(_) => StandardNormal.sample_iter(&mut rng).take(d).collect(),
+            None => Uniform::new(-1.0, 1.0)?.sample_iter(&mut rng).take(d).collect(),
+        };
+        let tally = Rc::new(Tally::default());
+        let counted =
+            Counted { density: self.density, scratch: Scratch::default(), tally: Rc::clone(&tally) };
+        let begin = Instant::now();
+        let mut chain = settings.new_chain(self.chain, CpuMath::new(counted), &mut rng)?;
+        chain.set_position(&start)?;
+        for _ in 0..warm_up {
+            chain.draw()?;
+        }
+        let warm_up = tally.take(begin);
+        let begin = Instant::now();
+        let mut kept = Vec::with_capacity(d * usize::try_from(self.draws)?);
+        let mut divergences = 0;
+        let mut theta = vec![0.0; d];
+        for _ in 0..self.draws {
+            let (point, progress) = chain.draw()?;
+            divergences += u64::from(progress.diverging);
+            match self.whitening {
+                Some(whitening) => {
+                    whitening.to_original(&point, &mut theta)?;
+                    kept.extend_from_slice(&theta);
+                }
+                None => kept.extend_from_slice(&point),
+            }
+        }
+        let sampling = tally.take(begin);
+        Ok(Run { draws: vec![kept], warm_up, sampling, divergences })
+    }
+}
+
+/// What calls of a log-density took so far. A chain keeps its log-density to itself, so that counts lie beside it.
+#[derive(Debug, Default)]
+struct Tally {
+    gradients: Cell<u64>,
+    values: Cell<Duration>,
+}
+
+impl Tally {
+    /// The counts since the last time, and the time since `begin`.
+    fn take(&self, begin: Instant) -> Cost {
+        Cost {
+            gradients: self.gradients.take(),
+            seconds: begin.elapsed().as_secs_f64(),
+            value_seconds: self.values.take().as_secs_f64(),
+        }
+    }
+}
+
+/// A log-density that counts its calls.
+struct Counted<'a, D> {
+    density: &'a D,
+    scratch: Scratch,
+    tally: Rc<Tally>,
+}
+
+/// A point at which a target is not finite. nuts-rs takes it for a divergence.
+#[derive(Debug, thiserror::Error)]
+#[error("no finite value and gradient: {0}")]
+struct NotFinite(String);
+
+impl LogpError for NotFinite {
+    fn is_recoverable(&self) -> bool {
+        true
+    }
+}
+
+impl<D: Density> HasDims for Counted<'_, D> {
+    fn dim_sizes(&self) -> HashMap<String, u64> {
+        HashMap::from([("unconstrained_parameter".to_string(), self.density.dimension() as u64)])
+    }
+}
+
+impl<D: Density> CpuLogpFunc for Counted<'_, D> {
+    type LogpError = NotFinite;
+    type FlowParameters = ();
+    type ExpandedVector = Vec<f64>;
+
+    fn dim(&self) -> usize {
+        self.density.dimension()
+    }
+
+    fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NotFinite> {
+        let refuse = |error: Failure| NotFinite(error.to_string());
+        self.tally.gradients.set(self.tally.gradients.get() + 1);
+        self.density.gradient(position, gradient, &mut self.scratch).map_err(refuse)?;
+        gradient.iter_mut().for_each(|g| *g = -*g);
+        let begin = Instant::now();
+        let value = self.density.value(position).map_err(refuse)?;
+        self.tally.values.set(self.tally.values.get() + begin.elapsed());
+        if !(value.is_finite() && gradient.iter().all(|g| g.is_finite())) {
+            return Err(NotFinite(format!("value {value}")));
+        }
+        Ok(-value)
+    }
+
+    fn expand_vector<R: Rng + ?Sized>(&mut self, _: &mut R, point: &[f64]) -> Result<Vec<f64>, CpuMathError> {
+        Ok(point.to_vec())
+    }
+}

@@ -1,0 +1,162 @@
+//! Targets as both kinds of samplers need them: with line integrals for ours, with values and gradients for others, in original and in
+//! whitened coordinates. The gradient is the same code for all.
+
+use ridgewalk::potentials::families::Family;
+use ridgewalk::potentials::{Gradient, LineIntegral, Ridge, Scratch, Whitening};
+use ridgewalk::sampler::automatic::{BlackBox, Target};
+use ridgewalk_gallery::Ladder;
+
+use crate::Failure;
+
+/// A potential with its value and its gradient.
+pub trait Density: Sync {
+    /// The dimension d.
+    fn dimension(&self) -> usize;
+
+    /// U at a point, up to a constant.
+    ///
+    /// # Errors
+    /// If it cannot be evaluated.
+    fn value(&self, point: &[f64]) -> Result<f64, Failure>;
+
+    /// ∇U at a point.
+    ///
+    /// # Errors
+    /// If it cannot be evaluated.
+    fn gradient(&self, point: &[f64], into: &mut [f64], scratch: &mut Scratch) -> Result<(), Failure>;
+}
+
+impl<F: Family> Density for Ridge<'_, F> {
+    fn dimension(&self) -> usize {
+        Ridge::dimension(self)
+    }
+
+    fn value(&self, point: &[f64]) -> Result<f64, Failure> {
+        Ok(Ridge::value(self, point)?)
+    }
+
+    fn gradient(&self, point: &[f64], into: &mut [f64], scratch: &mut Scratch) -> Result<(), Failure> {
+        Ok(self.gradients(point, into, scratch)?)
+    }
+}
+
+impl Density for Ladder {
+    fn dimension(&self) -> usize {
+        Gradient::dimension(self)
+    }
+
+    fn value(&self, point: &[f64]) -> Result<f64, Failure> {
+        let term = |(k, x): (usize, &f64)| 0.5 * Ladder::precision(k) * (x - Ladder::MEAN).powi(2);
+        Ok(point.iter().enumerate().map(term).sum())
+    }
+
+    fn gradient(&self, point: &[f64], into: &mut [f64], _: &mut Scratch) -> Result<(), Failure> {
+        Ok(Gradient::gradient(self, point, into)?)
+    }
+}
+
+/// A ladder as a function of z.
+#[derive(Debug, Clone)]
+pub struct WhiteLadder {
+    gradient: ridgewalk::potentials::Whitened<Ladder>,
+    whitening: Whitening,
+}
+
+impl Density for WhiteLadder {
+    fn dimension(&self) -> usize {
+        self.whitening.dimension()
+    }
+
+    fn value(&self, point: &[f64]) -> Result<f64, Failure> {
+        let mut theta = vec![0.0; point.len()];
+        self.whitening.to_original(point, &mut theta)?;
+        Density::value(&Ladder, &theta)
+    }
+
+    fn gradient(&self, point: &[f64], into: &mut [f64], _: &mut Scratch) -> Result<(), Failure> {
+        Ok(self.gradient.gradient(point, into)?)
+    }
+}
+
+/// A target in all its forms.
+pub trait Problem: Sync {
+    /// For automatic warm-ups.
+    type Target: Target;
+    /// With value and gradient.
+    type Plain: Density;
+    /// The same in other coordinates.
+    type White: Density;
+
+    /// For automatic warm-ups.
+    fn target(&self) -> &Self::Target;
+
+    /// With value and gradient.
+    fn plain(&self) -> &Self::Plain;
+
+    /// The same in other coordinates.
+    ///
+    /// # Errors
+    /// If it is not finite there.
+    fn white(&self, whitening: &Whitening) -> Result<Self::White, Failure>;
+
+    /// Coordinates that make the normal fit at the mode round, and what they cost, in gradients, by the count that our own warm-up uses.
+    ///
+    /// # Errors
+    /// If there is no mode.
+    fn laplace(&self) -> Result<(Whitening, u64), Failure> {
+        let (mode, search) = self.target().mode()?;
+        let (hessian, more) = self.target().hessian(&mode.point)?;
+        Ok((Whitening::from_hessian(&mode.point, &hessian)?, search + more))
+    }
+}
+
+impl<F: Family + Clone> Problem for Ridge<'static, F> {
+    type Target = Self;
+    type Plain = Self;
+    type White = Self;
+
+    fn target(&self) -> &Self {
+        self
+    }
+
+    fn plain(&self) -> &Self {
+        self
+    }
+
+    fn white(&self, whitening: &Whitening) -> Result<Self, Failure> {
+        Ok(self.whitened(whitening)?)
+    }
+}
+
+/// The ladder of the gallery, with three nodes a line integral.
+#[derive(Debug, Clone)]
+pub struct LadderProblem(BlackBox<Ladder>);
+
+impl LadderProblem {
+    /// With the mode looked for from the origin.
+    ///
+    /// # Errors
+    /// None.
+    pub fn new() -> Result<Self, Failure> {
+        Ok(Self(BlackBox::new(Ladder, 3, &[0.0; 100])?))
+    }
+}
+
+impl Problem for LadderProblem {
+    type Target = BlackBox<Ladder>;
+    type Plain = Ladder;
+    type White = WhiteLadder;
+
+    fn target(&self) -> &BlackBox<Ladder> {
+        &self.0
+    }
+
+    fn plain(&self) -> &Ladder {
+        &Ladder
+    }
+
+    fn white(&self, whitening: &Whitening) -> Result<WhiteLadder, Failure> {
+        let gradient = ridgewalk::potentials::Whitened::new(Ladder, whitening.clone())?;
+        Ok(WhiteLadder { gradient, whitening: whitening.clone() })
+    }
+}
