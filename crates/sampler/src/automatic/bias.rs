@@ -68,6 +68,12 @@ impl Bias {
         (self.mean + self.mean_error).max(self.sd + self.sd_error)
     }
 
+    /// What the larger of the two is at least, but for one standard error.
+    #[must_use]
+    pub fn at_least(&self) -> f64 {
+        (self.mean - self.mean_error).max(self.sd - self.sd_error)
+    }
+
     /// The larger of the two.
     #[must_use]
     pub fn largest(&self) -> f64 {

@@ -14,8 +14,9 @@ use crate::kernels::Kernel;
 use crate::outcome::{Outcome, Progress};
 use crate::sink::{InOriginal, Memory, Sink, SinkError};
 
-/// The share of a run's gradients that its confirmation takes, if that is enough for one block of steps.
-const CONFIRMATION: f64 = 0.05;
+/// The share of a run's gradients that its confirmation takes, if that is enough for one block of steps of so many chains.
+const CONFIRMATION: f64 = 0.03;
+const FEWEST: u64 = 4;
 /// Time of the dynamics that the pairs of a confirmation get to drift apart.
 const DRIFT: f64 = 6.0;
 /// Number of a confirmation's streams: far from those of a run and of a warm-up.
@@ -189,25 +190,32 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         outcome: &Outcome,
     ) -> Result<Option<(Vec<Difference>, u64)>, Error> {
         let warm = self.warm;
-        let states: Vec<f64> = (0..ensemble.chains())
+        let d = warm.whitening.dimension();
+        let mut states: Vec<f64> = (0..ensemble.chains())
             .filter(|chain| ensemble.end(*chain).is_none())
             .filter_map(|chain| ensemble.state(chain))
             .flat_map(|state| state.theta)
             .collect();
-        let chains = states.len() / warm.whitening.dimension();
-        if chains == 0 {
+        if states.is_empty() {
             return Ok(None);
         }
+        let eta = warm.scheme.eta();
+        let block = CoupledChains::block_of(eta);
+        // Long steps of one pair that can be afforded, and of those the ones that count, if as many chains as possible take part.
+        let per_step = 3 * kernel.gradients_per_step(&warm.potential).max(1);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
+        let (steps, drift) =
+            ((CONFIRMATION * outcome.gradients() as f64) as u64 / per_step, (DRIFT / eta).ceil() as u64);
+        #[allow(clippy::cast_possible_truncation, reason = "at most the number of chains")]
+        let chains = (steps / (drift + block)).max(FEWEST).min((states.len() / d) as u64) as usize;
+        states.truncate(chains * d);
+        let each = (steps / chains as u64).saturating_sub(drift);
+        let blocks = (each / block).max(if chains == 1 { 2 } else { 1 });
         let seed = warm.seed ^ STREAMS.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut pairs = CoupledChains::new(&warm.potential, &warm.scheme, 1.0, seed, &states)?
             .whitened(&warm.whitening)?;
-        let per_step = 3 * chains as u64 * kernel.gradients_per_step(&warm.potential).max(1);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
-        let steps = (CONFIRMATION * outcome.gradients() as f64) as u64 / per_step;
         pairs.drift(DRIFT)?;
-        let least = if chains < 2 { 2 } else { 1 };
-        let blocks = (steps / pairs.block()).max(least);
-        let differences = pairs.measure(blocks * pairs.block())?;
+        let differences = pairs.measure(blocks * block)?;
         Ok(Some((differences, pairs.gradients())))
     }
 

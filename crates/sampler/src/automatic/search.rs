@@ -14,7 +14,7 @@ use crate::kernels::from_scheme;
 /// The part of the tolerance that a predicted bias is aimed at.
 const AIM: f64 = 0.7;
 /// A bias so many times the tolerance shows that a posterior is not nearly normal after all.
-const HOPELESS: f64 = 5.0;
+const HOPELESS: f64 = 10.0;
 /// How often a kernel's step is corrected at most.
 const ROUNDS: usize = 6;
 /// A step that is longer by less than this factor is not worth another measurement.
@@ -23,7 +23,8 @@ const WORTHWHILE: f64 = 1.15;
 const SHARE: f64 = 0.19;
 /// Time of the dynamics that pairs of chains get to drift apart before they are compared.
 const DRIFT: f64 = 6.0;
-/// Blocks of steps over which pairs are compared at most: as long as noise alone leaves the verdict open.
+/// What one measurement may cost, as a share of the run, before it is taken as it is, and its blocks of steps at most.
+const MEASUREMENT: f64 = 0.07;
 const BLOCKS: u64 = 8;
 
 impl<T: Target> Work<'_, T> {
@@ -49,10 +50,11 @@ impl<T: Target> Work<'_, T> {
             let bias = found.bias.bound();
             let predicted = eta * (AIM * tolerance / bias).powf(order(kernel).recip());
             let within = found.within;
+            let hopeless = kernel == NEARLY_NORMAL && found.bias.largest() > HOPELESS * tolerance;
             if best.as_ref().is_none_or(|old| found.beats(old)) {
                 best = Some(found);
             }
-            if wanted.eta.is_some() || (kernel == NEARLY_NORMAL && bias > HOPELESS * tolerance) {
+            if wanted.eta.is_some() || hopeless {
                 break;
             }
             let good = best.as_ref().filter(|best| best.within).map(|best| best.scheme.eta());
@@ -74,42 +76,58 @@ impl<T: Target> Work<'_, T> {
 
     /// Whether another measurement keeps the warm-up within its share of the run that `best` would make.
     fn affords(&self, best: &Candidate, next: &Scheme, gradients_per_step: u64) -> bool {
-        let per_draw = best.thin() as f64 * best.gradients_per_step as f64;
-        let run = self.question.draws as f64 * self.question.chains as f64 * per_draw;
-        let steps = DRIFT / next.eta() + (2 * CoupledChains::block_of(next.eta())) as f64;
-        let cost = 3.0 * steps * self.question.chains as f64 * gradients_per_step as f64;
-        self.gradients as f64 + cost <= SHARE * run
+        let steps = DRIFT / next.eta() + 2.0 * CoupledChains::block_of(next.eta()) as f64;
+        self.affords_steps(best, steps, self.gradients, gradients_per_step)
     }
 
-    /// The bias of a scheme.
+    /// Whether so many more steps of pairs do.
+    fn affords_steps(&self, best: &Candidate, steps: f64, spent: u64, gradients_per_step: u64) -> bool {
+        let cost = 3.0 * steps * self.question.chains as f64 * gradients_per_step as f64;
+        spent as f64 + cost <= SHARE * self.run_cost(best)
+    }
+
+    /// Gradients of the run that a candidate would make.
+    fn run_cost(&self, candidate: &Candidate) -> f64 {
+        let per_draw = candidate.thin() * candidate.gradients_per_step;
+        self.question.draws as f64 * self.question.chains as f64 * per_draw as f64
+    }
+
+    /// The bias of a scheme, measured until it is clear whether it is within the tolerance, or no more can be afforded.
     fn measure(&mut self, white: &T::White, scheme: Scheme, per_step: f64) -> Result<Candidate, Error> {
         let seed = self.next_seed();
         let tolerance = self.question.tolerance;
         let mut chains =
             CoupledChains::new(white, &scheme, 1.0, seed, &self.states)?.whitened(&self.whitening)?;
         chains.drift(DRIFT)?;
-        let block = chains.block();
-        let mut differences = chains.measure(block)?;
-        let mut bias = Bias::from_differences(&differences);
+        let gradients_per_step = from_scheme(&scheme, 1.0)?.gradients_per_step(white).max(1);
+        let differences = chains.measure(chains.block())?;
+        let bias = Bias::from_differences(&differences);
+        let efficiency = per_step / gradients_per_step as f64;
+        let mut found =
+            Candidate { scheme, bias, differences, efficiency, gradients_per_step, within: false };
         for blocks in 1..BLOCKS {
             // One block is enough for a clear case only.
-            let (enough, too_much) =
-                if blocks == 1 { (0.5 * tolerance, 2.0 * tolerance) } else { (tolerance, tolerance) };
-            if bias.bound() <= enough || bias.largest() > too_much {
+            let (enough, too_much) = if blocks == 1 { (0.5, 2.0) } else { (1.0, 1.0) };
+            let clear =
+                found.bias.bound() <= enough * tolerance || found.bias.at_least() > too_much * tolerance;
+            let spent = self.gradients + chains.gradients();
+            let dear = !self.affords_steps(&found, chains.block() as f64, spent, gradients_per_step)
+                || chains.gradients() as f64 > MEASUREMENT * self.run_cost(&found);
+            if clear || dear {
                 break;
             }
-            differences = chains.measure(block)?;
-            bias = Bias::from_differences(&differences);
+            found.differences = chains.measure(chains.block())?;
+            found.bias = Bias::from_differences(&found.differences);
         }
         self.gradients += chains.gradients();
         // A step that is far too long has taken even the finer chains away from where the posterior is.
-        if bias.largest() <= HOPELESS * tolerance {
+        if found.bias.largest() <= HOPELESS * tolerance {
             self.states.copy_from_slice(chains.fine().theta());
         }
-        let gradients_per_step = from_scheme(&scheme, 1.0)?.gradients_per_step(white).max(1);
-        let efficiency = per_step / gradients_per_step as f64;
-        let within = bias.bound() <= tolerance;
-        self.history.push(Decision::Tried { scheme: scheme.clone(), bias, efficiency, accepted: within });
-        Ok(Candidate { scheme, bias, differences, efficiency, gradients_per_step, within })
+        found.within = found.bias.bound() <= tolerance;
+        let Candidate { scheme, bias, efficiency, within, .. } = &found;
+        let (scheme, bias, efficiency, accepted) = (scheme.clone(), *bias, *efficiency, *within);
+        self.history.push(Decision::Tried { scheme, bias, efficiency, accepted });
+        Ok(found)
     }
 }
