@@ -1,5 +1,6 @@
 //! What the programs that compare samplers share: the targets as every sampler sees them, and other samplers behind one call.
 
+pub mod clock;
 pub mod peers;
 pub mod problems;
 

@@ -2,12 +2,12 @@
 //!
 //! Settings are the crate's defaults but for what a [`Setting`] names. Chains start as PyMC starts them, uniformly within 1 of the origin
 //! in each coordinate; whitened ones from the normal fit at the mode. nuts-rs asks for value and gradient together, and our potentials
-//! compute them in two passes where one would do: the time of the values is told apart, so that it need not be held against the peer.
+//! compute them in two passes where one would do: what the values take is told apart, so that it need not be held against the peer.
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::hint::black_box;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use nuts_rs::rand::Rng;
 use nuts_rs::{
@@ -21,10 +21,14 @@ use rayon::prelude::*;
 use ridgewalk::potentials::{Scratch, Whitening};
 
 use crate::Failure;
+use crate::clock::Stopwatch;
 use crate::problems::{Density, Problem};
 
 /// The version of nuts-rs that Cargo.toml asks for.
 pub const VERSION: &str = "0.19.1";
+
+/// Points at which values are timed.
+const VALUES_TIMED: usize = 200;
 
 /// How nuts-rs is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,8 +57,8 @@ impl Setting {
             Self::Diagonal => "nuts-rs diagonal",
             Self::LowRank => "nuts-rs low-rank",
             Self::Whitened => "nuts-rs whitened",
-            Self::WhitenedExactNormal => "nuts-rs whitened, exact-normal",
-            Self::WhitenedMclmc => "nuts-rs whitened, MCLMC",
+            Self::WhitenedExactNormal => "nuts-rs whitened exact-normal",
+            Self::WhitenedMclmc => "nuts-rs whitened MCLMC",
         }
     }
 
@@ -68,9 +72,9 @@ impl Setting {
 pub struct Cost {
     /// Calls of the log-density, each a value and a gradient.
     pub gradients: u64,
-    /// Seconds of the chains, one after the other: of one core, unless the machine is crowded.
+    /// Seconds of a core.
     pub seconds: f64,
-    /// The part of them that went into values.
+    /// The part of them that went into values, by what values at some draws took after the run.
     pub value_seconds: f64,
 }
 
@@ -110,10 +114,10 @@ pub fn run<P: Problem>(
         let density = problem.plain();
         return gather(chains, |chain| dispatch(density, None, setting, draws, seed, chain));
     }
-    let start = Instant::now();
+    let watch = Stopwatch::start();
     let (whitening, gradients) = problem.laplace()?;
     let density = problem.white(&whitening)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = watch.seconds();
     let mut run = gather(chains, |chain| dispatch(&density, Some(&whitening), setting, draws, seed, chain))?;
     run.warm_up.add(Cost { gradients, seconds, value_seconds: 0.0 });
     Ok(run)
@@ -185,51 +189,49 @@ impl<D: Density> Task<'_, D> {
             Some(_) => StandardNormal.sample_iter(&mut rng).take(d).collect(),
             None => Uniform::new(-1.0, 1.0)?.sample_iter(&mut rng).take(d).collect(),
         };
-        let tally = Rc::new(Tally::default());
+        let calls = Rc::new(Cell::new(0));
         let counted =
-            Counted { density: self.density, scratch: Scratch::default(), tally: Rc::clone(&tally) };
-        let begin = Instant::now();
+            Counted { density: self.density, scratch: Scratch::default(), calls: Rc::clone(&calls) };
+        let watch = Stopwatch::start();
         let mut chain = settings.new_chain(self.chain, CpuMath::new(counted), &mut rng)?;
         chain.set_position(&start)?;
         for _ in 0..warm_up {
             chain.draw()?;
         }
-        let warm_up = tally.take(begin);
-        let begin = Instant::now();
+        let mut warm_up = Cost { gradients: calls.take(), seconds: watch.seconds(), value_seconds: 0.0 };
+        let watch = Stopwatch::start();
         let mut kept = Vec::with_capacity(d * usize::try_from(self.draws)?);
         let mut divergences = 0;
-        let mut theta = vec![0.0; d];
         for _ in 0..self.draws {
             let (point, progress) = chain.draw()?;
             divergences += u64::from(progress.diverging);
-            match self.whitening {
-                Some(whitening) => {
-                    whitening.to_original(&point, &mut theta)?;
-                    kept.extend_from_slice(&theta);
-                }
-                None => kept.extend_from_slice(&point),
-            }
+            kept.extend_from_slice(&point);
         }
-        let sampling = tally.take(begin);
+        let mut sampling = Cost { gradients: calls.take(), seconds: watch.seconds(), value_seconds: 0.0 };
+        let each = self.seconds_of_a_value(&kept)?;
+        for cost in [&mut warm_up, &mut sampling] {
+            cost.value_seconds = each * cost.gradients as f64;
+        }
+        if let Some(whitening) = self.whitening {
+            let watch = Stopwatch::start();
+            let mut theta = vec![0.0; d];
+            for point in kept.chunks_exact_mut(d) {
+                whitening.to_original(point, &mut theta)?;
+                point.copy_from_slice(&theta);
+            }
+            sampling.seconds += watch.seconds();
+        }
         Ok(Run { draws: vec![kept], warm_up, sampling, divergences })
     }
-}
 
-/// What calls of a log-density took so far. A chain keeps its log-density to itself, so that counts lie beside it.
-#[derive(Debug, Default)]
-struct Tally {
-    gradients: Cell<u64>,
-    values: Cell<Duration>,
-}
-
-impl Tally {
-    /// The counts since the last time, and the time since `begin`.
-    fn take(&self, begin: Instant) -> Cost {
-        Cost {
-            gradients: self.gradients.take(),
-            seconds: begin.elapsed().as_secs_f64(),
-            value_seconds: self.values.take().as_secs_f64(),
+    /// The mean over some of these points.
+    fn seconds_of_a_value(&self, points: &[f64]) -> Result<f64, Failure> {
+        let some: Vec<&[f64]> = points.chunks_exact(self.density.dimension()).take(VALUES_TIMED).collect();
+        let watch = Stopwatch::start();
+        for point in &some {
+            black_box(self.density.value(black_box(point))?);
         }
+        Ok(watch.seconds() / some.len().max(1) as f64)
     }
 }
 
@@ -237,7 +239,8 @@ impl Tally {
 struct Counted<'a, D> {
     density: &'a D,
     scratch: Scratch,
-    tally: Rc<Tally>,
+    /// A chain keeps its log-density to itself, so that the count lies beside it.
+    calls: Rc<Cell<u64>>,
 }
 
 /// A point at which a target is not finite. nuts-rs takes it for a divergence.
@@ -268,12 +271,10 @@ impl<D: Density> CpuLogpFunc for Counted<'_, D> {
 
     fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NotFinite> {
         let refuse = |error: Failure| NotFinite(error.to_string());
-        self.tally.gradients.set(self.tally.gradients.get() + 1);
+        self.calls.set(self.calls.get() + 1);
         self.density.gradient(position, gradient, &mut self.scratch).map_err(refuse)?;
         gradient.iter_mut().for_each(|g| *g = -*g);
-        let begin = Instant::now();
         let value = self.density.value(position).map_err(refuse)?;
-        self.tally.values.set(self.tally.values.get() + begin.elapsed());
         if !(value.is_finite() && gradient.iter().all(|g| g.is_finite())) {
             return Err(NotFinite(format!("value {value}")));
         }

@@ -1,4 +1,4 @@
-//! Long runs of nuts-rs that give the references of the gallery: `cargo run --release -p ridgewalk-benches --bin reference [NAME ...]`.
+//! Long runs of nuts-rs that give the references of the gallery: `cargo run --profile checks -p ridgewalk-benches --bin reference [NAME ...]`.
 //!
 //! Writes crates/gallery/data/NAME.csv for `correlated-logistic`, `poisson`, `probit` and `huber`. For `breast-cancer`, whose reference
 //! comes from another sampler, it compares with that one instead, which checks nuts-rs as it is called here.
@@ -27,15 +27,15 @@ struct Arguments {
     /// The seed; chains have streams of it.
     #[arg(long, default_value_t = 20_260_101)]
     seed: u64,
+    /// With the integrator that is exact on a standard normal.
+    #[arg(long)]
+    exact_normal: bool,
     /// Only print.
     #[arg(long)]
     dry: bool,
 }
 
 const NAMES: [&str; 5] = ["breast-cancer", "correlated-logistic", "poisson", "probit", "huber"];
-
-/// How it is sampled: the mode's Hessian makes all of these targets rounder than a diagonal metric does.
-const SETTING: Setting = Setting::Whitened;
 
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
@@ -73,7 +73,8 @@ fn sample<P: Problem, E: std::fmt::Display>(
     use ridgewalk::sampler::automatic::Target;
 
     let problem = problem.as_ref().map_err(|error| error.to_string())?;
-    let run = run(problem, SETTING, arguments.chains, arguments.draws, arguments.seed)?;
+    let setting = if arguments.exact_normal { Setting::WhitenedExactNormal } else { Setting::Whitened };
+    let run = run(problem, setting, arguments.chains, arguments.draws, arguments.seed)?;
     Ok((run, problem.target().dimension()))
 }
 
@@ -84,10 +85,15 @@ fn extreme(summaries: &[Summary], of: impl Fn(&Summary) -> f64, choose: fn(f64, 
 
 /// How it was made, in lines that begin with #.
 fn head(name: &str, arguments: &Arguments, run: &Run, summaries: &[Summary]) -> String {
-    let Arguments { chains, draws, seed, .. } = arguments;
+    let Arguments { chains, draws, seed, exact_normal, .. } = arguments;
+    let (flag, more) = if *exact_normal {
+        ("--exact-normal ", ", the integrator exact on a standard normal")
+    } else {
+        ("", "")
+    };
     format!(
-        "# cargo run --release -p ridgewalk-benches --bin reference -- --chains {chains} --draws {draws} --seed {seed} {name}\n\
-         # nuts-rs {VERSION}, NUTS with its defaults (diagonal metric, 400 draws of warm-up) on the target whitened by the Hessian at the mode.\n\
+        "# cargo run --profile checks -p ridgewalk-benches --bin reference -- --chains {chains} --draws {draws} --seed {seed} {flag}{name}\n\
+         # nuts-rs {VERSION}, NUTS with its defaults (diagonal metric, 400 draws of warm-up{more}) on the target whitened by the Hessian at the mode.\n\
          # {chains} chains of {draws} draws, seed {seed}, streams 0 to {}; {} divergences.\n\
          # Smallest ESS: {:.0} of means, {:.0} of squares; largest MCSE of a mean: {:.5} sd; largest R-hat: {:.6}.\n",
         chains - 1,

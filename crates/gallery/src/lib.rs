@@ -193,6 +193,7 @@ impl Gradient for Ladder {
 /// For another name.
 pub fn reference(name: &str) -> Result<Reference, Anything> {
     match name {
+        "correlated-logistic" => Reference::parse(include_str!("../data/correlated-logistic.csv")),
         "breast-cancer" => Reference::parse(include_str!("../data/breast-cancer.csv")),
         "poisson" => Reference::parse(include_str!("../data/poisson.csv")),
         "probit" => Reference::parse(include_str!("../data/probit.csv")),
