@@ -6,6 +6,7 @@ mod pages;
 
 use std::fs::File;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use bytes::Bytes;
@@ -61,8 +62,22 @@ enum Kind {
     Text,
 }
 
-/// Reads the same bytes twice: page headers from `headers`, all else from `input`.
+/// The decoder's authors have it panic on some damaged files. Such a panic ends here, as an error.
 fn decode<R: ChunkReader + 'static>(
+    name: &str,
+    input: R,
+    headers: &R,
+    digest: String,
+) -> Result<Table, DataError> {
+    let decoded = catch_unwind(AssertUnwindSafe(|| decode_columns(name, input, headers, digest)));
+    decoded.unwrap_or_else(|_| {
+        let message = "the file is damaged, and its decoder stopped".to_owned();
+        Err(DataError::Parquet { file: name.to_owned(), message })
+    })
+}
+
+/// Reads the same bytes twice: page headers from `headers`, all else from `input`.
+fn decode_columns<R: ChunkReader + 'static>(
     name: &str,
     input: R,
     headers: &R,
