@@ -61,6 +61,11 @@ fn a_file_that_is_no_table_is_told_what_it_lacks() {
         "d.csv, line 3: found 1 field, need 2 as in the line of column names (fields end with `,`)",
     );
     starts(&refused(b"a;b\n1;2\n3;4;5\n"), "d.csv, line 3: found 3 fields, need 2");
+    starts(
+        &refused(b"5.1,3,3\n4.9,3,1\n"),
+        "d.csv, line 1: found numbers only (`5.1`), need a line of column names",
+    );
+    assert_eq!(names(&table("0,1,2\n5,6,7\n")), ["0", "1", "2"]);
     starts(&refused(b"a,b,a\n1,2,3\n"), "d.csv, line 1: found the name `a` for columns 1 and 3");
     starts(&refused(b"\n,b\n1,2\n"), "d.csv, line 2: found no name for column 1");
     starts(&refused(b"a,b,\n1,2,\n"), "d.csv, line 1: found no name for column 3");

@@ -115,7 +115,7 @@ fn a_stray_text_among_numbers_is_told_with_line_column_and_value() {
     assert!(message.ends_with("need a number as in line 2 (`0`); correct it"), "{message}");
     starts(
         &refused("x;y\n1,5;0\n2,5;1\n2,7;1\n", |_| {}),
-        "d.csv, line 2, column `x`: found `1,5`, need a decimal point: 1.5",
+        "d.csv, line 2, column `x`: found `1,5`, need a number with a decimal point and no other commas (1.5)",
     );
     starts(
         &refused("x,y,w\n1,0,a\n2,1,b\n", |q| q.weights = Some("w".into())),

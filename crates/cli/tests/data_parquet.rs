@@ -86,7 +86,7 @@ fn messages_name_rows_and_types() {
     let table = Table::from_bytes("d.parquet", &written(Compression::SNAPPY)).unwrap();
     let mut question = Question::new("y", FamilyName::Logistic);
     let message = Frame::new(&table, &question).unwrap_err().to_string();
-    assert!(message.starts_with("d.parquet, column `day`: found values of type Date"), "{message}");
+    assert!(message.starts_with("d.parquet, column `day`: found values of type date"), "{message}");
     question.predictors = Some(vec!["x".to_owned(), "k".to_owned()]);
     let message = Frame::new(&table, &question).unwrap_err().to_string();
     assert!(message.contains("column `x` (2, first in row 2), column `k` (2, first in row 2)"), "{message}");
@@ -115,7 +115,7 @@ fn bent_files_are_refused_or_read_and_never_panic() {
             assert!(Table::from_bytes("d.parquet", &bytes[..end]).is_err());
         }
         for at in 4..bytes.len() {
-            for value in [0x00, 0x01, 0x15, 0x7f, 0x80, 0xff, bytes[at] ^ 0x10, bytes[at].wrapping_add(1)] {
+            for value in [0x00, 0x7f, 0xff, bytes[at] ^ 0x10] {
                 let mut bent = bytes.clone();
                 bent[at] = value;
                 let _ = Table::from_bytes("d.parquet", &bent);
@@ -126,11 +126,11 @@ fn bent_files_are_refused_or_read_and_never_panic() {
     assert!(matches!(error, DataError::Parquet { .. }), "{error}");
 }
 
-/// Files of other writers: `RIDGEWALK_PARQUET=FILE cargo test -p ridgewalk-cli --features parquet --test data_parquet -- --ignored --nocapture`.
+/// Files of other writers: `RIDGEWALK_DATA=FILE cargo test -p ridgewalk-cli --features parquet --test data_parquet -- --ignored --nocapture`.
 #[test]
 #[ignore = "needs a file"]
 fn a_file_of_another_writer() {
-    let path = std::env::var("RIDGEWALK_PARQUET").unwrap();
+    let path = std::env::var("RIDGEWALK_DATA").unwrap();
     let start = std::time::Instant::now();
     match Table::read(path.as_ref()) {
         Ok(table) => {

@@ -137,18 +137,15 @@ fn speed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("d.csv");
     std::fs::write(&path, &text).unwrap();
-    for _ in 0..5 {
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..30 {
         let start = std::time::Instant::now();
         let table = Table::read(&path).unwrap();
-        let read = start.elapsed();
+        let read = start.elapsed().as_secs_f64();
         let question = Question { standardize: true, ..Question::new("c0", FamilyName::Gaussian) };
-        let frame = Frame::new(&table, &question).unwrap();
-        println!(
-            "{} bytes: read {read:?}, frame of {} x {} {:?}",
-            text.len(),
-            frame.rows,
-            frame.columns,
-            start.elapsed() - read
-        );
+        Frame::new(&table, &question).unwrap();
+        best = [best[0].min(read), best[1].min(start.elapsed().as_secs_f64() - read)];
     }
+    let [read, frame] = best.map(|seconds| seconds * 1e3);
+    println!("20,000 x 20, {} bytes, best of 30: read {read:.1} ms, frame {frame:.1} ms", text.len());
 }

@@ -1,38 +1,8 @@
 //! What can be wrong with a data file, with a question put to it, or with priors. Each message says where, what was found, what
 //! is needed and what to do about it.
 
-use std::fmt;
-
 use super::place::{NAME_SHOWN, VALUE_SHOWN, listed, number, shown};
-use super::{FamilyName, Place, Row};
-
-/// What a column is used as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Role {
-    /// `--response`.
-    Response,
-    /// `--trials`.
-    Trials,
-    /// `--offset`.
-    Offset,
-    /// `--weights`.
-    Weights,
-    /// One of `--predictors`, or of the columns used when there is no such list.
-    Predictor,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Response => "--response",
-            Self::Trials => "--trials",
-            Self::Offset => "--offset",
-            Self::Weights => "--weights",
-            Self::Predictor => "--predictors",
-        })
-    }
-}
+use super::{FamilyName, Place, Role, Row};
 
 /// A column with missing values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,6 +134,14 @@ pub enum DataError {
     CarriageReturn {
         /// The line.
         place: Box<Place>,
+    },
+    /// Numbers where names should be.
+    #[error("{place}: found numbers only (`{}`), need a line of column names above the rows", shown(.found, VALUE_SHOWN))]
+    NoHeader {
+        /// The first line.
+        place: Box<Place>,
+        /// Its first field.
+        found: String,
     },
     /// A column without a name.
     #[error(
@@ -369,7 +347,7 @@ pub enum DataError {
         rows: usize,
     },
     /// A text column whose texts are numbers with a decimal comma.
-    #[error("{place}: found `{}`, need a decimal point: {}", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
+    #[error("{place}: found `{}`, need a number with a decimal point and no other commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
     DecimalComma {
         /// The first of them.
         place: Box<Place>,

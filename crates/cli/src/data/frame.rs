@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::column::{Cells, Column};
-use super::error::{DataError, MissingIn, Role};
+use super::error::{DataError, MissingIn};
 use super::place::{NAME_SHOWN, Place, Row, listed, number, shown};
-use super::question::{Question, Roles};
+use super::question::{Question, Role, Roles};
 use super::response;
 use super::table::Table;
 use super::terms::{Term, terms};

@@ -32,11 +32,11 @@ mod table;
 mod terms;
 
 pub use column::{Column, MISSING_MARKERS};
-pub use error::{DataError, MissingIn, Role};
+pub use error::{DataError, MissingIn};
 pub use frame::{Frame, INTERCEPT};
 pub use place::{Place, Row};
 pub use priors::Priors;
-pub use question::{FamilyName, Question, UnknownFamily};
+pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::split_names;
 pub use table::Table;
 

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use bytes::Bytes;
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -62,7 +62,7 @@ enum Kind {
     Text,
 }
 
-/// The decoder's authors have it panic on some damaged files. Such a panic ends here, as an error.
+/// The decoder panics on some damaged files. Such a panic ends here, as an error.
 fn decode<R: ChunkReader + 'static>(
     name: &str,
     input: R,
@@ -111,6 +111,7 @@ fn decode_columns<R: ChunkReader + 'static>(
         let mut row = 0;
         for group in 0..metadata.num_row_groups() {
             let about = metadata.row_group(group);
+            check_compression(about.column(index).compression()).map_err(cannot)?;
             pages::check(headers, about.column(index)).map_err(cannot)?;
             let count = usize::try_from(about.num_rows()).unwrap_or_default();
             let values = reader.get_row_group(group).and_then(|group| group.get_column_reader(index));
@@ -154,6 +155,20 @@ fn declared_rows(
     Ok(rows)
 }
 
+/// Whether this program can unpack it.
+fn check_compression(found: Compression) -> Result<(), String> {
+    match found {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) => Ok(()),
+        other => {
+            let name = format!("{other:?}");
+            let name = name.split('(').next().unwrap_or_default().to_lowercase();
+            Err(format!(
+                "found {name} compression, need snappy, zstd or none; write the file again with one of them"
+            ))
+        }
+    }
+}
+
 /// What a column holds, or the name of a type that is of no use here.
 fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
     if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
@@ -161,9 +176,15 @@ fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
     }
     let plain = |unsigned| Ok(Kind::Number { unsigned, divisor: 1.0 });
     let other = || match column.logical_type_ref() {
-        Some(logical) => Err(format!("{logical:?}")),
-        None if column.converted_type() != ConvertedType::NONE => Err(column.converted_type().to_string()),
-        None => Err(column.physical_type().to_string()),
+        Some(logical) => {
+            // `Timestamp(..)` and the like, without its details.
+            let name = format!("{logical:?}");
+            Err(name.split('(').next().unwrap_or_default().to_lowercase())
+        }
+        None if column.converted_type() != ConvertedType::NONE => {
+            Err(column.converted_type().to_string().to_lowercase())
+        }
+        None => Err(column.physical_type().to_string().to_lowercase()),
     };
     let decimal = |scale: i32| Ok(Kind::Number { unsigned: false, divisor: 10_f64.powi(scale) });
     match column.physical_type() {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::column::Column;
-use super::error::{DataError, Role};
+use super::error::DataError;
 use super::place::nearest;
 use super::table::Table;
 
@@ -76,6 +76,34 @@ impl FromStr for FamilyName {
     fn from_str(name: &str) -> Result<Self, UnknownFamily> {
         let found = Self::ALL.into_iter().find(|family| family.name() == name);
         found.ok_or_else(|| UnknownFamily(super::place::shown(name, 60)))
+    }
+}
+
+/// What a column is used as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Role {
+    /// `--response`.
+    Response,
+    /// `--trials`.
+    Trials,
+    /// `--offset`.
+    Offset,
+    /// `--weights`.
+    Weights,
+    /// One of `--predictors`, or of the columns used when there is no such list.
+    Predictor,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Response => "--response",
+            Self::Trials => "--trials",
+            Self::Offset => "--offset",
+            Self::Weights => "--weights",
+            Self::Predictor => "--predictors",
+        })
     }
 }
 

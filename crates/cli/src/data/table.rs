@@ -177,8 +177,19 @@ fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
 /// The names of the columns, each there once and fit to be shown.
 fn names<R: BufRead>(records: &Records<R>, file: &str, line: u64) -> Result<Vec<String>, DataError> {
     let names: Vec<String> = records.fields().map(str::to_owned).collect();
-    check_names(&Place::line(file, line), &names)?;
+    let place = Place::line(file, line);
+    if are_values(&names) {
+        let found = names.first().cloned().unwrap_or_default();
+        return Err(DataError::NoHeader { place, found });
+    }
+    check_names(&place, &names)?;
     Ok(names)
+}
+
+/// Whether a line of names is a row of numbers. Columns that are merely counted, from 0 or from 1, have names.
+fn are_values(names: &[String]) -> bool {
+    let counted = |first: usize| names.iter().zip(first..).all(|(name, index)| *name == index.to_string());
+    names.iter().all(|name| name.parse::<f64>().is_ok()) && !counted(0) && !counted(1)
 }
 
 pub(crate) fn check_names(place: &Place, names: &[String]) -> Result<(), DataError> {
