@@ -18,6 +18,7 @@
 mod arguments;
 mod certify;
 mod coefficients;
+pub mod data;
 mod failure;
 mod lab;
 mod output;

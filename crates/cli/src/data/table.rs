@@ -1,0 +1,312 @@
+//! A data file in memory: its columns, the line of each row, and the digest of its bytes.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::MAX_VALUES;
+use super::column::{Builder, Column};
+use super::error::DataError;
+use super::place::{Place, Row};
+use super::records::Records;
+
+/// The data set that ships inside the program; `data/README.md` has its source and licence.
+const BUILT_IN: &[u8] = include_bytes!("../../data/breast-cancer.csv");
+
+/// The columns of a data file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    name: String,
+    columns: Vec<Column>,
+    rows: usize,
+    /// The line of each row; none in a file without lines.
+    lines: Option<Vec<u64>>,
+    digest: String,
+}
+
+impl Table {
+    /// Reads a file: Parquet where the name ends in `.parquet` or the first bytes say so, delimited text otherwise.
+    ///
+    /// # Errors
+    /// A file that cannot be read or that is not a table, with the place where it is not.
+    pub fn read(path: &Path) -> Result<Self, DataError> {
+        let name = path.display().to_string();
+        let cannot = |source| DataError::Read { file: name.clone(), source };
+        if std::fs::metadata(path).map_err(cannot)?.is_dir() {
+            return Err(DataError::Directory { file: name });
+        }
+        let file = File::open(path).map_err(cannot)?;
+        let mut input = BufReader::with_capacity(1 << 16, Digesting::new(file));
+        let start = input.fill_buf().map_err(cannot)?;
+        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+        if named || start.starts_with(b"PAR1") {
+            return Self::read_parquet(&name, path);
+        }
+        Self::from_text(&name, input)
+    }
+
+    /// Reads delimited text, or Parquet, from memory. The name stands in messages.
+    ///
+    /// # Errors
+    /// Bytes that are not a table, with the place where they are not.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
+        if bytes.starts_with(b"PAR1") {
+            return Self::parquet_from_bytes(name, bytes);
+        }
+        Self::from_text(name, BufReader::with_capacity(1 << 16, Digesting::new(bytes)))
+    }
+
+    /// The Wisconsin diagnostic breast cancer data: 569 rows, 30 predictors, response `y`.
+    ///
+    /// # Errors
+    /// None; the file inside the program is a table.
+    pub fn built_in() -> Result<Self, DataError> {
+        Self::from_bytes("breast-cancer.csv (built in)", BUILT_IN)
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns in the order of the file.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// SHA-256 of the bytes of the file, in hexadecimal.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Where row `row`, counted from 0, is found in the file.
+    #[must_use]
+    pub fn row_place(&self, row: usize) -> Row {
+        match &self.lines {
+            Some(lines) => Row::Line(lines.get(row).copied().unwrap_or_default()),
+            None => Row::Row(row as u64 + 1),
+        }
+    }
+
+    pub(crate) fn cell(&self, row: usize, column: &str) -> Box<Place> {
+        Place::cell(&self.name, self.row_place(row), column)
+    }
+
+    #[cfg(feature = "parquet")]
+    pub(crate) fn from_parts(name: &str, columns: Vec<Column>, rows: usize, digest: String) -> Self {
+        Self { name: name.to_owned(), columns, rows, lines: None, digest }
+    }
+
+    #[cfg(feature = "parquet")]
+    fn read_parquet(name: &str, path: &Path) -> Result<Self, DataError> {
+        super::parquet::read(name, path)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn parquet_from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
+        super::parquet::from_bytes(name, bytes)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn read_parquet(name: &str, _: &Path) -> Result<Self, DataError> {
+        Err(without_parquet(name))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet_from_bytes(name: &str, _: &[u8]) -> Result<Self, DataError> {
+        Err(without_parquet(name))
+    }
+
+    fn from_text<R: Read>(name: &str, mut input: BufReader<Digesting<R>>) -> Result<Self, DataError> {
+        let start = input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
+        refuse_other_formats(name, start)?;
+        let mut records = Records::new(name, &mut input);
+        let Some(header) = records.header()? else {
+            return Err(DataError::Empty { file: name.to_owned() });
+        };
+        let mut columns: Vec<Builder> =
+            names(&records, name, header)?.into_iter().map(Builder::new).collect();
+        let lines = rows(&mut records, name, header, &mut columns)?;
+        if lines.is_empty() {
+            return Err(DataError::NoRows { file: name.to_owned() });
+        }
+        let columns = columns.into_iter().map(Builder::finish).collect();
+        let digest = input.into_inner().hex();
+        Ok(Self { name: name.to_owned(), columns, rows: lines.len(), lines: Some(lines), digest })
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn without_parquet(name: &str) -> DataError {
+    DataError::Format {
+        file: name.to_owned(),
+        found: "a Parquet file",
+        need: "CSV, because this program was built without Parquet; \
+               `cargo install ridgewalk-cli --features parquet` builds it with",
+    }
+}
+
+/// Files of other kinds, by their first bytes.
+fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
+    let kinds: [(&[u8], &str, &str); 6] = [
+        (b"\x1f\x8b", "a gzip archive", "the CSV file in it; unpack it with `gunzip`"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive", "the CSV file in it; unpack it with `unzstd`"),
+        (b"PK\x03\x04", "a zip archive or a workbook", "a CSV file; unpack it, or export the sheet as CSV"),
+        (b"\xd0\xcf\x11\xe0", "a workbook", "a CSV file; export the sheet as CSV"),
+        (b"\xff\xfe", "text in UTF-16", "text in UTF-8; save the file in that encoding"),
+        (b"\xfe\xff", "text in UTF-16", "text in UTF-8; save the file in that encoding"),
+    ];
+    match kinds.into_iter().find(|(magic, ..)| start.starts_with(magic)) {
+        Some((_, found, need)) => Err(DataError::Format { file: name.to_owned(), found, need }),
+        None => Ok(()),
+    }
+}
+
+/// The names of the columns, each there once and fit to be shown.
+fn names<R: BufRead>(records: &Records<R>, file: &str, line: u64) -> Result<Vec<String>, DataError> {
+    let names: Vec<String> = records.fields().map(str::to_owned).collect();
+    let place = Place::line(file, line);
+    if are_values(&names) {
+        let found = names.first().cloned().unwrap_or_default();
+        return Err(DataError::NoHeader { place, found });
+    }
+    check_names(&place, &names)?;
+    Ok(names)
+}
+
+/// Whether a line of names is a row of numbers. Columns that are merely counted, from 0 or from 1, have names.
+fn are_values(names: &[String]) -> bool {
+    let counted = |first: usize| names.iter().zip(first..).all(|(name, index)| *name == index.to_string());
+    names.iter().all(|name| name.parse::<f64>().is_ok()) && !counted(0) && !counted(1)
+}
+
+pub(crate) fn check_names(place: &Place, names: &[String]) -> Result<(), DataError> {
+    let place = || Box::new(place.clone());
+    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let number = index + 1;
+        if name.is_empty() {
+            return Err(DataError::EmptyName { place: place(), number });
+        }
+        if name.chars().any(char::is_control) {
+            return Err(DataError::UnprintableName { place: place(), name: name.clone() });
+        }
+        if let Some(first) = seen.insert(name, number) {
+            return Err(DataError::DuplicateName {
+                place: place(),
+                name: name.clone(),
+                first,
+                second: number,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Reads all rows into the columns and gives their lines.
+///
+/// A blank line is passed over, except among the rows of a file with one column: there it is a missing value.
+fn rows<R: BufRead>(
+    records: &mut Records<R>,
+    file: &str,
+    header: u64,
+    columns: &mut [Builder],
+) -> Result<Vec<u64>, DataError> {
+    let need = columns.len();
+    let mut lines = Vec::new();
+    let mut blank = Vec::new();
+    while let Some(line) = records.next()? {
+        let got = records.count();
+        if got == 0 {
+            if need == 1 {
+                blank.push(line);
+                if lines.len() + blank.len() > MAX_VALUES {
+                    return Err(too_many(file, line));
+                }
+            }
+            continue;
+        }
+        if let ([column], true) = (&*columns, lines.is_empty()) {
+            look_for_delimiter(column.name(), records.fields().next().unwrap_or_default(), file, header)?;
+        }
+        if got != need {
+            let delimiter = records.delimiter_name();
+            return Err(DataError::Fields { place: Place::line(file, line), got, need, delimiter });
+        }
+        for line in blank.drain(..) {
+            columns.iter_mut().for_each(Builder::push_missing);
+            lines.push(line);
+        }
+        for (column, cell) in columns.iter_mut().zip(records.fields()) {
+            column.push_cell(lines.len(), cell);
+        }
+        lines.push(line);
+        if lines.len().saturating_mul(need) > MAX_VALUES {
+            return Err(too_many(file, line));
+        }
+    }
+    Ok(lines)
+}
+
+fn too_many(file: &str, line: u64) -> DataError {
+    DataError::TooManyValues { place: Place::line(file, line), limit: MAX_VALUES }
+}
+
+/// In a file with one column: whether its name and its first value fall into the same number of parts at some other separator.
+fn look_for_delimiter(header: &str, first: &str, file: &str, line: u64) -> Result<(), DataError> {
+    let separators = [("|", "`|`"), (":", "`:`"), ("^", "`^`"), ("&", "`&`"), ("~", "`~`")];
+    let parts = |text: &str, at: &str| text.split(at).count();
+    let found = separators.into_iter().find(|(at, _)| {
+        let count = parts(header, at);
+        count > 1 && parts(first, at) == count
+    });
+    let words = header.split_whitespace().count();
+    let spaces = words > 1 && first.split_whitespace().count() == words;
+    let separator = match (found, spaces) {
+        (Some((_, shown)), _) => shown,
+        (None, true) => "spaces",
+        (None, false) => return Ok(()),
+    };
+    Err(DataError::Delimiter { place: Place::line(file, line), header: header.to_owned(), separator })
+}
+
+/// A reader that digests what passes through it.
+struct Digesting<R> {
+    inner: R,
+    digest: Sha256,
+}
+
+impl<R> Digesting<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, digest: Sha256::new() }
+    }
+
+    fn hex(self) -> String {
+        hex(self.digest)
+    }
+}
+
+/// The digest as 64 hexadecimal digits.
+pub(crate) fn hex(digest: Sha256) -> String {
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl<R: Read> Read for Digesting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.digest.update(buffer.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}
