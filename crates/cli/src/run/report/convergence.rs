@@ -17,7 +17,7 @@ const HEIGHT: i32 = 200;
 /// The section, and how many drawings it has.
 pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
     let parameters = &summary.parameters;
-    let mut html = format!("<p class=\"say\">{}</p>\n<div class=\"two\">\n", verdict(summary));
+    let mut html = format!("<p class=\"say\">{}</p>\n<div class=\"halves\">\n", verdict(summary));
     let rhats: [Series<'_>; 1] = [("dot", "R-hat", &|p| p.rhat)];
     let low = values(parameters, &rhats).fold(1.0, f64::min);
     let high = values(parameters, &rhats).fold(HIGHEST_RHAT, f64::max);

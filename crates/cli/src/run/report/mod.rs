@@ -266,7 +266,7 @@ fn cards(summary: &SummaryDocument, columns: &[Column]) -> String {
 
 /// What the plots show.
 fn about_cards(summary: &SummaryDocument, draws: &Draws) -> String {
-    let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the draws of each chain in their order."
+    let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the draws of each chain in their order, with the means of short stretches: a chain that drifts or is stuck leaves the others."
         .to_owned();
     if draws.draws() > panels::points(summary.parameters.len(), draws.chains.len()) {
         said.push_str(

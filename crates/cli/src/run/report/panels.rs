@@ -6,12 +6,14 @@ use super::super::draws::Draws;
 use super::super::summary::Parameter;
 use super::density::{Densities, GRID, densities, quantile};
 use super::html::escape;
-use super::numbers::{short, ticks, whole};
+use super::numbers::{column as column_of_numbers, short, ticks, whole};
 use super::svg::{Scale, labels_below, labels_beside, line, units};
 
 /// Points of all traces of a report, and of one: they bound its size.
 const ALL_POINTS: usize = 600_000;
-const MOST_POINTS: usize = 500;
+const MOST_POINTS: usize = 320;
+/// Stretches of a trace whose means are drawn.
+const STRETCHES: usize = 24;
 /// Chains that are drawn one by one.
 pub(super) const MOST_CHAINS: usize = 32;
 /// Colours; the style sheet has as many.
@@ -48,11 +50,12 @@ pub(super) fn points(coefficients: usize, chains: usize) -> usize {
 pub(super) fn card(number: usize, parameter: &Parameter, column: &Column, points: usize) -> String {
     let name = escape(&parameter.name);
     let Parameter { mean, sd, ess_bulk, rhat, .. } = *parameter;
+    let written = column_of_numbers(&[mean, sd], &[sd, sd]);
     let mut html = format!(
         "<article class=\"card\" id=\"c{number}\" data-name=\"{name}\">\n<h3><a href=\"#r{number}\">{name}</a></h3>\n\
          <p class=\"small\">mean {} · sd {} · ESS {} · R&#770; {}</p>\n<div class=\"pair\">\n",
-        short(mean),
-        short(sd),
+        written[0],
+        written[1],
         whole(ess_bulk),
         super::rhat(rhat)
     );
@@ -117,14 +120,33 @@ fn draw_traces(name: &str, column: &Column, (low, high): (f64, f64), points: usi
     let mut svg = open("trace", width, &format!("Trace of {name}"));
     for (chain, values) in drawn.iter().enumerate() {
         let path = line(values.iter().enumerate().map(|(i, value)| (units(i), up.up(*value))));
-        let _ = write!(svg, "<path class=\"thin t{}\" d=\"{path}\"/>", chain % COLOURS);
+        let _ = write!(svg, "<path class=\"faint t{}\" d=\"{path}\"/>", chain % COLOURS);
+    }
+    // Over the band of all chains, the mean of each over short stretches: a chain that is stuck or drifts stands out.
+    for (chain, draws) in column.chains.iter().enumerate().take(MOST_CHAINS) {
+        let means = stretches(draws, STRETCHES);
+        let across = Scale::new(0.0, means.len() as f64, width);
+        let at = |i: usize| across.at(i as f64 + 0.5);
+        let path = line(means.iter().enumerate().map(|(i, mean)| (at(i), up.up(*mean))));
+        let _ = write!(svg, "<path class=\"mean t{}\" d=\"{path}\"/>", chain % COLOURS);
     }
     svg.push_str("</svg>");
-    let labels = labels_beside(&up, &ticks(low, high, 3));
+    let labels = labels_beside(&up, &ticks(low, high, 4));
     let draws = column.chains.iter().map(Vec::len).max().unwrap_or(0);
     let ends =
         format!("<div class=\"below ends\" aria-hidden=\"true\"><span>1</span><span>{draws}</span></div>");
     format!("<figure class=\"plot\">{labels}{svg}{ends}</figure>\n")
+}
+
+/// The means of so many stretches of the draws, or of fewer if there are fewer than ten draws in each.
+fn stretches(draws: &[f64], most: usize) -> Vec<f64> {
+    let count = most.min(draws.len() / 10).max(1);
+    let bounds = |k: usize| k * draws.len() / count;
+    let mean = |k: usize| {
+        let stretch = &draws[bounds(k)..bounds(k + 1)];
+        stretch.iter().sum::<f64>() / stretch.len().max(1) as f64
+    };
+    (0..count).map(mean).collect()
 }
 
 /// At most so many draws: the lowest and the highest of each stretch, in their order, so that no excursion is lost.
