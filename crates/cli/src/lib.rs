@@ -24,6 +24,7 @@ mod lab;
 mod output;
 mod plan;
 mod plot;
+pub mod run;
 mod verify;
 
 use std::process::ExitCode;

@@ -1,0 +1,23 @@
+//! What a fit leaves behind: the run directory with its draws, summary and report.
+//!
+//! - [`RunDirectory`]: where the files are, and how they are written so that a crash leaves the old or the new one whole;
+//! - [`ZarrDraws`] and [`CsvDraws`]: sinks that take draws as they come, in bounded memory;
+//! - [`read_draws`], [`read_every_draw`] and [`replay`]: the way back;
+//! - `summary.json` is a [`SummaryDocument`];
+//! - `report.html` is made by [`report()`], from nothing but what is in the directory ([`write_report`]).
+
+mod csv;
+mod directory;
+mod draws;
+mod error;
+mod report;
+mod summary;
+mod zarr;
+
+pub use csv::CsvDraws;
+pub use directory::{RunDirectory, write_atomically};
+pub use draws::Draws;
+pub use error::Error;
+pub use report::{ReportInput, report, write_report};
+pub use summary::{BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Warning};
+pub use zarr::{ZarrDraws, read_draws, read_every_draw, replay};

@@ -1,0 +1,109 @@
+//! R-hat and effective sample sizes of all coefficients at a glance.
+
+use std::fmt::Write;
+
+use super::super::summary::{Parameter, SummaryDocument};
+use super::html::escape;
+use super::numbers::{count, ticks, whole};
+use super::svg::{Scale, labels_beside};
+
+/// What is usually asked of both.
+pub(super) const ENOUGH_ESS: f64 = 400.0;
+pub(super) const HIGHEST_RHAT: f64 = 1.01;
+/// The size of a drawing in its own units.
+const WIDTH: i32 = 1000;
+const HEIGHT: i32 = 200;
+
+/// The section, and how many drawings it has.
+pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
+    let parameters = &summary.parameters;
+    let mut html = format!("<p class=\"say\">{}</p>\n<div class=\"halves\">\n", verdict(summary));
+    let rhats: [Series<'_>; 1] = [("dot", "R-hat", &|p| p.rhat)];
+    let low = values(parameters, &rhats).fold(1.0, f64::min);
+    let high = values(parameters, &rhats).fold(HIGHEST_RHAT, f64::max);
+    let pad = 0.12 * (high - low);
+    let scale = Scale::new(low - pad, high + pad, HEIGHT);
+    let caption =
+        "<b>R&#770;</b> of each coefficient. The dashed line is 1.01, the most that is usually accepted.";
+    html.push_str(&draw(parameters, &rhats, &scale, HIGHEST_RHAT, ("R-hat", caption)));
+    let sizes: [Series<'_>; 2] =
+        [("dot two", "tail ESS", &|p| p.ess_tail), ("dot", "bulk ESS", &|p| p.ess_bulk)];
+    let high = values(parameters, &sizes).fold(ENOUGH_ESS, f64::max);
+    let scale = Scale::new(0.0, 1.08 * high, HEIGHT);
+    let caption = "Effective sample size of the <b class=\"key\">bulk</b> and of the <b class=\"key two\">tails</b>. The dashed line is 400, the \
+                   least that is usually asked for.";
+    html.push_str(&draw(parameters, &sizes, &scale, ENOUGH_ESS, ("Effective sample sizes", caption)));
+    html.push_str("</div>\n");
+    (html, 2)
+}
+
+/// A class, a name, and what is drawn.
+type Series<'a> = (&'static str, &'static str, &'a dyn Fn(&Parameter) -> f64);
+
+fn values<'a>(parameters: &'a [Parameter], series: &'a [Series<'_>]) -> impl Iterator<Item = f64> + 'a {
+    parameters.iter().flat_map(|p| series.iter().map(|s| s.2(p))).filter(|x| x.is_finite())
+}
+
+fn draw(
+    parameters: &[Parameter],
+    series: &[Series<'_>],
+    scale: &Scale,
+    limit: f64,
+    (title, caption): (&str, &str),
+) -> String {
+    let across = Scale::new(-0.7, parameters.len() as f64 - 0.3, WIDTH);
+    let ticks = ticks(scale.low(), scale.high(), 5);
+    let mut svg = format!(
+        "<svg class=\"tall\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\"><title>{title} of all \
+         coefficients</title>"
+    );
+    for (tick, _) in &ticks {
+        let _ = write!(svg, "<path class=\"grid\" d=\"M0 {}h{WIDTH}\"/>", scale.up(*tick));
+    }
+    let _ = write!(svg, "<path class=\"limit\" d=\"M0 {}h{WIDTH}\"/>", scale.up(limit));
+    for (class, what, value) in series {
+        for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| value(p).is_finite()) {
+            let (x, y) = (across.at(i as f64), scale.up(value(parameter)));
+            let (name, value) = (escape(&parameter.name), value(parameter));
+            let value = if *what == "R-hat" { super::rhat(value) } else { whole(value) };
+            let _ = write!(
+                svg,
+                "<path class=\"{class}\" d=\"M{x} {y}h0\"><title>{name}: {what} {value}</title></path>"
+            );
+        }
+    }
+    svg.push_str("</svg>");
+    let beside = labels_beside(scale, &ticks);
+    let ends = ends(parameters);
+    format!("<figure class=\"plot\">{beside}{svg}{ends}<figcaption>{caption}</figcaption></figure>\n")
+}
+
+/// The names at both ends of the axis.
+fn ends(parameters: &[Parameter]) -> String {
+    let name = |p: Option<&Parameter>| p.map_or_else(String::new, |p| escape(&p.name));
+    let last = if parameters.len() > 1 { name(parameters.last()) } else { String::new() };
+    format!(
+        "<div class=\"below ends\" aria-hidden=\"true\"><span>{}</span><span>{last}</span></div>",
+        name(parameters.first())
+    )
+}
+
+/// The worst of both, in words.
+fn verdict(summary: &SummaryDocument) -> String {
+    let parameters = &summary.parameters;
+    let total = count(summary.sampler.draws.saturating_mul(summary.sampler.chains as u64));
+    let least = |p: &Parameter| p.ess_bulk.min(p.ess_tail);
+    let worst_ess =
+        parameters.iter().filter(|p| least(p).is_finite()).min_by(|a, b| least(a).total_cmp(&least(b)));
+    let worst_rhat = parameters.iter().filter(|p| !p.rhat.is_nan()).max_by(|a, b| a.rhat.total_cmp(&b.rhat));
+    let (Some(ess), Some(rhat)) = (worst_ess, worst_rhat) else {
+        return "R-hat or ESS is not defined for these draws: there is one chain, or there are too few draws, or they are constant.".to_owned();
+    };
+    format!(
+        "The smallest effective sample size is <b>{}</b> of {total} draws (<i>{}</i>); the largest R&#770; is <b>{}</b> (<i>{}</i>).",
+        whole(least(ess)),
+        escape(&ess.name),
+        super::rhat(rhat.rhat),
+        escape(&rhat.name)
+    )
+}

@@ -1,0 +1,33 @@
+//! Text that is safe inside HTML.
+
+/// The text with the characters that mean something in HTML replaced, in elements and in quoted attributes alike. Characters that no
+/// document may hold are shown as such.
+pub(super) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\n' | '\t' => safe.push(c),
+            c if c.is_control() => safe.push('\u{fffd}'),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_that_html_would_read() {
+        assert_eq!(
+            escape("<a b='c' d=\"e\">&\u{0}é"),
+            "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\u{fffd}é"
+        );
+    }
+}

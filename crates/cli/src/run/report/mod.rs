@@ -1,0 +1,306 @@
+//! `report.html`: everything about a run in one file that needs nothing else.
+//!
+//! No script is needed to read it; a short one sorts and filters the table. Plots are inline SVG whose colours come from the style sheet, so
+//! that they follow the reader's light or dark setting.
+
+mod convergence;
+mod density;
+mod forest;
+mod html;
+mod numbers;
+mod panels;
+mod svg;
+mod table;
+
+use std::fmt::Write;
+use std::fs;
+
+use rayon::prelude::*;
+
+use super::directory::{RunDirectory, write_atomically};
+use super::draws::Draws;
+use super::error::Error;
+use super::summary::SummaryDocument;
+use super::zarr::read_draws;
+use html::escape;
+use numbers::{count, short, whole};
+use panels::Column;
+
+/// What a report is made from: all of it is in the run directory.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportInput<'a> {
+    /// `summary.json`.
+    pub summary: &'a SummaryDocument,
+    /// The draws that it is a summary of.
+    pub draws: &'a Draws,
+    /// `config.toml`.
+    pub config: &'a str,
+}
+
+/// Makes `report.html` from the other files of a run directory.
+///
+/// # Errors
+/// If one of them cannot be read, they do not belong together, or the report cannot be written.
+pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
+    let summary = SummaryDocument::read(&directory.summary())?;
+    let draws = read_draws(&directory.draws())?;
+    let config = fs::read_to_string(directory.config()).map_err(Error::file("read", &directory.config()))?;
+    if draws.dimension() != summary.parameters.len() {
+        let (got, need) = (draws.dimension(), summary.parameters.len());
+        return Err(Error::Shape { what: "as many coefficients as summary.json has", got, need });
+    }
+    let page = report(&ReportInput { summary: &summary, draws: &draws, config: &config });
+    write_atomically(&directory.report(), page.as_bytes())
+}
+
+/// The report as HTML.
+#[must_use]
+pub fn report(input: &ReportInput<'_>) -> String {
+    let ReportInput { summary, draws, config } = *input;
+    let columns: Vec<Column> =
+        (0..summary.parameters.len()).into_par_iter().map(|i| Column::of(draws, i)).collect();
+    let (forest, forests) = forest::forest(&summary.parameters, &columns);
+    let (convergence, overviews) = convergence::convergence(summary);
+    let cards = cards(summary, &columns);
+    let plots = forests + overviews + cards.matches("<svg").count();
+    let title = escape(&summary.text.title);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" \
+         content=\"ridgewalk {}\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main data-plots=\"{plots}\">\n",
+        env!("CARGO_PKG_VERSION"),
+        include_str!("style.css")
+    );
+    page.push_str(&header(summary, draws));
+    section(&mut page, "summary", "Summary", &table::table(&summary.parameters));
+    section(&mut page, "intervals", "Intervals", &forest);
+    section(&mut page, "convergence", "Convergence", &convergence);
+    section(&mut page, "accuracy", "Accuracy", &accuracy(summary));
+    section(&mut page, "problem", "Problem", &problem(summary));
+    section(&mut page, "tuning", "Tuning", &tuning(summary));
+    section(&mut page, "plots", "Densities and traces", &format!("{}{cards}", about_cards(summary, draws)));
+    section(&mut page, "again", "Run it again", &again(summary, config));
+    let _ = write!(
+        page,
+        "<footer>Made by ridgewalk {}.</footer>\n</main>\n<script>\n{}</script>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION"),
+        include_str!("script.js")
+    );
+    page
+}
+
+fn section(page: &mut String, id: &str, title: &str, body: &str) {
+    let _ = write!(page, "<section id=\"{id}\">\n<h2>{title}</h2>\n{body}</section>\n");
+}
+
+/// Title, status, warnings and the figures that matter most.
+fn header(summary: &SummaryDocument, draws: &Draws) -> String {
+    let SummaryDocument { sampler, problem, text, .. } = summary;
+    let good = sampler.status == "ok";
+    let (class, status) =
+        if good { ("good", "No warnings".to_owned()) } else { ("warn", escape(&sampler.status)) };
+    let mut html = format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"lede\">{} model, {} observations, {} coefficients; {} chains of {} draws with the {} kernel.</p>\n\
+         <p class=\"status {class}\"><span>{status}</span></p>\n",
+        escape(&text.title),
+        escape(&capital(&problem.family)),
+        count(problem.n as u64),
+        count(problem.d as u64),
+        count(sampler.chains as u64),
+        count(sampler.draws),
+        escape(&sampler.kernel)
+    );
+    let mut warnings: Vec<String> = Vec::new();
+    for warning in &text.warnings {
+        warnings.push(format!("<b>{}</b> {}", escape(&warning.name), escape(&warning.text)));
+    }
+    warnings.extend(shortfall(draws));
+    list(&mut html, "warnings", &warnings);
+    list(&mut html, "notes", &text.notes.iter().map(|note| escape(note)).collect::<Vec<_>>());
+    html.push_str("<dl class=\"figures\">\n");
+    let bias = if sampler.bias_estimate.is_nan() { "–".to_owned() } else { short(sampler.bias_estimate) };
+    for (value, name) in [
+        (whole(summary.smallest_ess()), "smallest ESS"),
+        (rhat(summary.largest_rhat()), "largest R&#770;"),
+        (bias, "bias estimate, in sd"),
+        (count(sampler.warmup_gradients.saturating_add(sampler.gradients)), "gradients"),
+        (format!("{} s", short(sampler.seconds)), "run time"),
+    ] {
+        let _ = writeln!(html, "<div><dd>{value}</dd><dt>{name}</dt></div>");
+    }
+    html.push_str(
+        "</dl>\n<nav aria-label=\"Contents\"><a href=\"#summary\">Summary</a><a href=\"#intervals\">Intervals</a>\
+         <a href=\"#convergence\">Convergence</a><a href=\"#accuracy\">Accuracy</a><a href=\"#problem\">Problem</a>\
+         <a href=\"#tuning\">Tuning</a><a href=\"#plots\">Densities and traces</a><a href=\"#again\">Run it again</a></nav>\n</header>\n",
+    );
+    html
+}
+
+/// What is to be said of draws that are missing.
+fn shortfall(draws: &Draws) -> Option<String> {
+    let least = draws.made.iter().min()?;
+    if draws.made.iter().any(|made| made > least) {
+        let made: Vec<String> = draws.made.iter().map(u64::to_string).collect();
+        return Some(format!(
+            "<b>truncated</b> The chains made {} draws. This report uses the first {least} of each, so that all chains count alike.",
+            made.join(", ")
+        ));
+    }
+    draws.incomplete.then(|| format!("<b>incomplete</b> The run ended before it had made all its draws: there are {least} of each chain."))
+}
+
+fn list(html: &mut String, class: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(html, "<ul class=\"{class}\">");
+    for item in items {
+        let _ = writeln!(html, "<li>{item}</li>");
+    }
+    html.push_str("</ul>\n");
+}
+
+/// The bias estimate and the guarantee.
+fn accuracy(summary: &SummaryDocument) -> String {
+    let sampler = &summary.sampler;
+    let mut html = String::new();
+    if !summary.text.guarantee.is_empty() {
+        let _ = writeln!(html, "<p class=\"guarantee\">{}</p>", escape(&summary.text.guarantee));
+    }
+    let Some(bias) = &sampler.bias_details else {
+        let said = if sampler.bias_estimate.is_nan() {
+            "The discretisation bias was not estimated.".to_owned()
+        } else {
+            format!(
+                "The discretisation bias is estimated as {} posterior standard deviations.",
+                short(sampler.bias_estimate)
+            )
+        };
+        return html + &format!("<p class=\"say\">{said}</p>\n");
+    };
+    let _ = write!(
+        html,
+        "<p class=\"say\">A sampler that steps has a bias that more draws do not remove. It was estimated from pairs of chains with the full \
+         and the half step, driven by the same noise.</p>\n<table class=\"facts\">\n<thead><tr><th></th><th scope=\"col\">estimate</th>\
+         <th scope=\"col\">standard error</th><th scope=\"col\">allowed</th></tr></thead>\n<tbody>\n"
+    );
+    for (name, value, error) in [
+        ("largest bias of a mean, in posterior sd", bias.mean, bias.mean_error),
+        ("largest relative bias of an sd", bias.sd, bias.sd_error),
+    ] {
+        let _ = writeln!(
+            html,
+            "<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
+            short(value),
+            short(error),
+            short(bias.tolerance)
+        );
+    }
+    html + "</tbody>\n</table>\n"
+}
+
+/// The data, the curvature and the sampler's parameters.
+fn problem(summary: &SummaryDocument) -> String {
+    let SummaryDocument { sampler, problem, text, .. } = summary;
+    let mut facts: Vec<(String, String)> = vec![
+        ("family".to_owned(), escape(&problem.family)),
+        ("observations".to_owned(), count(problem.n as u64)),
+        ("coefficients".to_owned(), count(problem.d as u64)),
+    ];
+    facts.extend(text.facts.iter().map(|fact| (escape(&fact.name), escape(&fact.value))));
+    let curvature: [(&str, String); 3] = [
+        ("smallest curvature <i>m</i>", short(problem.convexity)),
+        ("largest curvature <i>L</i>", short(problem.smoothness)),
+        ("condition number <i>L</i>/<i>m</i>", short(problem.condition_number)),
+    ];
+    let sampling: [(&str, String); 8] = [
+        ("kernel", escape(&sampler.kernel)),
+        ("friction γ", short(sampler.gamma)),
+        ("friction ξ", short(sampler.xi)),
+        ("step η", short(sampler.eta)),
+        ("steps between draws", count(sampler.thin)),
+        ("chains × draws", format!("{} × {}", count(sampler.chains as u64), count(sampler.draws))),
+        ("gradients of the warm-up", count(sampler.warmup_gradients)),
+        ("gradients after it", count(sampler.gradients)),
+    ];
+    let mut html = "<div class=\"three\">\n".to_owned();
+    let rows = |title: &str, rows: &mut dyn Iterator<Item = (String, String)>| {
+        let mut html = format!("<table class=\"facts\">\n<caption>{title}</caption>\n<tbody>\n");
+        for (name, value) in rows {
+            let _ = writeln!(html, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");
+        }
+        html + "</tbody>\n</table>\n"
+    };
+    let owned = |(name, value): (&str, String)| (name.to_owned(), value);
+    html.push_str(&rows("Model and data", &mut facts.into_iter()));
+    html.push_str(&rows("Curvature", &mut curvature.into_iter().map(owned)));
+    html.push_str(&rows("Sampler", &mut sampling.into_iter().map(owned)));
+    html + "</div>\n"
+}
+
+/// What the warm-up decided.
+fn tuning(summary: &SummaryDocument) -> String {
+    let history = &summary.text.history;
+    if history.is_empty() {
+        return "<p class=\"say\">Nothing was tuned: the parameters were given.</p>\n".to_owned();
+    }
+    let mut html = "<ol class=\"history\">\n".to_owned();
+    for entry in history {
+        let _ = writeln!(html, "<li>{}</li>", escape(entry));
+    }
+    html + "</ol>\n"
+}
+
+/// The plots of every coefficient.
+fn cards(summary: &SummaryDocument, columns: &[Column]) -> String {
+    let points = panels::points(columns.len(), summary.sampler.chains);
+    let cards: Vec<String> = summary
+        .parameters
+        .par_iter()
+        .zip(columns)
+        .enumerate()
+        .map(|(i, (parameter, column))| panels::card(i, parameter, column, points))
+        .collect();
+    format!("<div class=\"cards\">\n{}</div>\n", cards.concat())
+}
+
+/// What the plots show.
+fn about_cards(summary: &SummaryDocument, draws: &Draws) -> String {
+    let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the draws of each chain in their order, with the means of short stretches: a chain that drifts or is stuck leaves the others."
+        .to_owned();
+    if draws.draws() > panels::points(summary.parameters.len(), draws.chains.len()) {
+        said.push_str(
+            " Long traces are drawn through the lowest and the highest draw of each short stretch.",
+        );
+    }
+    if draws.chains.len() > panels::MOST_CHAINS {
+        let _ = write!(
+            said,
+            " Of {} chains the first {} are drawn one by one.",
+            draws.chains.len(),
+            panels::MOST_CHAINS
+        );
+    }
+    format!("<p class=\"say\">{said}</p>\n")
+}
+
+/// The command and the configuration.
+fn again(summary: &SummaryDocument, config: &str) -> String {
+    format!(
+        "<pre class=\"command\"><code>{}</code></pre>\n<p class=\"say\">The configuration, as <code>config.toml</code> has it:</p>\n\
+         <pre><code>{}</code></pre>\n",
+        escape(&summary.text.command),
+        escape(config.trim_end())
+    )
+}
+
+/// R-hat, to three decimals.
+fn rhat(value: f64) -> String {
+    if value == f64::INFINITY { "∞".to_owned() } else { numbers::fixed(value, 3) }
+}
+
+/// With a capital letter first.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,125 @@
+//! Numbers as a reader wants them: as many digits as mean something, points below points.
+
+/// A column of a table. Every number has the decimals that show two digits of its scale; all the same number if that costs little, so that
+/// points stand below points. What is not finite is a dash.
+pub(super) fn column(values: &[f64], scales: &[f64]) -> Vec<String> {
+    let wanted: Vec<Option<i32>> = scales.iter().map(|scale| decimals(*scale)).collect();
+    let known = || wanted.iter().flatten().copied();
+    let (least, most) = (known().min().unwrap_or(2), known().max().unwrap_or(2));
+    let same = most - least <= 2;
+    let number = |(value, wanted): (&f64, &Option<i32>)| {
+        let places = if same { most } else { wanted.unwrap_or(most) };
+        fixed(*value, places)
+    };
+    values.iter().zip(&wanted).map(number).collect()
+}
+
+/// Decimals that show two digits of a number; `None` if it is none.
+fn decimals(scale: f64) -> Option<i32> {
+    #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a number is at most 324")]
+    let magnitude = || scale.log10().floor() as i32;
+    (scale.is_finite() && scale > 0.0).then(|| 1 - magnitude())
+}
+
+/// With so many decimals; in powers of ten where that would be many digits.
+pub(super) fn fixed(value: f64, decimals: i32) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    if decimals > 7 || value.abs() >= 1e7 {
+        return format!("{value:.2e}");
+    }
+    let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
+    // No number is less than nothing by so little that it shows no digit.
+    if text.starts_with('-') && text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.')) {
+        text[1..].to_owned()
+    } else {
+        text
+    }
+}
+
+/// Three digits or so.
+pub(super) fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() || !(1e-3..1e6).contains(&value.abs()) {
+        return if value.is_finite() { format!("{value:.2e}") } else { "–".to_owned() };
+    }
+    let places = decimals(value.abs()).map_or(2, |places| (places + 1).max(0));
+    let text = fixed(value, places);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A whole number, in groups of three.
+pub(super) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) && digits.len() > 4 {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number that is shown as a whole one: an ESS.
+pub(super) fn whole(value: f64) -> String {
+    if value.is_finite() && value < 1e15 { format!("{value:.0}") } else { "–".to_owned() }
+}
+
+/// Round numbers within a range, at most about `most` of them, with their labels.
+pub(super) fn ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
+    let width = high - low;
+    if !(width > 0.0) || !width.is_finite() {
+        return Vec::new();
+    }
+    let rough = width / most.max(1) as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough).unwrap_or(rough);
+    let places = decimals(step).map_or(0, |places| (places - 1).max(0));
+    let first = (low / step).ceil();
+    let values = (0..=most).map(|i| (first + i as f64) * step).take_while(|tick| *tick <= high);
+    values.map(|tick| (tick, tick_label(tick, step, places))).collect()
+}
+
+fn tick_label(tick: f64, step: f64, places: i32) -> String {
+    if tick.abs() < step / 2.0 {
+        return "0".to_owned();
+    }
+    let text = if places > 5 || tick.abs() >= 1e6 { format!("{tick:.2e}") } else { fixed(tick, places) };
+    text.replace('-', "\u{2212}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_that_mean_something() {
+        let values = [1.23456, -0.5, 100.0];
+        assert_eq!(column(&values, &[0.31, 0.052, 0.9]), ["1.235", "-0.500", "100.000"]);
+        assert_eq!(column(&values, &[31.0, 0.052, f64::NAN]), ["1", "-0.500", "100.000"]);
+        assert_eq!(column(&[f64::NAN, 2e-9, -1e-9], &[1.0, 1e-9, 1e-3]), ["–", "2.00e-9", "0.0000"]);
+        assert_eq!(
+            [0.0, 1.0, 0.05, 1234.5, 1e-7, f64::INFINITY].map(short),
+            ["0", "1", "0.05", "1234", "1.00e-7", "–"]
+        );
+        assert_eq!(
+            [0, 999, 1000, 12345, 1_234_567].map(count),
+            ["0", "999", "1000", "12\u{202f}345", "1\u{202f}234\u{202f}567"]
+        );
+    }
+
+    #[test]
+    fn ticks_are_round_within_the_range_and_few() {
+        let labels = |low, high| ticks(low, high, 4).into_iter().map(|t| t.1).collect::<Vec<_>>().join(" ");
+        assert_eq!(labels(-1.2, 2.1), "\u{2212}1 0 1 2");
+        assert_eq!(labels(0.12, 0.31), "0.15 0.20 0.25 0.30");
+        assert_eq!(labels(0.0, 0.0), "");
+        for (low, high) in [(1e-9, 3e-9), (-1e300, 1e300), (1e8, 1.0001e8), (-f64::MAX, f64::MAX)] {
+            assert!(ticks(low, high, 4).len() <= 5);
+        }
+    }
+}

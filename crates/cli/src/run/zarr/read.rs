@@ -1,0 +1,175 @@
+//! Reading a store of our own back.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use ridgewalk::sampler::{Sink, SinkError};
+use serde_json::Value;
+
+use super::super::draws::Draws;
+use super::super::error::Error;
+use super::metadata::{self, Extent, Layout};
+
+/// A store on the disk.
+#[derive(Debug)]
+pub(super) struct Store {
+    path: PathBuf,
+    pub(super) layout: Layout,
+    pub(super) extent: Extent,
+}
+
+impl Store {
+    /// Reads the root's document, which tells everything but the draws.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let document = metadata::document(path, "");
+        let text = fs::read(&document).map_err(Error::file("read", &document))?;
+        let need = "the metadata of a store that ridgewalk wrote";
+        let root: Value =
+            serde_json::from_slice(&text).map_err(|error| Error::format(&document, error, need))?;
+        parse(&root)
+            .map(|(layout, extent)| Self { path: path.to_owned(), layout, extent })
+            .ok_or_else(|| Error::format(&document, "entries are missing or of another layout", need))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names of the coefficients.
+    pub(super) fn names(&self) -> Result<Vec<String>, Error> {
+        let path = metadata::chunk(&self.path, "posterior/coef", &[0]);
+        let bytes = fs::read(&path).map_err(Error::file("read", &path))?;
+        metadata::decode_strings(&bytes)
+            .filter(|names| names.len() == self.layout.dimension)
+            .ok_or_else(|| Error::format(&path, "no such list", "a name for each coefficient"))
+    }
+
+    /// One chunk of a chain, all of it; `None` if it was never written.
+    pub(super) fn chunk(&self, chain: usize, block: usize) -> Result<Option<Vec<f64>>, Error> {
+        let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(Error::file("read", &path))?,
+        };
+        let values = self.layout.block.checked_mul(self.layout.dimension);
+        if values.and_then(|values| values.checked_mul(size_of::<f64>())) != Some(bytes.len()) {
+            let found = format!("{} bytes", bytes.len());
+            return Err(Error::format(&path, found, "as many as the metadata say a chunk has"));
+        }
+        let (numbers, _) = bytes.as_chunks::<8>();
+        Ok(Some(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()))
+    }
+
+    /// The first draws of one chain.
+    fn table(&self, chain: usize, draws: u64) -> Result<Vec<f64>, Error> {
+        let mut table = Vec::new();
+        let mut left = metadata::size(draws);
+        for block in 0.. {
+            if left == 0 {
+                break;
+            }
+            let take = left.min(self.layout.block);
+            table.extend_from_slice(&self.rows(chain, block, take)?);
+            left -= take;
+        }
+        Ok(table)
+    }
+
+    /// The first rows of a chunk that must be there.
+    fn rows(&self, chain: usize, block: usize, rows: usize) -> Result<Vec<f64>, Error> {
+        let Some(mut values) = self.chunk(chain, block)? else {
+            let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
+            return Err(Error::format(&path, "there is no such file", "the draws that the metadata promise"));
+        };
+        values.truncate(rows * self.layout.dimension);
+        Ok(values)
+    }
+}
+
+/// What the root's document says, if it is one of ours.
+fn parse(root: &Value) -> Option<(Layout, Extent)> {
+    let attributes = root.get("attributes")?;
+    let made: Vec<u64> =
+        attributes.get("draws_of_chains")?.as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?;
+    let extent = Extent { made, incomplete: attributes.get("incomplete")?.as_bool()? };
+    let arrays = root.get("consolidated_metadata")?.get("metadata")?;
+    let beta = arrays.get("posterior/beta")?;
+    let count = |value: &Value| value.as_u64().and_then(|count| usize::try_from(count).ok());
+    let counts =
+        |value: &Value| -> Option<Vec<usize>> { value.as_array()?.iter().map(count).collect::<Option<_>>() };
+    let [chains, draws, dimension] = counts(beta.get("shape")?)?.try_into().ok()?;
+    let grid = beta.get("chunk_grid")?.get("configuration")?.get("chunk_shape")?;
+    let [one, block, width]: [usize; 3] = counts(grid)?.try_into().ok()?;
+    let steps_per_draw = arrays.get("sample_stats/n_steps")?.get("fill_value")?.as_u64()?;
+    let layout = Layout { chains, dimension, block, steps_per_draw };
+    // The rest of the document is as we write it, or it is another's.
+    let same = (one, width) == (1, dimension)
+        && block > 0
+        && chains == extent.made.len()
+        && draws as u64 == extent.common()
+        && metadata::arrays(&layout, &extent)
+            .iter()
+            .any(|(path, ours)| *path == "posterior/beta" && ours == beta);
+    same.then_some((layout, extent))
+}
+
+/// The draws of a store: of each chain as many as all have.
+///
+/// # Errors
+/// If it cannot be read, or is not a store of ours.
+pub fn read_draws(store: &Path) -> Result<Draws, Error> {
+    let store = Store::open(store)?;
+    let common = store.extent.common();
+    read(&store, &vec![common; store.layout.chains])
+}
+
+/// Every draw of a store: chains that others have ended before are longer than those.
+///
+/// # Errors
+/// As [`read_draws`].
+pub fn read_every_draw(store: &Path) -> Result<Draws, Error> {
+    let store = Store::open(store)?;
+    read(&store, &store.extent.made)
+}
+
+fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
+    let chains: Result<Vec<Vec<f64>>, Error> =
+        draws.iter().enumerate().map(|(chain, draws)| store.table(chain, *draws)).collect();
+    Ok(Draws {
+        names: store.names()?,
+        chains: chains?,
+        made: store.extent.made.clone(),
+        incomplete: store.extent.incomplete,
+    })
+}
+
+/// Hands every draw of a store to a sink, as the run that made them did. One block of draws is in memory at a time.
+///
+/// # Errors
+/// If the store cannot be read, or the sink does not take them.
+pub fn replay(store: &Path, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let store = Store::open(store)?;
+    let Layout { chains, dimension, block, .. } = store.layout;
+    let made = &store.extent.made;
+    sink.begin(chains, dimension)?;
+    let last = made.iter().copied().max().unwrap_or(0);
+    for (number, first) in (0..last).step_by(block).enumerate() {
+        let held = |chain: usize| metadata::size(made[chain].saturating_sub(first)).min(block);
+        let tables: Result<Vec<Vec<f64>>, Error> = (0..chains)
+            .map(
+                |chain| if held(chain) > 0 { store.rows(chain, number, held(chain)) } else { Ok(Vec::new()) },
+            )
+            .collect();
+        let tables = tables?;
+        for row in 0..block {
+            for (chain, table) in tables.iter().enumerate() {
+                if let Some(point) = table.get(row * dimension..(row + 1) * dimension) {
+                    sink.keep(chain, first + row as u64, point)?;
+                }
+            }
+        }
+        sink.flush()?;
+    }
+    sink.flush()
+}
