@@ -68,6 +68,9 @@ pub enum Error {
         /// The step size.
         eta: f64,
     },
+    /// The stop signal came during the warm-up.
+    #[error("stopped during the warm-up")]
+    Stopped,
     /// The short run of a warm-up failed.
     #[error("the pilot run of the warm-up failed: {why}")]
     Pilot {

@@ -96,6 +96,7 @@ impl<T: Target> Work<'_, T> {
     fn measure(&mut self, white: &T::White, scheme: Scheme, per_step: f64) -> Result<Candidate, Error> {
         let seed = self.next_seed();
         let tolerance = self.question.tolerance;
+        self.go_on()?;
         let mut chains =
             CoupledChains::new(white, &scheme, 1.0, seed, &self.states)?.whitened(&self.whitening)?;
         chains.drift(DRIFT)?;
@@ -106,6 +107,7 @@ impl<T: Target> Work<'_, T> {
         let mut found =
             Candidate { scheme, bias, differences, efficiency, gradients_per_step, within: false };
         for blocks in 1..BLOCKS {
+            self.go_on()?;
             // One block is enough for a clear case only.
             let (enough, too_much) = if blocks == 1 { (0.5, 2.0) } else { (1.0, 1.0) };
             let clear =
@@ -127,7 +129,7 @@ impl<T: Target> Work<'_, T> {
         found.within = found.bias.bound() <= tolerance;
         let Candidate { scheme, bias, efficiency, within, .. } = &found;
         let (scheme, bias, efficiency, accepted) = (scheme.clone(), *bias, *efficiency, *within);
-        self.history.push(Decision::Tried { scheme, bias, efficiency, accepted });
+        self.decide(Decision::Tried { scheme, bias, efficiency, accepted });
         Ok(found)
     }
 }

@@ -1,8 +1,10 @@
 //! The warm-up: mode, whitening, pilot, curvature along it, and which kernels are tried. How long their steps are is in `search`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use ridgewalk_diagnostics::Covariance;
 use ridgewalk_lyapunov::laws::{Kernel, Scheme};
-use ridgewalk_potentials::{LineIntegral, Whitening};
+use ridgewalk_potentials::{LineIntegral, Mode, Whitening};
 
 use super::bias::Bias;
 use super::candidates::{Candidate, FAR_FROM_NORMAL, NEARLY_NORMAL, Wanted};
@@ -61,12 +63,26 @@ pub struct WarmUp<'a, T> {
     pub(super) draws: u64,
     pub(super) tolerance: f64,
     pub(super) wanted: Wanted,
+    pub(super) stop: Option<&'a AtomicBool>,
+    watch: Watch<'a>,
+}
+
+/// Whoever wants to hear of decisions as they are made.
+#[derive(Clone, Copy, Default)]
+struct Watch<'a>(Option<&'a dyn Fn(&Decision)>);
+
+impl std::fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "watched" } else { "not watched" })
+    }
 }
 
 /// What a warm-up found.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct WarmedUp<W> {
+    /// The mode, and what was noticed about the data on the way to it.
+    pub mode: Mode,
     /// The coordinates.
     pub whitening: Whitening,
     /// The target in them.
@@ -115,13 +131,36 @@ impl<'a, T: Target> WarmUp<'a, T> {
     /// For 8 chains, a run of 1000 draws each, a tolerance of 0.05 standard deviations and seed 0.
     #[must_use]
     pub fn new(target: &'a T) -> Self {
-        Self { target, seed: 0, chains: 8, draws: 1000, tolerance: 0.05, wanted: Wanted::default() }
+        Self {
+            target,
+            seed: 0,
+            chains: 8,
+            draws: 1000,
+            tolerance: 0.05,
+            wanted: Wanted::default(),
+            stop: None,
+            watch: Watch(None),
+        }
     }
 
     /// Draws that the run will have, for each chain: the search for a longer step ends when it would cost more than a fifth of it.
     #[must_use]
     pub fn draws(mut self, draws: u64) -> Self {
         self.draws = draws;
+        self
+    }
+
+    /// A signal that ends the warm-up soon after it is set, with [`Error::Stopped`].
+    #[must_use]
+    pub fn stop(mut self, signal: &'a AtomicBool) -> Self {
+        self.stop = Some(signal);
+        self
+    }
+
+    /// A function that hears of every decision as it is made.
+    #[must_use]
+    pub fn watch(mut self, hear: &'a dyn Fn(&Decision)) -> Self {
+        self.watch = Watch(Some(hear));
         self
     }
 
@@ -168,11 +207,12 @@ impl<'a, T: Target> WarmUp<'a, T> {
         let mut work = Work {
             question: self,
             whitening: definite(&mode.point, hessian)?,
-            history: vec![Decision::Mode { iterations: mode.iterations, gradient_norm: mode.gradient_norm }],
+            history: Vec::new(),
             gradients: spent + more,
             runs: 0,
             states: Vec::new(),
         };
+        work.decide(Decision::Mode { iterations: mode.iterations, gradient_norm: mode.gradient_norm });
         let mut white = self.target.whitened(&work.whitening)?;
         work.states = work.normal_draws();
         let first = self.wanted.kernel.unwrap_or(NEARLY_NORMAL);
@@ -185,7 +225,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
                 work.choose(&white)?
             }
         };
-        Ok(work.finish(white, best))
+        Ok(work.finish(mode, white, best))
     }
 }
 
@@ -203,6 +243,22 @@ pub(super) struct Work<'a, T> {
 }
 
 impl<T: Target> Work<'_, T> {
+    /// Keeps a decision, and tells it.
+    pub(super) fn decide(&mut self, decision: Decision) {
+        if let Some(hear) = self.question.watch.0 {
+            hear(&decision);
+        }
+        self.history.push(decision);
+    }
+
+    /// An error once the stop signal is set.
+    pub(super) fn go_on(&self) -> Result<(), Error> {
+        match self.question.stop {
+            Some(signal) if signal.load(Ordering::Relaxed) => Err(Error::Stopped),
+            _ => Ok(()),
+        }
+    }
+
     /// A seed for the next run.
     pub(super) fn next_seed(&mut self) -> u64 {
         self.runs += 1;
@@ -231,6 +287,7 @@ impl<T: Target> Work<'_, T> {
         let mut ensemble = Ensemble::new(white, self.next_seed(), &self.states, 1.0)?;
         ensemble.advance(&*kernel, before);
         for _ in 0..steps {
+            self.go_on()?;
             ensemble.advance(&*kernel, 1);
             for chain in 0..self.question.chains {
                 let Some(state) = ensemble.state(chain) else { continue };
@@ -270,14 +327,14 @@ impl<T: Target> Work<'_, T> {
             }
         }
         let spread = (0..d).map(|k| covariance.covariance(k, k)).sum::<f64>() / d as f64;
-        self.history.push(Decision::Pilot { draws: covariance.count(), spread });
+        self.decide(Decision::Pilot { draws: covariance.count(), spread });
         let means: Vec<f64> = (0..d).map(|k| covariance.mean(k)).collect();
         let within = if points > 0 {
-            self.history.push(Decision::Rewhitened { hessians: points, shrinkage: 0.0 });
+            self.decide(Decision::Rewhitened { hessians: points, shrinkage: 0.0 });
             definite(&means, mean)?
         } else {
             let (matrix, shrinkage) = shrunk(&covariance);
-            self.history.push(Decision::Rewhitened { hessians: 0, shrinkage });
+            self.decide(Decision::Rewhitened { hessians: 0, shrinkage });
             Whitening::from_covariance(&means, &matrix)?
         };
         let states = self.states.clone();
@@ -304,10 +361,11 @@ impl<T: Target> Work<'_, T> {
         best.ok_or(Error::Zero { name: "kernels" })
     }
 
-    fn finish(mut self, potential: T::White, best: Candidate) -> WarmedUp<T::White> {
+    fn finish(mut self, mode: Mode, potential: T::White, best: Candidate) -> WarmedUp<T::White> {
         let thin = best.thin();
-        self.history.push(Decision::Chosen { scheme: best.scheme.clone(), thin });
+        self.decide(Decision::Chosen { scheme: best.scheme.clone(), thin });
         WarmedUp {
+            mode,
             whitening: self.whitening,
             potential,
             scheme: best.scheme,
