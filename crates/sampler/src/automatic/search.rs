@@ -82,7 +82,7 @@ impl<T: Target> Work<'_, T> {
 
     /// Whether so many more steps of pairs do.
     fn affords_steps(&self, best: &Candidate, steps: f64, spent: u64, gradients_per_step: u64) -> bool {
-        let cost = 3.0 * steps * self.question.chains as f64 * gradients_per_step as f64;
+        let cost = 3.0 * steps * self.chains() as f64 * gradients_per_step as f64;
         spent as f64 + cost <= SHARE * self.run_cost(best)
     }
 

@@ -18,6 +18,8 @@ use crate::noise::Stream;
 
 /// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
 const STREAMS: u64 = 1 << 40;
+/// The fewest chains that a warm-up has.
+const FEWEST: usize = 4;
 /// Steps of the pilot before Hessians are taken along it, for a posterior that is not nearly normal.
 const PILOT: u64 = 24;
 /// Its steps where Hessians are dear and its covariance is used.
@@ -195,11 +197,13 @@ impl<'a, T: Target> WarmUp<'a, T> {
     /// Makes it.
     ///
     /// # Errors
-    /// Fewer than two chains, a bad tolerance, a target without a mode or one that cannot be evaluated. A tolerance that cannot be met is
+    /// No chains or draws, a bad tolerance, a target without a mode or one that cannot be evaluated. A tolerance that cannot be met is
     /// no error: [`WarmedUp::within_tolerance`].
     pub fn run(&self) -> Result<WarmedUp<T::White>, Error> {
-        if self.chains < 2 {
-            return Err(Error::TooFew { what: "chains", got: self.chains, need: 2 });
+        for (name, zero) in [("chains", self.chains == 0), ("draws", self.draws == 0)] {
+            if zero {
+                return Err(Error::Zero { name });
+            }
         }
         positive("tolerance", self.tolerance)?;
         let (mode, spent) = self.target.mode()?;
@@ -243,6 +247,11 @@ pub(super) struct Work<'a, T> {
 }
 
 impl<T: Target> Work<'_, T> {
+    /// Chains of the warm-up: those of the run, but enough to measure something.
+    pub(super) fn chains(&self) -> usize {
+        self.question.chains.max(FEWEST)
+    }
+
     /// Keeps a decision, and tells it.
     pub(super) fn decide(&mut self, decision: Decision) {
         if let Some(hear) = self.question.watch.0 {
@@ -268,7 +277,7 @@ impl<T: Target> Work<'_, T> {
     /// A point for each chain from the normal distribution of the whitened coordinates.
     fn normal_draws(&mut self) -> Vec<f64> {
         let (seed, d) = (self.next_seed(), self.whitening.dimension());
-        let mut states = vec![0.0; d * self.question.chains];
+        let mut states = vec![0.0; d * self.chains()];
         for (state, chain) in states.chunks_exact_mut(d).zip(0..) {
             Stream::new(seed, chain).normals(state);
         }
@@ -289,16 +298,16 @@ impl<T: Target> Work<'_, T> {
         for _ in 0..steps {
             self.go_on()?;
             ensemble.advance(&*kernel, 1);
-            for chain in 0..self.question.chains {
+            for chain in 0..self.chains() {
                 let Some(state) = ensemble.state(chain) else { continue };
                 covariance.push(&state.theta)?;
             }
         }
-        if let Some(end) = (0..self.question.chains).find_map(|chain| ensemble.end(chain)) {
+        if let Some(end) = (0..self.chains()).find_map(|chain| ensemble.end(chain)) {
             return Err(Error::Pilot { why: end.why.to_string() });
         }
         self.states =
-            (0..self.question.chains).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
+            (0..self.chains()).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
         self.gradients += ensemble.gradients();
         Ok(())
     }
@@ -310,14 +319,14 @@ impl<T: Target> Work<'_, T> {
     fn rewhiten(&mut self, white: &T::White) -> Result<(), Error> {
         let d = self.whitening.dimension();
         let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
-        let rounds = points.div_ceil(self.question.chains).max(1);
+        let rounds = points.div_ceil(self.chains()).max(1);
         let mut covariance = Covariance::new(d);
         let mut mean = vec![0.0; d * d];
         let mut theta = vec![0.0; d];
         for round in 0..rounds {
             let steps = if points > 0 { BETWEEN_HESSIANS } else { LONG_PILOT };
             self.pilot(white, [if round == 0 { PILOT } else { 0 }, steps], &mut covariance)?;
-            let left = points - (round * self.question.chains).min(points);
+            let left = points - (round * self.chains()).min(points);
             for state in self.states.chunks_exact(d).take(left) {
                 self.whitening.to_original(state, &mut theta)?;
                 let (hessian, spent) = self.question.target.hessian(&theta)?;
@@ -362,7 +371,7 @@ impl<T: Target> Work<'_, T> {
     }
 
     fn finish(mut self, mode: Mode, potential: T::White, best: Candidate) -> WarmedUp<T::White> {
-        let thin = best.thin();
+        let (thin, d) = (best.thin(), self.whitening.dimension());
         self.decide(Decision::Chosen { scheme: best.scheme.clone(), thin });
         WarmedUp {
             mode,
@@ -373,7 +382,7 @@ impl<T: Target> Work<'_, T> {
             bias: best.bias,
             differences: best.differences,
             within_tolerance: best.within,
-            starts: self.states,
+            starts: self.states[..self.question.chains * d].to_vec(),
             history: self.history,
             gradients: self.gradients,
             seed: self.question.seed,

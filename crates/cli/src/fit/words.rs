@@ -1,0 +1,164 @@
+//! What the library says of rows and columns by number, said by line and name; and what to do about it.
+
+use ridgewalk::potentials::{Error, Impropriety, Note, Relation, Separability, Separation, SeparationKind};
+use ridgewalk::sampler;
+
+use crate::data::Frame;
+use crate::failure::Failure;
+
+/// Names are cut after so many characters.
+const SHOWN: usize = 60;
+/// So many names are told, and the number of others.
+const LISTED: usize = 6;
+
+/// The names and places of a data file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words<'a> {
+    pub(super) file: &'a str,
+    pub(super) frame: &'a Frame,
+}
+
+impl Words<'_> {
+    /// What went wrong in the sampler.
+    pub(super) fn sampler(&self, error: &sampler::Error) -> Failure {
+        match error {
+            sampler::Error::Potential(error) => self.potential(error),
+            sampler::Error::Zero { .. } | sampler::Error::Coefficients(_) | sampler::Error::Scheme(_) => {
+                Failure::Usage(error.to_string())
+            }
+            other => Failure::Run(other.to_string()),
+        }
+    }
+
+    /// What is wrong with a model.
+    pub(super) fn potential(&self, error: &Error) -> Failure {
+        let file = self.file;
+        match error {
+            Error::Improper(why) => Failure::Usage(format!(
+                "{file}: there is no posterior: {}; {}",
+                self.impropriety(why),
+                remedy(why)
+            )),
+            Error::Row { what, row, value, need } => {
+                let place = self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
+                Failure::Usage(format!("{file}{place}: found the {what} {value}, need {need}"))
+            }
+            Error::Prior { what, coefficient, value, need } => {
+                Failure::Usage(format!("prior {what} of {}: found {value}, need {need}", self.name(*coefficient)))
+            }
+            Error::Entry { row, column, value } => {
+                let place = self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
+                Failure::Usage(format!(
+                    "{file}{place}, {}: found {value}, need a finite number",
+                    self.name(*column)
+                ))
+            }
+            Error::Overflow { .. } | Error::Whitening { .. } => Failure::Usage(format!(
+                "{file}: the numbers of the predictors are too far apart in size to compute with ({error}); --standardize brings them \
+                 together"
+            )),
+            Error::NotPositive { .. } | Error::Quadrature(_) => Failure::Usage(error.to_string()),
+            Error::NotConverged { iterations, why, decrement, .. } => Failure::Run(format!(
+                "the mode was not found in {iterations} iterations: {why}; the last point is about {decrement:.1e} standard deviations \
+                 from it. --standardize, or tighter priors (--prior-scale 2.5), make it easier to find"
+            )),
+            other => Failure::Run(other.to_string()),
+        }
+    }
+
+    fn impropriety(&self, why: &Impropriety) -> String {
+        match why {
+            Impropriety::Collinear(relations) => {
+                format!("{}, and the prior is flat along that direction", self.relations(relations))
+            }
+            Impropriety::TooFewRows { columns, rows } => {
+                format!("{columns} coefficients have flat priors and there are {rows} rows only")
+            }
+            Impropriety::Separation(separation) => {
+                format!("{}, and the prior is flat along that direction", self.separation(separation))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// What was noticed about the data and is no error.
+    pub(super) fn note(&self, note: &Note) -> String {
+        match note {
+            Note::Collinear(relations) => {
+                format!("{}: along that direction the prior alone decides", self.relations(relations))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// A note if the data are separated: under proper priors the posterior exists, but the prior decides how far out it goes.
+    pub(super) fn separability(&self, found: &Separability) -> Option<String> {
+        let Separability::Separated(separation) = found else { return None };
+        Some(format!("{}: along that direction the prior alone decides", self.separation(separation)))
+    }
+
+    fn separation(&self, separation: &Separation) -> String {
+        let Separation { kind, columns, separated, rows, .. } = separation;
+        let columns = self.list(columns);
+        match kind {
+            SeparationKind::Complete => format!(
+                "complete separation: a combination of {columns} tells the two responses apart in all {rows} rows"
+            ),
+            SeparationKind::QuasiComplete => format!(
+                "quasi-complete separation: a combination of {columns} tells the two responses apart in {separated} of {rows} rows, the \
+                 others lie on the border"
+            ),
+            SeparationKind::ConstantResponse => {
+                format!("all {rows} responses are equal, so that a combination of {columns} fits better the larger it is")
+            }
+        }
+    }
+
+    fn relations(&self, relations: &[Relation]) -> String {
+        let Some(first) = relations.first() else { return "collinear predictors".into() };
+        let mut text = if first.terms.is_empty() {
+            format!("{} is zero in every row", self.name(first.column))
+        } else if first.terms.len() > LISTED {
+            format!(
+                "collinear predictors: {} is a sum of multiples of {} others",
+                self.name(first.column),
+                first.terms.len()
+            )
+        } else {
+            let terms = first.terms.iter().map(|(column, factor)| format!("{factor:.6} {}", self.name(*column)));
+            let sum = terms.collect::<Vec<_>>().join(" + ");
+            format!("collinear predictors: {} = {sum}", self.name(first.column))
+        };
+        if relations.len() > 1 {
+            text.push_str(&format!(" (and {} more such relations)", relations.len() - 1));
+        }
+        text
+    }
+
+    fn list(&self, columns: &[usize]) -> String {
+        let mut names: Vec<String> = columns.iter().take(LISTED).map(|column| self.name(*column)).collect();
+        if columns.len() > LISTED {
+            names.push(format!("{} others", columns.len() - LISTED));
+        }
+        match names.as_slice() {
+            [] => "the predictors".into(),
+            [one] => one.clone(),
+            [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        }
+    }
+
+    fn name(&self, column: usize) -> String {
+        let name = self.frame.names.get(column).map_or("", String::as_str);
+        let shown: String = name.chars().take(SHOWN).collect();
+        if shown.len() < name.len() { format!("`{shown}…`") } else { format!("`{shown}`") }
+    }
+}
+
+fn remedy(why: &Impropriety) -> &'static str {
+    match why {
+        Impropriety::Collinear(_) => {
+            "leave one of them out with --predictors, or give proper priors (--prior-scale 2.5)"
+        }
+        _ => "give proper priors (--prior-scale 2.5 --intercept-prior-scale 2.5)",
+    }
+}
