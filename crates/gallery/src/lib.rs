@@ -61,12 +61,11 @@ impl Source {
 
     /// Rows with a constant first and then normals of which neighbours have this correlation.
     fn design(&mut self, rows: usize, columns: usize, correlation: f64) -> Vec<f64> {
-        let mut values = Vec::with_capacity(rows * columns);
-        for _ in 0..rows {
-            values.push(1.0);
+        let mut values = vec![1.0; rows * columns];
+        for row in values.chunks_exact_mut(columns) {
             let mut last = self.normal();
-            for _ in 1..columns {
-                values.push(last);
+            for entry in &mut row[1..] {
+                *entry = last;
                 last = correlation * last + (1.0 - correlation * correlation).sqrt() * self.normal();
             }
         }
