@@ -1,11 +1,11 @@
 //! Makes a run directory from made-up draws, to look at the report and to try the checks in `scripts/` on:
 //!
 //! ```text
-//! cargo run --release -p ridgewalk-cli --example synthetic_run -- DIR [COEFFICIENTS [CHAINS [DRAWS]]]
+//! cargo run --release -p ridgewalk-cli --example synthetic_run -- DIR [COEFFICIENTS [CHAINS [DRAWS [LAST]]]]
 //! ```
 //!
 //! The draws are autoregressive, of another scale and memory for each coefficient. With five coefficients or fewer the last chain is stuck
-//! for a while, so that there is something to warn of.
+//! for a while, so that there is something to warn of. LAST is the number of draws after which the last chain ends.
 
 use ridgewalk::diagnostics::summaries_of_table;
 use ridgewalk::sampler::{Sink, SinkError};
@@ -34,6 +34,7 @@ fn main() -> Result<(), SinkError> {
     let path = arguments.next().ok_or("which directory?")?;
     let mut count = |default: usize| arguments.next().map_or(Ok(default), |text| text.parse());
     let (d, chains, draws) = (count(5)?, count(8)?, count(1000)?);
+    let last = count(draws)?;
     let names: Vec<String> = (0..d).map(name).collect();
     let directory = RunDirectory::create(&path)?;
     let mut zarr = ZarrDraws::create(&directory.draws(), &names, 4)?;
@@ -52,18 +53,19 @@ fn main() -> Result<(), SinkError> {
                 *x = memory * *x + (1.0 - memory * memory).sqrt() * numbers.normal();
             }
             let point: Vec<f64> = state.iter().enumerate().map(|(j, x)| location(j) + scale(j) * x).collect();
-            zarr.keep(chain, draw as u64, &point)?;
-            csv.keep(chain, draw as u64, &point)?;
+            if chain + 1 < chains || draw < last {
+                zarr.keep(chain, draw as u64, &point)?;
+                csv.keep(chain, draw as u64, &point)?;
+            }
         }
         zarr.flush()?;
     }
-    zarr.finish(true)?;
+    let draws = zarr.finish(last >= draws)?;
     csv.finish()?;
     let config = format!("[fit]\nfamily = \"logistic\"\nchains = {chains}\ndraws = {draws}\nseed = 0\n");
     write_atomically(&directory.config(), config.as_bytes())?;
     let all = read_draws(&directory.draws())?;
     let summaries = summaries_of_table(&all.tables(), d)?;
-    let draws = draws as u64;
     SummaryDocument::new(&names, &summaries, sampler(chains, draws), problem(d), text(d))?
         .write(&directory.summary())?;
     write_report(&directory)?;
@@ -71,8 +73,14 @@ fn main() -> Result<(), SinkError> {
 }
 
 fn name(j: usize) -> String {
-    let some =
-        ["(Intercept)", "mean radius", "worst concave points", "texture (standard error)", "größe [cm]"];
+    let some = [
+        "(Intercept)",
+        "mean radius",
+        "worst concave points",
+        "texture (standard error)",
+        "größe [cm]",
+        "age × income, within <90 days> of the \"first\" visit & before the last: a name as long as some people like them",
+    ];
     some.get(j).map_or_else(|| format!("x{j}"), |name| (*name).to_owned())
 }
 

@@ -234,6 +234,37 @@ fn draws_out_of_turn_and_of_another_shape_are_refused() {
 }
 
 #[test]
+fn a_draw_that_could_not_be_written_is_not_kept_and_can_come_again() {
+    let place = tempfile::tempdir().unwrap();
+    let (path, whole) = (place.path().join("draws.zarr"), place.path().join("whole.zarr"));
+    let mut sink = ZarrDraws::create(&path, &names(2), 3).unwrap();
+    sink.begin(1, 2).unwrap();
+    feed(&mut sink, 0, &[999], 2);
+    // No room for the block that is full with the next draw.
+    let (beta, away) = (path.join("posterior/beta"), place.path().join("away"));
+    fs::rename(&beta, &away).unwrap();
+    let error = sink.keep(0, 999, &point(0, 999, 2)).unwrap_err().to_string();
+    assert!(error.contains("cannot write") && error.contains("c.0.0.0"), "{error}");
+    assert_eq!(sink.made(), [999]);
+    assert!(sink.save().is_err());
+    fs::rename(&away, &beta).unwrap();
+    feed(&mut sink, 999, &[1200], 2);
+    sink.finish(true).unwrap();
+    store(&whole, &[1200], 2);
+    assert_eq!(files(&path), files(&whole));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let full = Path::new("/dev/full");
+    let mut sink = CsvDraws::create(full, &names(2)).unwrap();
+    sink.keep(0, 0, &[1.0, 2.0]).unwrap();
+    assert!(sink.flush().is_err());
+    assert!(sink.finish().unwrap_err().to_string().starts_with("cannot write /dev/full"));
+}
+
+#[test]
 fn damaged_stores_are_named_and_not_read() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("draws.zarr");

@@ -14,27 +14,35 @@ pub(super) const HIGHEST_RHAT: f64 = 1.01;
 const WIDTH: i32 = 1000;
 const HEIGHT: i32 = 200;
 
-/// The section, and how many drawings it has.
+/// The section, and how many drawings it has. What is not defined for any coefficient is not drawn.
 pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
     let parameters = &summary.parameters;
-    let mut html = format!("<p class=\"say\">{}</p>\n<div class=\"halves\">\n", verdict(summary));
+    let mut drawn: Vec<String> = Vec::new();
     let rhats: [Series<'_>; 1] = [("dot", "R-hat", &|p| p.rhat)];
-    let low = values(parameters, &rhats).fold(1.0, f64::min);
-    let high = values(parameters, &rhats).fold(HIGHEST_RHAT, f64::max);
-    let pad = 0.12 * (high - low);
-    let scale = Scale::new(low - pad, high + pad, HEIGHT);
-    let caption =
-        "<b>R&#770;</b> of each coefficient. The dashed line is 1.01, the most that is usually accepted.";
-    html.push_str(&draw(parameters, &rhats, &scale, HIGHEST_RHAT, ("R-hat", caption)));
+    if values(parameters, &rhats).next().is_some() {
+        let low = values(parameters, &rhats).fold(1.0, f64::min);
+        let high = values(parameters, &rhats).fold(HIGHEST_RHAT, f64::max);
+        let pad = 0.12 * (high - low);
+        let scale = Scale::new(low - pad, high + pad, HEIGHT);
+        let caption =
+            "<b>R&#770;</b> of each coefficient. The dashed line is 1.01, the most that is usually accepted.";
+        drawn.push(draw(parameters, &rhats, &scale, HIGHEST_RHAT, ("R-hat", caption)));
+    }
     let sizes: [Series<'_>; 2] =
         [("dot two", "tail ESS", &|p| p.ess_tail), ("dot", "bulk ESS", &|p| p.ess_bulk)];
-    let high = values(parameters, &sizes).fold(ENOUGH_ESS, f64::max);
-    let scale = Scale::new(0.0, 1.08 * high, HEIGHT);
-    let caption = "Effective sample size of the <b class=\"key\">bulk</b> and of the <b class=\"key two\">tails</b>. The dashed line is 400, the \
-                   least that is usually asked for.";
-    html.push_str(&draw(parameters, &sizes, &scale, ENOUGH_ESS, ("Effective sample sizes", caption)));
-    html.push_str("</div>\n");
-    (html, 2)
+    if values(parameters, &sizes).next().is_some() {
+        let high = values(parameters, &sizes).fold(ENOUGH_ESS, f64::max);
+        let scale = Scale::new(0.0, 1.08 * high, HEIGHT);
+        let caption = "Effective sample size of the <b class=\"key\">bulk</b> and of the <b class=\"key two\">tails</b>. \
+                       The dashed line is 400, the least that is usually asked for.";
+        drawn.push(draw(parameters, &sizes, &scale, ENOUGH_ESS, ("Effective sample sizes", caption)));
+    }
+    let html = format!(
+        "<p class=\"say\">{}</p>\n<div class=\"halves\">\n{}</div>\n",
+        verdict(summary),
+        drawn.concat()
+    );
+    (html, drawn.len())
 }
 
 /// A class, a name, and what is drawn.
@@ -96,14 +104,19 @@ fn verdict(summary: &SummaryDocument) -> String {
     let worst_ess =
         parameters.iter().filter(|p| least(p).is_finite()).min_by(|a, b| least(a).total_cmp(&least(b)));
     let worst_rhat = parameters.iter().filter(|p| !p.rhat.is_nan()).max_by(|a, b| a.rhat.total_cmp(&b.rhat));
-    let (Some(ess), Some(rhat)) = (worst_ess, worst_rhat) else {
-        return "R-hat or ESS is not defined for these draws: there is one chain, or there are too few draws, or they are constant.".to_owned();
+    let sizes = worst_ess.map(|worst| {
+        let (size, name) = (whole(least(worst)), escape(&worst.name));
+        format!("The smallest effective sample size is <b>{size}</b> of {total} draws (<i>{name}</i>).")
+    });
+    let rhats = worst_rhat.map(|worst| {
+        format!("The largest R&#770; is <b>{}</b> (<i>{}</i>).", super::rhat(worst.rhat), escape(&worst.name))
+    });
+    let no_sizes = || {
+        "Effective sample sizes are not defined: there are too few draws, or they are not finite.".to_owned()
     };
-    format!(
-        "The smallest effective sample size is <b>{}</b> of {total} draws (<i>{}</i>); the largest R&#770; is <b>{}</b> (<i>{}</i>).",
-        whole(least(ess)),
-        escape(&ess.name),
-        super::rhat(rhat.rhat),
-        escape(&rhat.name)
-    )
+    let no_rhats = || {
+        "R&#770; is not defined: it compares chains that move, at least two of at least four draws."
+            .to_owned()
+    };
+    format!("{} {}", sizes.unwrap_or_else(no_sizes), rhats.unwrap_or_else(no_rhats))
 }

@@ -96,9 +96,12 @@ fn section(page: &mut String, id: &str, title: &str, body: &str) {
 /// Title, status, warnings and the figures that matter most.
 fn header(summary: &SummaryDocument, draws: &Draws) -> String {
     let SummaryDocument { sampler, problem, text, .. } = summary;
-    let good = sampler.status == "ok";
-    let (class, status) =
-        if good { ("good", "No warnings".to_owned()) } else { ("warn", escape(&sampler.status)) };
+    let missing = shortfall(draws);
+    let (class, status) = match &missing {
+        _ if sampler.status != "ok" => ("warn", escape(&sampler.status)),
+        Some((name, _)) => ("warn", (*name).to_owned()),
+        None => ("good", "No warnings".to_owned()),
+    };
     let mut html = format!(
         "<header>\n<h1>{}</h1>\n<p class=\"lede\">{} model, {} observations, {} coefficients; {} chains of {} draws with the {} kernel.</p>\n\
          <p class=\"status {class}\"><span>{status}</span></p>\n",
@@ -114,7 +117,7 @@ fn header(summary: &SummaryDocument, draws: &Draws) -> String {
     for warning in &text.warnings {
         warnings.push(format!("<b>{}</b> {}", escape(&warning.name), escape(&warning.text)));
     }
-    warnings.extend(shortfall(draws));
+    warnings.extend(missing.map(|(name, said)| format!("<b>{name}</b> {said}")));
     list(&mut html, "warnings", &warnings);
     list(&mut html, "notes", &text.notes.iter().map(|note| escape(note)).collect::<Vec<_>>());
     html.push_str("<dl class=\"figures\">\n");
@@ -136,17 +139,19 @@ fn header(summary: &SummaryDocument, draws: &Draws) -> String {
     html
 }
 
-/// What is to be said of draws that are missing.
-fn shortfall(draws: &Draws) -> Option<String> {
+/// What is to be said of draws that are missing, and a name for it.
+fn shortfall(draws: &Draws) -> Option<(&'static str, String)> {
     let least = draws.made.iter().min()?;
     if draws.made.iter().any(|made| made > least) {
         let made: Vec<String> = draws.made.iter().map(u64::to_string).collect();
-        return Some(format!(
-            "<b>truncated</b> The chains made {} draws. This report uses the first {least} of each, so that all chains count alike.",
+        let said = format!(
+            "The chains made {} draws. This report uses the first {least} of each, so that all chains count alike.",
             made.join(", ")
-        ));
+        );
+        return Some(("truncated", said));
     }
-    draws.incomplete.then(|| format!("<b>incomplete</b> The run ended before it had made all its draws: there are {least} of each chain."))
+    let said = || format!("The run ended before it had made all its draws: there are {least} of each chain.");
+    draws.incomplete.then(|| ("incomplete", said()))
 }
 
 fn list(html: &mut String, class: &str, items: &[String]) {

@@ -14,6 +14,22 @@ pub(super) fn column(values: &[f64], scales: &[f64]) -> Vec<String> {
     values.iter().zip(&wanted).map(number).collect()
 }
 
+/// The same text with spaces as wide as digits behind it, so that points stand below points at the right edge of a column.
+pub(super) fn aligned(column: Vec<String>) -> Vec<String> {
+    let behind = |text: &str| text.split_once('.').map(|(_, decimals)| decimals.len());
+    let plain = |text: &str| !text.contains(['e', '–']);
+    let most = column.iter().filter(|text| plain(text)).filter_map(|text| behind(text)).max();
+    let pad = |text: String| match (most, behind(&text)) {
+        (Some(most), got) if plain(&text) => {
+            // As wide as a point, as wide as a digit.
+            let point = if got.is_none() { "\u{2008}" } else { "" };
+            format!("{text}{point}{}", "\u{2007}".repeat(most - got.unwrap_or(0)))
+        }
+        _ => text,
+    };
+    column.into_iter().map(pad).collect()
+}
+
 /// Decimals that show two digits of a number; `None` if it is none.
 fn decimals(scale: f64) -> Option<i32> {
     #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a number is at most 324")]
@@ -110,6 +126,13 @@ mod tests {
             [0, 999, 1000, 12345, 1_234_567].map(count),
             ["0", "999", "1000", "12\u{202f}345", "1\u{202f}234\u{202f}567"]
         );
+    }
+
+    #[test]
+    fn points_stand_below_points() {
+        let column = ["1.25", "10", "-0.5", "–", "2.00e-9"].map(str::to_owned).to_vec();
+        assert_eq!(aligned(column), ["1.25", "10\u{2008}\u{2007}\u{2007}", "-0.5\u{2007}", "–", "2.00e-9"]);
+        assert_eq!(aligned(vec!["3".to_owned()]), ["3"]);
     }
 
     #[test]

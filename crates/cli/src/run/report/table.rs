@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::summary::Parameter;
 use super::convergence::{ENOUGH_ESS, HIGHEST_RHAT};
 use super::html::escape;
-use super::numbers::{column, whole};
+use super::numbers::{aligned, column, whole};
 
 /// The heads of the columns of numbers, with what they are.
 const HEADS: [(&str, &str); 9] = [
@@ -25,12 +25,12 @@ pub(super) fn table(parameters: &[Parameter]) -> String {
     let of = |value: fn(&Parameter) -> f64| parameters.iter().map(value).collect::<Vec<f64>>();
     let (sds, mcses) = (of(|p| p.sd), of(|p| p.mcse_mean));
     let columns: [Vec<String>; 9] = [
-        column(&of(|p| p.mean), &sds),
-        column(&sds, &sds),
-        column(&mcses, &mcses),
-        column(&of(|p| p.q05), &sds),
-        column(&of(|p| p.q50), &sds),
-        column(&of(|p| p.q95), &sds),
+        aligned(column(&of(|p| p.mean), &sds)),
+        aligned(column(&sds, &sds)),
+        aligned(column(&mcses, &mcses)),
+        aligned(column(&of(|p| p.q05), &sds)),
+        aligned(column(&of(|p| p.q50), &sds)),
+        aligned(column(&of(|p| p.q95), &sds)),
         of(|p| p.ess_bulk).into_iter().map(whole).collect(),
         of(|p| p.ess_tail).into_iter().map(whole).collect(),
         of(|p| p.rhat).into_iter().map(super::rhat).collect(),

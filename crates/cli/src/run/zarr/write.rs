@@ -262,7 +262,13 @@ impl Sink for ZarrDraws {
         kept.made += 1;
         kept.unsaved = true;
         if kept.waiting.len() >= open.layout.block * open.layout.dimension {
-            kept.write(&self.path, chain, &open.layout)?;
+            let written = kept.write(&self.path, chain, &open.layout);
+            if written.is_err() {
+                // The draw is not kept, and comes again if the run goes on.
+                kept.waiting.truncate(kept.waiting.len() - point.len());
+                kept.made -= 1;
+            }
+            written?;
         }
         Ok(())
     }
