@@ -12,6 +12,19 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// A posterior from a data file: draws, summary and report in a run directory
+    #[command(after_help = "Examples:\n  ridgewalk fit\n  \
+                      ridgewalk fit wells.csv --response switched --standardize --out wells\n\n\
+                      The first fits data that ship with the program. A run directory holds config.toml, draws.zarr,\n\
+                      summary.json and report.html. Exit code 1 if the run failed, 2 for wrong usage or data, 130 if\n\
+                      stopped by Ctrl-C, with the draws so far kept.")]
+    Fit(Box<crate::fit::FitOptions>),
+    /// The table of a run again
+    #[command(after_help = "Example:\n  ridgewalk summary ridgewalk-run")]
+    Summary(crate::fit::again::AgainOptions),
+    /// The report of a run, report.html, again
+    #[command(after_help = "Example:\n  ridgewalk report ridgewalk-run")]
+    Report(crate::fit::again::AgainOptions),
     /// Means, noise covariance and Cholesky factor of one step of Algorithm 1
     #[command(after_help = "Example:\n  ridgewalk coefficients --gamma 2 --xi 4 --eta 0.1\n\n\
                       The step takes (theta, p, r) to a Gaussian with mean\n  \

@@ -9,6 +9,18 @@ pub(crate) enum Failure {
     /// A value on the command line cannot be used: exit code 2.
     #[error("{0}")]
     Usage(String),
+    /// A data file, a prior or a question to them cannot be used: exit code 2.
+    #[error(transparent)]
+    Data(#[from] crate::data::DataError),
+    /// A run directory is in the way or is none: exit code 2; it cannot be written or read: exit code 1.
+    #[error(transparent)]
+    Files(#[from] crate::run::Error),
+    /// The run failed: exit code 1.
+    #[error("{0}")]
+    Run(String),
+    /// The run was stopped by a signal, which standard error has told: exit code 130.
+    #[error("stopped: {0}")]
+    Stopped(String),
     /// A certificate or a plan was refuted or not found, which standard output tells: exit code 3.
     #[error("not certified")]
     NotCertified,
@@ -36,8 +48,12 @@ impl Failure {
             let _ = writeln!(std::io::stderr(), "error: {self}");
         }
         match self {
-            Self::Usage(_) => ExitCode::from(2),
-            Self::Claims(_) | Self::File { .. } | Self::Output(_) => ExitCode::from(1),
+            Self::Usage(_) | Self::Data(_) => ExitCode::from(2),
+            Self::Files(crate::run::Error::Exists { .. } | crate::run::Error::NotARun { .. }) => {
+                ExitCode::from(2)
+            }
+            Self::Stopped(_) => ExitCode::from(130),
+            Self::Files(_) | Self::Run(_) | Self::Claims(_) | Self::File { .. } | Self::Output(_) => ExitCode::from(1),
             Self::NotCertified => ExitCode::from(3),
         }
     }

@@ -1,7 +1,7 @@
 //! The program `ridgewalk`: reads its arguments, calls the library, writes what came out.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes are a promise to scripts: 0 done, 1 the
-//! run failed, 2 wrong usage or wrong data, 3 refuted or not certified.
+//! run failed, 2 wrong usage or wrong data, 3 refuted or not certified, 130 stopped by a signal with everything so far kept.
 
 #![cfg_attr(
     not(test),
@@ -20,6 +20,7 @@ mod certify;
 mod coefficients;
 pub mod data;
 mod failure;
+pub mod fit;
 mod lab;
 mod output;
 mod plan;
@@ -43,6 +44,9 @@ pub fn main() -> ExitCode {
         Command::Certify(options) => certify::run(&options),
         Command::Lab(options) => lab::run(&options),
         Command::Plan(options) => plan::run(&options),
+        Command::Fit(options) => fit::run(&options),
+        Command::Summary(options) => fit::again::summary(&options),
+        Command::Report(options) => fit::again::report(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -21,6 +21,17 @@ pub enum KernelName {
     Averaged,
 }
 
+impl std::fmt::Display for KernelName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::ThirdOrder => "third-order",
+            Self::Symmetric => "symmetric",
+            Self::Averaged => "averaged",
+        })
+    }
+}
+
 /// Options of `ridgewalk fit`.
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

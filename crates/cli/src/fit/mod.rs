@@ -1,0 +1,454 @@
+//! `ridgewalk fit`: from a data file to a run directory with draws, summary and report.
+//!
+//! The way: options, table, frame, model ([`model`]), warm-up, draws into sinks ([`sinks`]), verdict ([`verdict`]), files. What the
+//! library says by number is said by name ([`words`]).
+
+pub(crate) mod again;
+mod config;
+mod model;
+mod options;
+mod progress;
+mod sinks;
+mod verdict;
+mod words;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use ridgewalk::diagnostics::summaries_of_table;
+use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk::potentials::families::Family;
+use ridgewalk::potentials::{Curvature, Prior, Properness, Ridge};
+use ridgewalk::sampler;
+use ridgewalk::sampler::automatic::{Length, Sampled, Target, Wanted, WarmUp, WarmedUp};
+
+pub use config::{Config, DataConfig, Resolved};
+pub use options::{FitOptions, KernelName};
+
+use crate::data::{self, Frame, Priors, Question, Table};
+use crate::failure::Failure;
+use crate::output;
+use crate::run::{
+    BiasDetails, CsvDraws, Fact, ProblemFacts, RunDirectory, SamplerFacts, SummaryDocument, Text, ZarrDraws,
+    read_draws, write_atomically, write_report,
+};
+use model::{ByNodes, Made, Model};
+use progress::Display;
+use sinks::{Keeper, Rescaling};
+use words::Words;
+
+/// The response of the data that ship with the program.
+const BUILT_IN_RESPONSE: &str = "y";
+/// Separation is looked for, for a note, where that is quick.
+const SEPARATION_ENTRIES: usize = 2_000_000;
+
+/// Runs the subcommand.
+pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
+    let stop = stop_signal();
+    let pool = threads(options.threads)?;
+    let document = pool.install(|| fit(options, &stop))?;
+    if options.json {
+        output::json(&document)?;
+    } else {
+        output::text(&again::text(&document, &options.out))?;
+    }
+    if document.text.warnings.iter().any(|warning| warning.name == "stopped") {
+        let out = options.out.display();
+        return Err(Failure::Stopped(format!("the {} draws of each chain so far are in {out}", document.sampler.draws)));
+    }
+    if document.sampler.draws == 0 {
+        return Err(Failure::Run("no chain made a draw: see the warnings".into()));
+    }
+    Ok(())
+}
+
+/// A signal that is set at the first Ctrl-C or SIGTERM; the second ends the program at once, as it would by default.
+fn stop_signal() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let signal = Arc::clone(&stop);
+    // Another handler in this process would be the only reason to fail; the run then ends at Ctrl-C without a word.
+    let _ = ctrlc::set_handler(move || {
+        if signal.swap(true, Ordering::Relaxed) {
+            #[allow(clippy::exit, reason = "asked for twice")]
+            std::process::exit(130);
+        }
+    });
+    stop
+}
+
+fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
+    if wanted == Some(0) {
+        return Err(Failure::Usage("--threads 0: need at least 1".into()));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(wanted.unwrap_or(0)).build();
+    pool.map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
+}
+
+/// Fits, and writes the run directory. Nothing is written before data and options are known to be good.
+pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocument, Failure> {
+    let began = Instant::now();
+    check(options)?;
+    let mut options = options.clone();
+    let table = match &options.data {
+        Some(path) => Table::read(path)?,
+        None => Table::built_in()?,
+    };
+    if options.data.is_none() {
+        options.response.get_or_insert_with(|| BUILT_IN_RESPONSE.to_owned());
+        options.standardize = true;
+    }
+    let question = question(&options, &table)?;
+    let frame = Frame::new(&table, &question)?;
+    let mut priors = Priors::new(options.prior_scale, options.intercept_prior_scale)?;
+    if let Some(path) = &options.priors {
+        priors = priors.with_file(path)?;
+    }
+    let (means, scales) = priors.for_names(&frame.names)?;
+    let words = Words { file: table.name(), frame: &frame };
+    let prior = Prior::normal(&means, &scales).map_err(|error| words.potential(&error))?;
+    let rescaling = options.original_scale.then(|| Rescaling::new(&frame)).transpose()?;
+    if options.out.exists() {
+        // Before a long warm-up, not after it.
+        RunDirectory::create(&options.out)?;
+    }
+    let display = Display::new(options.quiet || options.json);
+    display.say(&format!(
+        "{}: {} rows, {} coefficients, {} model",
+        table.name(),
+        frame.rows,
+        frame.columns,
+        options.family
+    ));
+    let Made { model, noise_scale, notes } = model::model(&options, &frame, &prior, &words)?;
+    let scaling = frame.scaling.as_ref();
+    let config = Config {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: config::command(&options),
+        data: DataConfig {
+            file: options.data.as_ref().map_or("built-in".into(), |p| config::absolute(p).display().to_string()),
+            sha256: table.digest().to_owned(),
+            rows: frame.rows,
+        },
+        resolved: Resolved {
+            coefficients: frame.names.clone(),
+            prior_means: means,
+            prior_scales: scales,
+            noise_scale,
+            centres: scaling.map(|list| list.iter().map(|(centre, _)| *centre).collect()),
+            divisors: scaling.map(|list| list.iter().map(|(_, divisor)| *divisor).collect()),
+        },
+        options,
+    };
+    let notes = frame.notes.iter().cloned().chain(notes).collect();
+    let job = Job { config: &config, frame: &frame, words, rescaling, stop, display: &display, began, notes };
+    let done = match &model {
+        Model::Logistic(ridge) => job.sample(ridge),
+        Model::Probit(ridge) => job.sample(ridge),
+        Model::Poisson(ridge) => job.sample(ridge),
+        Model::Gaussian(ridge) => job.sample(ridge),
+        Model::LogisticNoise(ridge) => job.sample(ridge),
+        Model::Huber(ridge) => job.sample(ridge),
+    };
+    display.end();
+    done
+}
+
+/// Options that need no data to be wrong.
+fn check(options: &FitOptions) -> Result<(), Failure> {
+    let counts = [
+        ("--chains", options.chains == 0),
+        ("--draws", options.draws == 0),
+        ("--thin", options.thin == Some(0)),
+        ("--max-draws", options.max_draws == 0),
+        ("--nodes", options.nodes == Some(0)),
+    ];
+    if let Some((name, _)) = counts.into_iter().find(|(_, zero)| *zero) {
+        return Err(Failure::Usage(format!("{name} 0: need at least 1")));
+    }
+    let numbers = [
+        ("--gamma", options.gamma),
+        ("--xi", options.xi),
+        ("--eta", options.eta),
+        ("--bias-tolerance", Some(options.bias_tolerance)),
+        ("--target-ess", options.target_ess),
+    ];
+    for (name, value) in numbers {
+        if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
+            return Err(Failure::Usage(format!("{name} {value}: need a positive, finite number")));
+        }
+    }
+    if options.original_scale && !options.standardize && options.data.is_some() {
+        return Err(Failure::Usage("--original-scale is about --standardize: pass both, or neither".into()));
+    }
+    if options.original_scale && options.no_intercept {
+        return Err(Failure::Usage(
+            "--original-scale with --no-intercept: predictors were centred, which without an intercept no coefficients on the \
+             scale of the data can express; leave one of the two out"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
+fn question(options: &FitOptions, table: &Table) -> Result<Question, Failure> {
+    let Some(response) = &options.response else {
+        let names: Vec<String> = table.columns().iter().take(12).map(|c| format!("`{}`", c.name())).collect();
+        let more = table.columns().len().saturating_sub(12);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        return Err(Failure::Usage(format!(
+            "which column is to be explained? Pass --response NAME; {} has {}{more}",
+            table.name(),
+            names.join(", ")
+        )));
+    };
+    let predictors = options.predictors.as_deref().map(data::split_names).transpose()?;
+    Ok(Question {
+        predictors,
+        trials: options.trials.clone(),
+        offset: options.offset.clone(),
+        weights: options.weights.clone(),
+        intercept: !options.no_intercept,
+        standardize: options.standardize,
+        drop_missing: options.drop_missing,
+        ..Question::new(response, options.family)
+    })
+}
+
+/// A fit whose questions are all answered.
+struct Job<'a> {
+    config: &'a Config,
+    frame: &'a Frame,
+    words: Words<'a>,
+    rescaling: Option<Rescaling>,
+    stop: &'a AtomicBool,
+    display: &'a Display,
+    began: Instant,
+    notes: Vec<String>,
+}
+
+impl Job<'_> {
+    fn sample<F: Family + Clone>(self, ridge: &Ridge<'_, F>) -> Result<SummaryDocument, Failure> {
+        let of = |error: ridgewalk::potentials::Error| self.words.potential(&error);
+        let curvature = ridge.curvature().map_err(of)?;
+        match self.config.options.nodes {
+            Some(nodes) => self.draw(ridge, &curvature, &ByNodes { ridge, nodes }),
+            None => self.draw(ridge, &curvature, ridge),
+        }
+    }
+
+    /// Warm-up, run, files.
+    fn draw<F: Family + Clone, T: Target>(
+        mut self,
+        ridge: &Ridge<'_, F>,
+        curvature: &Curvature,
+        target: &T,
+    ) -> Result<SummaryDocument, Failure> {
+        let options = &self.config.options;
+        let of = |error: sampler::Error| self.words.sampler(&error);
+        let length = match options.target_ess {
+            Some(target) => Length::Ess { target, most: options.max_draws },
+            None => Length::Draws(options.draws),
+        };
+        self.display.phase("finding the mode");
+        let hear = |decision: &sampler::automatic::Decision| {
+            self.display.say(&format!("  {decision}"));
+            self.display.phase("warming up");
+        };
+        let warm = WarmUp::new(target)
+            .seed(options.seed)
+            .chains(options.chains)
+            .draws(options.draws)
+            .tolerance(options.bias_tolerance)
+            .wanted(wanted(options))
+            .stop(self.stop)
+            .watch(&hear)
+            .run()
+            .map_err(|error| match error {
+                sampler::Error::Stopped => Failure::Stopped("there are no draws yet, nothing was written".into()),
+                other => of(other),
+            })?;
+        self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
+        if let Properness::NotChecked(why) = warm.mode.properness {
+            self.notes.push(format!("it was not checked that the posterior is proper: {why}"));
+        }
+        if self.frame.rows * self.frame.columns <= SEPARATION_ENTRIES {
+            let found = ridge.separation().map_err(|error| self.words.potential(&error))?;
+            self.notes.extend(self.words.separability(&found));
+        }
+        self.display.phase("sampling");
+        let directory = RunDirectory::create(&options.out)?;
+        write_atomically(&directory.config(), self.config.to_toml()?.as_bytes())?;
+        let sampled = self.keep(&warm, length, &directory)?;
+        self.display.phase("summary and report");
+        let white = ridge.whitened(&warm.whitening).and_then(|white| white.curvature());
+        let white = white.map_err(|error| self.words.potential(&error))?;
+        let document = self.document(&warm, &sampled, length, [curvature, &white], &directory)?;
+        document.write(&directory.summary())?;
+        write_report(&directory)?;
+        Ok(document)
+    }
+
+    /// The run, into all sinks.
+    fn keep<W: ridgewalk::potentials::LineIntegral + Sync>(
+        &self,
+        warm: &WarmedUp<W>,
+        length: Length,
+        directory: &RunDirectory,
+    ) -> Result<Sampled, Failure> {
+        let options = &self.config.options;
+        let thin = options.thin.unwrap_or(warm.thin);
+        let zarr = ZarrDraws::create(&directory.draws(), &self.frame.names, thin)?;
+        let csv = options.csv.then(|| CsvDraws::create(&directory.csv(), &self.frame.names)).transpose()?;
+        let mut keeper = Keeper::new(zarr, csv, self.rescaling.clone());
+        let recent = keeper.recent();
+        let sampled = warm
+            .run(length)
+            .thin(thin)
+            .stop(self.stop)
+            .progress(|progress, _| self.display.sampling(progress, &recent.borrow()))
+            .keep(&mut keeper);
+        match sampled {
+            Ok(sampled) => {
+                keeper.finish(sampled.outcome.complete())?;
+                Ok(sampled)
+            }
+            Err(error) => {
+                let kept = keeper.finish(false)?;
+                let out = options.out.display();
+                Err(Failure::Run(format!("{error}; the first {kept} draws of each chain are in {out}")))
+            }
+        }
+    }
+
+    fn document<W>(
+        &self,
+        warm: &WarmedUp<W>,
+        sampled: &Sampled,
+        length: Length,
+        [curvature, white]: [&Curvature; 2],
+        directory: &RunDirectory,
+    ) -> Result<SummaryDocument, Failure> {
+        let options = &self.config.options;
+        let draws = read_draws(&directory.draws())?;
+        let summaries = summaries_of_table(&draws.tables(), draws.dimension())
+            .map_err(|error| Failure::Run(format!("cannot summarise the draws: {error}")))?;
+        let bias = sampled.bias;
+        let sampler = SamplerFacts {
+            kernel: warm.scheme.name().to_owned(),
+            gamma: warm.scheme.gamma().unwrap_or(f64::NAN),
+            xi: warm.scheme.xi().unwrap_or(f64::NAN),
+            eta: warm.scheme.eta(),
+            chains: options.chains,
+            draws: draws.draws() as u64,
+            thin: options.thin.unwrap_or(warm.thin),
+            warmup_gradients: warm.gradients,
+            gradients: sampled.gradients(),
+            seconds: self.began.elapsed().as_secs_f64(),
+            bias_estimate: bias.largest(),
+            status: String::new(),
+            bias_details: Some(BiasDetails {
+                mean: bias.mean,
+                mean_error: bias.mean_error,
+                sd: bias.sd,
+                sd_error: bias.sd_error,
+                tolerance: options.bias_tolerance,
+            }),
+        };
+        let [m, l] = bounds(curvature);
+        let problem = ProblemFacts {
+            n: self.frame.rows,
+            d: self.frame.columns,
+            family: options.family.to_string(),
+            convexity: m,
+            smoothness: l,
+            condition_number: l / m,
+        };
+        let mut history: Vec<String> = warm.history.iter().map(ToString::to_string).collect();
+        if let Some(confirmed) = &sampled.confirmation {
+            history.push(format!(
+                "confirmed at the end of the run: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %",
+                confirmed.mean,
+                confirmed.mean_error,
+                100.0 * confirmed.sd,
+                100.0 * confirmed.sd_error
+            ));
+        }
+        for look in &sampled.looks {
+            history.push(format!("after {} draws of each chain: smallest bulk ESS {:.0}", look.draws, look.ess));
+        }
+        let text = Text {
+            title: self.title(),
+            command: self.config.command.clone(),
+            guarantee: verdict::guarantee(options, &warm.scheme, white, self.frame.columns, sampled),
+            notes: self.notes.clone(),
+            history,
+            facts: self.facts(white),
+            ..Text::default()
+        };
+        let parameters = self.frame.names.iter().zip(&summaries);
+        let parameters: Vec<_> = parameters.map(|(name, s)| crate::run::Parameter::new(name, s)).collect();
+        let warnings = verdict::warnings(options, sampled, length, &parameters);
+        Ok(SummaryDocument::new(&self.frame.names, &summaries, sampler, problem, Text { warnings, ..text })?)
+    }
+
+    fn title(&self) -> String {
+        let options = &self.config.options;
+        let file = options.data.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
+        let file = file.map_or("the breast cancer data".into(), |name| name.into_owned());
+        format!("{} in {file}", options.response.as_deref().unwrap_or(BUILT_IN_RESPONSE))
+    }
+
+    fn facts(&self, white: &Curvature) -> Vec<Fact> {
+        let options = &self.config.options;
+        let fact = |name: &str, value: String| Fact { name: name.into(), value };
+        let mut facts = vec![
+            fact("data", format!("{}, SHA-256 {}", self.config.data.file, self.config.data.sha256)),
+            fact("prior", prior_in_words(&self.config.resolved)),
+            fact(
+                "scale of the results",
+                match (options.standardize, options.original_scale) {
+                    (false, _) => "that of the data".into(),
+                    (true, false) => "standardized predictors (centred, divided by their standard deviation)".into(),
+                    (true, true) => "that of the data; sampled, and priors given, for standardized predictors".into(),
+                },
+            ),
+        ];
+        if let Some(scale) = self.config.resolved.noise_scale {
+            facts.push(fact("noise scale", format!("{scale}")));
+        }
+        if let Ok([m, l]) = white.certifiable() {
+            facts.push(fact(
+                "curvature after whitening",
+                format!("between {m:.4} and {l:.4}, condition number {:.4}", l / m),
+            ));
+        }
+        facts
+    }
+}
+
+fn wanted(options: &FitOptions) -> Wanted {
+    let kernel = match options.kernel {
+        KernelName::Auto => None,
+        KernelName::ThirdOrder => Some(Kernel::ThirdOrder),
+        KernelName::Symmetric => Some(Kernel::Symmetric),
+        KernelName::Averaged => Some(Kernel::Averaged),
+    };
+    Wanted { kernel, gamma: options.gamma, xi: options.xi, eta: options.eta }
+}
+
+/// m and L; not a number where there is none.
+fn bounds(curvature: &Curvature) -> [f64; 2] {
+    let m = curvature.convexity().value;
+    [if m > 0.0 { m } else { f64::NAN }, curvature.smoothness().map_or(f64::NAN, |l| l.value)]
+}
+
+fn prior_in_words(resolved: &Resolved) -> String {
+    let Resolved { prior_means: means, prior_scales: scales, .. } = resolved;
+    let all_equal = means.windows(2).all(|w| w[0] == w[1]) && scales.windows(2).all(|w| w[0] == w[1]);
+    match (means.first(), scales.first()) {
+        (Some(_), Some(scale)) if all_equal && scale.is_infinite() => "flat on every coefficient".into(),
+        (Some(mean), Some(scale)) if all_equal => format!("normal({mean}, {scale}) on every coefficient"),
+        _ => "normal, of several scales: see config.toml".into(),
+    }
+}

@@ -1,0 +1,179 @@
+//! What is to be said of a finished run: warnings with what to do, and one line of guarantee.
+
+use ridgewalk::lyapunov::certificate::{Process, Setting, Status, certify_setting};
+use ridgewalk::lyapunov::laws::{Kernel, Scheme};
+use ridgewalk::lyapunov::planner::{LineIntegral, Problem, plan};
+use ridgewalk::potentials::{Curvature, Obstacle};
+use ridgewalk::sampler::automatic::{Bias, Length, Sampled};
+
+use super::FitOptions;
+use crate::run::{Parameter, Warning};
+
+/// Effective draws below which quantiles and R-hat cannot be relied on (Vehtari et al. 2021).
+const FEW: f64 = 400.0;
+/// The R-hat above which chains disagree (the same).
+const APART: f64 = 1.01;
+
+/// The warnings of a run.
+pub(super) fn warnings(
+    options: &FitOptions,
+    sampled: &Sampled,
+    length: Length,
+    parameters: &[Parameter],
+) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let mut warn = |name: &str, text: String| found.push(Warning { name: name.into(), text });
+    let ended: Vec<_> = sampled.outcome.ended().collect();
+    if let Some((chain, end)) = ended.first() {
+        warn(
+            "divergence",
+            format!(
+                "{} of {} chains could not go on; chain {chain} at step {}: {}. Draws end where the first of them ended. Shorter steps help \
+                 (--eta), or another kernel (--kernel third-order)",
+                ended.len(),
+                sampled.outcome.chains.len(),
+                end.step,
+                end.why
+            ),
+        );
+    }
+    if sampled.outcome.stopped {
+        warn("stopped", "the run was stopped before it had all its draws; those made so far are kept".into());
+    }
+    if !sampled.within_tolerance {
+        let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
+        warn(
+            "bias_above_tolerance",
+            format!(
+                "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means and {:.1} ± {:.1} % for standard deviations, \
+                 more than the tolerance of {} in the worst coefficient, or not known well enough to be called less. {}",
+                100.0 * sd,
+                100.0 * sd_error,
+                options.bias_tolerance,
+                if options.eta.is_some() {
+                    "Without --eta a step is chosen that is short enough"
+                } else {
+                    "--bias-tolerance allows more, --kernel third-order may have less"
+                }
+            ),
+        );
+    }
+    if let (false, Length::Ess { target, most }, false) =
+        (sampled.reached, length, sampled.outcome.stopped || !ended.is_empty())
+    {
+        warn(
+            "target_ess_not_reached",
+            format!("the smallest bulk ESS did not reach {target} in {most} draws of each chain: --max-draws allows more"),
+        );
+    }
+    let fewest = worst(parameters, |p| -p.ess_bulk.min(p.ess_tail));
+    if let Some((name, ess)) = fewest.map(|(name, ess)| (name, -ess)).filter(|(_, ess)| !(*ess >= FEW)) {
+        warn(
+            "low_ess",
+            format!(
+                "`{name}` has an effective sample size of {ess:.0}: below {FEW} its mean and quantiles are rough. More draws help: --draws {}, \
+                 or --target-ess {FEW}",
+                enough(sampled.draws, ess)
+            ),
+        );
+    }
+    if let Some((name, rhat)) = worst(parameters, |p| p.rhat).filter(|(_, rhat)| !(*rhat <= APART)) {
+        warn(
+            "high_rhat",
+            format!(
+                "R-hat of `{name}` is {rhat:.3}: above {APART} the chains do not agree yet. Longer chains help: --draws {}",
+                4 * sampled.draws
+            ),
+        );
+    }
+    found
+}
+
+/// Draws that would make the effective sample size large enough, rounded up to hundreds.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a suggestion")]
+fn enough(draws: u64, ess: f64) -> u64 {
+    let factor = (1.5 * FEW / ess.max(1.0)).clamp(2.0, 1000.0);
+    ((draws as f64 * factor / 100.0).ceil() as u64) * 100
+}
+
+/// The parameter where something is largest; one where it is not a number counts as the worst.
+fn worst(parameters: &[Parameter], of: impl Fn(&Parameter) -> f64) -> Option<(&str, f64)> {
+    let rank = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
+    let all = parameters.iter().map(|p| (p.name.as_str(), of(p)));
+    all.max_by(|a, b| rank(a.1).total_cmp(&rank(b.1)))
+}
+
+/// One line: what is proved of this posterior, or why nothing is, and what was measured.
+///
+/// `white` is the curvature in the coordinates that were sampled in.
+pub(super) fn guarantee(
+    options: &FitOptions,
+    scheme: &Scheme,
+    white: &Curvature,
+    dimension: usize,
+    sampled: &Sampled,
+) -> String {
+    let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
+    let measured = format!(
+        "the measured bias of this run is {mean:.3} ± {mean_error:.3} sd for means and {:.1} ± {:.1} % for standard deviations, in the worst \
+         coefficient",
+        100.0 * sd,
+        100.0 * sd_error
+    );
+    let [m, l] = match white.certifiable() {
+        Ok(bounds) => bounds,
+        Err(Obstacle::NotSmooth) => {
+            return format!(
+                "not certified, as the curvature of this family has no upper bound (no step size is safe everywhere); {measured}"
+            );
+        }
+        Err(Obstacle::NotStronglyConvex) => {
+            return format!(
+                "not certified, as the priors do not bound the curvature from below (a flat prior, or one too wide); {measured}"
+            );
+        }
+    };
+    let kappa = l / m;
+    if let Some(factor) = contraction(options, scheme, m, l) {
+        return format!(
+            "certified: each step brings any two chains on the same noise closer, to {factor:.6} of their distance or less (condition \
+             number {kappa:.3e} after whitening); {measured}"
+        );
+    }
+    let line_integral = options.nodes.map_or(LineIntegral::Exact, |nodes| LineIntegral::Nodes {
+        nodes,
+        lipschitz_hessian: None,
+    });
+    let planned = Problem::new(m, l, dimension as u64, options.bias_tolerance, line_integral)
+        .and_then(|problem| plan(&problem));
+    match planned {
+        Ok(Some(plan)) => format!(
+            "this run's kernel and step are not certified; Algorithm 1 with gamma {:.4}, xi {:.4}, eta {:.3e} in units of L = {l:.4} is proved to \
+             be within {} (Wasserstein-2, whitened) of this posterior after {} steps; {measured}",
+            plan.gamma(),
+            plan.xi(),
+            plan.eta(),
+            options.bias_tolerance,
+            plan.steps()
+        ),
+        _ => format!("not certified: no plan was found for a condition number of {kappa:.1e}; {measured}"),
+    }
+}
+
+/// The certified factor by which a step of the run itself brings chains closer, if there is one.
+fn contraction(options: &FitOptions, scheme: &Scheme, m: f64, l: f64) -> Option<f64> {
+    // The run takes 1 for L. In units where it is l, time runs √l times as fast.
+    let unit = l.sqrt();
+    let eta = scheme.eta() * unit;
+    let process = match scheme.kernel() {
+        Kernel::ThirdOrder => Process::ThirdOrder { eta, nodes: options.nodes },
+        Kernel::Symmetric => Process::Symmetric { eta },
+        _ => return None,
+    };
+    let kappa = if m == l { 1.0 } else { (l / m).next_up() };
+    let setting = Setting::new(kappa, scheme.gamma()? / unit, scheme.xi()? / unit, process).ok()?;
+    match certify_setting(&setting).ok()? {
+        Status::Certified(certificate) => Some(certificate.speed()),
+        _ => None,
+    }
+}
