@@ -43,9 +43,10 @@ impl Words<'_> {
                 let place = self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
                 Failure::Usage(format!("{file}{place}: found the {what} {value}, need {need}"))
             }
-            Error::Prior { what, coefficient, value, need } => {
-                Failure::Usage(format!("prior {what} of {}: found {value}, need {need}", self.name(*coefficient)))
-            }
+            Error::Prior { what, coefficient, value, need } => Failure::Usage(format!(
+                "prior {what} of {}: found {value}, need {need}",
+                self.name(*coefficient)
+            )),
             Error::Entry { row, column, value } => {
                 let place = self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
                 Failure::Usage(format!(
@@ -109,7 +110,9 @@ impl Words<'_> {
                  others lie on the border"
             ),
             SeparationKind::ConstantResponse => {
-                format!("all {rows} responses are equal, so that a combination of {columns} fits better the larger it is")
+                format!(
+                    "all {rows} responses are equal, so that a combination of {columns} fits better the larger it is"
+                )
             }
         }
     }
@@ -125,7 +128,8 @@ impl Words<'_> {
                 first.terms.len()
             )
         } else {
-            let terms = first.terms.iter().map(|(column, factor)| format!("{factor:.6} {}", self.name(*column)));
+            let terms =
+                first.terms.iter().map(|(column, factor)| format!("{factor:.6} {}", self.name(*column)));
             let sum = terms.collect::<Vec<_>>().join(" + ");
             format!("collinear predictors: {} = {sum}", self.name(first.column))
         };
