@@ -108,10 +108,8 @@ pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocu
     let words = Words { file: table.name(), frame: &frame };
     let prior = Prior::normal(&means, &scales).map_err(|error| words.potential(&error))?;
     let rescaling = options.original_scale.then(|| Rescaling::new(&frame)).transpose()?;
-    if options.out.exists() {
-        // Before a long warm-up, not after it.
-        RunDirectory::create(&options.out)?;
-    }
+    // Before a long warm-up, not after it.
+    RunDirectory::check(&options.out)?;
     let display = Display::new(options.quiet || options.json);
     display.say(&format!(
         "{}: {} rows, {} coefficients, {} model",

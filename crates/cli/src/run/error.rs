@@ -16,6 +16,14 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
+    /// The directory of a new run cannot be made.
+    #[error("cannot make the directory {}: {source}; pass `--out OTHER` to write somewhere else", path.display())]
+    Make {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// The directory of a new run is already there.
     #[error("{} is already there and holds {found}: {remedy}", path.display())]
     Exists {
