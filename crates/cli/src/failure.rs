@@ -53,7 +53,9 @@ impl Failure {
                 ExitCode::from(2)
             }
             Self::Stopped(_) => ExitCode::from(130),
-            Self::Files(_) | Self::Run(_) | Self::Claims(_) | Self::File { .. } | Self::Output(_) => ExitCode::from(1),
+            Self::Files(_) | Self::Run(_) | Self::Claims(_) | Self::File { .. } | Self::Output(_) => {
+                ExitCode::from(1)
+            }
             Self::NotCertified => ExitCode::from(3),
         }
     }

@@ -10,21 +10,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let design = Dense::new(hours.len(), 1, hours)?.with_intercept();
     let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
 
-    let mode = posterior.mode()?;
-    println!("mode {:.3?} after {} steps of Newton's method", mode.point, mode.iterations);
-    let whitening = Whitening::from_hessian(&mode.point, &posterior.hessian(&mode.point)?)?;
-    let white = posterior.whitened(&whitening)?;
-    let kernel = ThirdOrder::new(Parameters::new(1.2, 2.0, 0.4)?, 1.0)?;
-
+    let warm = WarmUp::new(&posterior).seed(1).run()?;
+    for decision in &warm.history {
+        println!("{decision}");
+    }
     let mut draws = Memory::default();
-    let mut sampler = Sampler::new(&white, &kernel).chains(8).seed(1).warm_up(200).thin(5).draws(5000);
-    let outcome = sampler.run(&mut InOriginal::new(&whitening, &mut draws))?;
+    let sampled = warm.run(Length::Draws(1000)).keep(&mut draws)?;
 
     println!("{:9} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6}", "", "mean", "sd", "5 %", "95 %", "ESS", "R-hat");
     for (name, s) in ["intercept", "hours"].into_iter().zip(summaries_of_table(&draws.tables(), 2)?) {
         let Summary { mean, sd, q05, q95, ess_bulk, rhat, .. } = s;
         println!("{name:9} {mean:7.3} {sd:7.3} {q05:7.3} {q95:7.3} {ess_bulk:6.0} {rhat:6.3}");
     }
-    println!("{} draws, {} gradients, {:.2} s", outcome.draws(), outcome.gradients(), outcome.seconds);
+    let (bias, outcome) = (sampled.bias, &sampled.outcome);
+    println!("bias of means {:.3} ± {:.3} sd, measured", bias.mean, bias.mean_error);
+    println!("{} draws, {} gradients, {:.2} s", outcome.draws(), sampled.gradients(), outcome.seconds);
     Ok(())
 }

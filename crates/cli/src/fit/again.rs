@@ -66,12 +66,16 @@ pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
         let _ = writeln!(text, "warning {}: {}", warning.name, warning.text);
     }
     let _ = writeln!(text, "guarantee: {}", said.guarantee);
-    let _ = write!(text, "written to {}: open report.html in a browser, draws.zarr in ArviZ", directory.display());
+    let _ = write!(
+        text,
+        "written to {}: open report.html in a browser, draws.zarr in ArviZ",
+        directory.display()
+    );
     text
 }
 
 fn row(parameter: &Parameter) -> Vec<String> {
-    let Parameter { name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat } = parameter;
+    let Parameter { name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat, .. } = parameter;
     let mut cells = vec![shortened(name)];
     // As many digits as the standard error gives meaning to, and one more.
     cells.extend([mean, sd, mcse_mean, q05, q50, q95].map(|value| digits(*value, *mcse_mean)));
@@ -81,7 +85,11 @@ fn row(parameter: &Parameter) -> Vec<String> {
 }
 
 /// A number with the digits that an error of this size leaves it.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of digits between 0 and 8")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of digits between 0 and 8"
+)]
 fn digits(value: f64, error: f64) -> String {
     let places = if error > 0.0 && error.is_finite() { 1.0 - error.log10().floor() } else { 3.0 };
     if !(-8.0..=8.0).contains(&places) {

@@ -21,7 +21,7 @@ use ridgewalk::lyapunov::laws::Kernel;
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Curvature, Prior, Properness, Ridge};
 use ridgewalk::sampler;
-use ridgewalk::sampler::automatic::{Length, Sampled, Target, Wanted, WarmUp, WarmedUp};
+use ridgewalk::sampler::automatic::{Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp};
 
 pub use config::{Config, DataConfig, Resolved};
 pub use options::{FitOptions, KernelName};
@@ -55,7 +55,10 @@ pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     }
     if document.text.warnings.iter().any(|warning| warning.name == "stopped") {
         let out = options.out.display();
-        return Err(Failure::Stopped(format!("the {} draws of each chain so far are in {out}", document.sampler.draws)));
+        return Err(Failure::Stopped(format!(
+            "the {} draws of each chain so far are in {out}",
+            document.sampler.draws
+        )));
     }
     if document.sampler.draws == 0 {
         return Err(Failure::Run("no chain made a draw: see the warnings".into()));
@@ -124,7 +127,10 @@ pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocu
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: config::command(&options),
         data: DataConfig {
-            file: options.data.as_ref().map_or("built-in".into(), |p| config::absolute(p).display().to_string()),
+            file: options
+                .data
+                .as_ref()
+                .map_or("built-in".into(), |p| config::absolute(p).display().to_string()),
             sha256: table.digest().to_owned(),
             rows: frame.rows,
         },
@@ -263,7 +269,9 @@ impl Job<'_> {
             .watch(&hear)
             .run()
             .map_err(|error| match error {
-                sampler::Error::Stopped => Failure::Stopped("there are no draws yet, nothing was written".into()),
+                sampler::Error::Stopped => {
+                    Failure::Stopped("there are no draws yet, nothing was written".into())
+                }
                 other => of(other),
             })?;
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
@@ -373,7 +381,8 @@ impl Job<'_> {
             ));
         }
         for look in &sampled.looks {
-            history.push(format!("after {} draws of each chain: smallest bulk ESS {:.0}", look.draws, look.ess));
+            history
+                .push(format!("after {} draws of each chain: smallest bulk ESS {:.0}", look.draws, look.ess));
         }
         let text = Text {
             title: self.title(),
@@ -387,7 +396,23 @@ impl Job<'_> {
         let parameters = self.frame.names.iter().zip(&summaries);
         let parameters: Vec<_> = parameters.map(|(name, s)| crate::run::Parameter::new(name, s)).collect();
         let warnings = verdict::warnings(options, sampled, length, &parameters);
-        Ok(SummaryDocument::new(&self.frame.names, &summaries, sampler, problem, Text { warnings, ..text })?)
+        let text = Text { warnings, ..text };
+        let mut document = SummaryDocument::new(&self.frame.names, &summaries, sampler, problem, text)?;
+        let mut mode = warm.mode.point.clone();
+        if let Some(rescaling) = &self.rescaling {
+            rescaling.apply(&mut mode);
+        }
+        let found = document.parameters.iter_mut().zip(mode).zip(summaries.iter().zip(&sampled.differences));
+        for ((parameter, mode), (summary, difference)) in found {
+            parameter.mode = Some(mode);
+            // The differences are those of the coefficients that were sampled.
+            if self.rescaling.is_none() {
+                let moments = Extrapolated::new(summary, difference);
+                (parameter.mean_extrapolated, parameter.sd_extrapolated) =
+                    (Some(moments.mean), Some(moments.sd));
+            }
+        }
+        Ok(document)
     }
 
     fn title(&self) -> String {
@@ -407,8 +432,12 @@ impl Job<'_> {
                 "scale of the results",
                 match (options.standardize, options.original_scale) {
                     (false, _) => "that of the data".into(),
-                    (true, false) => "standardized predictors (centred, divided by their standard deviation)".into(),
-                    (true, true) => "that of the data; sampled, and priors given, for standardized predictors".into(),
+                    (true, false) => {
+                        "standardized predictors (centred, divided by their standard deviation)".into()
+                    }
+                    (true, true) => {
+                        "that of the data; sampled, and priors given, for standardized predictors".into()
+                    }
                 },
             ),
         ];

@@ -51,10 +51,8 @@ pub(super) fn model<'a>(
             return Err(Failure::Usage(format!("{name} {value}: need a positive, finite number")));
         }
     }
-    let noisy = matches!(
-        options.family,
-        FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber
-    );
+    let noisy =
+        matches!(options.family, FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber);
     if options.noise_scale.is_some() && !noisy {
         let family = options.family;
         return Err(Failure::Usage(format!(
@@ -84,9 +82,7 @@ pub(super) fn model<'a>(
         FamilyName::Logistic => Model::Logistic(build.ridge(Logistic).map_err(of)?),
         FamilyName::Probit => Model::Probit(build.ridge(Probit).map_err(of)?),
         FamilyName::Poisson => Model::Poisson(build.ridge(Poisson).map_err(of)?),
-        FamilyName::Gaussian => {
-            Model::Gaussian(build.ridge(Gaussian::new(scale).map_err(of)?).map_err(of)?)
-        }
+        FamilyName::Gaussian => Model::Gaussian(build.ridge(Gaussian::new(scale).map_err(of)?).map_err(of)?),
         FamilyName::RobustLogistic => {
             Model::LogisticNoise(build.ridge(LogisticNoise::new(scale).map_err(of)?).map_err(of)?)
         }
@@ -130,7 +126,8 @@ impl<'a> Build<'a, '_> {
         // With little noise the prior decides nothing but what the data leave open, as it does with collinear predictors.
         let size = self.frame.response.iter().map(|y| y.abs()).sum::<f64>() / n as f64;
         let little = if size > 0.0 { 1e-3 * size } else { 1.0 };
-        let least_squares = self.ridge(Gaussian::new(little).map_err(of)?).and_then(|r| r.mode()).map_err(of)?;
+        let least_squares =
+            self.ridge(Gaussian::new(little).map_err(of)?).and_then(|r| r.mode()).map_err(of)?;
         let residuals = self.residuals(&least_squares.point);
         if family == FamilyName::Gaussian {
             if n <= d {

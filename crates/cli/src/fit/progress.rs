@@ -25,6 +25,7 @@ pub(super) struct Display {
 
 #[derive(Debug)]
 struct Last {
+    phase: &'static str,
     plain: Instant,
     looked: Instant,
     cost: Duration,
@@ -41,7 +42,14 @@ impl Display {
             bar
         });
         let now = Instant::now();
-        let last = Last { plain: now, looked: now, cost: Duration::ZERO, ess: None, workspace: Workspace::new() };
+        let last = Last {
+            phase: "",
+            plain: now,
+            looked: now,
+            cost: Duration::ZERO,
+            ess: None,
+            workspace: Workspace::new(),
+        };
         Self { quiet, bar, last: RefCell::new(last) }
     }
 
@@ -56,10 +64,13 @@ impl Display {
         }
     }
 
-    /// What is going on now.
-    pub(super) fn phase(&self, what: &str) {
+    /// What is going on from now on.
+    pub(super) fn phase(&self, what: &'static str) {
+        if std::mem::replace(&mut self.last.borrow_mut().phase, what) == what {
+            return;
+        }
         match &self.bar {
-            Some(bar) => bar.set_message(what.to_owned()),
+            Some(bar) => bar.set_message(what),
             None => self.say(what),
         }
     }

@@ -87,7 +87,8 @@ impl Rescaling {
         Ok(Self { scaling })
     }
 
-    fn apply(&self, point: &mut [f64]) {
+    /// Puts a point on the scale of the data.
+    pub(super) fn apply(&self, point: &mut [f64]) {
         let mut shift = 0.0;
         for (beta, (centre, divisor)) in point.iter_mut().zip(&self.scaling).skip(1) {
             *beta /= divisor;

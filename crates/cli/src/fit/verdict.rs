@@ -63,7 +63,9 @@ pub(super) fn warnings(
     {
         warn(
             "target_ess_not_reached",
-            format!("the smallest bulk ESS did not reach {target} in {most} draws of each chain: --max-draws allows more"),
+            format!(
+                "the smallest bulk ESS did not reach {target} in {most} draws of each chain: --max-draws allows more"
+            ),
         );
     }
     let fewest = worst(parameters, |p| -p.ess_bulk.min(p.ess_tail));
@@ -115,48 +117,40 @@ pub(super) fn guarantee(
 ) -> String {
     let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
     let measured = format!(
-        "the measured bias of this run is {mean:.3} ± {mean_error:.3} sd for means and {:.1} ± {:.1} % for standard deviations, in the worst \
-         coefficient",
+        "measured bias of the worst coefficient {mean:.3} ± {mean_error:.3} sd (mean), {:.1} ± {:.1} % (sd)",
         100.0 * sd,
         100.0 * sd_error
     );
     let [m, l] = match white.certifiable() {
         Ok(bounds) => bounds,
         Err(Obstacle::NotSmooth) => {
-            return format!(
-                "not certified, as the curvature of this family has no upper bound (no step size is safe everywhere); {measured}"
-            );
+            return format!("not certified: the curvature of this family has no upper bound; {measured}");
         }
         Err(Obstacle::NotStronglyConvex) => {
             return format!(
-                "not certified, as the priors do not bound the curvature from below (a flat prior, or one too wide); {measured}"
+                "not certified: flat or very wide priors leave the curvature without a lower bound; {measured}"
             );
         }
     };
-    let kappa = l / m;
     if let Some(factor) = contraction(options, scheme, m, l) {
         return format!(
-            "certified: each step brings any two chains on the same noise closer, to {factor:.6} of their distance or less (condition \
-             number {kappa:.3e} after whitening); {measured}"
+            "certified: each step brings any two chains on the same noise to at most {factor:.6} of their distance; {measured}"
         );
     }
-    let line_integral = options.nodes.map_or(LineIntegral::Exact, |nodes| LineIntegral::Nodes {
-        nodes,
-        lipschitz_hessian: None,
-    });
+    let line_integral = options
+        .nodes
+        .map_or(LineIntegral::Exact, |nodes| LineIntegral::Nodes { nodes, lipschitz_hessian: None });
     let planned = Problem::new(m, l, dimension as u64, options.bias_tolerance, line_integral)
         .and_then(|problem| plan(&problem));
     match planned {
         Ok(Some(plan)) => format!(
-            "this run's kernel and step are not certified; Algorithm 1 with gamma {:.4}, xi {:.4}, eta {:.3e} in units of L = {l:.4} is proved to \
-             be within {} (Wasserstein-2, whitened) of this posterior after {} steps; {measured}",
-            plan.gamma(),
-            plan.xi(),
-            plan.eta(),
+            "not certified at this step (a proof to W2 {} would take Algorithm 1 {:.1e} steps of eta {:.1e}); {measured}",
             options.bias_tolerance,
-            plan.steps()
+            plan.steps() as f64,
+            // The plan is in units where L is 1, the run in those of whitened coordinates.
+            plan.eta() / l.sqrt()
         ),
-        _ => format!("not certified: no plan was found for a condition number of {kappa:.1e}; {measured}"),
+        _ => format!("not certified: no plan was found for the condition number {:.1e}; {measured}", l / m),
     }
 }
 

@@ -48,6 +48,15 @@ pub struct Parameter {
     pub ess_tail: f64,
     #[serde(deserialize_with = "number")]
     pub rhat: f64,
+    /// Where the posterior density is largest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<f64>,
+    /// The mean without the measured bias of the step size, to leading order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_extrapolated: Option<f64>,
+    /// The standard deviation likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sd_extrapolated: Option<f64>,
 }
 
 /// How it was sampled.
@@ -181,7 +190,21 @@ impl Parameter {
     #[must_use]
     pub fn new(name: &str, summary: &Summary) -> Self {
         let Summary { mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat, .. } = *summary;
-        Self { name: name.to_owned(), mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat }
+        Self {
+            name: name.to_owned(),
+            mean,
+            sd,
+            mcse_mean,
+            q05,
+            q50,
+            q95,
+            ess_bulk,
+            ess_tail,
+            rhat,
+            mode: None,
+            mean_extrapolated: None,
+            sd_extrapolated: None,
+        }
     }
 }
 

@@ -306,8 +306,7 @@ impl<T: Target> Work<'_, T> {
         if let Some(end) = (0..self.chains()).find_map(|chain| ensemble.end(chain)) {
             return Err(Error::Pilot { why: end.why.to_string() });
         }
-        self.states =
-            (0..self.chains()).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
+        self.states = (0..self.chains()).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
         self.gradients += ensemble.gradients();
         Ok(())
     }
