@@ -39,12 +39,18 @@ impl RunDirectory {
     /// If there is none, or it has no `config.toml`.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
-        fs::read_dir(&path).map_err(Error::file("open the run directory", &path))?;
+        if let Err(error) = fs::read_dir(&path) {
+            return Err(match error.kind() {
+                ErrorKind::NotFound => Error::NotARun { path, found: "there is nothing of that name" },
+                ErrorKind::NotADirectory => Error::NotARun { path, found: "it is a file" },
+                _ => Error::file("open the run directory", &path)(error),
+            });
+        }
         let directory = Self { path };
         if directory.config().is_file() {
             Ok(directory)
         } else {
-            Err(Error::NotARun { path: directory.path, need: "config.toml" })
+            Err(Error::NotARun { path: directory.path, found: "it has no config.toml" })
         }
     }
 
