@@ -275,6 +275,12 @@ impl Job<'_> {
                 other => of(other),
             })?;
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
+        if options.nodes.is_some() && warm.scheme.kernel() == Kernel::Symmetric {
+            self.notes.push(
+                "--nodes has no effect: the symmetric kernel has no line integrals; --kernel third-order has"
+                    .into(),
+            );
+        }
         if let Properness::NotChecked(why) = warm.mode.properness {
             self.notes.push(format!("it was not checked that the posterior is proper: {why}"));
         }
