@@ -129,7 +129,7 @@ fn missing_values_are_counted_or_left_out() {
     assert_eq!(
         refused(text, |_| {}),
         "d.csv: found missing values in column `age` (1, first in line 3), column `bmi` (2, first in line 2), column \
-         `y` (1, first in line 6); `--drop-missing` leaves out the 4 of 6 rows that have them"
+         `y` (1, first in line 6); `--drop-missing` leaves out the rows that have them (4 of 6)"
     );
     let frame = ask(text, |q| q.drop_missing = true).unwrap();
     assert_eq!(frame.lines, [Row::Line(5), Row::Line(7)]);

@@ -21,7 +21,7 @@ pub struct MissingIn {
 #[non_exhaustive]
 pub enum DataError {
     /// The file cannot be opened or read.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("{file}: {}", unreadable(.source))]
     Read {
         /// The file.
         file: String,
@@ -29,7 +29,7 @@ pub enum DataError {
         source: std::io::Error,
     },
     /// The path leads to a directory.
-    #[error("{file}: found a directory, need a data file")]
+    #[error("{file}: found a directory, need a data file; name a file in it")]
     Directory {
         /// The path.
         file: String,
@@ -175,7 +175,7 @@ pub enum DataError {
         name: String,
     },
     /// A file with one column whose lines look like several.
-    #[error("{place}: found one column, `{}`, and need columns separated by `,`, `;` or tab; here it seems to be {separator}", shown(.header, VALUE_SHOWN))]
+    #[error("{place}: found one column, `{}`, and need columns separated by `,`, `;` or tab; here it seems to be {separator}: save the file with one of the three", shown(.header, VALUE_SHOWN))]
     Delimiter {
         /// The line of names.
         place: Box<Place>,
@@ -272,7 +272,7 @@ pub enum DataError {
         role: Role,
     },
     /// A number that cannot be computed with.
-    #[error("{place}: found `{}`, need a finite number of at most 1e100 in magnitude; give the column in another unit", shown(.value, VALUE_SHOWN))]
+    #[error("{place}: found `{}`, need a finite number of at most 1e100 in magnitude; {}", shown(.value, VALUE_SHOWN), smaller(.value))]
     TooLarge {
         /// Where.
         place: Box<Place>,
@@ -296,7 +296,7 @@ pub enum DataError {
         role: Role,
     },
     /// Missing values, and no `--drop-missing`.
-    #[error("{file}: found missing values in {}; `--drop-missing` leaves out the {rows} of {of} rows that have them", missing_list(.columns))]
+    #[error("{file}: found missing values in {}; `--drop-missing` leaves out the rows that have them ({rows} of {of})", missing_list(.columns))]
     Missing {
         /// The file.
         file: String,
@@ -498,6 +498,27 @@ fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
     match nearest {
         Some(name) => format!("; did you mean `{}`?", shown(name, NAME_SHOWN)),
         None => format!("; there are {}", listed(known, 12)),
+    }
+}
+
+/// Why a file cannot be read, in words where the system's are none for users.
+fn unreadable(source: &std::io::Error) -> String {
+    match source.kind() {
+        std::io::ErrorKind::NotFound => "found no such file, need the path of one that is there".into(),
+        std::io::ErrorKind::PermissionDenied => {
+            "found a file that you may not read, need the permission to (`ls -l` shows it)".into()
+        }
+        _ => format!("cannot be read: {source}"),
+    }
+}
+
+/// The way out for a number that is too large: infinity has no unit.
+fn smaller(value: &str) -> &'static str {
+    let finite = value.bytes().any(|byte| byte.is_ascii_digit());
+    if finite {
+        "give the column in another unit"
+    } else {
+        "correct it, or leave the field empty and pass --drop-missing"
     }
 }
 

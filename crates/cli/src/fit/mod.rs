@@ -111,10 +111,8 @@ pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocu
     let words = Words { file: table.name(), frame: &frame };
     let prior = Prior::normal(&means, &scales).map_err(|error| words.potential(&error))?;
     let rescaling = options.original_scale.then(|| Rescaling::new(&frame)).transpose()?;
-    if options.out.exists() {
-        // Before a long warm-up, not after it.
-        RunDirectory::create(&options.out)?;
-    }
+    // Before a long warm-up, not after it.
+    RunDirectory::check(&options.out)?;
     let display = Display::new(options.quiet || options.json);
     display.say(&format!(
         "{}: {} rows, {} coefficients, {} model",
@@ -277,6 +275,12 @@ impl Job<'_> {
                 other => of(other),
             })?;
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
+        if options.nodes.is_some() && warm.scheme.kernel() == Kernel::Symmetric {
+            self.notes.push(
+                "--nodes has no effect: the symmetric kernel has no line integrals; --kernel third-order has"
+                    .into(),
+            );
+        }
         if let Properness::NotChecked(why) = warm.mode.properness {
             self.notes.push(format!("it was not checked that the posterior is proper: {why}"));
         }

@@ -79,7 +79,13 @@ pub(super) fn warnings(
             ),
         );
     }
-    if let Some((name, rhat)) = worst(parameters, |p| p.rhat).filter(|(_, rhat)| !(*rhat <= APART)) {
+    if options.chains == 1 {
+        warn(
+            "one_chain",
+            "with one chain there is no R-hat: whether chains agree is not known. --chains 4 or more tells"
+                .into(),
+        );
+    } else if let Some((name, rhat)) = worst(parameters, |p| p.rhat).filter(|(_, rhat)| !(*rhat <= APART)) {
         warn(
             "high_rhat",
             format!(

@@ -128,15 +128,32 @@ impl Words<'_> {
                 first.terms.len()
             )
         } else {
-            let terms =
-                first.terms.iter().map(|(column, factor)| format!("{factor:.6} {}", self.name(*column)));
-            let sum = terms.collect::<Vec<_>>().join(" + ");
+            let terms: String =
+                first.terms.iter().map(|(column, factor)| self.term(*column, *factor)).collect();
+            let sum = terms
+                .strip_prefix(" + ")
+                .map_or_else(|| terms.trim_start().replacen("- ", "-", 1), str::to_owned);
             format!("collinear predictors: {} = {sum}", self.name(first.column))
         };
         if relations.len() > 1 {
             text.push_str(&format!(" (and {} more such relations)", relations.len() - 1));
         }
         text
+    }
+
+    /// ` + 2 age` or ` - 0.5 age`: six digits, and no factor of one.
+    fn term(&self, column: usize, factor: f64) -> String {
+        let sign = if factor < 0.0 { '-' } else { '+' };
+        let name = self.name(column);
+        // Rounded to six significant digits, then as short as those allow.
+        let size: f64 = format!("{:.5e}", factor.abs()).parse().unwrap_or(factor.abs());
+        if size == 1.0 {
+            format!(" {sign} {name}")
+        } else if (1e-5..1e9).contains(&size) {
+            format!(" {sign} {size} {name}")
+        } else {
+            format!(" {sign} {size:e} {name}")
+        }
     }
 
     fn list(&self, columns: &[usize]) -> String {

@@ -20,14 +20,17 @@ impl RunDirectory {
     /// If something of that name is there, with what it is and what to do; if it cannot be made.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            make_parents(parent)?;
-        }
-        match fs::create_dir(&path) {
-            Ok(()) => Ok(Self { path }),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(occupied(path)),
-            Err(error) => Err(Error::file("make the directory", &path)(error)),
-        }
+        make(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Whether [`create`](Self::create) would succeed. What has to be made to find out is taken away again.
+    ///
+    /// # Errors
+    /// As `create`.
+    pub fn check(path: &Path) -> Result<(), Error> {
+        take_away(&make(path)?);
+        Ok(())
     }
 
     /// A directory that a run has made.
@@ -36,12 +39,18 @@ impl RunDirectory {
     /// If there is none, or it has no `config.toml`.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
-        fs::read_dir(&path).map_err(Error::file("open the run directory", &path))?;
+        if let Err(error) = fs::read_dir(&path) {
+            return Err(match error.kind() {
+                ErrorKind::NotFound => Error::NotARun { path, found: "there is nothing of that name" },
+                ErrorKind::NotADirectory => Error::NotARun { path, found: "it is a file" },
+                _ => Error::file("open the run directory", &path)(error),
+            });
+        }
         let directory = Self { path };
         if directory.config().is_file() {
             Ok(directory)
         } else {
-            Err(Error::NotARun { path: directory.path, need: "config.toml" })
+            Err(Error::NotARun { path: directory.path, found: "it has no config.toml" })
         }
     }
 
@@ -94,24 +103,36 @@ impl RunDirectory {
     }
 }
 
-/// Makes a directory and those above it. The one that could not be made, or is not writable, is named.
-fn make_parents(path: &Path) -> Result<(), Error> {
-    let mut missing: Vec<&Path> = Vec::new();
-    for above in path.ancestors().filter(|above| !above.as_os_str().is_empty()) {
-        if above.exists() {
-            break;
-        }
-        missing.push(above);
-    }
-    for directory in missing.into_iter().rev() {
+/// Makes a directory that must not be there, and those above it that are missing: these, the deepest last. After an error none of them
+/// is left. The one that could not be made is named.
+fn make(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    let mut missing: Vec<&Path> = above.take_while(|above| !above.exists()).collect();
+    missing.reverse();
+    let mut made = Vec::new();
+    for directory in missing.into_iter().chain([path]) {
         match fs::create_dir(directory) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                return Err(Error::file("make the directory", directory)(error));
+            Ok(()) => made.push(directory.to_owned()),
+            // Somebody else made it just now.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && directory != path => {}
+            Err(source) => {
+                take_away(&made);
+                return Err(if source.kind() == ErrorKind::AlreadyExists {
+                    occupied(directory.to_owned())
+                } else {
+                    Error::Make { path: directory.to_owned(), source }
+                });
             }
-            _ => {}
         }
     }
-    Ok(())
+    Ok(made)
+}
+
+/// Removes directories that were just made; one that somebody else has put something in stays.
+fn take_away(made: &[PathBuf]) {
+    for directory in made.iter().rev() {
+        let _ = fs::remove_dir(directory);
+    }
 }
 
 /// The error for a directory that is there: what it holds decides what to do.

@@ -16,6 +16,14 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
+    /// The directory of a new run cannot be made.
+    #[error("cannot make the directory {}: {source}; pass `--out OTHER` to write somewhere else", path.display())]
+    Make {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// The directory of a new run is already there.
     #[error("{} is already there and holds {found}: {remedy}", path.display())]
     Exists {
@@ -27,12 +35,12 @@ pub enum Error {
         remedy: String,
     },
     /// A directory is not that of a run.
-    #[error("{} is no run directory: it has no {need}", path.display())]
+    #[error("{} is no run directory: {found}; need one that `ridgewalk fit` has made", path.display())]
     NotARun {
         /// The directory.
         path: PathBuf,
-        /// The file that is missing.
-        need: &'static str,
+        /// What is there instead.
+        found: &'static str,
     },
     /// A file does not hold what this program writes.
     #[error("{}: {found}; need {need}", path.display())]
