@@ -1,11 +1,15 @@
-//! Warm-ups without any parameter: exact posteriors, a posterior known from long runs of another sampler, and what cannot be done.
+//! Warm-ups and runs without any parameter: exact posteriors, posteriors known from long runs of another sampler, what is given and must be
+//! used as it is, what must be told, and what cannot be done.
 
-use ridgewalk_diagnostics::summaries_of_table;
-use ridgewalk_gallery::{Reference, reference};
+use ridgewalk_diagnostics::{Summary, summaries_of_table};
+use ridgewalk_gallery::{self as gallery, Ladder, Reference, reference};
+use ridgewalk_lyapunov::laws::Kernel;
 use ridgewalk_potentials::families::{Gaussian, Logistic};
 use ridgewalk_potentials::{Dense, FromFn, Prior, Ridge};
-use ridgewalk_sampler::automatic::{BlackBox, Decision, Target, WarmUp};
-use ridgewalk_sampler::{Error, InOriginal, Memory, Stream};
+use ridgewalk_sampler::automatic::{
+    BlackBox, Decision, Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp,
+};
+use ridgewalk_sampler::{Error, Memory, Stream};
 
 fn normals(seed: u64, count: usize) -> Vec<f64> {
     let mut list = vec![0.0; count];
@@ -13,38 +17,68 @@ fn normals(seed: u64, count: usize) -> Vec<f64> {
     list
 }
 
-/// Warms up, draws, and compares with known means and standard deviations: within 0.05 sd and 5 %, and five standard errors of the draws
-/// beyond (over the 200 or so comparisons here a false alarm has a probability below 1e-4). Returns effective draws a gradient.
-fn check<T: Target>(target: &T, seed: u64, means: &[f64], sds: &[f64]) -> f64 {
-    let d = target.dimension();
-    let warm = WarmUp::new(target).seed(seed).run().unwrap();
-    assert!(warm.within_tolerance, "{:?}", warm.history);
+/// A run of 1000 draws of each chain.
+fn draw<T: Target>(target: &T, warm: &WarmedUp<T::White>) -> (Sampled, Vec<Summary>) {
     let mut draws = Memory::default();
-    let kernel = warm.kernel().unwrap();
-    let outcome =
-        warm.sampler(&*kernel).draws(1000).run(&mut InOriginal::new(&warm.whitening, &mut draws)).unwrap();
-    assert!(outcome.complete());
-    let summaries = summaries_of_table(&draws.tables(), d).unwrap();
+    let sampled = warm.run(Length::Draws(1000)).keep(&mut draws).unwrap();
+    assert!(sampled.outcome.complete());
+    assert_eq!(sampled.outcome.draws(), 8 * 1000);
+    (sampled, summaries_of_table(&draws.tables(), target.dimension()).unwrap())
+}
+
+/// Where draws do not agree with a reference: R-hat below 1.01, means within 0.05 sd and sds within 5 %, and five standard errors of both
+/// beyond. An unbiased sampler fails a comparison with a probability below 1e-9, one with a bias of the whole tolerance with 6e-7.
+fn disagreements(summaries: &[Summary], known: &Reference) -> Vec<String> {
+    assert_eq!(summaries.len(), known.means.len());
+    let mut found = Vec::new();
     for (k, s) in summaries.iter().enumerate() {
-        assert!(s.rhat < 1.01, "{k}: R-hat {}", s.rhat);
-        let (off, allowed) = ((s.mean - means[k]).abs(), 0.05 * sds[k] + 5.0 * s.mcse_mean);
-        assert!(off < allowed, "{k}: mean {} instead of {}, sd {}", s.mean, means[k], sds[k]);
-        assert!(
-            (s.sd - sds[k]).abs() < 0.05 * sds[k] + 5.0 * s.mcse_sd,
-            "{k}: sd {} instead of {}",
-            s.sd,
-            sds[k]
-        );
+        let sd = known.sds[k];
+        let mean_error = s.mcse_mean.hypot(known.mean_errors[k]);
+        let sd_error = s.mcse_sd.hypot(known.sd_errors[k]);
+        // Written so that what is not a number disagrees.
+        if !(s.rhat < 1.01) {
+            found.push(format!("coordinate {k}: R-hat {}", s.rhat));
+        }
+        if !((s.mean - known.means[k]).abs() < 0.05 * sd + 5.0 * mean_error) {
+            found.push(format!("coordinate {k}: mean {} instead of {}, sd {sd}", s.mean, known.means[k]));
+        }
+        if !((s.sd - sd).abs() < 0.05 * sd + 5.0 * sd_error) {
+            found.push(format!("coordinate {k}: sd {} instead of {sd}", s.sd));
+        }
     }
-    let smallest = summaries.iter().map(|s| s.ess_moments()).fold(f64::INFINITY, f64::min);
-    let efficiency = smallest / outcome.gradients() as f64;
-    println!(
-        "{efficiency:.3} effective draws a gradient, warm-up {} gradients, run {}",
-        warm.gradients,
-        outcome.gradients()
-    );
-    warm.history.iter().for_each(|decision| println!("  {decision}"));
-    efficiency
+    found
+}
+
+/// The smallest, over coordinates, of the effective draws of θ and of (θ − mean)².
+fn smallest(summaries: &[Summary]) -> f64 {
+    summaries.iter().map(Summary::ess_moments).fold(f64::INFINITY, f64::min)
+}
+
+/// Warm-ups and runs with some seeds, each of which must agree with what is known, be within the tolerance and cost less than a fifth for
+/// its warm-up. The median of effective draws a gradient must be above a floor.
+fn check<T: Target>(name: &str, target: &T, known: &Reference, seeds: std::ops::Range<u64>, floor: f64) {
+    let mut efficiencies = Vec::new();
+    for seed in seeds {
+        let warm = WarmUp::new(target).seed(seed).run().unwrap();
+        assert!(warm.within_tolerance, "{name}, seed {seed}: {:?}", warm.history);
+        let (sampled, summaries) = draw(target, &warm);
+        let wrong = disagreements(&summaries, known);
+        assert!(wrong.is_empty(), "{name}, seed {seed}: {wrong:#?}");
+        assert!(sampled.within_tolerance && sampled.reached, "{name}, seed {seed}: {:?}", sampled.bias);
+        assert!(sampled.confirmation.is_some() && sampled.confirmation_gradients > 0);
+        let share = warm.gradients as f64 / sampled.gradients() as f64;
+        assert!(share < 0.2, "{name}, seed {seed}: the warm-up took {share} of the run");
+        let efficiency = smallest(&summaries) / sampled.gradients() as f64;
+        println!(
+            "{name}, seed {seed}: {efficiency:.3} effective draws a gradient, warm-up {:.1} %",
+            100.0 * share
+        );
+        warm.history.iter().for_each(|decision| println!("  {decision}"));
+        efficiencies.push(efficiency);
+    }
+    efficiencies.sort_by(f64::total_cmp);
+    let median = efficiencies[efficiencies.len() / 2];
+    assert!(median > floor, "{name}: {efficiencies:?} effective draws a gradient");
 }
 
 #[test]
@@ -60,34 +94,137 @@ fn a_linear_model_has_the_posterior_that_algebra_gives() {
         Ridge::new(design, Gaussian::new(noise).unwrap(), &y, Prior::centred(d, 2.5).unwrap()).unwrap();
     let precision: Vec<f64> =
         lengths.iter().map(|l| n as f64 * l * l / (noise * noise) + 1.0 / 6.25).collect();
-    let means: Vec<f64> = (0..d)
-        .map(|k| (0..n).map(|i| column(k, i) * y[i]).sum::<f64>() / (noise * noise) / precision[k])
-        .collect();
-    let sds: Vec<f64> = precision.iter().map(|p| p.sqrt().recip()).collect();
-    assert!(check(&target, 1, &means, &sds) > 0.5);
+    let known = Reference {
+        means: (0..d)
+            .map(|k| (0..n).map(|i| column(k, i) * y[i]).sum::<f64>() / (noise * noise) / precision[k])
+            .collect(),
+        sds: precision.iter().map(|p| p.sqrt().recip()).collect(),
+        mean_errors: vec![0.0; d],
+        sd_errors: vec![0.0; d],
+    };
+    check("linear", &target, &known, 1..4, 0.65);
+}
+
+// Six targets of different kinds, five seeds each: about 2,000 means and sds.
+
+#[test]
+fn a_nearly_normal_posterior_of_correlated_columns() {
+    let target = gallery::correlated_logistic().unwrap();
+    let name = "correlated-logistic";
+    check(name, &target, &reference(name).unwrap(), 0..5, 0.65);
+}
+
+#[test]
+fn a_posterior_far_from_normal() {
+    let name = "breast-cancer";
+    check(name, &breast_cancer(), &reference(name).unwrap(), 0..5, 0.18);
+}
+
+#[test]
+fn a_posterior_of_counts() {
+    check("poisson", &gallery::poisson().unwrap(), &reference("poisson").unwrap(), 0..5, 0.65);
+}
+
+#[test]
+fn a_skewed_posterior() {
+    check("probit", &gallery::probit().unwrap(), &reference("probit").unwrap(), 0..5, 0.4);
+}
+
+#[test]
+fn a_posterior_whose_curvature_jumps() {
+    check("huber", &gallery::huber().unwrap(), &reference("huber").unwrap(), 0..5, 0.65);
 }
 
 #[test]
 fn a_gaussian_with_condition_number_1e4_from_its_gradient_alone() {
-    let d = 100;
-    let precision = |k: usize| 10_f64.powf(4.0 * k as f64 / 99.0);
-    let gradient = FromFn::new(d, move |x: &[f64], g: &mut [f64]| {
-        g.iter_mut().zip(x).enumerate().for_each(|(k, (g, x))| *g = precision(k) * (x - 0.3));
-        Ok(())
-    });
-    let sds: Vec<f64> = (0..d).map(|k| precision(k).sqrt().recip()).collect();
-    let target = BlackBox::new(gradient, 3, &vec![0.0; d]).unwrap();
-    assert!(check(&target, 2, &vec![0.3; d], &sds) > 0.4);
+    let target = BlackBox::new(Ladder, 3, &[0.0; 100]).unwrap();
+    check("ladder", &target, &reference("ladder").unwrap(), 0..5, 0.65);
 }
 
 fn breast_cancer() -> Ridge<'static, Logistic> {
-    ridgewalk_gallery::breast_cancer().unwrap()
+    gallery::breast_cancer().unwrap()
+}
+
+fn steps_tried(history: &[Decision]) -> Vec<(Kernel, f64)> {
+    let tried = history.iter().filter_map(|decision| match decision {
+        Decision::Tried { scheme, .. } => Some((scheme.kernel(), scheme.eta())),
+        _ => None,
+    });
+    tried.collect()
 }
 
 #[test]
-fn the_breast_cancer_posterior_is_that_of_long_runs_of_another_sampler() {
-    let Reference { means, sds, .. } = reference("breast-cancer").unwrap();
-    assert!(check(&breast_cancer(), 3, &means, &sds) > 0.12);
+fn a_step_that_is_given_is_used_as_it_is_and_its_bias_told() {
+    let target = breast_cancer();
+    for (kernel, eta) in [(Kernel::Averaged, 0.3), (Kernel::ThirdOrder, 0.25), (Kernel::Symmetric, 0.2)] {
+        let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
+        let warm = WarmUp::new(&target).seed(1).wanted(wanted).run().unwrap();
+        assert_eq!((warm.scheme.kernel(), warm.scheme.eta()), (kernel, eta));
+        assert_eq!(steps_tried(&warm.history), [(kernel, eta)]);
+        assert!(warm.within_tolerance && warm.bias.bound() <= 0.05, "{kernel:?}: {:?}", warm.bias);
+        assert!(warm.bias.largest() > 0.0);
+        assert_eq!(warm.differences.len(), 31);
+    }
+    let wanted = Wanted { gamma: Some(1.0), xi: Some(2.5), eta: Some(0.3), kernel: Some(Kernel::Averaged) };
+    let warm = WarmUp::new(&target).seed(1).wanted(wanted).run().unwrap();
+    assert_eq!((warm.scheme.gamma(), warm.scheme.xi(), warm.scheme.eta()), (Some(1.0), Some(2.5), 0.3));
+}
+
+#[test]
+fn a_kernel_that_is_given_is_the_only_one_tried() {
+    let target = breast_cancer();
+    for kernel in [Kernel::ThirdOrder, Kernel::Averaged, Kernel::Symmetric] {
+        let wanted = Wanted { kernel: Some(kernel), ..Wanted::default() };
+        let warm = WarmUp::new(&target).seed(2).wanted(wanted).run().unwrap();
+        assert_eq!(warm.scheme.kernel(), kernel);
+        let tried = steps_tried(&warm.history);
+        assert!(!tried.is_empty() && tried.iter().all(|(k, _)| *k == kernel), "{tried:?}");
+        assert!(warm.within_tolerance, "{:?}", warm.history);
+    }
+}
+
+/// Planted errors: steps that are far too long. Each is told, by the warm-up and by the run, and the comparison that the six targets pass
+/// fails for its draws. Extrapolated means are nearer to the truth than the plain ones even so.
+#[test]
+fn a_step_that_is_far_too_long_is_told_and_disagrees_with_the_reference() {
+    let target = breast_cancer();
+    let known = reference("breast-cancer").unwrap();
+    for (kernel, eta) in [(Kernel::ThirdOrder, 0.8), (Kernel::Symmetric, 0.8), (Kernel::Averaged, 1.4)] {
+        let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
+        for seed in 1..4 {
+            let warm = WarmUp::new(&target).seed(seed).wanted(wanted).run().unwrap();
+            assert_eq!((warm.scheme.kernel(), warm.scheme.eta()), (kernel, eta));
+            assert!(!warm.within_tolerance && warm.bias.at_least() > 0.05, "{kernel:?}: {:?}", warm.bias);
+            let (sampled, summaries) = draw(&target, &warm);
+            assert!(!sampled.within_tolerance, "{kernel:?}: {:?}", sampled.bias);
+            assert!(sampled.confirmation.is_some_and(|found| found.largest() > 0.05));
+            let wrong = disagreements(&summaries, &known);
+            println!("{kernel:?} at {eta}: {} disagreements, {:?}", wrong.len(), sampled.bias);
+            assert!(wrong.len() > 3, "{kernel:?}: {wrong:?}");
+            let off = |means: Vec<f64>| -> f64 {
+                means.iter().enumerate().map(|(k, m)| ((m - known.means[k]) / known.sds[k]).powi(2)).sum()
+            };
+            let better =
+                summaries.iter().zip(&sampled.differences).map(|(s, d)| Extrapolated::new(s, d).mean);
+            let (plain, better) = (off(summaries.iter().map(|s| s.mean).collect()), off(better.collect()));
+            println!("  squared distance of means {plain:.3}, extrapolated {better:.3}");
+            assert!(better < 0.5 * plain, "{kernel:?}, seed {seed}: {plain}, {better}");
+        }
+    }
+}
+
+#[test]
+fn the_confirmation_is_a_measurement_of_its_own() {
+    let target = breast_cancer();
+    let warm = WarmUp::new(&target).seed(4).run().unwrap();
+    let (sampled, _) = draw(&target, &warm);
+    let found = sampled.confirmation.unwrap();
+    assert_ne!(found, warm.bias);
+    // Together they know more than either.
+    for ((both, old), k) in sampled.differences.iter().zip(&warm.differences).zip(0..) {
+        assert!(both.mean_error < old.mean_error, "{k}: {both:?}, {old:?}");
+    }
+    assert!(sampled.confirmation_gradients as f64 <= 0.05 * sampled.outcome.gradients() as f64);
 }
 
 #[test]
@@ -97,7 +234,10 @@ fn the_warm_up_follows_from_seed_and_target_whatever_the_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let warm = WarmUp::new(&target).seed(seed).run().unwrap();
-            (warm.scheme, warm.starts, warm.gradients, warm.history)
+            let mut draws = Memory::default();
+            let sampled = warm.run(Length::Draws(50)).keep(&mut draws).unwrap();
+            let found = (sampled.differences, sampled.confirmation, draws);
+            (warm.scheme, warm.starts, warm.gradients, warm.history, found)
         })
     };
     assert_eq!(run(1, 5), run(3, 5));
@@ -106,13 +246,14 @@ fn the_warm_up_follows_from_seed_and_target_whatever_the_threads() {
 
 #[test]
 fn a_tolerance_that_cannot_be_met_is_told_and_not_passed_over() {
-    let warm = WarmUp::new(&breast_cancer()).seed(1).tolerance(1e-4).run().unwrap();
+    let target = breast_cancer();
+    let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).run().unwrap();
     assert!(!warm.within_tolerance);
-    let shortest = warm.history.iter().filter_map(|decision| match decision {
-        Decision::Tried { scheme, .. } => Some(scheme.eta()),
-        _ => None,
-    });
-    assert!(shortest.fold(f64::INFINITY, f64::min) < 0.1, "{:?}", warm.history);
+    let shortest = steps_tried(&warm.history).iter().fold(f64::INFINITY, |least, (_, eta)| least.min(*eta));
+    assert!(shortest < 0.1, "{:?}", warm.history);
+    let mut draws = Memory::default();
+    let sampled = warm.run(Length::Draws(100)).keep(&mut draws).unwrap();
+    assert!(sampled.outcome.complete() && !sampled.within_tolerance);
 }
 
 #[test]
@@ -123,6 +264,15 @@ fn what_cannot_be_warmed_up_is_refused() {
         Err(Error::TooFew { what: "chains", got: 1, need: 2 })
     ));
     assert!(WarmUp::new(&target).tolerance(f64::NAN).run().is_err());
+    let unstable = Wanted { kernel: Some(Kernel::Symmetric), eta: Some(3.0), ..Wanted::default() };
+    assert!(matches!(
+        WarmUp::new(&target).wanted(unstable).run(),
+        Err(Error::NoStableStep { eta, .. }) if eta == 3.0
+    ));
+    for eta in [0.0, -1.0, f64::NAN] {
+        let wanted = Wanted { eta: Some(eta), ..Wanted::default() };
+        assert!(WarmUp::new(&target).wanted(wanted).run().is_err(), "{eta}");
+    }
     // Separated data under flat priors have no posterior.
     let design = Dense::new(4, 1, vec![-2.0, -1.0, 1.0, 2.0]).unwrap();
     let separated = Ridge::new(design, Logistic, &[0.0, 0.0, 1.0, 1.0], Prior::flat(1)).unwrap();

@@ -140,7 +140,65 @@ fn largest(estimates: &[[f64; 2]]) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::largest;
+    use ridgewalk_diagnostics::Summary;
+
+    use super::{Bias, CoordinateBias, Extrapolated, largest};
+    use crate::coupled::Difference;
+
+    /// With a law whose mean is 10 + η² and whose variance is 4 (1 + η²): what η = 0.3 and 0.15 differ by, exactly.
+    fn exact() -> Difference {
+        let fine = 4.0 * (1.0 + 0.0225);
+        Difference {
+            mean: 0.09 - 0.0225,
+            mean_error: 0.01,
+            variance: 4.0 * (0.09 - 0.0225),
+            variance_error: 0.02,
+            sd: f64::sqrt(fine),
+        }
+    }
+
+    #[test]
+    fn a_bias_of_second_order_is_found_exactly() {
+        let sd = f64::sqrt(4.0 * 1.0225);
+        let bias = CoordinateBias::from(&exact());
+        assert!((bias.mean - 0.09 / sd).abs() < 1e-15 && (bias.mean_error - 0.04 / 3.0 / sd).abs() < 1e-15);
+        // Relative to the limit of short steps, where the sd is 2.
+        assert!((bias.sd - (1.09_f64.sqrt() - 1.0)).abs() < 1e-14, "{bias:?}");
+        assert!((bias.sd_error - 0.5 * 4.0 / 3.0 * 0.02 / (sd * sd)).abs() < 1e-15);
+        // One coordinate by itself, far above its error, is its own largest.
+        let all = Bias::from_differences(&[exact(), exact()]);
+        assert!((all.mean - bias.mean).abs() < 0.1 * bias.mean && all.bound() >= all.largest());
+        assert!(all.at_least() <= all.largest());
+    }
+
+    #[test]
+    fn a_bias_that_is_enormous_is_that_and_not_a_number_less() {
+        let bias = CoordinateBias::from(&Difference { variance: 400.0, ..exact() });
+        assert!(bias.sd > 5.0 && bias.sd.is_finite(), "{bias:?}");
+        // A variance that vanishes at η.
+        let bias = CoordinateBias::from(&Difference { variance: -5.0, ..exact() });
+        assert_eq!(bias.sd, -1.0);
+        // After a divergence.
+        assert_eq!(
+            Bias::from_differences(&[Difference { mean: f64::NAN, ..exact() }]).bound(),
+            f64::INFINITY
+        );
+    }
+
+    #[test]
+    fn extrapolated_moments_of_a_second_order_law_are_those_of_the_limit() {
+        // Draws with a mean of exactly 10 + η² and a variance of 4 (1 + η²), with as many above as below.
+        let spread = 2.0 * 1.09_f64.sqrt();
+        let draws: Vec<f64> =
+            (0..400_u32).map(|i| 10.09 + if i.count_ones() % 2 == 0 { spread } else { -spread }).collect();
+        let summary = Summary::of(&[&draws[..200], &draws[200..]]).unwrap();
+        let scale = summary.sd / spread;
+        let found = Extrapolated::new(&summary, &exact());
+        assert!((found.mean - 10.0 - (summary.mean - 10.09)).abs() < 1e-12, "{found:?}");
+        assert!((found.sd - 2.0 * scale).abs() < 1e-12, "{found:?}");
+        assert!((found.mean_error - summary.mcse_mean.hypot(0.04 / 3.0)).abs() < 1e-15);
+        assert!(found.sd_error > summary.mcse_sd);
+    }
 
     #[test]
     fn noise_is_not_taken_for_bias_and_bias_not_for_noise() {

@@ -6,7 +6,7 @@ use super::bias::Bias;
 use super::candidates::{Candidate, NEARLY_NORMAL, first_step, longest_step, order, with_best_friction};
 use super::history::Decision;
 use super::target::Target;
-use super::warm_up::Work;
+use super::warm_up::{NEAR, Work};
 use crate::coupled::CoupledChains;
 use crate::error::Error;
 use crate::kernels::from_scheme;
@@ -50,7 +50,9 @@ impl<T: Target> Work<'_, T> {
             let bias = found.bias.bound();
             let predicted = eta * (AIM * tolerance / bias).powf(order(kernel).recip());
             let within = found.within;
-            let hopeless = kernel == NEARLY_NORMAL && found.bias.largest() > HOPELESS * tolerance;
+            // A kernel that was asked for is given up in its first coordinates only: there is no other.
+            let given_up = kernel == NEARLY_NORMAL && (wanted.kernel.is_none() || range == NEAR);
+            let hopeless = given_up && found.bias.largest() > HOPELESS * tolerance;
             if best.as_ref().is_none_or(|old| found.beats(old)) {
                 best = Some(found);
             }

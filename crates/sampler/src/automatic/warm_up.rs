@@ -32,7 +32,7 @@ const BETWEEN_HESSIANS: u64 = 12;
 /// Effective draws that a step of the pilot gives, roughly.
 const PILOT_EFFICIENCY: f64 = 0.2;
 /// Eigenvalues of the curvature to be ready for, in coordinates made at the mode of a nearly normal posterior, and in others.
-const NEAR: [f64; 2] = [0.85, 1.15];
+pub(super) const NEAR: [f64; 2] = [0.85, 1.15];
 const FAR: [f64; 2] = [0.7, 1.4];
 /// Effective draws a gradient below which another kernel is tried too.
 const POOR: f64 = 0.1;

@@ -273,3 +273,37 @@ fn one_step(
     std::mem::swap(now, spare);
     Ok(spent)
 }
+
+#[cfg(test)]
+mod tests {
+    use ridgewalk_lyapunov::laws::Scheme;
+    use ridgewalk_potentials::{Chebyshev, FromFn, Whitening};
+
+    use super::CoupledChains;
+
+    /// Planted: what is known of the twins is wrong by three tenths. The exact law catches it, and says yes to what is right.
+    #[test]
+    fn twins_of_which_something_wrong_is_known_are_caught() {
+        let gradient = |x: &[f64], g: &mut [f64]| {
+            g[0] = 0.8 * x[0];
+            Ok(())
+        };
+        let target = Chebyshev::new(FromFn::new(1, gradient), 3).unwrap();
+        let variance = |eta: f64, l: f64| {
+            let scheme = Scheme::third_order(1.2, 2.0, eta).unwrap();
+            scheme.linear_form(l).unwrap().stationary().unwrap()[0][0]
+        };
+        let whitening = Whitening::diagonal(&[0.0], &[1.0]).unwrap();
+        let score = |factor: f64| {
+            let scheme = Scheme::third_order(1.2, 2.0, 0.8).unwrap();
+            let chains = CoupledChains::new(&target, &scheme, 1.0, 3, &[0.0; 64]).unwrap();
+            let mut chains = chains.whitened(&whitening).unwrap();
+            chains.sums.control(vec![factor * (variance(0.8, 1.0) - variance(0.4, 1.0))]);
+            chains.drift(20.0).unwrap();
+            let found = chains.measure(480).unwrap()[0];
+            (found.variance - (variance(0.8, 0.8) - variance(0.4, 0.8))) / found.variance_error
+        };
+        assert!(score(1.0).abs() < 5.0, "{}", score(1.0));
+        assert!(score(1.3).abs() > 5.0 && score(0.7).abs() > 5.0, "{}, {}", score(1.3), score(0.7));
+    }
+}

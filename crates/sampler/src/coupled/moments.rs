@@ -234,3 +234,34 @@ fn covariance_and_variance(a: &[f64], b: &[f64]) -> (f64, f64) {
     let covariance = a.iter().zip(b).map(|(a, b)| (a - ma) * (b - mb)).sum();
     (covariance, b.iter().map(|b| (b - mb) * (b - mb)).sum())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Difference, mean_and_error};
+
+    #[test]
+    fn two_measurements_count_by_their_precision() {
+        let one = Difference { mean: 1.0, mean_error: 0.3, variance: 2.0, variance_error: 0.4, sd: 1.5 };
+        let other = Difference { mean: 2.0, mean_error: 0.4, variance: 3.0, variance_error: 0.3, sd: 1.7 };
+        // Weights 16 and 9 of 25, and the error 0.3 · 0.4/0.5.
+        let both = one.together(&other);
+        assert!((both.mean - 1.36).abs() < 1e-15 && (both.variance - 2.64).abs() < 1e-15, "{both:?}");
+        assert!((both.mean_error - 0.24).abs() < 1e-15 && (both.variance_error - 0.24).abs() < 1e-15);
+        assert_eq!(both.sd, 1.5);
+        assert_eq!(other.together(&one).sd, 1.5);
+        // Equal ones count equally; exact ones count alone, and two of them are averaged.
+        let same = one.together(&one);
+        assert!((same.mean - 1.0).abs() < 1e-15 && (same.mean_error - 0.3 / 2f64.sqrt()).abs() < 1e-15);
+        let exact = Difference { mean_error: 0.0, variance_error: 0.0, ..other };
+        assert_eq!((one.together(&exact).mean, one.together(&exact).mean_error), (2.0, 0.0));
+        assert_eq!(exact.together(&Difference { mean: 4.0, ..exact }).mean, 3.0);
+        // What is unknown leaves nothing known.
+        let unknown = one.together(&Difference::UNKNOWN);
+        assert!(unknown.mean.is_nan() && unknown.variance_error.is_nan());
+    }
+
+    #[test]
+    fn a_mean_has_the_error_of_independent_numbers() {
+        assert_eq!(mean_and_error(&[1.0, 2.0, 3.0]), (2.0, (1.0_f64 / 3.0).sqrt()));
+    }
+}
