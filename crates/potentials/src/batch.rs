@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::black_box::Gradient;
 use crate::design::Design;
-use crate::error::Error;
+use crate::error::{Error, length};
 use crate::families::Family;
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 use crate::pass::{Rows, pass};
@@ -55,14 +55,17 @@ fn width(chains: usize) -> usize {
 }
 
 impl<F: Family> Ridge<'_, F> {
-    fn run(&self, paths: Paths<'_>, out: &mut [f64], scratch: &mut Scratch) {
+    /// `values`, where asked for, has a number for each chain.
+    fn run(&self, paths: Paths<'_>, out: &mut [f64], mut values: Option<&mut [f64]>, scratch: &mut Scratch) {
         let d = self.dimension();
         let chains = out.len() / d;
         let (tiles, blocks) = (chains.div_ceil(TILE), self.blocks());
         let columns = if paths.momenta.is_some() { 2 * TILE } else { TILE };
+        let with_values = values.is_some();
         let shared =
             tiles * blocks > 1 && self.work() * chains >= WORTH_SHARING && rayon::current_num_threads() > 1;
-        let (packed_size, sums_size) = (columns * d, TILE * d);
+        // Behind the sums of the coordinates those of the values.
+        let (packed_size, sums_size) = (columns * d, TILE * (d + 1));
         let (packed, sums) = scratch.tiles(
             if shared { tiles * packed_size } else { packed_size },
             if shared { tiles * blocks * sums_size } else { sums_size },
@@ -75,8 +78,16 @@ impl<F: Family> Ridge<'_, F> {
             sums.par_chunks_mut(sums_size).enumerate().for_each(|(task, sums)| {
                 let (tile, block) = (task / blocks, task % blocks);
                 let packed = &packed[tile * packed_size..(tile + 1) * packed_size];
-                self.sum(&paths.tile(tile, d), block, packed, sums);
+                self.sum(&paths.tile(tile, d), block, packed, sums, with_values);
             });
+            if let Some(values) = &mut values {
+                for (tile, values) in values.chunks_mut(TILE).enumerate() {
+                    values.fill(0.0);
+                    for block in 0..blocks {
+                        add_values(&sums[(tile * blocks + block) * sums_size..][..sums_size], d, values);
+                    }
+                }
+            }
             out.par_chunks_mut(TILE * d).enumerate().for_each(|(tile, out)| {
                 out.fill(0.0);
                 for block in 0..blocks {
@@ -89,9 +100,19 @@ impl<F: Family> Ridge<'_, F> {
                 let paths = paths.tile(tile, d);
                 pack(&paths, d, packed);
                 out.fill(0.0);
+                let mut values = values.as_mut().map(|values| {
+                    let last = ((tile + 1) * TILE).min(values.len());
+                    &mut values[tile * TILE..last]
+                });
+                if let Some(values) = &mut values {
+                    values.fill(0.0);
+                }
                 for block in 0..blocks {
-                    self.sum(&paths, block, packed, sums);
+                    self.sum(&paths, block, packed, sums, with_values);
                     unpack(sums, d, out);
+                    if let Some(values) = &mut values {
+                        add_values(sums, d, values);
+                    }
                 }
                 self.finish(&paths, out);
             }
@@ -110,42 +131,40 @@ impl<F: Family> Ridge<'_, F> {
     }
 
     /// The sum over one block of rows.
-    fn sum(&self, paths: &Paths<'_>, block: usize, packed: &[f64], sums: &mut [f64]) {
+    fn sum(&self, paths: &Paths<'_>, block: usize, packed: &[f64], sums: &mut [f64], with_values: bool) {
         let d = self.dimension();
         let chains = paths.positions.len() / d;
         let (rows, blocks) = (self.design().rows(), self.blocks());
         let (first, last) = (block * rows / blocks, (block + 1) * rows / blocks);
+        let task = Task { first, last, chains, with_values };
         match (width(chains), paths.momenta.is_some()) {
-            (1, true) => self.pass::<1, 2>(first, last, chains, packed, sums),
-            (1, false) => self.pass::<1, 1>(first, last, chains, packed, sums),
-            (4, true) => self.pass::<4, 8>(first, last, chains, packed, sums),
-            (4, false) => self.pass::<4, 4>(first, last, chains, packed, sums),
-            (_, true) => self.pass::<TILE, { 2 * TILE }>(first, last, chains, packed, sums),
-            (_, false) => self.pass::<TILE, TILE>(first, last, chains, packed, sums),
+            (1, true) => self.pass::<1, 2>(task, packed, sums),
+            (1, false) => self.pass::<1, 1>(task, packed, sums),
+            (4, true) => self.pass::<4, 8>(task, packed, sums),
+            (4, false) => self.pass::<4, 4>(task, packed, sums),
+            (_, true) => self.pass::<TILE, { 2 * TILE }>(task, packed, sums),
+            (_, false) => self.pass::<TILE, TILE>(task, packed, sums),
         }
     }
 
-    fn pass<const W: usize, const V: usize>(
-        &self,
-        first: usize,
-        last: usize,
-        chains: usize,
-        packed: &[f64],
-        sums: &mut [f64],
-    ) {
+    fn pass<const W: usize, const V: usize>(&self, task: Task, packed: &[f64], sums: &mut [f64]) {
+        let Task { first, last, chains, with_values } = task;
         let d = self.dimension();
         let rows = match self.design() {
             Design::Dense(dense) => Rows::Dense(&dense.values()[first * d..last * d]),
             Design::Sparse(design) => Rows::Sparse { design, first },
         };
+        let (sums, values) = sums.split_at_mut(d * TILE);
         let sums = &mut sums[..d * W];
         sums.fill(0.0);
+        values.fill(0.0);
         pass::<F, W, V>(
             rows,
             &self.terms(first..last),
             packed[..d * V].as_chunks().0,
             chains,
             sums.as_chunks_mut().0,
+            with_values.then_some(values),
         );
     }
 
@@ -164,6 +183,15 @@ impl<F: Family> Ridge<'_, F> {
             }
         }
     }
+}
+
+/// Rows for the chains of a tile.
+#[derive(Clone, Copy)]
+struct Task {
+    first: usize,
+    last: usize,
+    chains: usize,
+    with_values: bool,
 }
 
 /// The columns of a tile side by side, positions before momenta times the length.
@@ -194,6 +222,35 @@ fn unpack(sums: &[f64], d: usize, out: &mut [f64]) {
     }
 }
 
+/// Adds the values of a tile, which stand behind its sums, to those of its chains.
+fn add_values(sums: &[f64], d: usize, values: &mut [f64]) {
+    values.iter_mut().zip(&sums[d * TILE..]).for_each(|(value, sum)| *value += sum);
+}
+
+impl<F: Family> Ridge<'_, F> {
+    /// For each chain U and ∇U at its position, in one pass over the design; U up to a constant of the prior, as [`Ridge::value`] has it
+    /// (but for rounding).
+    ///
+    /// # Errors
+    /// Lists whose lengths do not fit.
+    pub fn values_and_gradients(
+        &self,
+        positions: &[f64],
+        values: &mut [f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let d = self.dimension();
+        whole_chains(d, positions, positions, gradients)?;
+        length("the list of values", values.len(), positions.len() / d)?;
+        self.run(Paths { length: 1.0, positions, momenta: None }, gradients, Some(values), scratch);
+        for (value, position) in values.iter_mut().zip(positions.chunks_exact(d)) {
+            *value += self.quadratic().value(position);
+        }
+        Ok(())
+    }
+}
+
 impl<F: Family> LineIntegral for Ridge<'_, F> {
     fn dimension(&self) -> usize {
         self.design().columns()
@@ -212,7 +269,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         whole_chains(self.dimension(), positions, momenta, integrals)?;
-        self.run(Paths { length, positions, momenta: Some(momenta) }, integrals, scratch);
+        self.run(Paths { length, positions, momenta: Some(momenta) }, integrals, None, scratch);
         Ok(())
     }
 
@@ -223,7 +280,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         whole_chains(self.dimension(), positions, positions, gradients)?;
-        self.run(Paths { length: 1.0, positions, momenta: None }, gradients, scratch);
+        self.run(Paths { length: 1.0, positions, momenta: None }, gradients, None, scratch);
         Ok(())
     }
 }

@@ -139,6 +139,12 @@ fn log_ratio<const FUSED: bool>(gain: f64, base: f64) -> f64 {
     fma::<FUSED>(k, std::f64::consts::LN_2, fma::<FUSED>(2.0, f, tail))
 }
 
+/// log(1 + e^x) for |x| <= 700.
+#[inline(always)]
+pub(crate) fn softplus<const FUSED: bool>(x: f64) -> f64 {
+    x.max(0.0) + log_ratio::<FUSED>(exp::<FUSED>(-x.abs(), 0.0), 1.0)
+}
+
 /// Whether the functions below hold for the segment from s to s + t.
 #[inline(always)]
 pub(crate) fn within_reach(s: f64, t: f64) -> bool {

@@ -51,19 +51,20 @@ pub(crate) struct Terms<'a, F> {
 }
 
 /// Adds to `sums` (W numbers for each coordinate) what the rows contribute for the tile `packed` (V numbers for each), of whose W chains
-/// the first `chains` are wanted.
+/// the first `chains` are wanted; and to `values`, where they are asked for, the rows' part of U at the points of a tile without momenta.
 pub(crate) fn pass<F: Family, const W: usize, const V: usize>(
     rows: Rows<'_>,
     terms: &Terms<'_, F>,
     packed: &[[f64; V]],
     chains: usize,
     sums: &mut [[f64; W]],
+    values: Option<&mut [f64]>,
 ) {
     let arch = Arch::new();
     if matches!(arch, Arch::Scalar) {
-        arch.dispatch(Pass::<F, W, V, false> { rows, terms, packed, chains, sums });
+        arch.dispatch(Pass::<F, W, V, false> { rows, terms, packed, chains, sums, values });
     } else {
-        arch.dispatch(Pass::<F, W, V, true> { rows, terms, packed, chains, sums });
+        arch.dispatch(Pass::<F, W, V, true> { rows, terms, packed, chains, sums, values });
     }
 }
 
@@ -73,6 +74,7 @@ struct Pass<'a, F, const W: usize, const V: usize, const FUSED: bool> {
     packed: &'a [[f64; V]],
     chains: usize,
     sums: &'a mut [[f64; W]],
+    values: Option<&'a mut [f64]>,
 }
 
 impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, F, W, V, FUSED> {
@@ -80,7 +82,7 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, terms, packed, chains, sums } = self;
+        let Self { rows, terms, packed, chains, sums, mut values } = self;
         let (mut products, mut coefficients) = (Aligned([[0.0; V]; BLOCK]), Aligned([[0.0; W]; BLOCK]));
         let d = packed.len();
         let step = match rows {
@@ -103,7 +105,7 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
                     }
                 }
             }
-            terms.coefficients(from, chains, products, coefficients);
+            terms.coefficients(from, chains, products, coefficients, values.as_deref_mut());
             match rows {
                 Rows::Dense(values) => {
                     dense_sums::<S, W, FUSED>(simd, &values[from * d..to * d], coefficients, sums)
@@ -127,13 +129,14 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
 struct Aligned<T>(T);
 
 impl<F: Family> Terms<'_, F> {
-    /// Weighted slopes of the rows from `from` on, chain by chain.
+    /// Weighted slopes of the rows from `from` on, chain by chain, and their values added to those of the chains.
     fn coefficients<const W: usize, const V: usize>(
         &self,
         from: usize,
         chains: usize,
         products: &[[f64; V]],
         coefficients: &mut [[f64; W]],
+        mut values: Option<&mut [f64]>,
     ) {
         let rows = products.len();
         let range = from..from + rows;
@@ -149,6 +152,15 @@ impl<F: Family> Terms<'_, F> {
                 t.iter_mut().zip(products).for_each(|(t, product)| *t = product[chain + W]);
                 self.family.mean_slopes(s, t, y, slopes);
             } else {
+                if let Some(values) = &mut values {
+                    self.family.values(s, y, slopes);
+                    values[chain] += match self.weights.get(range.clone()) {
+                        Some(weights) => {
+                            slopes.iter().zip(weights).map(|(value, weight)| weight * value).sum()
+                        }
+                        None => slopes.iter().sum::<f64>(),
+                    };
+                }
                 self.family.slopes(s, y, slopes);
             }
             if !self.weights.is_empty() {

@@ -44,6 +44,9 @@ impl Family for Any {
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
         self.0.mean_slope(s, t, y)
     }
+    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
+        self.0.values(s, y, values);
+    }
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
         self.0.slopes(s, y, slopes);
     }

@@ -36,6 +36,16 @@ impl Family for Logistic {
         binomial_sum(y, || mean_sigmoid(&segment), || mean_sigmoid(&segment.mirrored()))
     }
 
+    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
+        if !elementary::vectorised(Values { s, y, values }) {
+            for ((value, &s), &y) in values.iter_mut().zip(s).zip(y) {
+                if !within_reach(s, 0.0) {
+                    *value = self.value(s, y);
+                }
+            }
+        }
+    }
+
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
         chunks::slopes(self, s, y, slopes);
     }
@@ -50,6 +60,29 @@ impl Family for Logistic {
 
     fn slope_limits(&self, y: Observation) -> [f64; 2] {
         binomial_limits(y, 1.0)
+    }
+}
+
+/// Values of many rows, in vector instructions: n softplus(e) − c e, with e mirrored so that c is at most n/2 and the terms cancel little.
+struct Values<'a> {
+    s: &'a [f64],
+    y: &'a [Observation],
+    values: &'a mut [f64],
+}
+
+impl elementary::Kernel for Values<'_> {
+    /// Whether the results hold for all.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> bool {
+        let mut hold = true;
+        for ((value, &s), &y) in self.values.iter_mut().zip(self.s).zip(self.y) {
+            hold &= within_reach(s, 0.0);
+            let (e, count) = if mirrored(y) { (-s, y.trials - y.response) } else { (s, y.response) };
+            *value = fma::<FUSED>(y.trials, elementary::softplus::<FUSED>(e), -count * e);
+        }
+        hold
     }
 }
 

@@ -67,6 +67,13 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// included, and must not overflow where u′ does not.
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64;
 
+    /// u for each s and y, into `values`: [`Family::value`] as [`Family::slopes`] is for [`Family::slope`].
+    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
+        for ((value, &s), &y) in values.iter_mut().zip(s).zip(y) {
+            *value = self.value(s, y);
+        }
+    }
+
     /// u′ for each s and y, into `slopes`; all lists are equally long.
     ///
     /// Models call this one, for a block of rows at a time. What it gives for an s and y must not depend on the others beside them.
