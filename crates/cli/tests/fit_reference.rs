@@ -112,12 +112,8 @@ fn logistic_on_the_built_in_data_agrees_with_statsmodels() {
 fn other_families_agree_with_statsmodels() {
     let mixed = format!("{} --predictors dose,age", shipped("mixed.csv"));
     like_reference(&format!("{mixed} --response ill --family probit"), MIXED_PROBIT);
-    like_reference(
-        &format!("{mixed} --response count --family poisson --offset exposure"),
-        MIXED_POISSON,
-        0.1,
-    );
-    like_statsmodels(&format!("{mixed} --response level --family gaussian"), MIXED_GAUSSIAN);
+    like_reference(&format!("{mixed} --response count --family poisson --offset exposure"), MIXED_POISSON);
+    like_reference(&format!("{mixed} --response level --family gaussian"), MIXED_GAUSSIAN);
     like_reference(&format!("{mixed} --response successes --trials trials"), MIXED_TRIALS);
     like_reference(&format!("{mixed} --response ill --weights weight"), MIXED_WEIGHTS);
 }
