@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub)]
 
+pub mod fits;
+
 use std::process::{Command, Output};
 
 use serde_json::Value;

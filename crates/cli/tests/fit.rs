@@ -1,0 +1,426 @@
+//! `ridgewalk fit`, `summary` and `report` as their users run them: seeds and threads, every family and option, what is written, Ctrl-C.
+//! Whether the numbers are right is asked in `fit_reference.rs`, bad input in `bad_input.rs`.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::fits::{Fit, Place, apart, disagreement, files, shipped};
+use serde_json::Value;
+
+const FLAT: &str = "--prior-scale inf --intercept-prior-scale inf";
+/// The bias that two fits may have beside each other: twice the default tolerance.
+const BOTH: f64 = 0.1;
+
+/// The made-up data, with two predictors.
+fn mixed(response: &str) -> String {
+    format!("{} --response {response} --predictors dose,age", shipped("mixed.csv"))
+}
+
+/// The made-up data as text: names, and rows of fields.
+fn rows() -> (Vec<String>, Vec<Vec<String>>) {
+    let text = fs::read_to_string(shipped("mixed.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    (lines.next().unwrap(), lines.collect())
+}
+
+/// A table with some columns of the made-up data: `make` gives the lines that stand for a row.
+fn table(header: &str, make: impl Fn(&dyn Fn(&str) -> String) -> Vec<String>) -> String {
+    let (names, rows) = rows();
+    let mut text = format!("{header}\n");
+    for row in rows {
+        let of = |name: &str| row[names.iter().position(|n| n == name).unwrap()].clone();
+        for line in make(&of) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn of(fit: &Fit, path: &str) -> Value {
+    fit.summary.pointer(path).unwrap_or_else(|| panic!("no {path}")).clone()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+    let place = Place::new();
+    let store = |out: &str, words: &str| {
+        files(&place.fit(out, &format!("{words} --quiet")).directory.join("draws.zarr"))
+    };
+    let one = store("one", "--seed 7 --threads 1 --draws 300");
+    assert!(one.len() > 10);
+    assert!(store("two", "--seed 7 --threads 2 --draws 300") == one);
+    assert!(store("three", "--seed 7 --threads 3 --draws 300") == one);
+    let other = store("other", "--seed 8 --threads 2 --draws 300");
+    let same: Vec<&str> = one.iter().zip(&other).filter(|(a, b)| a == b).map(|(a, _)| a.0.as_str()).collect();
+    assert!(!same.iter().any(|name| name.starts_with("posterior/beta/c")), "{same:?}");
+}
+
+#[test]
+fn every_family_runs_and_says_what_it_is() {
+    let place = Place::new();
+    for (family, response) in [
+        ("logistic", "ill"),
+        ("probit", "ill"),
+        ("poisson", "count"),
+        ("gaussian", "level"),
+        ("robust-logistic", "level"),
+        ("robust-huber", "level"),
+    ] {
+        let fit = place.fit(family, &format!("{} --family {family}", mixed(response)));
+        assert_eq!(fit.status(), "ok", "{family}");
+        assert_eq!(of(&fit, "/problem/family"), family);
+        assert_eq!((of(&fit, "/problem/n"), of(&fit, "/problem/d")), (120.into(), 3.into()));
+        assert_eq!(fit.names(), ["(Intercept)", "dose", "age"]);
+        // The slopes that the data were made with, for those that share a scale.
+        if response == "level" {
+            let [_, dose, age] = fit.coefficients()[..] else { panic!() };
+            assert!(
+                (dose.mean - 1.5).abs() < 5.0 * dose.sd && (age.mean + 1.0).abs() < 5.0 * age.sd,
+                "{family}"
+            );
+        }
+    }
+}
+
+#[test]
+fn whole_weights_are_repeated_rows_and_trials_are_rows_of_0_and_1() {
+    let place = Place::new();
+    let weighted = place.fit("weighted", &format!("{} --weights weight", mixed("ill")));
+    let text = table("ill,dose,age", |of| {
+        let line = format!("{},{},{}", of("ill"), of("dose"), of("age"));
+        vec![line; of("weight").parse().unwrap()]
+    });
+    let repeated = place.fit("repeated", &format!("{} --response ill", place.file("repeated.csv", &text)));
+    let plain = place.fit("plain", &mixed("ill"));
+    let ones = [1.0; 3];
+    assert!(apart(&weighted.modes(), &repeated.modes(), &ones) < 1e-8);
+    assert!(apart(&weighted.modes(), &plain.modes(), &ones) > 1e-3);
+    assert!(disagreement(&weighted.coefficients(), &repeated.coefficients(), BOTH) < 1.0);
+
+    let counted = place.fit("counted", &format!("{} --trials trials", mixed("successes")));
+    let text = table("y,dose,age", |of| {
+        let [successes, trials] = ["successes", "trials"].map(|name| of(name).parse::<usize>().unwrap());
+        (0..trials).map(|k| format!("{},{},{}", u8::from(k < successes), of("dose"), of("age"))).collect()
+    });
+    let expanded = place.fit("expanded", &format!("{} --response y", place.file("expanded.csv", &text)));
+    assert!(apart(&counted.modes(), &expanded.modes(), &ones) < 1e-8);
+    assert!(disagreement(&counted.coefficients(), &expanded.coefficients(), BOTH) < 1.0);
+}
+
+#[test]
+fn an_offset_moves_the_intercept_by_what_it_is() {
+    let place = Place::new();
+    let text =
+        table("count,dose,age,two", |of| vec![format!("{},{},{},2", of("count"), of("dose"), of("age"))]);
+    let data = place.file("two.csv", &text);
+    let words = format!("{data} --response count --predictors dose,age --family poisson {FLAT}");
+    let (without, with) = (place.fit("without", &words), place.fit("with", &format!("{words} --offset two")));
+    let mut moved = without.modes();
+    moved[0] -= 2.0;
+    assert!(apart(&with.modes(), &moved, &[1.0; 3]) < 1e-8, "{:?} and {moved:?}", with.modes());
+}
+
+#[test]
+fn without_an_intercept_and_with_a_file_of_priors() {
+    let place = Place::new();
+    let fit = place.fit("none", &format!("{} --no-intercept", mixed("ill")));
+    assert_eq!(fit.names(), ["dose", "age"]);
+    assert_eq!(of(&fit, "/problem/d"), 2);
+    let priors =
+        place.file("priors.toml", "[dose]\nmean = 2.0\nscale = 0.001\n\n[\"(Intercept)\"]\nscale = inf\n");
+    let fit = place.fit("priors", &format!("{} --priors {priors}", mixed("ill")));
+    let dose = fit.coefficients()[1];
+    assert!((dose.mean - 2.0).abs() < 2e-3 && (dose.sd / 0.001 - 1.0).abs() < 0.1, "{dose:?}");
+    let flat = place.fit("flat", &format!("{} --priors {priors} --intercept-prior-scale inf", mixed("ill")));
+    assert_eq!(flat.modes(), fit.modes(), "the file has the last word");
+}
+
+#[test]
+fn the_original_scale_is_the_same_draws_transformed() {
+    let place = Place::new();
+    let words = format!("{} --standardize --seed 3 --draws 200", mixed("ill"));
+    let scaled = place.fit("scaled", &words);
+    let original = place.fit("original", &format!("{words} --original-scale"));
+    let text = fs::read_to_string(original.directory.join("config.toml")).unwrap();
+    let config: ridgewalk_cli::fit::Config = toml::from_str(&text).unwrap();
+    let (centres, divisors) = (config.resolved.centres.unwrap(), config.resolved.divisors.unwrap());
+    // Against the columns themselves, so that a wrong scaling on both sides is found.
+    let (names, rows) = rows();
+    for (index, name) in ["dose", "age"].into_iter().enumerate() {
+        let at = names.iter().position(|n| n == name).unwrap();
+        let column: Vec<f64> = rows.iter().map(|row| row[at].parse().unwrap()).collect();
+        let mean = column.iter().sum::<f64>() / 120.0;
+        let sd = (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 120.0).sqrt();
+        assert!((centres[index + 1] - mean).abs() < 1e-12 && (divisors[index + 1] - sd).abs() < 1e-12);
+    }
+    let (a, b) = (scaled.draws(), original.draws());
+    assert_eq!(a.chains.len(), 8);
+    for (standard, given) in a.chains.iter().zip(&b.chains) {
+        assert_eq!(standard.len(), 600);
+        for (s, g) in standard.chunks(3).zip(given.chunks(3)) {
+            let slopes = [s[1] / divisors[1], s[2] / divisors[2]];
+            let need = [s[0] - (slopes[0] * centres[1] + slopes[1] * centres[2]), slopes[0], slopes[1]];
+            assert!(apart(g, &need, &[1.0; 3]) < 1e-14, "{g:?} and {need:?}");
+        }
+    }
+}
+
+#[test]
+fn kernels_and_nodes_are_those_asked_for_and_agree() {
+    let place = Place::new();
+    let words = mixed("ill");
+    let exact = place.fit("third-order", &format!("{words} --kernel third-order"));
+    let nodes = place.fit("nodes", &format!("{words} --kernel third-order --nodes 3"));
+    let per_draw = |fit: &Fit| {
+        of(fit, "/sampler/gradients").as_f64().unwrap() / of(fit, "/sampler/thin").as_f64().unwrap()
+    };
+    assert!(
+        (per_draw(&nodes) / per_draw(&exact) - 3.0).abs() < 0.2,
+        "{} {}",
+        per_draw(&nodes),
+        per_draw(&exact)
+    );
+    assert!(exact.draws() != nodes.draws());
+    for (name, fit) in [
+        ("third-order", nodes),
+        ("symmetric", place.fit("symmetric", &format!("{words} --kernel symmetric"))),
+        ("averaged", place.fit("averaged", &format!("{words} --kernel averaged"))),
+    ] {
+        assert_eq!(of(&fit, "/sampler/kernel"), name);
+        assert_eq!(fit.status(), "ok");
+        assert!(disagreement(&fit.coefficients(), &exact.coefficients(), BOTH) < 1.0, "{name}");
+    }
+    let idle = place.fit("idle", &format!("{words} --kernel symmetric --nodes 3"));
+    assert!(idle.notes().contains("--nodes has no effect"), "{}", idle.notes());
+}
+
+#[test]
+fn parameters_fixed_by_hand_are_used_and_a_step_too_long_is_told() {
+    let place = Place::new();
+    let words = "--kernel symmetric --draws 300";
+    let long = place.fit("long", &format!("{words} --eta 1.2"));
+    assert!(long.status().contains("bias_above_tolerance"), "{}", long.status());
+    assert!(long.stdout.contains("warning bias_above_tolerance: "));
+    let bias = of(&long, "/sampler/bias_estimate").as_f64().unwrap();
+    assert!(bias > 0.5, "{bias}");
+    let fixed =
+        place.fit("fixed", &format!("{} --kernel third-order --eta 0.4 --gamma 1.5 --xi 2.5", mixed("ill")));
+    for (key, value) in [("eta", 0.4), ("gamma", 1.5), ("xi", 2.5)] {
+        assert_eq!(of(&fixed, &format!("/sampler/{key}")), value, "{key}");
+    }
+    assert_eq!(fixed.status(), "ok");
+}
+
+#[test]
+fn a_target_of_effective_draws_is_reached_or_told() {
+    let place = Place::new();
+    let reached = place.fit("reached", &format!("{} --target-ess 12000", mixed("ill")));
+    let fewest = reached.coefficients().iter().map(|c| c.ess).fold(f64::INFINITY, f64::min);
+    assert!(fewest >= 12000.0 && reached.status() == "ok", "{fewest} {}", reached.status());
+    assert!(of(&reached, "/sampler/draws").as_u64().unwrap() < 20_000);
+    let short = place.fit("short", &format!("{} --target-ess 12000 --max-draws 200", mixed("ill")));
+    assert_eq!(short.status(), "target_ess_not_reached");
+    assert_eq!(of(&short, "/sampler/draws"), 200);
+}
+
+#[test]
+fn thinning_keeps_every_so_manieth_state() {
+    let place = Place::new();
+    let words = format!("{} --chains 2 --draws 120 --seed 5", mixed("ill"));
+    let fine = place.fit("fine", &format!("{words} --thin 1")).draws();
+    let coarse = place.fit("coarse", &format!("{words} --thin 4"));
+    assert_eq!(of(&coarse, "/sampler/thin"), 4);
+    let coarse = coarse.draws();
+    for (fine, coarse) in fine.chains.iter().zip(&coarse.chains) {
+        let every: Vec<f64> = fine.chunks(3).skip(3).step_by(4).flatten().copied().collect();
+        assert_eq!(every.len(), 90);
+        assert_eq!(every, coarse[..90]);
+    }
+}
+
+#[test]
+fn one_chain_is_enough_and_its_rhat_is_not_called_high() {
+    let place = Place::new();
+    let fit = place.fit("one", &format!("{} --chains 1 --draws 3000", mixed("ill")));
+    assert_eq!(of(&fit, "/sampler/chains"), 1);
+    assert_eq!(fit.draws().chains.len(), 1);
+    assert_eq!(fit.status(), "one_chain");
+}
+
+#[test]
+fn draws_as_csv_are_those_of_the_store() {
+    let place = Place::new();
+    let fit = place.fit("csv", &format!("{} --csv --chains 3 --draws 50", mixed("ill")));
+    let text = fs::read_to_string(fit.directory.join("draws.csv")).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("chain,draw,(Intercept),dose,age"));
+    let draws = fit.draws();
+    let mut seen = vec![0_usize; 3];
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [chain, draw] = [0, 1].map(|k| fields[k].parse::<usize>().unwrap());
+        assert_eq!(draw, seen[chain]);
+        seen[chain] += 1;
+        let point: Vec<f64> = fields[2..].iter().map(|x| x.parse().unwrap()).collect();
+        assert_eq!(point, draws.chains[chain][3 * draw..3 * draw + 3]);
+    }
+    assert_eq!(seen, [50, 50, 50]);
+}
+
+#[test]
+fn json_is_the_document_alone_and_quiet_is_quiet() {
+    let place = Place::new();
+    let loud = place.fit("loud", &mixed("ill"));
+    assert!(!loud.stderr.is_empty());
+    let quiet = place.fit("quiet", &format!("{} --quiet", mixed("ill")));
+    assert_eq!(quiet.stderr, "");
+    assert!(quiet.stdout.contains("(Intercept)") && quiet.stdout.contains("guarantee: "));
+    let json = place.fit("json", &format!("{} --json", mixed("ill")));
+    assert_eq!(json.stderr, "");
+    let document: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(document, json.summary);
+    assert_eq!(json.modes(), loud.modes());
+}
+
+#[test]
+fn text_predictors_tell_their_base_level() {
+    let place = Place::new();
+    let fit = place.fit("text", &format!("{} --response ill --predictors dose,site", shipped("mixed.csv")));
+    assert_eq!(fit.names(), ["(Intercept)", "dose", "site[south]", "site[west]"]);
+    assert!(fit.notes().contains("base level is `north`"), "{}", fit.notes());
+    assert!(fit.stdout.contains("base level is `north`"));
+}
+
+#[test]
+fn units_of_1e9_beside_1e_minus_9_work() {
+    let place = Place::new();
+    let text = table("ill,big,small", |of| vec![format!("{},{}e9,{}e-9", of("ill"), of("dose"), of("age"))]);
+    let odd = place.fit("odd", &format!("{} --response ill {FLAT}", place.file("units.csv", &text)));
+    let plain = place.fit("plain", &format!("{} {FLAT}", mixed("ill")));
+    assert_eq!(odd.status(), "ok");
+    let units = [1.0, 1e9, 1e-9];
+    let inverse =
+        |values: Vec<f64>| -> Vec<f64> { values.iter().zip(units).map(|(x, unit)| x * unit).collect() };
+    assert!(apart(&inverse(odd.modes()), &plain.modes(), &[1.0; 3]) < 1e-7, "{:?}", odd.modes());
+    let means = |fit: &Fit| fit.coefficients().iter().map(|c| c.mean).collect::<Vec<_>>();
+    let errors: Vec<f64> = plain.coefficients().iter().map(|c| 8.0 * c.mcse + 0.05 * c.sd).collect();
+    assert!(apart(&inverse(means(&odd)), &means(&plain), &errors) < 1.0);
+}
+
+#[test]
+fn the_summary_has_its_keys_and_can_be_said_again() {
+    let place = Place::new();
+    let fit = place.fit("run", &mixed("ill"));
+    let parameter = "name mean sd mcse_mean q05 q50 q95 ess_bulk ess_tail rhat";
+    let sampler =
+        "kernel gamma xi eta chains draws thin warmup_gradients gradients seconds bias_estimate status";
+    let problem = "n d family convexity smoothness condition_number";
+    for (path, keys) in [
+        ("/parameters/0", parameter),
+        ("/parameters/2", parameter),
+        ("/sampler", sampler),
+        ("/problem", problem),
+    ] {
+        for key in keys.split(' ') {
+            let value = of(&fit, &format!("{path}/{key}"));
+            assert!(!value.is_null(), "{path}/{key}");
+        }
+    }
+    let q: Vec<f64> = ["q05", "q50", "q95"]
+        .iter()
+        .map(|k| of(&fit, &format!("/parameters/1/{k}")).as_f64().unwrap())
+        .collect();
+    assert!(q[0] < q[1] && q[1] < q[2]);
+    let again = place.run("summary run");
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), fit.stdout);
+    let document: Value = serde_json::from_slice(&place.run("summary run --json").stdout).unwrap();
+    assert_eq!(document, fit.summary);
+    let path = fit.directory.join("report.html");
+    let before = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert!(place.run("report run").status.success());
+    assert!(fs::read(&path).unwrap() == before);
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let place = Place::new();
+    fs::create_dir(place.path("empty")).unwrap();
+    place.file("file", "");
+    for name in ["empty", "file", "nothing"] {
+        for command in ["summary", "report"] {
+            let output = place.run(&format!("{command} {name}"));
+            assert_eq!(output.status.code(), Some(2), "{command} {name}");
+            assert!(output.stdout.is_empty());
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(said.starts_with(&format!("error: {name} is no run directory: ")), "{said}");
+        }
+    }
+}
+
+/// Sends SIGINT, as Ctrl-C does, and waits for the end: exit code, standard output and standard error.
+fn interrupt(child: Child) -> (Option<i32>, String, String) {
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (output.status.code(), out, err)
+}
+
+#[test]
+fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
+    let place = Place::new();
+    // About two seconds as a whole; the signal comes early in them.
+    let words = format!("{} --seed 4 --draws 1000 --thin 150 --quiet", mixed("ill"));
+    let mut command = place.command(&format!("fit {words} --out stopped"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    while !place.path("stopped/draws.zarr").exists() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let (code, stdout, stderr) = interrupt(child);
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stdout.contains("warning stopped: ") && stderr.contains("stopped"), "{stdout}{stderr}");
+    let summary: Value =
+        serde_json::from_slice(&fs::read(place.path("stopped/summary.json")).unwrap()).unwrap();
+    let status = summary["sampler"]["status"].as_str().unwrap();
+    assert!(status.split(", ").any(|name| name == "stopped"), "{status}");
+    assert!(place.path("stopped/report.html").is_file());
+    let kept = ridgewalk_cli::run::read_draws(&place.path("stopped/draws.zarr")).unwrap();
+    assert!(kept.incomplete);
+    assert_eq!(summary["sampler"]["draws"], kept.draws());
+    assert!(kept.draws() > 0 && kept.draws() < 1000, "{}", kept.draws());
+    let whole = place.fit("whole", &words).draws();
+    assert_eq!((whole.draws(), whole.incomplete), (1000, false));
+    for (part, all) in kept.chains.iter().zip(&whole.chains) {
+        assert!(part[..] == all[..part.len()]);
+    }
+}
+
+#[test]
+fn ctrl_c_in_the_warm_up_leaves_nothing_behind() {
+    let place = Place::new();
+    // The wells forty times over, so that the warm-up lasts.
+    let text = fs::read_to_string(shipped("wells.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let data = place.file("many.csv", &format!("{header}\n{}", rows.repeat(40)));
+    let mut command = place.command(&format!("fit {data} --response switched --out stopped/early"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first line comes when the data are read.
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    stderr.read_line(&mut first).unwrap();
+    assert!(first.contains("120800 rows"), "{first}");
+    let (code, stdout, _) = interrupt(child);
+    let rest: Vec<String> = stderr.lines().map(Result::unwrap).collect();
+    assert_eq!((code, stdout.as_str()), (Some(130), ""), "{rest:?}");
+    assert!(rest.last().unwrap().starts_with("error: stopped: "), "{rest:?}");
+    assert!(!place.path("stopped").exists());
+}
