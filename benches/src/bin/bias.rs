@@ -40,10 +40,12 @@ struct Arguments {
 const NAMES: [&str; 6] = ["correlated-logistic", "breast-cancer", "poisson", "probit", "huber", "ladder"];
 /// Copies of the eight chains of a warm-up in a long run.
 const COPIES: usize = 8;
+/// Seeds of long runs are beyond this.
+const LONG_RUNS: u64 = 1000;
 /// Time of the dynamics before anything counts.
 const SETTLE: f64 = 20.0;
 /// Time of the dynamics over which pairs of chains are compared for the order.
-const LONG: f64 = 600.0;
+const LONG: f64 = 300.0;
 /// Standard errors from which on a truth is measurable.
 const MEASURABLE: f64 = 6.0;
 
@@ -135,7 +137,7 @@ fn rows<T: Target>(
     for seed in 1..=arguments.seeds {
         let warm = WarmUp::new(target).seed(seed).wanted(wanted).run()?;
         let draws = if seed == 1 { arguments.draws } else { arguments.draws.div_ceil(4) };
-        let summaries = long_run(&warm, draws)?;
+        let summaries = long_run(&warm, draws, seed)?;
         seen.push(Seen {
             reported: [warm.bias.mean, warm.bias.sd],
             estimates: by_coordinate(&warm.differences),
@@ -214,12 +216,13 @@ fn steps(time: f64, eta: f64) -> u64 {
 fn long_run<W: ridgewalk::potentials::LineIntegral + Sync>(
     warm: &WarmedUp<W>,
     draws: u64,
+    seed: u64,
 ) -> Result<Vec<Summary>, Failure> {
     let (kernel, starts, eta) = (warm.kernel()?, starts(warm), warm.scheme.eta());
     let mut memory = Memory::default();
     let outcome = Sampler::new(&warm.potential, &*kernel)
         .chains(starts.len() / warm.whitening.dimension())
-        .seed(77)
+        .seed(LONG_RUNS + seed)
         .starts(&starts)
         .warm_up(steps(SETTLE, eta))
         .thin(steps(0.8, eta))
