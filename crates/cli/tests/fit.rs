@@ -249,7 +249,9 @@ fn one_chain_is_enough_and_its_rhat_is_not_called_high() {
     let fit = place.fit("one", &format!("{} --chains 1 --draws 3000", mixed("ill")));
     assert_eq!(of(&fit, "/sampler/chains"), 1);
     assert_eq!(fit.draws().chains.len(), 1);
-    assert_eq!(fit.status(), "one_chain");
+    // With other seeds the bias may be told too; that is not the question here.
+    let names: Vec<&str> = fit.status().split(", ").collect();
+    assert!(names.contains(&"one_chain") && !names.contains(&"high_rhat"), "{names:?}");
 }
 
 #[test]
