@@ -63,7 +63,7 @@ impl Source {
     fn design(&mut self, rows: usize, columns: usize, correlation: f64) -> Vec<f64> {
         let mut values = Vec::with_capacity(rows * columns);
         for _ in 0..rows {
-            values.push(1.0);
+            values.extend([1.0]);
             let mut last = self.normal();
             for _ in 1..columns {
                 values.push(last);
