@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renders docs/results/efficiency.csv and bias.csv as the tables of docs/sampler.md, between its markers. Usage: scripts/tables.py [--check]
+"""Renders docs/results/efficiency.csv and bias.csv as the tables of docs/sampler.md, between its markers. Usage: scripts/tables.py [--check] [NAME ...]
 
 With --check nothing is written, and the exit code is 1 if a table is not what its file says.
 """
@@ -78,13 +78,18 @@ def bias():
 
 def main():
     old = new = PAGE.read_text()
-    for name, make in {"efficiency": efficiency, "bias": bias}.items():
+    makers = {"efficiency": efficiency, "bias": bias}
+    names = [name for name in sys.argv[1:] if name != "--check"] or list(makers)
+    unknown = [name for name in names if name not in makers]
+    if unknown:
+        sys.exit(f"unknown table {unknown[0]!r}: need one of {', '.join(makers)}")
+    for name in names:
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, _, rest = new.partition(begin)
         _, found, after = rest.partition(end)
         if not found:
             sys.exit(f"{PAGE.name}: no markers for the table `{name}`")
-        new = before + begin + make() + "\n" + end + after
+        new = before + begin + makers[name]() + "\n" + end + after
     if "--check" in sys.argv[1:]:
         sys.exit(int(new != old))
     PAGE.write_text(new)
