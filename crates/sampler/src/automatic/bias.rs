@@ -154,6 +154,7 @@ mod tests {
             variance: 4.0 * (0.09 - 0.0225),
             variance_error: 0.02,
             sd: f64::sqrt(fine),
+            blocks: 16,
         }
     }
 

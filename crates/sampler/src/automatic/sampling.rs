@@ -67,7 +67,7 @@ pub struct Sampled {
     pub differences: Vec<Difference>,
     /// What the confirmation measured by itself; nothing if the run was stopped before.
     pub confirmation: Option<Bias>,
-    /// Whether the bias is within the tolerance, but for twice its standard error.
+    /// Whether the bias is within the tolerance, but for one standard error.
     pub within_tolerance: bool,
     /// Looks at the effective sample size, if there was one to be reached.
     pub looks: Vec<Look>,
@@ -235,12 +235,10 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
             None => (warm.differences.clone(), None, 0),
         };
         let bias = Bias::from_differences(&differences);
-        let within = |value: f64, error: f64| value - 2.0 * error <= warm.tolerance;
-        let within_tolerance = warm.within_tolerance
-            && within(bias.mean, bias.mean_error)
-            && within(bias.sd, bias.sd_error)
-            // Not a number after a divergence of the confirmation.
-            && bias.largest().is_finite();
+        // Clearly within by all measurements; or taken to be within by the warm-up, and not clearly beyond by all.
+        let tolerance = warm.tolerance;
+        let within_tolerance =
+            bias.bound() <= tolerance || (warm.within_tolerance && bias.at_least() <= tolerance);
         Sampled {
             outcome,
             draws,

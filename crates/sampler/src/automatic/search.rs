@@ -88,10 +88,10 @@ impl<T: Target> Work<'_, T> {
         spent as f64 + cost <= SHARE * self.run_cost(best)
     }
 
-    /// Gradients of the run that a candidate would make.
+    /// Gradients of the run that a candidate would make, with no fewer chains than the warm-up has.
     fn run_cost(&self, candidate: &Candidate) -> f64 {
         let per_draw = candidate.thin() * candidate.gradients_per_step;
-        self.question.draws as f64 * self.question.chains as f64 * per_draw as f64
+        self.question.draws as f64 * self.chains() as f64 * per_draw as f64
     }
 
     /// The bias of a scheme, measured until it is clear whether it is within the tolerance, or no more can be afforded.

@@ -18,8 +18,8 @@ use crate::noise::Stream;
 
 /// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
 const STREAMS: u64 = 1 << 40;
-/// The fewest chains that a warm-up has.
-const FEWEST: usize = 4;
+/// The fewest chains that a warm-up has: the spread over fewer would not tell how sure a measurement is.
+const FEWEST: usize = 8;
 /// Steps of the pilot before Hessians are taken along it, for a posterior that is not nearly normal.
 const PILOT: u64 = 24;
 /// Its steps where Hessians are dear and its covariance is used.

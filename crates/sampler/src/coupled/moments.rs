@@ -18,6 +18,8 @@ pub struct Difference {
     pub variance_error: f64,
     /// The standard deviation at η/2: what to measure the others by.
     pub sd: f64,
+    /// How many independent pieces of paths this is from.
+    pub blocks: usize,
 }
 
 impl Difference {
@@ -28,27 +30,28 @@ impl Difference {
         variance: f64::NAN,
         variance_error: f64::NAN,
         sd: f64::NAN,
+        blocks: 1,
     };
 
-    /// What two independent measurements say together: each counts by its precision, and the standard deviation is taken from the
-    /// more precise one.
+    /// What two independent measurements of the same thing say together.
+    ///
+    /// Each counts by its number of blocks and not by its error: errors from few blocks are noisy, and one that is too small by chance
+    /// would make its measurement count for more.
     #[must_use]
     pub fn together(&self, other: &Self) -> Self {
-        let (mean, mean_error) = weighted([self.mean, other.mean], [self.mean_error, other.mean_error]);
-        let (variance, variance_error) =
-            weighted([self.variance, other.variance], [self.variance_error, other.variance_error]);
-        let sd = if self.mean_error <= other.mean_error { self.sd } else { other.sd };
-        Self { mean, mean_error, variance, variance_error, sd }
+        let blocks = self.blocks + other.blocks;
+        let share = self.blocks as f64 / blocks as f64;
+        let mean = |a: f64, b: f64| share * a + (1.0 - share) * b;
+        let error = |a: f64, b: f64| (share * a).hypot((1.0 - share) * b);
+        Self {
+            mean: mean(self.mean, other.mean),
+            mean_error: error(self.mean_error, other.mean_error),
+            variance: mean(self.variance, other.variance),
+            variance_error: error(self.variance_error, other.variance_error),
+            sd: mean(self.sd, other.sd),
+            blocks,
+        }
     }
-}
-
-/// The mean of two numbers with the inverse squares of their errors as weights, and its error.
-fn weighted([a, b]: [f64; 2], [ea, eb]: [f64; 2]) -> (f64, f64) {
-    let (va, vb) = (ea * ea, eb * eb);
-    if va + vb == 0.0 {
-        return (0.5 * (a + b), 0.0);
-    }
-    ((a * vb + b * va) / (va + vb), (va / (va + vb)).sqrt() * eb)
 }
 
 /// Sums over blocks of steps, for each chain: of differences of x and of x², x measured from a fixed point.
@@ -165,6 +168,7 @@ impl Sums {
             variance: variance.0,
             variance_error: variance.1,
             sd: moments(k).1,
+            blocks: self.blocks.len(),
         });
         Ok(found.collect())
     }
@@ -240,21 +244,23 @@ mod tests {
     use super::{Difference, mean_and_error};
 
     #[test]
-    fn two_measurements_count_by_their_precision() {
-        let one = Difference { mean: 1.0, mean_error: 0.3, variance: 2.0, variance_error: 0.4, sd: 1.5 };
-        let other = Difference { mean: 2.0, mean_error: 0.4, variance: 3.0, variance_error: 0.3, sd: 1.7 };
-        // Weights 16 and 9 of 25, and the error 0.3 · 0.4/0.5.
+    fn two_measurements_count_by_their_blocks() {
+        let one = Difference {
+            mean: 1.0,
+            mean_error: 0.4,
+            variance: 2.0,
+            variance_error: 0.8,
+            sd: 1.0,
+            blocks: 12,
+        };
+        let other =
+            Difference { mean: 2.0, mean_error: 0.4, variance: 4.0, variance_error: 0.0, sd: 2.0, blocks: 4 };
         let both = one.together(&other);
-        assert!((both.mean - 1.36).abs() < 1e-15 && (both.variance - 2.64).abs() < 1e-15, "{both:?}");
-        assert!((both.mean_error - 0.24).abs() < 1e-15 && (both.variance_error - 0.24).abs() < 1e-15);
-        assert_eq!(both.sd, 1.5);
-        assert_eq!(other.together(&one).sd, 1.5);
-        // Equal ones count equally; exact ones count alone, and two of them are averaged.
-        let same = one.together(&one);
-        assert!((same.mean - 1.0).abs() < 1e-15 && (same.mean_error - 0.3 / 2f64.sqrt()).abs() < 1e-15);
-        let exact = Difference { mean_error: 0.0, variance_error: 0.0, ..other };
-        assert_eq!((one.together(&exact).mean, one.together(&exact).mean_error), (2.0, 0.0));
-        assert_eq!(exact.together(&Difference { mean: 4.0, ..exact }).mean, 3.0);
+        assert_eq!((both.mean, both.variance, both.sd, both.blocks), (1.25, 2.5, 1.25, 16));
+        assert!((both.mean_error - 0.3_f64.hypot(0.1)).abs() < 1e-15);
+        // An error of 0, as few blocks may have it by chance, does not make a measurement count alone.
+        assert!((both.variance_error - 0.6).abs() < 1e-15);
+        assert_eq!(both, other.together(&one));
         // What is unknown leaves nothing known.
         let unknown = one.together(&Difference::UNKNOWN);
         assert!(unknown.mean.is_nan() && unknown.variance_error.is_nan());
