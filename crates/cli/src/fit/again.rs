@@ -50,8 +50,8 @@ pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
     let mut text = format!("{}\n\n{table}\n\n", said.title);
     let _ = writeln!(
         text,
-        "{} chains of {} draws, {} kernel, eta {:.3}; {} gradients of warm-up and {} of sampling in {:.1} s.",
-        sampler.chains,
+        "{} of {} draws, {} kernel, eta {:.3}; {} gradients of warm-up and {} of sampling in {:.1} s.",
+        if sampler.chains == 1 { "1 chain".to_owned() } else { format!("{} chains", sampler.chains) },
         sampler.draws,
         sampler.kernel,
         sampler.eta,
