@@ -164,6 +164,19 @@ impl Whitening {
         })
     }
 
+    /// The same W around another centre.
+    ///
+    /// # Errors
+    /// Unless the centre has the dimension and is finite.
+    pub fn centred_at(&self, centre: Vec<f64>) -> Result<Self, Error> {
+        length("the centre", centre.len(), self.dimension())?;
+        if let Some(coefficient) = centre.iter().position(|x| !x.is_finite()) {
+            let (what, value, need) = ("the centre", centre[coefficient], "a finite number");
+            return Err(Error::Whitening { what, coefficient, value, need });
+        }
+        Ok(Self { centre, map: self.map.clone(), back: self.back.clone() })
+    }
+
     /// The diagonal of W Wᵀ: the variances of θ when z is standard normal.
     #[must_use]
     pub fn variances(&self) -> Vec<f64> {

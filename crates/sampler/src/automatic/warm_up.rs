@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ridgewalk_diagnostics::Covariance;
 use ridgewalk_lyapunov::laws::{Kernel, Scheme};
-use ridgewalk_potentials::{LineIntegral, Mode, Whitening};
+use ridgewalk_potentials::{LineIntegral, Mode, Scratch, Whitening};
 
 use super::bias::Bias;
 use super::candidates::{Candidate, FAR_FROM_NORMAL, NEARLY_NORMAL, Wanted};
@@ -314,19 +314,29 @@ impl<T: Target> Work<'_, T> {
     /// New coordinates: from the mean Hessian along a pilot where Hessians are cheap, from its covariance where they are not.
     ///
     /// The normal distribution that comes closest to a log-concave one has the inverse of the mean Hessian as its covariance, and
-    /// a mean of few Hessians is far less noisy than a covariance of as many draws.
+    /// a mean of few Hessians is far less noisy than a covariance of as many draws. Its centre is found likewise: gradients have mean 0 under
+    /// the target, so that the mean of the points less H⁻¹ times that of their gradients has the same expectation as the former and
+    /// little of its noise; none on a normal target.
     fn rewhiten(&mut self, white: &T::White) -> Result<(), Error> {
         let d = self.whitening.dimension();
         let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
         let rounds = points.div_ceil(self.chains()).max(1);
         let mut covariance = Covariance::new(d);
         let mut mean = vec![0.0; d * d];
-        let mut theta = vec![0.0; d];
+        let [mut theta, mut slope, mut centre] = [vec![0.0; d], vec![0.0; d], vec![0.0; d]];
+        let mut gradients = vec![0.0; self.states.len()];
         for round in 0..rounds {
             let steps = if points > 0 { BETWEEN_HESSIANS } else { LONG_PILOT };
             self.pilot(white, [if round == 0 { PILOT } else { 0 }, steps], &mut covariance)?;
             let left = points - (round * self.chains()).min(points);
-            for state in self.states.chunks_exact(d).take(left) {
+            if left > 0 {
+                white.gradients(&self.states, &mut gradients, &mut Scratch::default())?;
+                self.gradients += self.chains() as u64;
+            }
+            for (state, gradient) in self.states.chunks_exact(d).zip(gradients.chunks_exact(d)).take(left) {
+                let share = 1.0 / points as f64;
+                centre.iter_mut().zip(state).for_each(|(sum, x)| *sum += share * x);
+                slope.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += share * g);
                 self.whitening.to_original(state, &mut theta)?;
                 let (hessian, spent) = self.question.target.hessian(&theta)?;
                 self.gradients += spent;
@@ -339,7 +349,13 @@ impl<T: Target> Work<'_, T> {
         let means: Vec<f64> = (0..d).map(|k| covariance.mean(k)).collect();
         let within = if points > 0 {
             self.decide(Decision::Rewhitened { hessians: points, shrinkage: 0.0 });
-            definite(&means, mean)?
+            // W Wᵀ is the inverse of the mean Hessian.
+            let within = definite(&centre, mean)?;
+            within.gradient_to_whitened(&slope, &mut theta)?;
+            theta.iter_mut().for_each(|z| *z = -*z);
+            let mut corrected = vec![0.0; d];
+            within.to_original(&theta, &mut corrected)?;
+            within.centred_at(corrected)?
         } else {
             let (matrix, shrinkage) = shrunk(&covariance);
             self.decide(Decision::Rewhitened { hessians: 0, shrinkage });
