@@ -4,7 +4,7 @@
 use ridgewalk_diagnostics::{Summary, summaries_of_table};
 use ridgewalk_gallery::{self as gallery, Ladder, Reference, reference};
 use ridgewalk_lyapunov::laws::Kernel;
-use ridgewalk_potentials::families::{Gaussian, Logistic};
+use ridgewalk_potentials::families::{Gaussian, Logistic, Poisson};
 use ridgewalk_potentials::{Dense, FromFn, Prior, Ridge};
 use ridgewalk_sampler::automatic::{
     BlackBox, Decision, Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp,
@@ -293,4 +293,24 @@ fn what_cannot_be_warmed_up_is_refused() {
     let failing = FromFn::new(1, |_: &[f64], _: &mut [f64]| Err("no".to_string()));
     assert!(WarmUp::new(&BlackBox::new(failing, 3, &[0.0]).unwrap()).run().is_err());
     assert!(BlackBox::new(FromFn::new(2, |_: &[f64], _: &mut [f64]| Ok(())), 3, &[0.0]).is_err());
+}
+
+/// Counts that are all 0: the curvature grows like exp, and a pilot with its usual step diverges for most seeds.
+#[test]
+fn a_pilot_that_diverges_begins_again_with_shorter_steps() {
+    let design = Dense::new(20, 1, normals(5, 20)).unwrap().with_intercept();
+    let prior = Prior::centred(2, 2.5).unwrap();
+    let posterior = Ridge::new(design, Poisson, &[0.0; 20], prior).unwrap();
+    for seed in 0..6 {
+        WarmUp::new(&posterior).seed(seed).run().unwrap();
+    }
+}
+
+#[test]
+fn more_chains_than_there_is_memory_for_are_refused() {
+    let target = breast_cancer();
+    for chains in [usize::MAX, usize::MAX / 1000] {
+        let found = WarmUp::new(&target).chains(chains).run();
+        assert!(matches!(found, Err(Error::TooMany { what: "chains" })));
+    }
 }

@@ -21,7 +21,7 @@ const FEWEST: u64 = 4;
 const DRIFT: f64 = 6.0;
 /// Number of a confirmation's streams: far from those of a run and of a warm-up.
 const STREAMS: u64 = 1 << 41;
-/// Draws of each chain before the effective sample size is looked at for the first time.
+/// Draws of each chain before the effective sample size is looked at for the first time, and the fewest that a later look is at.
 const FIRST_LOOK: u64 = 200;
 /// How much longer each interval between looks is than the one before.
 const GROWTH: f64 = 1.5;
@@ -270,7 +270,7 @@ impl Looks {
             Length::Draws(draws) => (None, draws),
             Length::Ess { target, most } => (Some(positive("target_ess", target)?), most),
         };
-        let interval = if target.is_some() { FIRST_LOOK.min(most) } else { most };
+        let interval = if target.is_some() { next_look(FIRST_LOOK, most) } else { most };
         Ok(Self { target, most, interval, made: Vec::new(), reached: false, workspace: Workspace::new() })
     }
 
@@ -300,8 +300,13 @@ impl Looks {
             return Ok(None);
         }
         self.interval = (GROWTH * self.interval as f64) as u64;
-        Ok(Some(draws.saturating_add(self.interval).min(self.most)))
+        Ok(Some(next_look(draws.saturating_add(self.interval), self.most)))
     }
+}
+
+/// When to look next: as wanted, or at the end if that leaves too few draws for a look after it.
+fn next_look(wanted: u64, most: u64) -> u64 {
+    if most.saturating_sub(wanted) < FIRST_LOOK { most } else { wanted }
 }
 
 /// Hands draws on, and remembers those since the last look if they are wanted.
@@ -329,5 +334,24 @@ impl Sink for Tee<'_> {
 
     fn flush(&mut self) -> Result<(), SinkError> {
         self.sink.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST_LOOK, next_look};
+
+    #[test]
+    fn no_look_is_at_a_handful_of_draws() {
+        for most in 1..3000 {
+            let (mut draws, mut interval) = (next_look(FIRST_LOOK, most), FIRST_LOOK);
+            while draws < most {
+                interval += interval / 2;
+                let next = next_look(draws + interval, most);
+                assert!(next <= most && next - draws >= FIRST_LOOK, "{draws} to {next} of {most}");
+                draws = next;
+            }
+            assert_eq!(draws, most);
+        }
     }
 }

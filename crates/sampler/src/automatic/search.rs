@@ -124,8 +124,9 @@ impl<T: Target> Work<'_, T> {
             found.bias = Bias::from_differences(&found.differences);
         }
         self.gradients += chains.gradients();
-        // A step that is far too long has taken even the finer chains away from where the posterior is.
-        if found.bias.largest() <= HOPELESS * tolerance {
+        // A step that is far too long has taken even the finer chains away from where the posterior is. The bound tells, not the estimate:
+        // a bias with an enormous error is drawn to 0.
+        if found.bias.bound() <= HOPELESS * tolerance {
             self.states.copy_from_slice(chains.fine().theta());
         }
         found.within = found.bias.bound() <= tolerance;

@@ -24,8 +24,10 @@ const FEWEST: usize = 8;
 const PILOT: u64 = 24;
 /// Its steps where Hessians are dear and its covariance is used.
 const LONG_PILOT: u64 = 160;
-/// The pilot's step: short enough for any posterior that is log-concave and whitened.
+/// The pilot's step: short enough where the curvature is at most some ten times that of the whitened normal; and how often it is halved
+/// where chains diverge, as they do where the curvature grows like exp.
 const PILOT_STEP: f64 = 0.5;
+const PILOT_HALVINGS: i32 = 6;
 /// Points at which Hessians are averaged, and the steps that each chain makes from one to the next.
 const CURVATURE_POINTS: usize = 16;
 const BETWEEN_HESSIANS: u64 = 12;
@@ -218,7 +220,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
         };
         work.decide(Decision::Mode { iterations: mode.iterations, gradient_norm: mode.gradient_norm });
         let mut white = self.target.whitened(&work.whitening)?;
-        work.states = work.normal_draws();
+        work.states = work.normal_draws()?;
         let first = self.wanted.kernel.unwrap_or(NEARLY_NORMAL);
         let near = if first == NEARLY_NORMAL { Some(work.fit_step(&white, first, NEAR)?) } else { None };
         let best = match near.filter(|found| found.within || self.wanted.eta.is_some()) {
@@ -275,24 +277,53 @@ impl<T: Target> Work<'_, T> {
     }
 
     /// A point for each chain from the normal distribution of the whitened coordinates.
-    fn normal_draws(&mut self) -> Vec<f64> {
+    fn normal_draws(&mut self) -> Result<Vec<f64>, Error> {
         let (seed, d) = (self.next_seed(), self.whitening.dimension());
-        let mut states = vec![0.0; d * self.chains()];
+        let too_many = Error::TooMany { what: "chains" };
+        let Some(entries) = d.checked_mul(self.chains()) else { return Err(too_many) };
+        let mut states = Vec::new();
+        if states.try_reserve_exact(entries).is_err() {
+            return Err(too_many);
+        }
+        states.resize(entries, 0.0);
         for (state, chain) in states.chunks_exact_mut(d).zip(0..) {
             Stream::new(seed, chain).normals(state);
         }
-        states
+        Ok(states)
     }
 
-    /// Runs the chains with short steps, some of which count.
+    /// Runs the chains with short steps, some of which count. Where they diverge they begin again with steps of half the length, and
+    /// twice as many.
     fn pilot(
         &mut self,
         white: &T::White,
         [before, steps]: [u64; 2],
         covariance: &mut Covariance,
     ) -> Result<(), Error> {
+        let mut halvings = 0;
+        loop {
+            let (eta, more) = (PILOT_STEP * 0.5_f64.powi(halvings), 1 << halvings);
+            let mut longer = covariance.clone();
+            match self.pilot_of(white, eta, [before * more, steps * more], &mut longer) {
+                Err(Error::Pilot { .. }) if halvings < PILOT_HALVINGS => halvings += 1,
+                found => {
+                    *covariance = longer;
+                    return found;
+                }
+            }
+        }
+    }
+
+    /// The same with steps of η. Chains stay where they were if one of them diverges.
+    fn pilot_of(
+        &mut self,
+        white: &T::White,
+        eta: f64,
+        [before, steps]: [u64; 2],
+        covariance: &mut Covariance,
+    ) -> Result<(), Error> {
         let kernel = if white.gradients_per_integral() > 1 { Kernel::Symmetric } else { Kernel::ThirdOrder };
-        let kernel = from_scheme(&Scheme::new(kernel, 1.2, 2.0, PILOT_STEP)?, 1.0)?;
+        let kernel = from_scheme(&Scheme::new(kernel, 1.2, 2.0, eta)?, 1.0)?;
         let mut ensemble = Ensemble::new(white, self.next_seed(), &self.states, 1.0)?;
         ensemble.advance(&*kernel, before);
         for _ in 0..steps {
@@ -303,11 +334,11 @@ impl<T: Target> Work<'_, T> {
                 covariance.push(&state.theta)?;
             }
         }
+        self.gradients += ensemble.gradients();
         if let Some(end) = (0..self.chains()).find_map(|chain| ensemble.end(chain)) {
             return Err(Error::Pilot { why: end.why.to_string() });
         }
         self.states = (0..self.chains()).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
-        self.gradients += ensemble.gradients();
         Ok(())
     }
 
