@@ -5,6 +5,7 @@
 
 pub(crate) mod again;
 mod config;
+mod excursion;
 mod model;
 mod options;
 mod progress;
@@ -30,9 +31,10 @@ use crate::data::{self, Frame, Priors, Question, Table};
 use crate::failure::Failure;
 use crate::output;
 use crate::run::{
-    BiasDetails, CsvDraws, Fact, ProblemFacts, RunDirectory, SamplerFacts, SummaryDocument, Text, ZarrDraws,
-    read_draws, write_atomically, write_report,
+    BiasDetails, CsvDraws, Draws, Fact, ProblemFacts, RunDirectory, SamplerFacts, SummaryDocument, Text,
+    ZarrDraws, read_draws, write_atomically, write_report,
 };
+use excursion::excursion;
 use model::{ByNodes, Made, Model};
 use progress::Display;
 use sinks::{Keeper, Rescaling};
@@ -295,7 +297,11 @@ impl Job<'_> {
         self.display.phase("summary and report");
         let white = ridge.whitened(&warm.whitening).and_then(|white| white.curvature());
         let white = white.map_err(|error| self.words.potential(&error))?;
-        let document = self.document(&warm, &sampled, length, [curvature, &white], &directory)?;
+        let draws = read_draws(&directory.draws())?;
+        let far = excursion(ridge, &warm.whitening, &warm.mode.point, &draws, self.rescaling.as_ref());
+        let far = far.map_err(|error| self.words.potential(&error))?;
+        let mut document = self.document(&warm, &sampled, length, [curvature, &white], &draws)?;
+        document.warn(far.map(|found| verdict::excursion(&found)));
         document.write(&directory.summary())?;
         write_report(&directory)?;
         Ok(document)
@@ -339,10 +345,9 @@ impl Job<'_> {
         sampled: &Sampled,
         length: Length,
         [curvature, white]: [&Curvature; 2],
-        directory: &RunDirectory,
+        draws: &Draws,
     ) -> Result<SummaryDocument, Failure> {
         let options = &self.config.options;
-        let draws = read_draws(&directory.draws())?;
         let summaries = summaries_of_table(&draws.tables(), draws.dimension())
             .map_err(|error| Failure::Run(format!("cannot summarise the draws: {error}")))?;
         let bias = sampled.bias;

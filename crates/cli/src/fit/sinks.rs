@@ -98,4 +98,16 @@ impl Rescaling {
             *intercept -= shift;
         }
     }
+
+    /// The way back: a point on the scale of the data as coefficients of standardized predictors.
+    pub(super) fn undo(&self, point: &mut [f64]) {
+        let mut shift = 0.0;
+        for (beta, (centre, divisor)) in point.iter_mut().zip(&self.scaling).skip(1) {
+            shift += *beta * centre;
+            *beta *= divisor;
+        }
+        if let Some(intercept) = point.first_mut() {
+            *intercept += shift;
+        }
+    }
 }

@@ -7,6 +7,7 @@ use ridgewalk::potentials::{Curvature, Obstacle};
 use ridgewalk::sampler::automatic::{Bias, Length, Sampled};
 
 use super::FitOptions;
+use super::excursion::Excursion;
 use crate::run::{Parameter, Warning};
 
 /// Effective draws below which quantiles and R-hat cannot be relied on (Vehtari et al. 2021).
@@ -95,6 +96,19 @@ pub(super) fn warnings(
         );
     }
     found
+}
+
+/// The warning about draws that the posterior does not have.
+pub(super) fn excursion(found: &Excursion) -> Warning {
+    let Excursion { draws, allowed, farthest } = found;
+    Warning {
+        name: "excursion".into(),
+        text: format!(
+            "{draws} draws are farther out than the posterior goes (an exact sample would have {allowed:.0e} of them at most; the farthest is \
+             {farthest:.0} below the mode in log-density): now and then a step is too long, and means and standard deviations cannot be \
+             relied on. A tenth of the step helps (--eta), or tighter priors"
+        ),
+    }
 }
 
 /// Draws that would make the effective sample size large enough, rounded up to hundreds.

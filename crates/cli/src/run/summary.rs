@@ -208,6 +208,12 @@ impl Parameter {
     }
 }
 
+/// `ok`, or the names of the warnings.
+fn status(warnings: &[Warning]) -> String {
+    let named: Vec<&str> = warnings.iter().map(|warning| warning.name.as_str()).collect();
+    if named.is_empty() { "ok".to_owned() } else { named.join(", ") }
+}
+
 impl SummaryDocument {
     /// Puts the parts together. The status is made from the warnings.
     ///
@@ -228,9 +234,14 @@ impl SummaryDocument {
             });
         }
         let parameters = names.iter().zip(summaries).map(|(name, summary)| Parameter::new(name, summary));
-        let named: Vec<&str> = text.warnings.iter().map(|warning| warning.name.as_str()).collect();
-        sampler.status = if named.is_empty() { "ok".to_owned() } else { named.join(", ") };
+        sampler.status = status(&text.warnings);
         Ok(Self { parameters: parameters.collect(), sampler, problem, text })
+    }
+
+    /// Adds a warning, if there is one, to the text and to the status.
+    pub fn warn(&mut self, warning: Option<Warning>) {
+        self.text.warnings.extend(warning);
+        self.sampler.status = status(&self.text.warnings);
     }
 
     /// The smallest bulk or tail ESS; NaN if none is defined.
