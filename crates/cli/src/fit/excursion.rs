@@ -122,7 +122,7 @@ mod tests {
         let mut thrown = exact.clone();
         thrown[0] = 60.0;
         assert_eq!(judged(&thrown, 2, 8000).map(|found| found.draws), Some(1));
-        let often: Vec<f64> = exact.iter().map(|t| t + 4.0).collect();
+        let often: Vec<f64> = exact.iter().map(|t| t + 8.0).collect();
         assert!(judged(&often, 2, 8000).is_some_and(|found| found.draws > 100));
     }
 }
