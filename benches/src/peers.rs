@@ -1,12 +1,11 @@
 //! nuts-rs on our targets: draws in original coordinates, with a count of every call of the log-density and of the time it took.
 //!
 //! Settings are the crate's defaults but for what a [`Setting`] names. Chains start as PyMC starts them, uniformly within 1 of the origin
-//! in each coordinate; whitened ones from the normal fit at the mode. nuts-rs asks for value and gradient together, and our potentials
-//! compute them in two passes where one would do: what the values take is told apart, so that it need not be held against the peer.
+//! in each coordinate; whitened ones from the normal fit at the mode. nuts-rs asks for value and gradient together, and gets them from one
+//! pass over the data.
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::hint::black_box;
 use std::rc::Rc;
 
 use nuts_rs::rand::Rng;
@@ -26,9 +25,6 @@ use crate::problems::{Density, Problem};
 
 /// The version of nuts-rs that Cargo.toml asks for.
 pub const VERSION: &str = "0.19.1";
-
-/// Points at which values are timed.
-const VALUES_TIMED: usize = 200;
 
 /// How nuts-rs is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,15 +70,12 @@ pub struct Cost {
     pub gradients: u64,
     /// Seconds of a core.
     pub seconds: f64,
-    /// The part of them that went into values, by what values at some draws took after the run.
-    pub value_seconds: f64,
 }
 
 impl Cost {
     fn add(&mut self, other: Self) {
         self.gradients += other.gradients;
         self.seconds += other.seconds;
-        self.value_seconds += other.value_seconds;
     }
 }
 
@@ -119,7 +112,7 @@ pub fn run<P: Problem>(
     let density = problem.white(&whitening)?;
     let seconds = watch.seconds();
     let mut run = gather(chains, |chain| dispatch(&density, Some(&whitening), setting, draws, seed, chain))?;
-    run.warm_up.add(Cost { gradients, seconds, value_seconds: 0.0 });
+    run.warm_up.add(Cost { gradients, seconds });
     Ok(run)
 }
 
@@ -198,7 +191,7 @@ impl<D: Density> Task<'_, D> {
         for _ in 0..warm_up {
             chain.draw()?;
         }
-        let mut warm_up = Cost { gradients: calls.take(), seconds: watch.seconds(), value_seconds: 0.0 };
+        let warm_up = Cost { gradients: calls.take(), seconds: watch.seconds() };
         let watch = Stopwatch::start();
         let mut kept = Vec::with_capacity(d * usize::try_from(self.draws)?);
         let mut divergences = 0;
@@ -207,11 +200,7 @@ impl<D: Density> Task<'_, D> {
             divergences += u64::from(progress.diverging);
             kept.extend_from_slice(&point);
         }
-        let mut sampling = Cost { gradients: calls.take(), seconds: watch.seconds(), value_seconds: 0.0 };
-        let each = self.seconds_of_a_value(&kept)?;
-        for cost in [&mut warm_up, &mut sampling] {
-            cost.value_seconds = each * cost.gradients as f64;
-        }
+        let mut sampling = Cost { gradients: calls.take(), seconds: watch.seconds() };
         if let Some(whitening) = self.whitening {
             let watch = Stopwatch::start();
             let mut theta = vec![0.0; d];
@@ -222,16 +211,6 @@ impl<D: Density> Task<'_, D> {
             sampling.seconds += watch.seconds();
         }
         Ok(Run { draws: vec![kept], warm_up, sampling, divergences })
-    }
-
-    /// The mean over some of these points.
-    fn seconds_of_a_value(&self, points: &[f64]) -> Result<f64, Failure> {
-        let some: Vec<&[f64]> = points.chunks_exact(self.density.dimension()).take(VALUES_TIMED).collect();
-        let watch = Stopwatch::start();
-        for point in &some {
-            black_box(self.density.value(black_box(point))?);
-        }
-        Ok(watch.seconds() / some.len().max(1) as f64)
     }
 }
 
@@ -272,9 +251,8 @@ impl<D: Density> CpuLogpFunc for Counted<'_, D> {
     fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NotFinite> {
         let refuse = |error: Failure| NotFinite(error.to_string());
         self.calls.set(self.calls.get() + 1);
-        self.density.gradient(position, gradient, &mut self.scratch).map_err(refuse)?;
+        let value = self.density.value_and_gradient(position, gradient, &mut self.scratch).map_err(refuse)?;
         gradient.iter_mut().for_each(|g| *g = -*g);
-        let value = self.density.value(position).map_err(refuse)?;
         if !(value.is_finite() && gradient.iter().all(|g| g.is_finite())) {
             return Err(NotFinite(format!("value {value}")));
         }

@@ -1,8 +1,8 @@
 //! Targets as both kinds of samplers need them: with line integrals for ours, with values and gradients for others, in original and in
-//! whitened coordinates. The gradient is the same code for all.
+//! whitened coordinates. The pass over the data is the same code for all.
 
 use ridgewalk::potentials::families::Family;
-use ridgewalk::potentials::{Gradient, LineIntegral, Ridge, Scratch, Whitening};
+use ridgewalk::potentials::{Gradient, Ridge, Scratch, Whitening};
 use ridgewalk::sampler::automatic::{BlackBox, Target};
 use ridgewalk_gallery::Ladder;
 
@@ -13,17 +13,16 @@ pub trait Density: Sync {
     /// The dimension d.
     fn dimension(&self) -> usize;
 
-    /// U at a point, up to a constant.
+    /// U at a point, up to a constant, and ∇U there into `gradient`.
     ///
     /// # Errors
-    /// If it cannot be evaluated.
-    fn value(&self, point: &[f64]) -> Result<f64, Failure>;
-
-    /// ∇U at a point.
-    ///
-    /// # Errors
-    /// If it cannot be evaluated.
-    fn gradient(&self, point: &[f64], into: &mut [f64], scratch: &mut Scratch) -> Result<(), Failure>;
+    /// If they cannot be evaluated.
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<f64, Failure>;
 }
 
 impl<F: Family> Density for Ridge<'_, F> {
@@ -31,12 +30,15 @@ impl<F: Family> Density for Ridge<'_, F> {
         Ridge::dimension(self)
     }
 
-    fn value(&self, point: &[f64]) -> Result<f64, Failure> {
-        Ok(Ridge::value(self, point)?)
-    }
-
-    fn gradient(&self, point: &[f64], into: &mut [f64], scratch: &mut Scratch) -> Result<(), Failure> {
-        Ok(self.gradients(point, into, scratch)?)
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<f64, Failure> {
+        let mut value = [0.0];
+        self.values_and_gradients(point, &mut value, gradient, scratch)?;
+        Ok(value[0])
     }
 }
 
@@ -45,13 +47,15 @@ impl Density for Ladder {
         Gradient::dimension(self)
     }
 
-    fn value(&self, point: &[f64]) -> Result<f64, Failure> {
-        let term = |(k, x): (usize, &f64)| 0.5 * Ladder::precision(k) * (x - Ladder::MEAN).powi(2);
-        Ok(point.iter().enumerate().map(term).sum())
-    }
-
-    fn gradient(&self, point: &[f64], into: &mut [f64], _: &mut Scratch) -> Result<(), Failure> {
-        Ok(Gradient::gradient(self, point, into)?)
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<f64, Failure> {
+        Gradient::gradient(self, point, gradient)?;
+        // U is quadratic: half the gradient times the way from the mean.
+        Ok(0.5 * gradient.iter().zip(point).map(|(g, x)| g * (x - Ladder::MEAN)).sum::<f64>())
     }
 }
 
@@ -67,14 +71,17 @@ impl Density for WhiteLadder {
         self.whitening.dimension()
     }
 
-    fn value(&self, point: &[f64]) -> Result<f64, Failure> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<f64, Failure> {
         let mut theta = vec![0.0; point.len()];
         self.whitening.to_original(point, &mut theta)?;
-        Density::value(&Ladder, &theta)
-    }
-
-    fn gradient(&self, point: &[f64], into: &mut [f64], _: &mut Scratch) -> Result<(), Failure> {
-        Ok(self.gradient.gradient(point, into)?)
+        let term = |(k, x): (usize, &f64)| 0.5 * Ladder::precision(k) * (x - Ladder::MEAN).powi(2);
+        self.gradient.gradient(point, gradient)?;
+        Ok(theta.iter().enumerate().map(term).sum())
     }
 }
 

@@ -15,15 +15,19 @@ use ridgewalk_gallery::{Ladder, Reference, huber, probit, reference};
 fn value_fits_gradient(density: &impl Density) {
     let d = density.dimension();
     let at = |t: f64| -> Vec<f64> { (0..d).map(|k| 0.1 + t * (k as f64).cos()).collect() };
+    let both = |point: &[f64]| {
+        let mut gradient = vec![0.0; d];
+        let value = density.value_and_gradient(point, &mut gradient, &mut Scratch::default()).unwrap();
+        (value, gradient)
+    };
     let step = 1e-3;
     let mut sum = 0.0;
     for node in [-1.0, 1.0] {
         let point = at(0.5 * step * (1.0 + node / 3.0_f64.sqrt()));
-        let mut gradient = vec![0.0; d];
-        density.gradient(&point, &mut gradient, &mut Scratch::default()).unwrap();
+        let (_, gradient) = both(&point);
         sum += 0.5 * step * gradient.iter().enumerate().map(|(k, g)| g * (k as f64).cos()).sum::<f64>();
     }
-    let difference = density.value(&at(step)).unwrap() - density.value(&at(0.0)).unwrap();
+    let difference = both(&at(step)).0 - both(&at(0.0)).0;
     assert!((difference - sum).abs() < 1e-6 * sum.abs(), "{difference} and {sum}");
 }
 
@@ -46,7 +50,7 @@ fn every_setting_draws_from_the_posterior_in_original_coordinates() {
         assert!(tables.iter().all(|table| table.len() == 6 * 1500));
         // Each draw takes a gradient at least.
         assert!(run.sampling.gradients >= 3000 && run.warm_up.gradients >= 800, "{}", setting.name());
-        assert!(run.sampling.seconds > run.sampling.value_seconds && run.sampling.value_seconds > 0.0);
+        assert!(run.sampling.seconds > 0.0);
         for (k, s) in summaries_of_table(&tables, 6).unwrap().iter().enumerate() {
             // Over 60 comparisons, a false alarm at five standard errors has a probability below 1e-4. The last setting is not adjusted.
             let slack = if setting == Setting::WhitenedMclmc { 0.05 * sds[k] } else { 0.0 };

@@ -2,8 +2,8 @@
 //!
 //! Six targets of the gallery; ridgewalk with its automatic warm-up, 8 chains of 1000 draws, and nuts-rs with every setting of
 //! [`Setting::ALL`], 4 chains of 1000 draws after its own warm-up. E is the smallest, over coordinates, of the effective sample sizes of θ
-//! and of (θ − mean)². Gradients are those of all chains, and for ours of the confirmation of the bias too; for nuts-rs a call of the log-density is one, values are free, and whitening
-//! costs it what the mode and the Hessian cost us. Seconds are those of one core, of a process with one thread. Every figure is a median
+//! and of (θ − mean)². Gradients are those of all chains, and for ours of the confirmation of the bias too; for nuts-rs a call of the
+//! log-density is one, the value in it is free, and whitening costs it what the mode and the Hessian cost us. Seconds are those of one core, of a process with one thread. Every figure is a median
 //! over seeds. Writes docs/results/efficiency.csv and prints the table.
 //!
 //! The smallest of many noisy effective sample sizes is the smaller the fewer the draws: by a tenth or so for 4 chains beside 8
@@ -42,15 +42,14 @@ const NAMES: [&str; 6] = ["correlated-logistic", "breast-cancer", "poisson", "pr
 const DRAWS: u64 = 1000;
 
 /// What the table tells of a run, in the order of its columns.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 11] = [
     "ess",
     "gradients",
     "ess_per_gradient",
     "warm_up_gradients",
     "ess_per_gradient_with_warm_up",
     "ess_per_second",
-    "ess_per_second_free_values",
-    "ess_per_second_with_warm_up_free_values",
+    "ess_per_second_with_warm_up",
     "mean_error_sd",
     "sd_error_percent",
     "rhat",
@@ -102,25 +101,13 @@ fn short(x: f64) -> String {
 fn print(name: &str, rows: &[(&'static str, Figures)]) {
     println!("{name}");
     println!(
-        "{:<30} {:>7} {:>9} {:>8} {:>9} {:>8} {:>9} {:>9} {:>9} {:>8} {:>7} {:>7} {:>5}",
-        "",
-        "E",
-        "grads",
-        "E/grad",
-        "warm-up",
-        "E/all",
-        "E/s",
-        "E/s free",
-        "E/s all",
-        "mean/sd",
-        "sd %",
-        "R-hat",
-        "div"
+        "{:<30} {:>7} {:>9} {:>8} {:>9} {:>8} {:>9} {:>9} {:>8} {:>7} {:>7} {:>5}",
+        "", "E", "grads", "E/grad", "warm-up", "E/all", "E/s", "E/s all", "mean/sd", "sd %", "R-hat", "div"
     );
     for (sampler, f) in rows {
         println!(
-            "{sampler:<30} {:>7.0} {:>9.0} {:>8.4} {:>9.0} {:>8.4} {:>9.0} {:>9.0} {:>9.0} {:>8.3} {:>7.2} {:>7.4} {:>5.0}",
-            f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11]
+            "{sampler:<30} {:>7.0} {:>9.0} {:>8.4} {:>9.0} {:>8.4} {:>9.0} {:>9.0} {:>8.3} {:>7.2} {:>7.4} {:>5.0}",
+            f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10]
         );
     }
     println!();
@@ -164,11 +151,11 @@ fn over_seeds(seeds: u64, run: impl Fn(u64) -> Result<Figures, Failure>) -> Resu
 fn ours<P: Problem>(problem: &P, reference: &Reference, seed: u64) -> Result<Figures, Failure> {
     let watch = Stopwatch::start();
     let warm = WarmUp::new(problem.target()).seed(seed).run()?;
-    let warm_up = Cost { gradients: warm.gradients, seconds: watch.seconds(), value_seconds: 0.0 };
+    let warm_up = Cost { gradients: warm.gradients, seconds: watch.seconds() };
     let mut draws = Memory::default();
     let watch = Stopwatch::start();
     let sampled = warm.run(Length::Draws(DRAWS)).keep(&mut draws)?;
-    let sampling = Cost { gradients: sampled.gradients(), seconds: watch.seconds(), value_seconds: 0.0 };
+    let sampling = Cost { gradients: sampled.gradients(), seconds: watch.seconds() };
     if !sampled.outcome.complete() {
         return Err(format!("seed {seed}: a chain did not finish").into());
     }
@@ -206,7 +193,6 @@ fn figures(
     let mean_error =
         largest(&mut pairs().map(|(k, s)| (s.mean - reference.means[k]).abs() / reference.sds[k]));
     let sd_error = largest(&mut pairs().map(|(k, s)| (s.sd / reference.sds[k] - 1.0).abs()));
-    let free = |cost: Cost| cost.seconds - cost.value_seconds;
     Ok([
         ess,
         sampling.gradients as f64,
@@ -214,8 +200,7 @@ fn figures(
         warm_up.gradients as f64,
         ess / (warm_up.gradients + sampling.gradients) as f64,
         ess / sampling.seconds,
-        ess / free(sampling),
-        ess / (free(warm_up) + free(sampling)),
+        ess / (warm_up.seconds + sampling.seconds),
         mean_error,
         100.0 * sd_error,
         largest(&mut summaries.iter().map(|s| s.rhat)),

@@ -1,7 +1,7 @@
 //! `ridgewalk fit`: from a data file to a run directory with draws, summary and report.
 //!
-//! The way: options, table, frame, model ([`model`]), warm-up, draws into sinks ([`sinks`]), verdict ([`verdict`]), files. What the
-//! library says by number is said by name ([`words`]).
+//! The way: options, table, frame, model (`model`), warm-up, draws into sinks (`sinks`), verdict (`verdict`), files. What the
+//! library says by number is said by name (`words`).
 
 pub(crate) mod again;
 mod config;
