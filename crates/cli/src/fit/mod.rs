@@ -172,6 +172,13 @@ fn check(options: &FitOptions) -> Result<(), Failure> {
     if let Some((name, _)) = counts.into_iter().find(|(_, zero)| *zero) {
         return Err(Failure::Usage(format!("{name} 0: need at least 1")));
     }
+    let draws = options.target_ess.map_or(options.draws, |_| options.max_draws);
+    if options.thin.is_some_and(|thin| thin.checked_mul(draws).is_none()) {
+        let thin = options.thin.unwrap_or(1);
+        return Err(Failure::Usage(format!(
+            "--thin {thin}: need fewer steps for {draws} draws than can be counted"
+        )));
+    }
     let numbers = [
         ("--gamma", options.gamma),
         ("--xi", options.xi),
@@ -264,7 +271,7 @@ impl Job<'_> {
         let warm = WarmUp::new(target)
             .seed(options.seed)
             .chains(options.chains)
-            .draws(options.draws)
+            .draws(expected_draws(options))
             .tolerance(options.bias_tolerance)
             .wanted(wanted(options))
             .stop(self.stop)
@@ -462,6 +469,15 @@ impl Job<'_> {
             ));
         }
         facts
+    }
+}
+
+/// Draws of each chain that the run will have, as far as one knows before: what the warm-up may cost follows from it.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count between two others")]
+fn expected_draws(options: &FitOptions) -> u64 {
+    match options.target_ess {
+        Some(target) => ((target / options.chains as f64).ceil() as u64).clamp(1, options.max_draws),
+        None => options.draws,
     }
 }
 

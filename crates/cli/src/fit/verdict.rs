@@ -91,7 +91,7 @@ pub(super) fn warnings(
             "high_rhat",
             format!(
                 "R-hat of `{name}` is {rhat:.3}: above {APART} the chains do not agree yet. Longer chains help: --draws {}",
-                4 * sampled.draws
+                sampled.draws.saturating_mul(4)
             ),
         );
     }
