@@ -1,5 +1,7 @@
 //! What a warm-up needs of a target: its mode, its Hessian there, and itself in other coordinates. And what each costs, in gradients.
 
+use std::cell::Cell;
+
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{
     Chebyshev, Gradient, LineIntegral, Method, Mode, ModeSearch, Ridge, Whitened, Whitening,
@@ -89,6 +91,23 @@ impl<G: Gradient + Sync + Clone> BlackBox<G> {
     }
 }
 
+/// A gradient that counts its calls.
+struct Counted<'a, G> {
+    gradient: &'a G,
+    calls: Cell<u64>,
+}
+
+impl<G: Gradient> Gradient for Counted<'_, G> {
+    fn dimension(&self) -> usize {
+        self.gradient.dimension()
+    }
+
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+        self.calls.set(self.calls.get() + 1);
+        self.gradient.gradient(point, gradient)
+    }
+}
+
 /// Step of the differences that make a Hessian of gradients, as a fraction of a coordinate's size: the cube root of the rounding unit.
 const STEP: f64 = 6e-6;
 
@@ -102,10 +121,9 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
     fn mode(&self) -> Result<(Mode, u64), Error> {
         // A hundredth of a standard deviation is near enough for coordinates.
         let search = ModeSearch::new().with_tolerance(0.01)?.with_start(self.start.clone());
-        let mode = search.of_gradient(&self.gradient)?;
-        // A search along a line takes two gradients as a rule.
-        let spent = 2 * mode.iterations as u64;
-        Ok((mode, spent))
+        let counted = Counted { gradient: &self.gradient, calls: Cell::new(0) };
+        let mode = search.of_gradient(&counted)?;
+        Ok((mode, counted.calls.get()))
     }
 
     /// By central differences, made symmetric.
