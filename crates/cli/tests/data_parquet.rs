@@ -125,22 +125,3 @@ fn bent_files_are_refused_or_read_and_never_panic() {
     let error = Table::from_bytes("d.parquet", b"PAR1 and no more").unwrap_err();
     assert!(matches!(error, DataError::Parquet { .. }), "{error}");
 }
-
-/// Files of other writers: `RIDGEWALK_DATA=FILE cargo test -p ridgewalk-cli --features parquet --test data_parquet -- --ignored --nocapture`.
-#[test]
-#[ignore = "needs a file"]
-fn a_file_of_another_writer() {
-    let path = std::env::var("RIDGEWALK_DATA").unwrap();
-    let start = std::time::Instant::now();
-    match Table::read(path.as_ref()) {
-        Ok(table) => {
-            println!("{} rows in {:?}", table.rows(), start.elapsed());
-            for column in table.columns() {
-                let numbers = column.numbers().map(|values| values[..values.len().min(4)].to_vec());
-                let texts = column.texts().map(|texts| format!("{:?}", &texts[..texts.len().min(6)]));
-                println!("{}: {numbers:?} {texts:?}", column.name());
-            }
-        }
-        Err(error) => println!("{error} in {:?}", start.elapsed()),
-    }
-}

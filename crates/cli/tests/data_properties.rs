@@ -143,33 +143,3 @@ proptest! {
         }
     }
 }
-
-/// How long 20,000 rows of 20 numbers take; `cargo test --profile checks -p ridgewalk-cli --test data_properties -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    let mut text = (0..20).map(|index| format!("c{index}")).collect::<Vec<_>>().join(",");
-    let mut state = 1_u64;
-    for _ in 0..20_000 {
-        text.push('\n');
-        for column in 0..20 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let value = (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;
-            text.push_str(&if column == 0 { value.to_string() } else { format!(",{value}") });
-        }
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("d.csv");
-    std::fs::write(&path, &text).unwrap();
-    let mut best = [f64::INFINITY; 2];
-    for _ in 0..30 {
-        let start = std::time::Instant::now();
-        let table = Table::read(&path).unwrap();
-        let read = start.elapsed().as_secs_f64();
-        let question = Question { standardize: true, ..Question::new("c0", FamilyName::Gaussian) };
-        Frame::new(&table, &question).unwrap();
-        best = [best[0].min(read), best[1].min(start.elapsed().as_secs_f64() - read)];
-    }
-    let [read, frame] = best.map(|seconds| seconds * 1e3);
-    println!("20,000 x 20, {} bytes, best of 30: read {read:.1} ms, frame {frame:.1} ms", text.len());
-}
