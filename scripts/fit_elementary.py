@@ -8,6 +8,7 @@ prints the tables in crates/potentials/src/elementary.rs, lowest power first, an
 
     e^r - 1 = r + r^2 q(r)             for |r| <= 0.3467 (half of log 2)
     2 artanh(f) = 2 f + f^3 w(f^2)     for f^2 <= 0.0445 (ratios between 0.65 and 1.54)
+    the same                           for f^2 <= 0.1112 (ratios between 1 and 2)
 """
 from mpmath import atanh, cos, expm1, matrix, lu_solve, mp, mpf, pi, sqrt
 
@@ -56,10 +57,10 @@ def main():
     c = fit(q, -reach, reach, 9)
     table("EXPM1", c)
     print("//", largest(lambda r: (r + r**2 * value(c, r)) / expm1(r) - 1, -reach, reach))
-    reach = mpf("0.0445")
-    c = fit(w, mpf("1e-30"), reach, 7)
-    table("ARTANH", c)
-    print("//", largest(lambda z: (2 * sqrt(z) + sqrt(z) ** 3 * value(c, z)) / (2 * atanh(sqrt(z))) - 1, mpf(0), reach))
+    for name, reach, degree in [("ARTANH", mpf("0.0445"), 7), ("ARTANH_TO_THIRD", mpf("0.1112"), 9)]:
+        c = fit(w, mpf("1e-30"), reach, degree)
+        table(name, c)
+        print("//", largest(lambda z: (2 * sqrt(z) + sqrt(z) ** 3 * value(c, z)) / (2 * atanh(sqrt(z))) - 1, mpf(0), reach))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 //! Line integrals and gradients of a ridge-separable potential for many chains: who computes what.
 //!
-//! Chains go in tiles of up to eight, rows in blocks; a tile and a block make a task, and tasks run on the threads of rayon's current
-//! pool. Each task leaves a sum of its own, and the sums of a tile are added in the order of the rows. Where blocks end depends on the
-//! design alone, so that results are the same, to the last bit, for any number of threads.
+//! Chains go in tiles of eight, and a few tiles together make a span, for which each row is fetched once; chains that do not fill a tile
+//! are a span of their own. Rows go in blocks; a span and a block make a task, and tasks run on the threads of rayon's current pool. Each
+//! task leaves sums of its own, and those of a chain are added in the order of the rows. Where blocks end depends on the design alone, so
+//! that results are the same, to the last bit, for any number of threads.
 
 use rayon::prelude::*;
 
@@ -11,7 +12,7 @@ use crate::design::Design;
 use crate::error::{Error, length};
 use crate::families::Family;
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
-use crate::pass::{Rows, pass};
+use crate::pass::{Rows, Tiles, pass};
 use crate::ridge::Ridge;
 
 /// Chains in a tile.
@@ -25,32 +26,88 @@ const ENTRIES_PER_SUM: usize = 32;
 /// Work for all chains below which it is not shared out. An estimate, about a hundred microseconds: not yet measured on idle cores.
 const WORTH_SHARING: usize = 1 << 18;
 
-/// The segments of all chains, or, without momenta, their points.
+/// The most tiles of a span.
+const SPAN: usize = 4;
+/// The most bytes of a span's columns and sums: a good part of the second-level cache, beside a block of rows.
+const SPAN_BYTES: usize = 160 << 10;
+
+/// Blocks from which on threads have about equally many.
+const EVEN_BLOCKS: usize = 8;
+
+/// The segments of some chains, or, without momenta, their points.
 #[derive(Clone, Copy)]
 struct Paths<'a> {
     length: f64,
+    d: usize,
     positions: &'a [f64],
     momenta: Option<&'a [f64]>,
 }
 
 impl Paths<'_> {
-    /// The paths of the chains in a tile of at most TILE.
-    fn tile(&self, index: usize, d: usize) -> Self {
-        let range = index * TILE * d..((index + 1) * TILE * d).min(self.positions.len());
-        Self {
-            length: self.length,
-            positions: &self.positions[range.clone()],
-            momenta: self.momenta.map(|p| &p[range]),
-        }
+    fn chains(&self) -> usize {
+        self.positions.len() / self.d
+    }
+
+    /// The paths of the chains in a span.
+    fn of(&self, span: Span) -> Self {
+        let range = span.first * self.d..(span.first + span.chains) * self.d;
+        Self { positions: &self.positions[range.clone()], momenta: self.momenta.map(|p| &p[range]), ..*self }
     }
 }
 
-/// How wide a tile must be for so many chains: a few lanes that nobody needs cost about as much as more, narrower tiles.
-fn width(chains: usize) -> usize {
-    match chains {
-        1 => 1,
-        2..=4 => 4,
-        _ => TILE,
+/// Chains that a task takes together: some whole tiles, or what does not fill one.
+#[derive(Clone, Copy)]
+struct Span {
+    first: usize,
+    chains: usize,
+}
+
+impl Span {
+    /// How wide its tiles are: a few lanes that nobody needs cost about as much as more, narrower tiles.
+    fn width(self) -> usize {
+        match self.chains {
+            1 => 1,
+            2..=4 => 4,
+            _ => TILE,
+        }
+    }
+
+    fn tiles(self) -> usize {
+        self.chains.div_ceil(TILE)
+    }
+}
+
+/// How chains go into spans.
+#[derive(Clone, Copy)]
+struct Spans {
+    chains: usize,
+    /// Chains of a whole span.
+    most: usize,
+}
+
+impl Spans {
+    fn new(chains: usize, d: usize) -> Self {
+        let tile = 3 * TILE * size_of::<f64>() * d;
+        Self { chains, most: TILE * (SPAN_BYTES / tile).clamp(1, SPAN) }
+    }
+
+    /// Whole tiles only; the rest is a span of its own.
+    fn whole(self) -> usize {
+        self.chains / TILE * TILE
+    }
+
+    fn count(self) -> usize {
+        self.whole().div_ceil(self.most) + usize::from(self.whole() < self.chains)
+    }
+
+    fn get(self, index: usize) -> Span {
+        let first = (index * self.most).min(self.whole());
+        let last = if first < self.whole() { (first + self.most).min(self.whole()) } else { self.chains };
+        Span { first, chains: last - first }
+    }
+
+    fn all(self) -> impl Iterator<Item = Span> {
+        (0..self.count()).map(move |index| self.get(index))
     }
 }
 
@@ -58,63 +115,47 @@ impl<F: Family> Ridge<'_, F> {
     /// `values`, where asked for, has a number for each chain.
     fn run(&self, paths: Paths<'_>, out: &mut [f64], mut values: Option<&mut [f64]>, scratch: &mut Scratch) {
         let d = self.dimension();
-        let chains = out.len() / d;
-        let (tiles, blocks) = (chains.div_ceil(TILE), self.blocks());
+        let (spans, blocks) = (Spans::new(paths.chains(), d), self.blocks());
         let columns = if paths.momenta.is_some() { 2 * TILE } else { TILE };
         let with_values = values.is_some();
-        let shared =
-            tiles * blocks > 1 && self.work() * chains >= WORTH_SHARING && rayon::current_num_threads() > 1;
-        // Behind the sums of the coordinates those of the values.
-        let (packed_size, sums_size) = (columns * d, TILE * (d + 1));
+        let shared = spans.count() * blocks > 1
+            && self.worth_sharing(paths.chains())
+            && rayon::current_num_threads() > 1;
+        // Room for the widest span, and behind the sums of the coordinates those of the values.
+        let tiles = spans.all().map(Span::tiles).max().unwrap_or(0);
+        let (packed_size, sums_size) = (tiles * columns * d, tiles * TILE * (d + 1));
         let (packed, sums) = scratch.tiles(
-            if shared { tiles * packed_size } else { packed_size },
-            if shared { tiles * blocks * sums_size } else { sums_size },
+            if shared { spans.count() * packed_size } else { packed_size },
+            if shared { spans.count() * blocks * sums_size } else { sums_size },
         );
+        out.fill(0.0);
+        if let Some(values) = &mut values {
+            values.fill(0.0);
+        }
         if shared {
             packed
                 .par_chunks_mut(packed_size)
                 .enumerate()
-                .for_each(|(tile, packed)| pack(&paths.tile(tile, d), d, packed));
+                .for_each(|(index, packed)| pack(&paths.of(spans.get(index)), spans.get(index), packed));
             sums.par_chunks_mut(sums_size).enumerate().for_each(|(task, sums)| {
-                let (tile, block) = (task / blocks, task % blocks);
-                let packed = &packed[tile * packed_size..(tile + 1) * packed_size];
-                self.sum(&paths.tile(tile, d), block, packed, sums, with_values);
+                let (index, block) = (task / blocks, task % blocks);
+                let packed = &packed[index * packed_size..(index + 1) * packed_size];
+                self.sum(spans.get(index), block, packed, sums, paths.momenta.is_some(), with_values);
             });
-            if let Some(values) = &mut values {
-                for (tile, values) in values.chunks_mut(TILE).enumerate() {
-                    values.fill(0.0);
-                    for block in 0..blocks {
-                        add_values(&sums[(tile * blocks + block) * sums_size..][..sums_size], d, values);
-                    }
+            for (task, sums) in sums.chunks(sums_size).enumerate() {
+                unpack(sums, spans.get(task / blocks), d, out, values.as_deref_mut());
+            }
+            out.par_chunks_mut(d).enumerate().for_each(|(chain, out)| self.finish(&paths, chain, out));
+        } else {
+            for span in spans.all() {
+                pack(&paths.of(span), span, packed);
+                for block in 0..blocks {
+                    self.sum(span, block, packed, sums, paths.momenta.is_some(), with_values);
+                    unpack(sums, span, d, out, values.as_deref_mut());
                 }
             }
-            out.par_chunks_mut(TILE * d).enumerate().for_each(|(tile, out)| {
-                out.fill(0.0);
-                for block in 0..blocks {
-                    unpack(&sums[(tile * blocks + block) * sums_size..][..sums_size], d, out);
-                }
-                self.finish(&paths.tile(tile, d), out);
-            });
-        } else {
-            for (tile, out) in out.chunks_mut(TILE * d).enumerate() {
-                let paths = paths.tile(tile, d);
-                pack(&paths, d, packed);
-                out.fill(0.0);
-                let mut values = values.as_mut().map(|values| {
-                    let last = ((tile + 1) * TILE).min(values.len());
-                    &mut values[tile * TILE..last]
-                });
-                if let Some(values) = &mut values {
-                    values.fill(0.0);
-                }
-                for block in 0..blocks {
-                    self.sum(&paths, block, packed, sums, with_values);
-                    unpack(sums, d, out);
-                    if let Some(values) = &mut values {
-                        add_values(sums, d, values);
-                    }
-                }
-                self.finish(&paths, out);
+            for (chain, out) in out.chunks_mut(d).enumerate() {
+                self.finish(&paths, chain, out);
             }
         }
     }
@@ -124,20 +165,35 @@ impl<F: Family> Ridge<'_, F> {
         self.design().entries() + SLOPE * self.design().rows()
     }
 
+    fn worth_sharing(&self, chains: usize) -> bool {
+        self.work().saturating_mul(chains) >= WORTH_SHARING
+    }
+
     /// The number of blocks of rows.
     fn blocks(&self) -> usize {
         let wide = self.design().entries() / (ENTRIES_PER_SUM * self.dimension());
         (self.work() / WORK_PER_BLOCK).min(wide).max(1)
     }
 
-    /// The sum over one block of rows.
-    fn sum(&self, paths: &Paths<'_>, block: usize, packed: &[f64], sums: &mut [f64], with_values: bool) {
-        let d = self.dimension();
-        let chains = paths.positions.len() / d;
+    /// The sums over one block of rows.
+    fn sum(
+        &self,
+        span: Span,
+        block: usize,
+        packed: &[f64],
+        sums: &mut [f64],
+        with_momenta: bool,
+        with_values: bool,
+    ) {
         let (rows, blocks) = (self.design().rows(), self.blocks());
-        let (first, last) = (block * rows / blocks, (block + 1) * rows / blocks);
-        let task = Task { first, last, chains, with_values };
-        match (width(chains), paths.momenta.is_some()) {
+        let task = Task {
+            first: block * rows / blocks,
+            last: (block + 1) * rows / blocks,
+            chains: span.chains,
+            tiles: span.tiles(),
+            with_values,
+        };
+        match (span.width(), with_momenta) {
             (1, true) => self.pass::<1, 2>(task, packed, sums),
             (1, false) => self.pass::<1, 1>(task, packed, sums),
             (4, true) => self.pass::<4, 8>(task, packed, sums),
@@ -148,64 +204,64 @@ impl<F: Family> Ridge<'_, F> {
     }
 
     fn pass<const W: usize, const V: usize>(&self, task: Task, packed: &[f64], sums: &mut [f64]) {
-        let Task { first, last, chains, with_values } = task;
+        let Task { first, last, chains, tiles, with_values } = task;
         let d = self.dimension();
         let rows = match self.design() {
             Design::Dense(dense) => Rows::Dense(&dense.values()[first * d..last * d]),
             Design::Sparse(design) => Rows::Sparse { design, first },
         };
-        let (sums, values) = sums.split_at_mut(d * TILE);
-        let sums = &mut sums[..d * W];
+        let (sums, values) = sums.split_at_mut(tiles * d * W);
+        let values = &mut values[..tiles * W];
         sums.fill(0.0);
         values.fill(0.0);
-        pass::<F, W, V>(
-            rows,
-            &self.terms(first..last),
-            packed[..d * V].as_chunks().0,
+        let tiles = Tiles {
+            d,
+            packed: packed[..tiles * d * V].as_chunks().0,
             chains,
-            sums.as_chunks_mut().0,
-            with_values.then_some(values),
-        );
+            sums: sums.as_chunks_mut().0,
+            values: with_values.then_some(values),
+        };
+        pass::<F, W, V>(rows, &self.terms(first..last), tiles);
     }
 
-    /// Sums over the rows to integrals: times the length, and what the quadratic part adds.
-    fn finish(&self, paths: &Paths<'_>, out: &mut [f64]) {
-        let d = self.dimension();
-        for (chain, out) in out.chunks_exact_mut(d).enumerate() {
-            let range = chain * d..(chain + 1) * d;
-            let position = &paths.positions[range.clone()];
-            match paths.momenta {
-                Some(momenta) => {
-                    out.iter_mut().for_each(|sum| *sum *= paths.length);
-                    self.quadratic().add_integral(paths.length, position, &momenta[range], out);
-                }
-                None => self.quadratic().add_gradient(position, out),
+    /// Sums over the rows to the integral of one chain: times the length, and what the quadratic part adds.
+    fn finish(&self, paths: &Paths<'_>, chain: usize, out: &mut [f64]) {
+        let range = chain * paths.d..(chain + 1) * paths.d;
+        let position = &paths.positions[range.clone()];
+        match paths.momenta {
+            Some(momenta) => {
+                out.iter_mut().for_each(|sum| *sum *= paths.length);
+                self.quadratic().add_integral(paths.length, position, &momenta[range], out);
             }
+            None => self.quadratic().add_gradient(position, out),
         }
     }
 }
 
-/// Rows for the chains of a tile.
+/// Rows for the chains of a span.
 #[derive(Clone, Copy)]
 struct Task {
     first: usize,
     last: usize,
     chains: usize,
+    tiles: usize,
     with_values: bool,
 }
 
-/// The columns of a tile side by side, positions before momenta times the length.
-fn pack(paths: &Paths<'_>, d: usize, packed: &mut [f64]) {
-    let w = width(paths.positions.len() / d);
+/// The columns of a span, tile after tile; in a tile side by side, positions before momenta times the length.
+fn pack(paths: &Paths<'_>, span: Span, packed: &mut [f64]) {
+    let (d, w) = (paths.d, span.width());
     let v = if paths.momenta.is_some() { 2 * w } else { w };
-    let packed = &mut packed[..v * d];
-    packed.fill(0.0);
-    for (j, position) in paths.positions.chunks_exact(d).enumerate() {
-        packed[j..].iter_mut().step_by(v).zip(position).for_each(|(into, x)| *into = *x);
+    if span.chains < w {
+        packed[..v * d].fill(0.0);
+    }
+    let place = |chain: usize| chain / w * v * d + chain % w;
+    for (chain, position) in paths.positions.chunks_exact(d).enumerate() {
+        packed[place(chain)..].iter_mut().step_by(v).zip(position).for_each(|(into, x)| *into = *x);
     }
     if let Some(momenta) = paths.momenta {
-        for (j, momentum) in momenta.chunks_exact(d).enumerate() {
-            packed[w + j..]
+        for (chain, momentum) in momenta.chunks_exact(d).enumerate() {
+            packed[place(chain) + w..]
                 .iter_mut()
                 .step_by(v)
                 .zip(momentum)
@@ -214,17 +270,18 @@ fn pack(paths: &Paths<'_>, d: usize, packed: &mut [f64]) {
     }
 }
 
-/// Adds the sums of a tile to its chains.
-fn unpack(sums: &[f64], d: usize, out: &mut [f64]) {
-    let w = width(out.len() / d);
-    for (j, out) in out.chunks_exact_mut(d).enumerate() {
-        out.iter_mut().zip(sums[j..].iter().step_by(w)).for_each(|(out, sum)| *out += sum);
+/// Adds the sums of a span to its chains, and the values, which stand behind them.
+fn unpack(sums: &[f64], span: Span, d: usize, out: &mut [f64], values: Option<&mut [f64]>) {
+    let w = span.width();
+    let chains = span.first..span.first + span.chains;
+    for (chain, out) in out[chains.start * d..chains.end * d].chunks_exact_mut(d).enumerate() {
+        let sums = &sums[chain / w * w * d + chain % w..];
+        out.iter_mut().zip(sums.iter().step_by(w)).for_each(|(out, sum)| *out += sum);
     }
-}
-
-/// Adds the values of a tile, which stand behind its sums, to those of its chains.
-fn add_values(sums: &[f64], d: usize, values: &mut [f64]) {
-    values.iter_mut().zip(&sums[d * TILE..]).for_each(|(value, sum)| *value += sum);
+    if let Some(values) = values {
+        let sums = &sums[span.tiles() * w * d..];
+        values[chains].iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
+    }
 }
 
 impl<F: Family> Ridge<'_, F> {
@@ -243,7 +300,7 @@ impl<F: Family> Ridge<'_, F> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;
         length("the list of values", values.len(), positions.len() / d)?;
-        self.run(Paths { length: 1.0, positions, momenta: None }, gradients, Some(values), scratch);
+        self.run(Paths { length: 1.0, d, positions, momenta: None }, gradients, Some(values), scratch);
         for (value, position) in values.iter_mut().zip(positions.chunks_exact(d)) {
             *value += self.quadratic().value(position);
         }
@@ -269,7 +326,8 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         whole_chains(self.dimension(), positions, momenta, integrals)?;
-        self.run(Paths { length, positions, momenta: Some(momenta) }, integrals, None, scratch);
+        let d = self.dimension();
+        self.run(Paths { length, d, positions, momenta: Some(momenta) }, integrals, None, scratch);
         Ok(())
     }
 
@@ -280,8 +338,14 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         whole_chains(self.dimension(), positions, positions, gradients)?;
-        self.run(Paths { length: 1.0, positions, momenta: None }, gradients, None, scratch);
+        let d = self.dimension();
+        self.run(Paths { length: 1.0, d, positions, momenta: None }, gradients, None, scratch);
         Ok(())
+    }
+
+    fn shares_out(&self, chains: usize) -> bool {
+        // Fewer blocks would leave a thread waiting for the last one.
+        self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::segment::Segment;
 /// |s| and |t| up to which the means over a segment hold: no exponential leaves the range of doubles.
 const REACH: f64 = 300.0;
 /// Shorter segments are taken to be so long; a mean does not see the difference.
-const SHORTEST: f64 = 1e-20;
+pub(crate) const SHORTEST: f64 = 1e-20;
 
 /// Added to a small number and taken away again it rounds to whole numbers; in between, the last bits are that whole number.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
@@ -21,7 +21,7 @@ const TWO_52: f64 = 4_503_599_627_370_496.0;
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// (e^r − 1 − r)/r² for |r| <= log(2)/2 and (2 artanh f − 2 f)/f³ in f² up to 0.0445, from `scripts/fit_elementary.py`.
+/// (e^r − 1 − r)/r² for |r| <= log(2)/2, and (2 artanh f − 2 f)/f³ in f² up to 0.0445 and up to 1/9, from `scripts/fit_elementary.py`.
 const EXPM1: [f64; 10] = [
     0.5000000000000001,
     0.16666666666666669,
@@ -45,6 +45,19 @@ const ARTANH: [f64; 8] = [
     0.13831887471883703,
 ];
 
+const ARTANH_TO_THIRD: [f64; 10] = [
+    0.6666666666666666,
+    0.40000000000014696,
+    0.2857142856707911,
+    0.2222222272042616,
+    0.18181789285384733,
+    0.15385574295443374,
+    0.13314074851253788,
+    0.12001732404458636,
+    0.08797369871009904,
+    0.16171187676141038,
+];
+
 /// A loop to be compiled for the machine it runs on; FUSED says whether that has fused multiply-add.
 pub(crate) trait Kernel {
     /// What it gives back.
@@ -56,12 +69,29 @@ pub(crate) trait Kernel {
 
 /// Runs a kernel with the best instructions there are.
 pub(crate) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(test)]
+    if PLAIN.get() {
+        return kernel.run::<false>();
+    }
     let arch = Arch::new();
     if matches!(arch, Arch::Scalar) {
         arch.dispatch(Compiled::<K, false>(kernel))
     } else {
         arch.dispatch(Compiled::<K, true>(kernel))
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static PLAIN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Does what it is given as machines without fused multiply-add do it.
+#[cfg(test)]
+pub(crate) fn without_fused(does: impl FnOnce()) {
+    PLAIN.set(true);
+    does();
+    PLAIN.set(false);
 }
 
 struct Compiled<K, const FUSED: bool>(K);
@@ -79,6 +109,23 @@ impl<K: Kernel, const FUSED: bool> WithSimd for Compiled<K, FUSED> {
 #[inline(always)]
 pub(crate) fn fma<const FUSED: bool>(a: f64, x: f64, y: f64) -> f64 {
     if FUSED { a.mul_add(x, y) } else { a * x + y }
+}
+
+/// a b − product, where product is a b rounded: by fused multiply-add, or from the halves of both (Dekker), which holds while nothing of it
+/// leaves the range of doubles.
+#[inline(always)]
+pub(crate) fn product_rest<const FUSED: bool>(a: f64, b: f64, product: f64) -> f64 {
+    if FUSED {
+        return a.mul_add(b, -product);
+    }
+    const SPLITTER: f64 = 134_217_729.0;
+    let halves = |x: f64| {
+        let shifted = SPLITTER * x;
+        let high = shifted - (shifted - x);
+        (high, x - high)
+    };
+    let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
+    ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 }
 
 /// Even and odd powers apart: half the latency of Horner's rule.
@@ -112,6 +159,17 @@ pub(crate) fn exp<const FUSED: bool>(x: f64, rest: f64) -> f64 {
     fma::<FUSED>(power, growth, power)
 }
 
+/// e^(x + constant + rest) for |x + constant| <= 700: as if the constant were added to x without rounding.
+#[inline(always)]
+pub(crate) fn exp_of_sum<const FUSED: bool>(x: f64, constant: f64, rest: f64) -> f64 {
+    let rounded = fma::<FUSED>(x + constant, std::f64::consts::LOG2_E, ROUNDER);
+    let n = rounded - ROUNDER;
+    let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+    let r = (fma::<FUSED>(-n, LN_2_HIGH, x) + constant) + fma::<FUSED>(-n, LN_2_LOW, rest);
+    let growth = fma::<FUSED>(r * r, polynomial::<FUSED, _>(&EXPM1, r), r);
+    fma::<FUSED>(power, growth, power)
+}
+
 /// e^x − 1 for |x| <= 700.
 #[inline(always)]
 fn expm1<const FUSED: bool>(x: f64) -> f64 {
@@ -119,12 +177,19 @@ fn expm1<const FUSED: bool>(x: f64) -> f64 {
     fma::<FUSED>(power, growth, power - 1.0)
 }
 
+/// e^x and e^x − 1 for |x| <= 700.
+#[inline(always)]
+pub(crate) fn exp_and_expm1<const FUSED: bool>(x: f64) -> (f64, f64) {
+    let (power, growth) = reduced::<FUSED>(x, 0.0);
+    (fma::<FUSED>(power, growth, power), fma::<FUSED>(power, growth, power - 1.0))
+}
+
 /// log((base + gain)/base) for a positive base and a gain >= 0: relative to it, however small the gain.
 ///
 /// With 2^k the power of 2 next to the ratio and f = (ratio − 2^k)/(ratio + 2^k) it is k log 2 + 2 artanh f, and one division makes f. The
 /// bits of a double, read as a whole number, are nearly its logarithm: their difference tells k.
 #[inline(always)]
-fn log_ratio<const FUSED: bool>(gain: f64, base: f64) -> f64 {
+pub(crate) fn log_ratio<const FUSED: bool>(gain: f64, base: f64) -> f64 {
     const HALF: u64 = 1 << 51;
     const EXPONENT: u64 = 0xfff << 52;
     let sum = base + gain;
@@ -139,10 +204,14 @@ fn log_ratio<const FUSED: bool>(gain: f64, base: f64) -> f64 {
     fma::<FUSED>(k, std::f64::consts::LN_2, fma::<FUSED>(2.0, f, tail))
 }
 
-/// log(1 + e^x) for |x| <= 700.
+/// log(1 + e^-|x|) for |x| <= 700. For w = e^-|x| it is 2 artanh f with f = w/(2 + w), at most 1/3.
 #[inline(always)]
-pub(crate) fn softplus<const FUSED: bool>(x: f64) -> f64 {
-    x.max(0.0) + log_ratio::<FUSED>(exp::<FUSED>(-x.abs(), 0.0), 1.0)
+pub(crate) fn softplus_below<const FUSED: bool>(x: f64) -> f64 {
+    let w = exp::<FUSED>(-x.abs(), 0.0);
+    let f = w / (2.0 + w);
+    let square = f * f;
+    let tail = (f * square) * polynomial::<FUSED, _>(&ARTANH_TO_THIRD, square);
+    fma::<FUSED>(2.0, f, tail)
 }
 
 /// Whether the functions below hold for the segment from s to s + t.
@@ -236,48 +305,4 @@ pub(crate) fn mean_tanh_halves<const FUSED: bool>(
 pub(crate) fn tanh_half<const FUSED: bool>(s: f64) -> f64 {
     let growth = expm1::<FUSED>(s.abs());
     (growth / (growth + 2.0)).copysign(s)
-}
-
-/// 1/(1 + e^-s).
-#[inline(always)]
-pub(crate) fn sigmoid<const FUSED: bool>(s: f64) -> f64 {
-    let e = exp::<FUSED>(s, 0.0);
-    e / (1.0 + e)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{CHUNK, mean_exponentials, mean_sigmoids, mean_tanh_halves};
-
-    type Means = fn(&[f64; CHUNK], &[f64; CHUNK], &mut [f64; CHUNK]);
-
-    /// Machines without fused multiply-add take forms that this one never would.
-    #[test]
-    fn the_means_hold_without_fused_multiply_add() {
-        let pairs: [(Means, Means); 3] = [
-            (mean_sigmoids::<true>, mean_sigmoids::<false>),
-            (mean_exponentials::<true>, mean_exponentials::<false>),
-            (mean_tanh_halves::<true>, mean_tanh_halves::<false>),
-        ];
-        for (fused, plain) in pairs {
-            for seed in 0..200_u32 {
-                let s = std::array::from_fn(|i| 9.0 * (f64::from(seed) * 0.71 + i as f64).sin().powi(3));
-                let t =
-                    std::array::from_fn(|i| 7.0 * (f64::from(seed) * 0.37 + i as f64 * 1.3).cos().powi(9));
-                let (mut a, mut b) = ([0.0; CHUNK], [0.0; CHUNK]);
-                fused(&s, &t, &mut a);
-                plain(&s, &t, &mut b);
-                for i in 0..CHUNK {
-                    assert!(
-                        (a[i] / b[i] - 1.0).abs() < 12.0 * f64::EPSILON,
-                        "{} and {} at {}, {}",
-                        a[i],
-                        b[i],
-                        s[i],
-                        t[i]
-                    );
-                }
-            }
-        }
-    }
 }

@@ -34,6 +34,13 @@ pub trait LineIntegral {
     /// As [`LineIntegral::integrate`].
     fn gradients(&self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch)
     -> Result<(), Error>;
+
+    /// Whether the work for so many chains is shared out among threads in here. Chains then do best together, in one call; otherwise those
+    /// of different threads had better call by themselves. This is a matter of speed alone.
+    fn shares_out(&self, chains: usize) -> bool {
+        let _ = chains;
+        false
+    }
 }
 
 /// Working space for [`LineIntegral::integrate`].

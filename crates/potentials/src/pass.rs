@@ -1,4 +1,4 @@
-//! One pass over a design for a tile of chains: both products of a line integral fused, so that each row is fetched once.
+//! One pass over a design for some tiles of chains: both products of a line integral fused, so that each row is fetched once.
 //!
 //! For each row a and each chain of the tile: s = a·θ and t = a·p, a coefficient c from them, and c a added to the chain's sum. A
 //! tile is W chains wide; its columns stand interleaved, V = 2W of them (θ and p) or V = W (θ alone, for gradients), so that a row
@@ -13,6 +13,7 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::design::Sparse;
 use crate::elementary::fma;
 use crate::families::{Family, Observation};
+use crate::narrow;
 
 /// The most rows of a block; a multiple of all the groups of rows below.
 const BLOCK: usize = 96;
@@ -20,6 +21,9 @@ const BLOCK: usize = 96;
 const BLOCK_ENTRIES: usize = 24_576;
 /// Numbers of the tile that a block of rows meets before it goes on to the next: half of the first-level cache.
 const TILE_PART: usize = 2048;
+/// Columns from which on it pays to turn rows over for a single chain.
+#[cfg(target_arch = "x86_64")]
+const NARROW_FROM: usize = 16;
 /// Rows that share one update of the sums: their coefficients stay in registers.
 const ROWS_PER_UPDATE: usize = 6;
 
@@ -50,31 +54,39 @@ pub(crate) struct Terms<'a, F> {
     pub(crate) offsets: &'a [f64],
 }
 
-/// Adds to `sums` (W numbers for each coordinate) what the rows contribute for the tile `packed` (V numbers for each), of whose W chains
-/// the first `chains` are wanted; and to `values`, where they are asked for, the rows' part of U at the points of a tile without momenta.
+/// Tiles of W chains each, one after the other.
+#[derive(Debug)]
+pub(crate) struct Tiles<'a, const W: usize, const V: usize> {
+    /// The dimension d.
+    pub(crate) d: usize,
+    /// Their columns: d times V numbers for each tile.
+    pub(crate) packed: &'a [[f64; V]],
+    /// The chains that are wanted: all, but for some of the last tile.
+    pub(crate) chains: usize,
+    /// What is added to: d times W numbers for each tile.
+    pub(crate) sums: &'a mut [[f64; W]],
+    /// Where values are asked for, U at the points of tiles without momenta: W numbers for each tile.
+    pub(crate) values: Option<&'a mut [f64]>,
+}
+
+/// Adds what the rows contribute for some tiles.
 pub(crate) fn pass<F: Family, const W: usize, const V: usize>(
     rows: Rows<'_>,
     terms: &Terms<'_, F>,
-    packed: &[[f64; V]],
-    chains: usize,
-    sums: &mut [[f64; W]],
-    values: Option<&mut [f64]>,
+    tiles: Tiles<'_, W, V>,
 ) {
     let arch = Arch::new();
     if matches!(arch, Arch::Scalar) {
-        arch.dispatch(Pass::<F, W, V, false> { rows, terms, packed, chains, sums, values });
+        arch.dispatch(Pass::<F, W, V, false> { rows, terms, tiles });
     } else {
-        arch.dispatch(Pass::<F, W, V, true> { rows, terms, packed, chains, sums, values });
+        arch.dispatch(Pass::<F, W, V, true> { rows, terms, tiles });
     }
 }
 
 struct Pass<'a, F, const W: usize, const V: usize, const FUSED: bool> {
     rows: Rows<'a>,
     terms: &'a Terms<'a, F>,
-    packed: &'a [[f64; V]],
-    chains: usize,
-    sums: &'a mut [[f64; W]],
-    values: Option<&'a mut [f64]>,
+    tiles: Tiles<'a, W, V>,
 }
 
 impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, F, W, V, FUSED> {
@@ -82,9 +94,9 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, terms, packed, chains, sums, mut values } = self;
+        let Self { rows, terms, tiles } = self;
+        let Tiles { d, packed, chains, sums, mut values } = tiles;
         let (mut products, mut coefficients) = (Aligned([[0.0; V]; BLOCK]), Aligned([[0.0; W]; BLOCK]));
-        let d = packed.len();
         let step = match rows {
             Rows::Dense(_) => (BLOCK_ENTRIES / d / 12 * 12).clamp(12, BLOCK),
             Rows::Sparse { .. } => BLOCK,
@@ -93,28 +105,32 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
         while from < terms.observations.len() {
             let to = (from + step).min(terms.observations.len());
             let (products, coefficients) = (&mut products.0[..to - from], &mut coefficients.0[..to - from]);
-            match rows {
-                Rows::Dense(values) => {
-                    products.fill([0.0; V]);
-                    dense_products::<S, V, FUSED>(simd, &values[from * d..to * d], packed, products)
-                }
-                Rows::Sparse { design, first } => {
-                    for (row, product) in products.iter_mut().enumerate() {
-                        *product =
-                            sparse_product::<S, V, FUSED>(simd, design.row(first + from + row), packed);
+            for (tile, (packed, sums)) in packed.chunks_exact(d).zip(sums.chunks_exact_mut(d)).enumerate() {
+                let wanted = (chains - tile * W).min(W);
+                let values = values.as_mut().map(|values| &mut values[tile * W..(tile + 1) * W]);
+                match rows {
+                    Rows::Dense(values) => {
+                        products.fill([0.0; V]);
+                        dense_products::<S, V, FUSED>(simd, &values[from * d..to * d], packed, products)
+                    }
+                    Rows::Sparse { design, first } => {
+                        for (row, product) in products.iter_mut().enumerate() {
+                            *product =
+                                sparse_product::<S, V, FUSED>(simd, design.row(first + from + row), packed);
+                        }
                     }
                 }
-            }
-            terms.coefficients(from, chains, products, coefficients, values.as_deref_mut());
-            match rows {
-                Rows::Dense(values) => {
-                    dense_sums::<S, W, FUSED>(simd, &values[from * d..to * d], coefficients, sums)
-                }
-                Rows::Sparse { design, first } => {
-                    for (row, c) in coefficients.iter().enumerate() {
-                        let (indices, values) = design.row(first + from + row);
-                        for (&k, &a) in indices.iter().zip(values) {
-                            add::<S, W, FUSED>(simd, a, c, &mut sums[k]);
+                terms.coefficients(from, wanted, products, coefficients, values);
+                match rows {
+                    Rows::Dense(values) => {
+                        dense_sums::<S, W, FUSED>(simd, &values[from * d..to * d], coefficients, sums)
+                    }
+                    Rows::Sparse { design, first } => {
+                        for (row, c) in coefficients.iter().enumerate() {
+                            let (indices, values) = design.row(first + from + row);
+                            for (&k, &a) in indices.iter().zip(values) {
+                                add::<S, W, FUSED>(simd, a, c, &mut sums[k]);
+                            }
                         }
                     }
                 }
@@ -190,7 +206,17 @@ fn dense_products<S: Simd, const V: usize, const FUSED: bool>(
         let done = match V {
             16.. => groups::<S, V, 3, FUSED>(simd, values, d, columns.clone(), packed, products),
             8..16 => groups::<S, V, 4, FUSED>(simd, values, d, columns.clone(), packed, products),
-            _ => groups::<S, V, 8, FUSED>(simd, values, d, columns.clone(), packed, products),
+            _ => match Arch::new() {
+                #[cfg(target_arch = "x86_64")]
+                Arch::V3(v3) if V == 2 && packed.len() >= NARROW_FROM => {
+                    narrow::products::<V, 2>(v3, values, d, columns.clone(), packed, products)
+                }
+                #[cfg(target_arch = "x86_64")]
+                Arch::V3(v3) if V == 1 && packed.len() >= NARROW_FROM => {
+                    narrow::products::<V, 4>(v3, values, d, columns.clone(), packed, products)
+                }
+                _ => groups::<S, V, 8, FUSED>(simd, values, d, columns.clone(), packed, products),
+            },
         };
         groups::<S, V, 1, FUSED>(simd, &values[done * d..], d, columns, packed, &mut products[done..]);
     }
@@ -259,50 +285,66 @@ fn dense_sums<S: Simd, const W: usize, const FUSED: bool>(
         let columns = index * part..index * part + sums.len();
         let (grouped, left) = values.split_at(groups.len() * ROWS_PER_UPDATE * d);
         for (group, values) in groups.iter().zip(grouped.chunks_exact(ROWS_PER_UPDATE * d)) {
-            update::<S, W, ROWS_PER_UPDATE, FUSED>(simd, values, d, columns.clone(), group, sums);
+            // Zipped rather than indexed: a check of every index costs a fifth of the loop.
+            let row = |r: usize| &values[r * d..][columns.clone()];
+            let c = vectors::<S, W, ROWS_PER_UPDATE>(simd, group);
+            let rows = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3)).zip(row(4)).zip(row(5));
+            for (sum, (((((a, b), e), f), g), h)) in sums.iter_mut().zip(rows) {
+                update::<S, W, ROWS_PER_UPDATE, FUSED>(simd, &[*a, *b, *e, *f, *g, *h], group, &c, sum);
+            }
         }
-        for (c, values) in rest.iter().zip(left.chunks_exact(d)) {
-            update::<S, W, 1, FUSED>(simd, values, d, columns.clone(), &[*c], sums);
+        for (group, values) in rest.iter().zip(left.chunks_exact(d)) {
+            for (sum, a) in sums.iter_mut().zip(&values[columns.clone()]) {
+                add::<S, W, FUSED>(simd, *a, group, sum);
+            }
         }
     }
 }
 
-/// Adds R rows times their coefficients to the sums of some columns.
+/// Coefficients as vectors, where W is a multiple of their width.
+#[inline(always)]
+fn vectors<S: Simd, const W: usize, const R: usize>(
+    simd: S,
+    coefficients: &[[f64; W]; R],
+) -> [[S::f64s; W]; R] {
+    let mut c = [[simd.splat_f64s(0.0); W]; R];
+    for r in 0..R {
+        let (from, _) = S::as_simd_f64s(&coefficients[r]);
+        c[r].iter_mut().zip(from).for_each(|(c, from)| *c = *from);
+    }
+    c
+}
+
+/// Adds entries of one column in R rows times their coefficients to the column's sums.
 #[inline(always)]
 fn update<S: Simd, const W: usize, const R: usize, const FUSED: bool>(
     simd: S,
-    values: &[f64],
-    d: usize,
-    columns: std::ops::Range<usize>,
+    entries: &[f64; R],
     coefficients: &[[f64; W]; R],
-    sums: &mut [[f64; W]],
+    vectors: &[[S::f64s; W]; R],
+    sum: &mut [f64; W],
 ) {
-    let rows: [&[f64]; R] = std::array::from_fn(|r| &values[r * d..][columns.clone()][..sums.len()]);
     if FUSED && W.is_multiple_of(S::F64_LANES) {
-        let mut c = [[simd.splat_f64s(0.0); W]; R];
+        let (sum, _) = S::as_mut_simd_f64s(sum);
+        let mut a = [simd.splat_f64s(0.0); R];
         for r in 0..R {
-            let (from, _) = S::as_simd_f64s(&coefficients[r]);
-            c[r].iter_mut().zip(from).for_each(|(c, from)| *c = *from);
+            a[r] = simd.splat_f64s(entries[r]);
         }
-        for (k, sum) in sums.iter_mut().enumerate() {
-            let (sum, _) = S::as_mut_simd_f64s(sum);
-            let a: [S::f64s; R] = std::array::from_fn(|r| simd.splat_f64s(rows[r][k]));
-            for (j, sum) in sum.iter_mut().enumerate() {
-                let mut total = *sum;
-                for r in 0..R {
-                    total = simd.mul_add_f64s(a[r], c[r][j], total);
-                }
-                *sum = total;
+        for (j, sum) in sum.iter_mut().enumerate() {
+            let mut total = *sum;
+            for r in 0..R {
+                total = simd.mul_add_f64s(a[r], vectors[r][j], total);
             }
+            *sum = total;
         }
     } else {
-        for (k, sum) in sums.iter_mut().enumerate() {
-            for r in 0..R {
-                for j in 0..W {
-                    sum[j] = fma::<FUSED>(rows[r][k], coefficients[r][j], sum[j]);
-                }
+        let mut total = *sum;
+        for r in 0..R {
+            for j in 0..W {
+                total[j] = fma::<FUSED>(entries[r], coefficients[r][j], total[j]);
             }
         }
+        *sum = total;
     }
 }
 

@@ -38,6 +38,19 @@ pub struct Whitening {
     back: Map,
 }
 
+/// The numbers of a [`Whitening`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct SavedWhitening {
+    /// The centre.
+    pub centre: Vec<f64>,
+    /// Whether W is diagonal, and the two lists are diagonals; else they are matrices, row by row.
+    pub diagonal: bool,
+    /// W.
+    pub map: Vec<f64>,
+    /// Its inverse.
+    pub back: Vec<f64>,
+}
+
 /// A linear map of d dimensions.
 #[derive(Debug, Clone, PartialEq)]
 enum Map {
@@ -285,6 +298,39 @@ impl Whitening {
         self.back.add_image(&self.centre, &mut centre);
         centre.iter_mut().for_each(|c| *c = -*c);
         Self { centre, map: self.back.clone(), back: self.map.clone() }
+    }
+
+    /// The numbers it is made of, to be stored: [`Whitening::restore`] makes the same from them, bit for bit.
+    #[must_use]
+    pub fn saved(&self) -> SavedWhitening {
+        let numbers = |map: &Map| match map {
+            Map::Diagonal(list) | Map::Matrix(list) => list.clone(),
+        };
+        SavedWhitening {
+            centre: self.centre.clone(),
+            diagonal: matches!(self.map, Map::Diagonal(_)),
+            map: numbers(&self.map),
+            back: numbers(&self.back),
+        }
+    }
+
+    /// The whitening that was stored.
+    ///
+    /// # Errors
+    /// Lists of lengths that do not fit, and a number that is not finite.
+    pub fn restore(saved: SavedWhitening) -> Result<Self, Error> {
+        let SavedWhitening { centre, diagonal, map, back } = saved;
+        let d = centre.len();
+        finite_centre(&centre)?;
+        for (what, list) in [("the map", &map), ("the inverse map", &back)] {
+            length(what, list.len(), if diagonal { d } else { d * d })?;
+            if let Some(at) = list.iter().position(|x| !x.is_finite()) {
+                let (coefficient, value) = (if diagonal { at } else { at / d }, list[at]);
+                return Err(Error::Whitening { what, coefficient, value, need: "a finite number" });
+            }
+        }
+        let kind = if diagonal { Map::Diagonal } else { Map::Matrix };
+        Ok(Self { centre, map: kind(map), back: kind(back) })
     }
 
     fn lengths(&self, from: &[f64], to: &[f64]) -> Result<(), Error> {

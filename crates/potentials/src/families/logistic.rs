@@ -37,13 +37,7 @@ impl Family for Logistic {
     }
 
     fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
-        if !elementary::vectorised(Values { s, y, values }) {
-            for ((value, &s), &y) in values.iter_mut().zip(s).zip(y) {
-                if !within_reach(s, 0.0) {
-                    *value = self.value(s, y);
-                }
-            }
-        }
+        chunks::values(self, s, y, values, Self::value);
     }
 
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
@@ -63,39 +57,30 @@ impl Family for Logistic {
     }
 }
 
-/// Values of many rows, in vector instructions: n softplus(e) − c e, with e mirrored so that c is at most n/2 and the terms cancel little.
-struct Values<'a> {
-    s: &'a [f64],
-    y: &'a [Observation],
-    values: &'a mut [f64],
-}
-
-impl elementary::Kernel for Values<'_> {
-    /// Whether the results hold for all.
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) -> bool {
-        let mut hold = true;
-        for ((value, &s), &y) in self.values.iter_mut().zip(self.s).zip(self.y) {
-            hold &= within_reach(s, 0.0);
-            let (e, count) = if mirrored(y) { (-s, y.trials - y.response) } else { (s, y.response) };
-            *value = fma::<FUSED>(y.trials, elementary::softplus::<FUSED>(e), -count * e);
-        }
-        hold
-    }
-}
-
-/// n f(s) − y = (n − y) − n f(−s), f the sigmoid: of the two the one with the smaller term keeps more digits, all of them where it is 0.
+/// n f(s) − y = −(n f(−s) − (n − y)), f the sigmoid: of the two the one with the smaller count keeps more digits, all of them where it
+/// is 0.
 #[inline(always)]
 fn mirrored(y: Observation) -> bool {
     y.response + y.response > y.trials
 }
 
+/// −1 for the mirror image.
+#[inline(always)]
+fn sign(y: Observation) -> f64 {
+    if mirrored(y) { -1.0 } else { 1.0 }
+}
+
+/// The smaller count.
+#[inline(always)]
+fn count(y: Observation) -> f64 {
+    if mirrored(y) { y.trials - y.response } else { y.response }
+}
+
 impl Chunked for Logistic {
     #[inline(always)]
     fn segment(&self, s: f64, t: f64, y: Observation) -> (f64, f64) {
-        if mirrored(y) { (-s, -t) } else { (s, t) }
+        let sign = sign(y);
+        (sign * s, sign * t)
     }
 
     #[inline(always)]
@@ -109,14 +94,21 @@ impl Chunked for Logistic {
     }
 
     #[inline(always)]
-    fn at<const FUSED: bool>(s: f64) -> f64 {
-        elementary::sigmoid::<FUSED>(s)
+    fn slope_from<const FUSED: bool>(&self, mean: f64, _: f64, y: Observation) -> f64 {
+        sign(y) * fma::<FUSED>(y.trials, mean, -count(y))
     }
 
+    /// ((n − y) e^s − y)/(1 + e^s): where either count is 0 nothing is subtracted.
     #[inline(always)]
-    fn slope_from<const FUSED: bool>(&self, f: f64, y: Observation) -> f64 {
-        let Observation { response, trials } = y;
-        let (factor, term) = if mirrored(y) { (-trials, trials - response) } else { (trials, -response) };
-        fma::<FUSED>(factor, f, term)
+    fn slope_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        let odds = elementary::exp::<FUSED>(s, 0.0);
+        fma::<FUSED>(y.trials - y.response, odds, -y.response) / (1.0 + odds)
+    }
+
+    /// n softplus(−|s|) and |s| for each observation on the other side of it: both positive.
+    #[inline(always)]
+    fn value_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        let wrong = if s > 0.0 { y.trials - y.response } else { y.response };
+        fma::<FUSED>(y.trials, elementary::softplus_below::<FUSED>(s), wrong * s.abs())
     }
 }

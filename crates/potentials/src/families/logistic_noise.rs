@@ -1,8 +1,8 @@
 //! Robust regression with logistic noise: tails that fall like e^-|e| instead of e^(-e²/2).
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Observation, real, scale};
-use crate::elementary::{self, CHUNK, within_reach};
+use super::{CurvatureBounds, Family, Observation, real, scale, with_digits};
+use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::error::Error;
 use crate::segment::Segment;
 use crate::softplus::{mean_tanh_half, sigmoid, softplus};
@@ -11,6 +11,8 @@ use crate::softplus::{mean_tanh_half, sigmoid, softplus};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogisticNoise {
     scale: f64,
+    /// 1/σ: lists multiply.
+    inverse: f64,
 }
 
 impl LogisticNoise {
@@ -19,7 +21,8 @@ impl LogisticNoise {
     /// # Errors
     /// Unless it is positive and finite.
     pub fn new(scale: f64) -> Result<Self, Error> {
-        Ok(Self { scale: self::scale("noise scale", scale)? })
+        let scale = self::scale("noise scale", scale)?;
+        Ok(Self { scale, inverse: 1.0 / scale })
     }
 }
 
@@ -51,6 +54,10 @@ impl Family for LogisticNoise {
         mean_tanh_half(&Segment::new((s - y.response) / self.scale, t / self.scale)) / self.scale
     }
 
+    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
+        chunks::values(self, s, y, values, Self::value);
+    }
+
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
         chunks::slopes(self, s, y, slopes);
     }
@@ -71,7 +78,8 @@ impl Family for LogisticNoise {
 impl Chunked for LogisticNoise {
     #[inline(always)]
     fn segment(&self, s: f64, t: f64, y: Observation) -> (f64, f64) {
-        ((s - y.response) / self.scale, t / self.scale)
+        let inverse = with_digits(self.inverse);
+        ((s - y.response) * inverse, t * inverse)
     }
 
     #[inline(always)]
@@ -87,12 +95,18 @@ impl Chunked for LogisticNoise {
     }
 
     #[inline(always)]
-    fn at<const FUSED: bool>(s: f64) -> f64 {
-        elementary::tanh_half::<FUSED>(s)
+    fn slope_from<const FUSED: bool>(&self, mean: f64, _: f64, _: Observation) -> f64 {
+        mean * self.inverse
     }
 
     #[inline(always)]
-    fn slope_from<const FUSED: bool>(&self, f: f64, _: Observation) -> f64 {
-        f / self.scale
+    fn slope_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        elementary::tanh_half::<FUSED>((s - y.response) * self.inverse) * self.inverse
+    }
+
+    #[inline(always)]
+    fn value_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        let e = (s - y.response) * self.inverse;
+        fma::<FUSED>(2.0, elementary::softplus_below::<FUSED>(e), e.abs())
     }
 }

@@ -3,6 +3,8 @@
 //! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what makes line integrals exact. A type of
 //! your own that implements [`Family`] works everywhere the built-in ones do.
 
+#[cfg(test)]
+mod accuracy;
 mod chunks;
 mod gaussian;
 mod huber;
@@ -104,6 +106,13 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 /// A scale parameter: positive and finite.
 fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::NotPositive { name, value }) }
+}
+
+/// An inverse of a scale for lists to multiply by, or NaN where it is not a normal number and has lost digits, or all of them: every row of
+/// such a list is then computed by itself, with divisions.
+#[inline(always)]
+fn with_digits(inverse: f64) -> f64 {
+    if inverse.is_normal() { inverse } else { f64::NAN }
 }
 
 /// The objection to trials where there are none.

@@ -1,8 +1,10 @@
 //! Poisson regression with the log link: counts of mean e^s.
 
+use std::sync::LazyLock;
+
 use super::chunks::{self, Chunked};
 use super::{CurvatureBounds, Family, NO_TRIALS, Observation};
-use crate::elementary::{self, CHUNK, within_reach};
+use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::segment::Segment;
 
 /// u = e^s − y s + log y!. Its curvature e^s has no bound: no smoothness, and so no certificate, but sampling works.
@@ -15,6 +17,29 @@ fn mean_exponential(segment: &Segment) -> f64 {
     let Segment { high, length, .. } = *segment;
     let shrink = if length == 0.0 { 1.0 } else { -(-length).exp_m1() / length };
     high.value.exp() * (1.0 + high.rest) * shrink
+}
+
+/// log y! of the counts that most data consist of.
+const KNOWN: usize = 256;
+static LOG_FACTORIALS: LazyLock<[f64; KNOWN]> =
+    LazyLock::new(|| std::array::from_fn(|y| libm::lgamma(y as f64 + 1.0)));
+
+/// log y!, from the list where it is there: the last bits of 2^52 + y are y, if that is a whole number.
+fn log_factorial(y: f64, known: &[f64; KNOWN]) -> f64 {
+    const TWO_52: f64 = 4_503_599_627_370_496.0;
+    let sum = y + TWO_52;
+    let index = sum.to_bits().wrapping_sub(TWO_52.to_bits());
+    match usize::try_from(index).ok().and_then(|index| known.get(index)) {
+        Some(known) if sum - TWO_52 == y => *known,
+        _ => log_gamma(y + 1.0),
+    }
+}
+
+/// Out of the way of the loop that rarely needs it.
+#[cold]
+#[inline(never)]
+fn log_gamma(x: f64) -> f64 {
+    libm::lgamma(x)
 }
 
 impl Family for Poisson {
@@ -46,6 +71,14 @@ impl Family for Poisson {
 
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
         mean_exponential(&Segment::new(s, t)) - y.response
+    }
+
+    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
+        chunks::values(self, s, y, values, |_, s, y| s.exp() - y.response * s);
+        let known: &[f64; KNOWN] = &LOG_FACTORIALS;
+        for (value, y) in values.iter_mut().zip(y) {
+            *value += log_factorial(y.response, known);
+        }
     }
 
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
@@ -82,12 +115,18 @@ impl Chunked for Poisson {
     }
 
     #[inline(always)]
-    fn at<const FUSED: bool>(s: f64) -> f64 {
-        elementary::exp::<FUSED>(s, 0.0)
+    fn slope_from<const FUSED: bool>(&self, mean: f64, _: f64, y: Observation) -> f64 {
+        mean - y.response
     }
 
     #[inline(always)]
-    fn slope_from<const FUSED: bool>(&self, f: f64, y: Observation) -> f64 {
-        f - y.response
+    fn slope_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        elementary::exp::<FUSED>(s, 0.0) - y.response
+    }
+
+    /// Without log y!.
+    #[inline(always)]
+    fn value_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        fma::<FUSED>(-y.response, s, elementary::exp::<FUSED>(s, 0.0))
     }
 }

@@ -2,10 +2,10 @@
 
 use super::chunks::{self, Chunked};
 use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
-use crate::elementary::CHUNK;
+use crate::elementary::{CHUNK, fma};
 use crate::normal::{
     curvature, inverse_mills, inverse_mills_near, log_cdf, mean_inverse_mills, mean_inverse_mills_near,
-    short_and_near,
+    minus_log_cdf_near, near,
 };
 use crate::segment::Segment;
 
@@ -39,6 +39,10 @@ impl Family for Probit {
         binomial_sum(y, || mean_inverse_mills(&segment.mirrored()), || mean_inverse_mills(&segment))
     }
 
+    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
+        chunks::values(self, s, y, values, Self::value);
+    }
+
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
         chunks::slopes(self, s, y, slopes);
     }
@@ -56,18 +60,26 @@ impl Family for Probit {
     }
 }
 
+/// The counts of the side a row's functions are taken on, successes where there are any, and of the mirrored side.
+#[inline(always)]
+fn counts(y: Observation) -> (f64, f64) {
+    if y.response > 0.0 { (y.response, y.trials - y.response) } else { (y.trials, 0.0) }
+}
+
 impl Chunked for Probit {
     #[inline(always)]
     fn segment(&self, s: f64, t: f64, y: Observation) -> (f64, f64) {
-        // Counts in between need both the segment and its mirror image: not here.
-        let all = if y.response == y.trials { 1.0 } else { f64::NAN };
-        let sign = if y.response == 0.0 { -1.0 } else { all };
-        (sign * s, sign * t)
+        if y.response > 0.0 { (s, t) } else { (-s, -t) }
     }
 
     #[inline(always)]
     fn holds(s: f64, t: f64) -> bool {
-        short_and_near(s, t)
+        near(s, t)
+    }
+
+    #[inline(always)]
+    fn both_sides(y: Observation) -> bool {
+        counts(y).1 > 0.0
     }
 
     #[inline(always)]
@@ -76,12 +88,24 @@ impl Chunked for Probit {
     }
 
     #[inline(always)]
-    fn at<const FUSED: bool>(s: f64) -> f64 {
-        inverse_mills_near::<FUSED>(s, 0.0)
+    fn slope_from<const FUSED: bool>(&self, mean: f64, mirrored: f64, y: Observation) -> f64 {
+        let (here, there) = counts(y);
+        let sum = fma::<FUSED>(here, mean, -there * mirrored);
+        if y.response > 0.0 { -sum } else { sum }
     }
 
     #[inline(always)]
-    fn slope_from<const FUSED: bool>(&self, f: f64, y: Observation) -> f64 {
-        if y.response == 0.0 { y.trials * f } else { -y.trials * f }
+    fn slope_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        let (x, _) = self.segment(s, 0.0, y);
+        let mirrored = if BOTH { inverse_mills_near::<FUSED>(-x) } else { 0.0 };
+        self.slope_from::<FUSED>(inverse_mills_near::<FUSED>(x), mirrored, y)
+    }
+
+    #[inline(always)]
+    fn value_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
+        let (x, _) = self.segment(s, 0.0, y);
+        let mirrored = if BOTH { minus_log_cdf_near::<FUSED>(-x) } else { 0.0 };
+        let (here, there) = counts(y);
+        fma::<FUSED>(here, minus_log_cdf_near::<FUSED>(x), there * mirrored)
     }
 }
