@@ -48,6 +48,71 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # A run that may be interrupted
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use ridgewalk::prelude::*;
+//!
+//! /// Draws and the last state as bytes, which a program would write to a disk: the draws first, then the state, whole or not at all.
+//! #[derive(Default)]
+//! struct Safe {
+//!     draws: Memory,
+//!     room: usize,
+//!     state: Vec<u8>,
+//! }
+//!
+//! impl Sink for Safe {
+//!     fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+//!         self.draws.begin(chains, dimension)
+//!     }
+//!
+//!     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+//!         if self.draws.draws(0) == self.room {
+//!             return Err("the disk is full".into());
+//!         }
+//!         self.draws.keep(chain, draw, point)
+//!     }
+//!
+//!     fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+//!         self.state = state.to_bytes();
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let gradient = |x: &[f64], g: &mut [f64]| {
+//!     g[0] = x[0].tanh();
+//!     Ok(())
+//! };
+//! let target = BlackBox::new(FromFn::new(1, gradient), 3, &[0.0])?;
+//! let question = WarmUp::new(&target).seed(1).chains(2);
+//! let warm = question.run()?;
+//! let mut first = Safe { room: 700, ..Safe::default() };
+//! let every = Duration::from_secs(10);
+//! assert!(warm.run(Length::Draws(1000)).checkpoints(every).keep(&mut first).is_err());
+//! let kept = (warm.saved().to_bytes(), first.state);
+//!
+//! // Another process, another day.
+//! let warm = question.restore(SavedWarmUp::from_bytes(&kept.0)?)?;
+//! let state = SavedRun::from_bytes(&kept.1)?;
+//! // Draws that came after the state are to be forgotten: they come again.
+//! let mut second = Safe { room: 2000, ..Safe::default() };
+//! second.begin(2, 1)?;
+//! for (chain, count) in state.draws().into_iter().enumerate() {
+//!     for draw in 0..count {
+//!         let point = first.draws.point(chain, usize::try_from(draw)?).ok_or("a draw that the state counts")?;
+//!         second.keep(chain, draw, point)?;
+//!     }
+//! }
+//! warm.run(Length::Draws(1000)).from_saved(state).checkpoints(every).keep(&mut second)?;
+//!
+//! let mut whole = Memory::default();
+//! warm.run(Length::Draws(1000)).keep(&mut whole)?;
+//! assert!(second.draws == whole, "to the last bit");
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+//! ```
+//!
 //! # A kernel and parameters of your own choice
 //!
 //! ```
@@ -124,6 +189,7 @@ pub mod prelude {
     pub use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, WarmUp, WarmedUp};
     pub use ridgewalk_sampler::{
         Averaged, Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory, Noise, Outcome, Progress,
-        RandomizedMidpoint, Sampler, Sink, Status, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+        RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Status, Stream, Symmetric,
+        ThirdOrder, Ubu, Ula, Workspace,
     };
 }

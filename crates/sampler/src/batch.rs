@@ -170,6 +170,18 @@ impl Batch {
         fields.r[range].copy_from_slice(&state.r);
     }
 
+    /// Writes the gradients at the positions, of all chains or of none; each must have length d.
+    pub(crate) fn set_gradients(&mut self, gradients: &[Option<&[f64]>]) {
+        let d = self.dimension;
+        self.gradient_known = !gradients.is_empty();
+        for (room, gradient) in self.gradient.chunks_exact_mut(d).zip(gradients) {
+            match gradient {
+                Some(gradient) => room.copy_from_slice(gradient),
+                None => self.gradient_known = false,
+            }
+        }
+    }
+
     /// Whether every number of a chain is finite.
     pub(crate) fn is_finite(&self, chain: usize) -> bool {
         let range = self.range(chain);

@@ -11,12 +11,17 @@ use crate::error::{Error, length};
 use crate::group::Schedule;
 use crate::kernels::Kernel;
 use crate::outcome::{ChainReport, Outcome, Progress, Status};
+use crate::saved::SavedRun;
 use crate::sink::Sink;
 
 /// How long the chains go on between two looks at the stop signal.
 const LEG: Duration = Duration::from_millis(50);
 /// The most numbers that are stored between two deliveries to the sink, if that leaves room for one draw of each chain.
 const LEG_NUMBERS: usize = 1 << 20;
+
+/// Saving takes at most the inverse of this of the time, and what is not saved is about this share of what was done.
+const SAVING: u32 = 20;
+const AT_RISK: u32 = 10;
 
 type Tell<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
@@ -33,6 +38,7 @@ pub struct Sampler<'a> {
     draws: u64,
     stop: Option<&'a AtomicBool>,
     progress: Option<Tell<'a>>,
+    pub(crate) saving: Option<Saving>,
 }
 
 #[derive(Debug)]
@@ -68,6 +74,7 @@ impl<'a> Sampler<'a> {
             draws: 1000,
             stop: None,
             progress: None,
+            saving: None,
         }
     }
 
@@ -135,6 +142,15 @@ impl<'a> Sampler<'a> {
         self
     }
 
+    /// The sink is given the state of the run ([`Sink::checkpoint`]): when it begins, then at least this often, in short runs more often,
+    /// and when it is stopped. Less often where saving would take more than a twentieth of the time. When this is done depends on the clock;
+    /// the draws do not.
+    #[must_use]
+    pub fn checkpoints(mut self, longest: Duration) -> Self {
+        self.saving = Some(Saving::new(longest));
+        self
+    }
+
     /// Makes the run.
     ///
     /// # Errors
@@ -190,6 +206,7 @@ impl<'a> Sampler<'a> {
                 stopped = true;
                 break;
             }
+            self.save(ensemble, sink, kept, false)?;
             pace.measure(steps - ensemble.steps(), |leg| ensemble.leg(self.kernel, leg, Some(self.schedule)));
             ensemble.deliver(sink, &mut kept)?;
             if told.elapsed() >= LEG {
@@ -199,8 +216,29 @@ impl<'a> Sampler<'a> {
             }
         }
         sink.flush().map_err(|source| Error::Sink { kept, source })?;
+        self.save(ensemble, sink, kept, stopped)?;
         self.tell(ensemble, steps, began);
         Ok(Outcome { chains: self.reports(ensemble), stopped, seconds: began.elapsed().as_secs_f64() })
+    }
+
+    /// Hands the state to the sink, if it is time or if it must be. No draw may be waiting.
+    fn save(
+        &mut self,
+        ensemble: &Ensemble<'_>,
+        sink: &mut dyn Sink,
+        kept: u64,
+        now: bool,
+    ) -> Result<(), Error> {
+        let Some(saving) = &mut self.saving else { return Ok(()) };
+        if !(now || saving.due()) {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let Schedule { warm_up, thin } = self.schedule;
+        let state = SavedRun { ensemble: ensemble.snapshot(), warm_up, thin, looks: None };
+        sink.checkpoint(state).map_err(|source| Error::Sink { kept, source })?;
+        saving.last = Some((Instant::now(), began.elapsed()));
+        Ok(())
     }
 
     fn tell(&mut self, ensemble: &Ensemble<'_>, of: u64, began: Instant) {
@@ -269,5 +307,27 @@ impl Pace {
         } else if took > LEG * 2 {
             self.steps = (steps / 2).max(1);
         }
+    }
+}
+
+/// When a state was saved, and when the next is.
+#[derive(Debug)]
+pub(crate) struct Saving {
+    longest: Duration,
+    began: Instant,
+    /// When the last state was saved, and how long that took.
+    last: Option<(Instant, Duration)>,
+}
+
+impl Saving {
+    pub(crate) fn new(longest: Duration) -> Self {
+        Self { longest, began: Instant::now(), last: None }
+    }
+
+    fn due(&self) -> bool {
+        self.last.is_none_or(|(at, cost)| {
+            let interval = self.longest.min(self.began.elapsed() / AT_RISK);
+            at.elapsed() >= interval.max(SAVING * cost)
+        })
     }
 }

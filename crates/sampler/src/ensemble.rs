@@ -13,8 +13,8 @@ use crate::noise::Stream;
 use crate::outcome::ChainEnd;
 use crate::sink::Sink;
 
-/// The most chains that take their steps together: as many as the potentials' products are made for.
-const WIDEST: usize = 8;
+/// The most chains that take their steps together: as many as the potentials' passes over data take at a time.
+const WIDEST: usize = 32;
 
 /// Many chains on one potential.
 ///
@@ -54,6 +54,9 @@ pub struct Snapshot {
 pub struct SavedChain {
     /// Its state, or the last good one.
     pub state: State,
+    /// The gradient at its position, where the last step has left it. Without it the next step may have to compute it again, which changes
+    /// the count of gradients and nothing else.
+    pub gradient: Option<Vec<f64>>,
     /// How much of its random stream was used.
     pub position: u128,
     /// Steps that it made.
@@ -94,7 +97,8 @@ impl<'a> Ensemble<'a> {
                 list
             };
             let state = State { theta: start.to_vec(), p: draw(), r: draw() };
-            SavedChain { state, position: stream.position(), steps: 0, gradients: 0, end: None }
+            let position = stream.position();
+            SavedChain { state, gradient: None, position, steps: 0, gradients: 0, end: None }
         });
         Self::restore(potential, Snapshot { seed, steps: 0, chains: chains.collect() })
     }
@@ -120,10 +124,13 @@ impl<'a> Ensemble<'a> {
                     return Err(Error::Start { chain, coordinate, value: list[coordinate] });
                 }
             }
+            length("the gradient of a chain", saved.gradient.as_ref().map_or(d, Vec::len), d)?;
         }
         let mut ensemble = Self { potential, seed, chains: chains.len(), steps, groups: Vec::new() };
-        // No group so wide that threads would be left without one.
-        let width = ensemble.chains.div_ceil(rayon::current_num_threads()).clamp(1, WIDEST);
+        // No group so wide that threads would be left without one, unless the potential has work for them all.
+        let together = ensemble.chains.min(WIDEST);
+        let threads = if potential.shares_out(together) { 1 } else { rayon::current_num_threads() };
+        let width = ensemble.chains.div_ceil(threads).clamp(1, WIDEST);
         ensemble.regroup(chains, width)?;
         Ok(ensemble)
     }
@@ -150,7 +157,7 @@ impl<'a> Ensemble<'a> {
             for (number, saved) in (first..).zip(members) {
                 let stream = Stream::at(self.seed, number as u64, saved.position);
                 let SavedChain { steps, gradients, end, .. } = saved.clone();
-                let chain = Chain { number, stream, steps, gradients, end, kept: Vec::new(), first_kept: 0 };
+                let chain = Chain { number, stream, steps, gradients, end };
                 if chain.end.is_some() {
                     ended.push(chain);
                 } else {
@@ -158,7 +165,10 @@ impl<'a> Ensemble<'a> {
                     active.push(chain);
                 }
             }
-            self.groups.push(Group::new(active, ended, now));
+            let running = members.iter().filter(|saved| saved.end.is_none());
+            let gradients: Vec<Option<&[f64]>> = running.map(|saved| saved.gradient.as_deref()).collect();
+            now.set_gradients(&gradients);
+            self.groups.push(Group::new(first, active, ended, now));
         }
         Ok(())
     }
@@ -224,36 +234,25 @@ impl<'a> Ensemble<'a> {
     /// Hands the draws that are waiting to a sink, draw by draw, and counts them in `kept`. Those that it does not take go on waiting.
     pub(crate) fn deliver(&mut self, sink: &mut dyn Sink, kept: &mut u64) -> Result<(), Error> {
         let d = self.dimension();
-        let mut members: Vec<&mut Chain> = self
-            .groups
-            .iter_mut()
-            .flat_map(|group| group.active.iter_mut().chain(&mut group.ended))
-            .filter(|chain| !chain.kept.is_empty())
-            .collect();
-        members.sort_by_key(|chain| chain.number);
-        let first = members.iter().map(|chain| chain.first_kept).min().unwrap_or(0);
-        let beyond =
-            members.iter().map(|chain| chain.first_kept + (chain.kept.len() / d) as u64).max().unwrap_or(0);
-        let mut given = vec![0_usize; members.len()];
+        let waiting = self.groups.iter().flat_map(|group| &group.waiting).map(|waiting| waiting.draws(d));
+        let waiting = waiting.filter(|draws| !draws.is_empty());
+        let all = waiting.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0);
         let mut outcome = Ok(());
-        'all: for draw in first..beyond {
-            for (chain, given) in members.iter().zip(&mut given) {
-                let Some(point) = chain.kept.get(*given * d..(*given + 1) * d) else { continue };
-                if chain.first_kept + *given as u64 != draw {
-                    continue;
+        // Groups hold chains one after the other: this is the order of their numbers.
+        'all: for draw in all {
+            for group in &mut self.groups {
+                for (chain, waiting) in (group.first..).zip(&mut group.waiting) {
+                    let Some(point) = waiting.next(draw, d) else { continue };
+                    if let Err(source) = sink.keep(chain, draw, point) {
+                        outcome = Err(Error::Sink { kept: *kept, source });
+                        break 'all;
+                    }
+                    waiting.given();
+                    *kept += 1;
                 }
-                if let Err(source) = sink.keep(chain.number, draw, point) {
-                    outcome = Err(Error::Sink { kept: *kept, source });
-                    break 'all;
-                }
-                *given += 1;
-                *kept += 1;
             }
         }
-        for (chain, given) in members.iter_mut().zip(given) {
-            chain.kept.drain(..given * d);
-            chain.first_kept += given as u64;
-        }
+        self.groups.iter_mut().flat_map(|group| &mut group.waiting).for_each(|waiting| waiting.settle(d));
         outcome?;
         sink.flush().map_err(|source| Error::Sink { kept: *kept, source })
     }
@@ -276,10 +275,12 @@ impl<'a> Ensemble<'a> {
             .groups
             .iter()
             .flat_map(Group::states)
-            .map(|(chain, state)| {
+            .map(|(chain, state, gradient)| {
                 let Chain { stream, steps, gradients, end, .. } = chain;
                 let (position, end) = (stream.position(), end.clone());
-                (chain.number, SavedChain { state, position, steps: *steps, gradients: *gradients, end })
+                let saved =
+                    SavedChain { state, gradient, position, steps: *steps, gradients: *gradients, end };
+                (chain.number, saved)
             })
             .collect();
         all.sort_by_key(|(number, _)| *number);

@@ -1,5 +1,8 @@
 //! What can be wrong with a question put to this crate, and what ends a whole run. A chain that fails is no error but a status.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::sink::SinkError;
 
 /// Why a kernel cannot be made, a step not be taken or a run not be started or finished.
@@ -77,6 +80,22 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// The potential panicked outside the steps of a chain. (In a program built with `panic = "abort"` the program has ended instead.)
+    #[error("the gradient panicked: {message}")]
+    Panic {
+        /// The panic's message, if it was text.
+        message: String,
+    },
+    /// A saved state that is cut, changed, of another version or of another run.
+    #[error("the saved {what} cannot be used: found {found}, need {need}")]
+    Saved {
+        /// What it was to be.
+        what: &'static str,
+        /// What it is.
+        found: String,
+        /// What would do.
+        need: String,
+    },
     /// The draws of a pilot could not be summarised.
     #[error(transparent)]
     Diagnostics(#[from] ridgewalk_diagnostics::Error),
@@ -130,4 +149,16 @@ pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     } else {
         Err(ridgewalk_coefficients::Error::NotPositive { name, value }.into())
     }
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+/// Does some work, and gives a panic in it as an error. What the work has made so far must be its own: it is dropped.
+pub(crate) fn catching<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|payload| Err(Error::Panic { message: panic_message(&*payload) }))
 }

@@ -1,10 +1,12 @@
 //! Some chains that take their steps together, as columns of one batch, and what is done when one of them fails.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ridgewalk_potentials::LineIntegral;
 
 use crate::batch::{Batch, State};
+use crate::error::panic_message;
 use crate::kernels::{Kernel, Workspace};
 use crate::noise::{Buffer, Noise, Stream};
 use crate::outcome::{ChainEnd, Why};
@@ -35,9 +37,40 @@ pub(crate) struct Chain {
     pub(crate) steps: u64,
     pub(crate) gradients: u64,
     pub(crate) end: Option<ChainEnd>,
-    /// Its draws that no sink has taken yet, and the number of the first.
-    pub(crate) kept: Vec<f64>,
-    pub(crate) first_kept: u64,
+}
+
+/// A chain's draws that no sink has taken yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Waiting {
+    points: Vec<f64>,
+    /// The number of the first.
+    first: u64,
+    /// How many of them a delivery that is under way has given.
+    given: usize,
+}
+
+impl Waiting {
+    /// The numbers of the draws.
+    pub(crate) fn draws(&self, dimension: usize) -> Range<u64> {
+        self.first..self.first + (self.points.len() / dimension) as u64
+    }
+
+    /// The draw of this number, if it is the next to be given.
+    pub(crate) fn next(&self, draw: u64, dimension: usize) -> Option<&[f64]> {
+        let next = self.first + self.given as u64 == draw;
+        self.points.get(self.given * dimension..(self.given + 1) * dimension).filter(|_| next)
+    }
+
+    pub(crate) fn given(&mut self) {
+        self.given += 1;
+    }
+
+    /// Forgets those that were given.
+    pub(crate) fn settle(&mut self, dimension: usize) {
+        self.points.drain(..self.given * dimension);
+        self.first += self.given as u64;
+        self.given = 0;
+    }
 }
 
 /// Chains that take their steps together.
@@ -47,15 +80,22 @@ pub(crate) struct Group {
     pub(crate) active: Vec<Chain>,
     pub(crate) ended: Vec<Chain>,
     pub(crate) now: Batch,
+    /// In the order of the chains' numbers, which follow each other.
+    pub(crate) waiting: Vec<Waiting>,
+    /// The first chain's number.
+    pub(crate) first: usize,
     next: Batch,
     noise: Buffer,
     workspace: Workspace,
 }
 
 impl Group {
-    pub(crate) fn new(active: Vec<Chain>, ended: Vec<Chain>, now: Batch) -> Self {
+    /// Chains whose numbers follow each other, from `first` on.
+    pub(crate) fn new(first: usize, active: Vec<Chain>, ended: Vec<Chain>, now: Batch) -> Self {
         let next = now.clone();
-        Self { active, ended, now, next, noise: Buffer::default(), workspace: Workspace::default() }
+        let waiting = vec![Waiting::default(); active.len() + ended.len()];
+        let (noise, workspace) = (Buffer::default(), Workspace::default());
+        Self { active, ended, now, waiting, first, next, noise, workspace }
     }
 
     /// Makes steps, and keeps the draws among them.
@@ -73,9 +113,10 @@ impl Group {
             }
             self.step(potential, kernel);
             let Some(schedule) = schedule else { continue };
-            for (slot, chain) in self.active.iter_mut().enumerate() {
+            for (slot, chain) in self.active.iter().enumerate() {
                 if schedule.keeps(chain.steps) {
-                    chain.kept.extend_from_slice(&self.now.theta()[self.now.range(slot)]);
+                    let waiting = &mut self.waiting[chain.number - self.first];
+                    waiting.points.extend_from_slice(&self.now.theta()[self.now.range(slot)]);
                 }
             }
         }
@@ -83,15 +124,15 @@ impl Group {
 
     fn make_room(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Option<Schedule>) {
         self.noise.resize(kernel, self.now.dimension(), self.active.len());
-        for chain in self.active.iter_mut().chain(&mut self.ended) {
-            if let (Some(schedule), None) = (schedule, &chain.end) {
-                if chain.kept.is_empty() {
-                    chain.first_kept = schedule.draws(chain.steps);
-                }
-                let draws = schedule.draws(chain.steps.saturating_add(steps)) - schedule.draws(chain.steps);
-                let entries = usize::try_from(draws).unwrap_or(0).saturating_mul(self.now.dimension());
-                chain.kept.reserve(entries);
+        let Some(schedule) = schedule else { return };
+        for chain in &self.active {
+            let waiting = &mut self.waiting[chain.number - self.first];
+            if waiting.points.is_empty() {
+                waiting.first = schedule.draws(chain.steps);
             }
+            let draws = schedule.draws(chain.steps.saturating_add(steps)) - schedule.draws(chain.steps);
+            let entries = usize::try_from(draws).unwrap_or(0).saturating_mul(self.now.dimension());
+            waiting.points.reserve(entries);
         }
     }
 
@@ -166,10 +207,14 @@ impl Group {
         }
     }
 
-    /// Every chain with the state it has, or last had.
-    pub(crate) fn states(&self) -> impl Iterator<Item = (&Chain, State)> {
-        let active = self.active.iter().enumerate().map(|(slot, chain)| (chain, self.now.copy_of(slot)));
-        let ended = self.ended.iter().filter_map(|chain| Some((chain, chain.end.as_ref()?.last.clone())));
+    /// Every chain with the state it has, or last had, and the gradient there if it is stored.
+    pub(crate) fn states(&self) -> impl Iterator<Item = (&Chain, State, Option<Vec<f64>>)> {
+        let active = self.active.iter().enumerate().map(|(slot, chain)| {
+            let gradient = self.now.gradient().map(|all| all[self.now.range(slot)].to_vec());
+            (chain, self.now.copy_of(slot), gradient)
+        });
+        let ended =
+            self.ended.iter().filter_map(|chain| Some((chain, chain.end.as_ref()?.last.clone(), None)));
         active.chain(ended)
     }
 }
@@ -192,10 +237,6 @@ fn attempt(
     let step = AssertUnwindSafe(|| kernel.step(potential, from, noise, to, workspace));
     match catch_unwind(step) {
         Ok(result) => result.map_err(Why::from),
-        Err(payload) => {
-            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            Err(Why::Panic { message: text.unwrap_or_else(|| "no message".to_owned()) })
-        }
+        Err(payload) => Err(Why::Panic { message: panic_message(&*payload) }),
     }
 }

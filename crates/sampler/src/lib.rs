@@ -6,6 +6,7 @@
 //! - [`CoupledChains`]: two step sizes on one Brownian path, which tells the bias of the longer.
 //! - [`automatic`]: a warm-up that needs no parameters.
 //! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal and progress.
+//! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which a run that was interrupted goes on bit for bit.
 //!
 //! ```
 //! use ridgewalk_coefficients::Parameters;
@@ -43,6 +44,7 @@
 
 pub mod automatic;
 mod batch;
+mod codec;
 mod coupled;
 mod coupling;
 mod driver;
@@ -52,6 +54,7 @@ mod group;
 pub mod kernels;
 mod noise;
 mod outcome;
+mod saved;
 mod sink;
 
 pub use batch::{Batch, Fields, State};
@@ -66,4 +69,5 @@ pub use kernels::{
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, Outcome, Progress, Status, Why};
+pub use saved::{SavedLooks, SavedRun, SavedWarmUp};
 pub use sink::{InOriginal, Memory, Sink, SinkError};

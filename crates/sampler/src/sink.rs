@@ -2,6 +2,8 @@
 
 use ridgewalk_potentials::Whitening;
 
+use crate::saved::SavedRun;
+
 /// A sink's own error.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -27,6 +29,17 @@ pub trait Sink {
     /// # Errors
     /// If it is not; the run is then ended.
     fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// Called every now and then if the run was told to ([`Sampler::checkpoints`](crate::Sampler::checkpoints)), when every draw so far was
+    /// handed over: the run can go on from here. A sink that outlives the program makes the draws safe first and then the state, whole
+    /// or not at all; draws that come after it are to be forgotten when the run goes on.
+    ///
+    /// # Errors
+    /// If they are not safe; the run is then ended.
+    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        let _ = state;
         Ok(())
     }
 }
@@ -63,13 +76,17 @@ impl<S: Sink + ?Sized> Sink for InOriginal<'_, S> {
     fn flush(&mut self) -> Result<(), SinkError> {
         self.sink.flush()
     }
+
+    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        self.sink.checkpoint(state)
+    }
 }
 
 /// Draws in memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
-    dimension: usize,
-    chains: Vec<Vec<f64>>,
+    pub(crate) dimension: usize,
+    pub(crate) chains: Vec<Vec<f64>>,
 }
 
 impl Memory {

@@ -97,8 +97,8 @@ fn chains_differ_from_each_other_and_between_seeds() {
 
 /// Through a snapshot, as a program that was ended and started again would go on.
 fn saved_and_restored<'a>(ensemble: Ensemble<'a>, potential: &'a (dyn LineIntegral + Sync)) -> Ensemble<'a> {
-    let Snapshot { seed, steps, chains } = ensemble.snapshot();
-    Ensemble::restore(potential, Snapshot { seed, steps, chains }).unwrap()
+    let bytes = ensemble.snapshot().to_bytes();
+    Ensemble::restore(potential, Snapshot::from_bytes(&bytes).unwrap()).unwrap()
 }
 
 #[test]
@@ -132,13 +132,19 @@ fn a_stored_gradient_is_the_one_that_would_be_computed() {
     stored.advance(&kernel, 10);
     for _ in 0..10 {
         forgotten.advance(&kernel, 1);
-        forgotten = saved_and_restored(forgotten, &model);
+        let mut snapshot = forgotten.snapshot();
+        snapshot.chains.iter_mut().for_each(|chain| assert!(chain.gradient.take().is_some()));
+        forgotten = Ensemble::restore(&model, snapshot).unwrap();
     }
     for chain in 0..4 {
         assert_eq!(stored.state(chain), forgotten.state(chain));
     }
     // One a step and one at the start; or two a step.
     assert_eq!((stored.gradients(), forgotten.gradients()), (4 * 11, 4 * 20));
+    // A snapshot has it, and no gradient is computed twice for an interruption.
+    let mut restored = saved_and_restored(stored, &model);
+    restored.advance(&kernel, 5);
+    assert_eq!(restored.gradients(), 4 * 16);
 }
 
 #[test]

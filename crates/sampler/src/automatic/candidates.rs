@@ -61,7 +61,7 @@ const XIS: [f64; 2] = [2.0, 3.0];
 /// The first step size to try, for eigenvalues up to `high`.
 pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
     let step: f64 = match kernel {
-        Kernel::Symmetric => 1.75,
+        Kernel::Symmetric => 1.86,
         Kernel::Averaged => 0.6,
         _ => 0.5,
     };
@@ -71,7 +71,7 @@ pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
 /// The longest step that is stable for eigenvalues up to `high`, with a margin: chains meet more than the mean curvature.
 pub(crate) fn longest_step(kernel: Kernel, high: f64) -> f64 {
     match kernel {
-        Kernel::Symmetric => 1.88 / high.sqrt(),
+        Kernel::Symmetric => 1.91 / high.sqrt(),
         // Stable at any step where the curvature is as predicted.
         Kernel::Averaged => 3.0 / high.sqrt(),
         _ => 1.5 / high.sqrt(),

@@ -1,6 +1,7 @@
 //! The run after a warm-up: of a given length or until the effective sample size is reached, with the bias measured once more at its end.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use ridgewalk_diagnostics::Workspace;
 use ridgewalk_potentials::LineIntegral;
@@ -8,10 +9,12 @@ use ridgewalk_potentials::LineIntegral;
 use super::bias::Bias;
 use super::warm_up::WarmedUp;
 use crate::coupled::{CoupledChains, Difference};
+use crate::driver::Saving;
 use crate::ensemble::Ensemble;
-use crate::error::{Error, positive};
+use crate::error::{Error, catching, positive};
 use crate::kernels::Kernel;
 use crate::outcome::{Outcome, Progress};
+use crate::saved::{SavedLooks, SavedRun};
 use crate::sink::{InOriginal, Memory, Sink, SinkError};
 
 /// The share of a run's gradients that its confirmation takes, if that is enough for one block of steps of so many chains.
@@ -25,6 +28,8 @@ const STREAMS: u64 = 1 << 41;
 const FIRST_LOOK: u64 = 200;
 /// How much longer each interval between looks is than the one before.
 const GROWTH: f64 = 1.5;
+/// The most numbers that are remembered for a look, if that leaves room for [`FIRST_LOOK`] draws of each chain: 32 MiB.
+const REMEMBERED: usize = 1 << 22;
 
 /// How long a run is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +40,8 @@ pub enum Length {
     /// of each chain.
     ///
     /// Looks are made at growing intervals, and each is at the draws since the last look alone: what they give for each draw, times all
-    /// draws, is compared with the target. A decision to go on is so never made twice on the same draws.
+    /// draws, is compared with the target. A decision to go on is so never made twice on the same draws. Where there are very many, a look
+    /// is at the first of them, so that memory does not grow with the run.
     Ess {
         /// The effective sample size wanted.
         target: f64,
@@ -108,6 +114,8 @@ pub struct Run<'a, W> {
     thin: u64,
     stop: Option<&'a AtomicBool>,
     progress: Option<Tell<'a>>,
+    saving: Option<Saving>,
+    earlier: Option<SavedRun>,
 }
 
 impl<W> std::fmt::Debug for Run<'_, W> {
@@ -119,7 +127,8 @@ impl<W> std::fmt::Debug for Run<'_, W> {
 impl<W: LineIntegral + Sync> WarmedUp<W> {
     /// A run of this length.
     pub fn run(&self, length: Length) -> Run<'_, W> {
-        Run { warm: self, length, thin: self.thin, stop: None, progress: None }
+        let thin = self.thin;
+        Run { warm: self, length, thin, stop: None, progress: None, saving: None, earlier: None }
     }
 }
 
@@ -145,22 +154,44 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         self
     }
 
+    /// The sink is given the state of the run at least this often: see [`Sampler::checkpoints`](crate::Sampler::checkpoints).
+    #[must_use]
+    pub fn checkpoints(mut self, longest: Duration) -> Self {
+        self.saving = Some(Saving::new(longest));
+        self
+    }
+
+    /// Goes on from a state that a sink was given, with the draws after it, as the run would have without an interruption.
+    #[must_use]
+    pub fn from_saved(mut self, state: SavedRun) -> Self {
+        self.earlier = Some(state);
+        self
+    }
+
     /// Makes the run. Draws go to `sink` in the original coordinates.
     ///
     /// # Errors
-    /// For counts of 0 and targets that are not positive, before anything is done; for a sink that fails; for a potential that fails in the
-    /// confirmation. A chain that fails in the run, or a stop, is no error: see [`Outcome`].
+    /// For counts of 0 and targets that are not positive, before anything is done; for a saved state of another run; for a sink that fails; for a
+    /// potential that fails or panics in the confirmation, when all draws are kept. A chain that fails in the run, or a stop, is no
+    /// error: see [`Outcome`].
     pub fn keep(mut self, sink: &mut dyn Sink) -> Result<Sampled, Error> {
         let kernel = self.warm.kernel()?;
         let mut looks = Looks::new(self.length)?;
         let mut draws = looks.first();
         let mut ensemble = self.warm.sampler(&*kernel).thin(self.thin).draws(draws).ensemble()?;
-        let mut tee = Tee { sink, fresh: Memory::default(), wanted: looks.target.is_some() };
+        let mut tee = Tee { sink, fresh: Memory::default(), room: looks.room(&ensemble), looks: None };
+        if let Some(saved) = self.earlier.take() {
+            self.fits(&saved)?;
+            (draws, tee.fresh) = looks.go_on(saved.looks, draws)?;
+            ensemble = Ensemble::restore(&self.warm.potential, saved.ensemble)?;
+        }
         let (mut seconds, mut outcome);
         seconds = 0.0;
         loop {
             let last = looks.made.last().copied();
+            tee.looks = looks.saved(draws);
             let mut sampler = self.warm.sampler(&*kernel).thin(self.thin).draws(draws);
+            sampler.saving = self.saving.take();
             if let Some(signal) = self.stop {
                 sampler = sampler.stop(signal);
             }
@@ -168,6 +199,7 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
                 sampler = sampler.progress(move |progress| tell(progress, last));
             }
             outcome = sampler.go_on(&mut ensemble, &mut InOriginal::new(&self.warm.whitening, &mut tee))?;
+            self.saving = sampler.saving.take();
             seconds += outcome.seconds;
             if !outcome.complete() {
                 break;
@@ -178,8 +210,24 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
             }
         }
         outcome.seconds = seconds;
-        let confirmed = if outcome.stopped { None } else { self.confirm(&*kernel, &ensemble, &outcome)? };
+        let confirmed =
+            if outcome.stopped { None } else { catching(|| self.confirm(&*kernel, &ensemble, &outcome))? };
         Ok(self.report(outcome, draws, looks, confirmed))
+    }
+
+    /// An error unless a saved state is one of this run.
+    fn fits(&self, saved: &SavedRun) -> Result<(), Error> {
+        let counts = [
+            ("seed", saved.ensemble.seed, self.warm.seed),
+            ("warm_up", saved.warm_up, 0),
+            ("thin", saved.thin, self.thin),
+        ];
+        match counts.into_iter().find(|(_, found, need)| found != need) {
+            Some((name, found, need)) => {
+                Err(Error::Saved { what: "run", found: format!("{name} = {found}"), need: need.to_string() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Pairs of chains from where the run ended, and the gradients that they took.
@@ -274,9 +322,39 @@ impl Looks {
         Ok(Self { target, most, interval, made: Vec::new(), reached: false, workspace: Workspace::new() })
     }
 
+    /// Takes up the looks that were made. How many draws of each chain there are to be before the next, and those since the last.
+    fn go_on(&mut self, saved: Option<SavedLooks>, first: u64) -> Result<(u64, Memory), Error> {
+        match (saved, self.target) {
+            (None, None) => Ok((first, Memory::default())),
+            (Some(saved), Some(_)) => {
+                (self.made, self.interval) = (saved.made, saved.interval);
+                Ok((saved.next.min(self.most), saved.fresh))
+            }
+            (saved, _) => {
+                let words = ["a number of draws to be made", "an effective sample size to be reached"];
+                let had = usize::from(saved.is_some());
+                let [found, need] = [words[had], words[1 - had]].map(str::to_owned);
+                Err(Error::Saved { what: "run", found, need })
+            }
+        }
+    }
+
+    /// What there is to be saved of them, but for the draws since the last.
+    fn saved(&self, next: u64) -> Option<SavedLooks> {
+        let (made, interval, fresh) = (self.made.clone(), self.interval, Memory::default());
+        self.target.map(|_| SavedLooks { made, interval, next, fresh })
+    }
+
     /// Draws of each chain before the first look.
     fn first(&self) -> u64 {
         self.interval
+    }
+
+    /// The most draws of each chain that a look is at; 0 if there are no looks.
+    fn room(&self, ensemble: &Ensemble<'_>) -> usize {
+        let numbers = ensemble.chains().saturating_mul(ensemble.dimension()).max(1);
+        let first = usize::try_from(FIRST_LOOK).unwrap_or(usize::MAX);
+        if self.target.is_some() { (REMEMBERED / numbers).max(first) } else { 0 }
     }
 
     /// Looks at the draws since the last look and forgets them. How many draws of each chain there are to be before the next look;
@@ -309,16 +387,18 @@ fn next_look(wanted: u64, most: u64) -> u64 {
     if most.saturating_sub(wanted) < FIRST_LOOK { most } else { wanted }
 }
 
-/// Hands draws on, and remembers those since the last look if they are wanted.
+/// Hands draws on, and remembers the first since the last look, so many of each chain.
 struct Tee<'a> {
     sink: &'a mut dyn Sink,
     fresh: Memory,
-    wanted: bool,
+    room: usize,
+    /// Where the looks are, if there are any.
+    looks: Option<SavedLooks>,
 }
 
 impl Sink for Tee<'_> {
     fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
-        if self.wanted {
+        if self.room > 0 {
             self.fresh.begin(chains, dimension)?;
         }
         self.sink.begin(chains, dimension)
@@ -326,7 +406,7 @@ impl Sink for Tee<'_> {
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
         self.sink.keep(chain, draw, point)?;
-        if self.wanted {
+        if self.fresh.draws(chain) < self.room {
             self.fresh.keep(chain, draw, point)?;
         }
         Ok(())
@@ -334,6 +414,11 @@ impl Sink for Tee<'_> {
 
     fn flush(&mut self) -> Result<(), SinkError> {
         self.sink.flush()
+    }
+
+    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        let looks = self.looks.clone().map(|looks| SavedLooks { fresh: self.fresh.clone(), ..looks });
+        self.sink.checkpoint(SavedRun { looks, ..state })
     }
 }
 

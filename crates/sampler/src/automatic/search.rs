@@ -6,7 +6,7 @@ use super::bias::Bias;
 use super::candidates::{Candidate, NEARLY_NORMAL, first_step, longest_step, order, with_best_friction};
 use super::history::Decision;
 use super::target::Target;
-use super::warm_up::{NEAR, Work};
+use super::warm_up::{NEAR, NEARER, Work};
 use crate::coupled::CoupledChains;
 use crate::error::Error;
 use crate::kernels::from_scheme;
@@ -37,11 +37,15 @@ impl<T: Target> Work<'_, T> {
     ) -> Result<Candidate, Error> {
         let (wanted, tolerance) = (self.question.wanted, self.question.tolerance);
         let longest = longest_step(kernel, range[1]);
-        let mut eta = wanted.eta.unwrap_or_else(|| first_step(kernel, range[1]));
+        // Most posteriors with far more rows than columns are so nearly normal that the longest of steps will do: that is tried first.
+        let hopeful = kernel == NEARLY_NORMAL && range == NEAR && wanted.eta.is_none();
+        let mut ready_for = if hopeful { NEARER } else { range };
+        let mut eta = wanted.eta.unwrap_or_else(|| first_step(kernel, ready_for[1]));
         let mut best: Option<Candidate> = None;
         let mut too_long = f64::INFINITY;
         for _ in 0..ROUNDS {
-            let (scheme, per_step) = with_best_friction(kernel, eta, range, wanted)?;
+            let (scheme, per_step) = with_best_friction(kernel, eta, ready_for, wanted)?;
+            ready_for = range;
             let steps = from_scheme(&scheme, 1.0)?.gradients_per_step(white);
             if best.as_ref().is_some_and(|best| best.within && !self.affords(best, &scheme, steps)) {
                 break;

@@ -12,9 +12,10 @@ use super::history::Decision;
 use super::target::Target;
 use crate::coupled::Difference;
 use crate::ensemble::Ensemble;
-use crate::error::{Error, positive};
+use crate::error::{Error, catching, positive};
 use crate::kernels::from_scheme;
 use crate::noise::Stream;
+use crate::saved::SavedWarmUp;
 
 /// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
 const STREAMS: u64 = 1 << 40;
@@ -33,7 +34,9 @@ const CURVATURE_POINTS: usize = 16;
 const BETWEEN_HESSIANS: u64 = 12;
 /// Effective draws that a step of the pilot gives, roughly.
 const PILOT_EFFICIENCY: f64 = 0.2;
-/// Eigenvalues of the curvature to be ready for, in coordinates made at the mode of a nearly normal posterior, and in others.
+/// Eigenvalues of the curvature to be ready for: in coordinates made at the mode, where a posterior is very nearly normal and where it is
+/// nearly so; and in others.
+pub(super) const NEARER: [f64; 2] = [0.95, 1.05];
 pub(super) const NEAR: [f64; 2] = [0.85, 1.15];
 const FAR: [f64; 2] = [0.7, 1.4];
 /// Effective draws a gradient below which another kernel is tried too.
@@ -120,6 +123,24 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
         from_scheme(&self.scheme, 1.0)
     }
 
+    /// Everything that does not follow from the target alone: [`WarmUp::restore`] needs no more, and makes no steps.
+    #[must_use]
+    pub fn saved(&self) -> SavedWarmUp {
+        SavedWarmUp {
+            whitening: self.whitening.clone(),
+            scheme: self.scheme.clone(),
+            thin: self.thin,
+            bias: self.bias,
+            differences: self.differences.clone(),
+            within_tolerance: self.within_tolerance,
+            starts: self.starts.clone(),
+            history: self.history.clone(),
+            gradients: self.gradients,
+            seed: self.seed,
+            tolerance: self.tolerance,
+        }
+    }
+
     /// A sampler that goes on where the warm-up ended; its draws are in the new coordinates.
     pub fn sampler<'a>(&'a self, kernel: &'a dyn crate::Kernel) -> crate::Sampler<'a> {
         let chains = self.starts.len() / self.whitening.dimension();
@@ -200,8 +221,61 @@ impl<'a, T: Target> WarmUp<'a, T> {
     ///
     /// # Errors
     /// No chains or draws, a bad tolerance, a target without a mode or one that cannot be evaluated. A tolerance that cannot be met is
-    /// no error: [`WarmedUp::within_tolerance`].
+    /// no error: [`WarmedUp::within_tolerance`]. A panic of the target is [`Error::Panic`].
     pub fn run(&self) -> Result<WarmedUp<T::White>, Error> {
+        catching(|| self.work())
+    }
+
+    /// What a warm-up of this target found, from [`WarmedUp::saved`]. The mode is looked for again, and whatever else follows from the target;
+    /// the coordinates, the step and where the chains are come from `saved` and are the same to the last bit.
+    ///
+    /// # Errors
+    /// If it was the warm-up of another seed, number of chains, tolerance or dimension; as [`WarmUp::run`] for the target.
+    pub fn restore(&self, saved: SavedWarmUp) -> Result<WarmedUp<T::White>, Error> {
+        let differs = |what: &str, found: String, need: String| Error::Saved {
+            what: "warm-up",
+            found: format!("{what} {found}"),
+            need,
+        };
+        let (d, need) = (saved.whitening.dimension(), self.target.dimension());
+        if d != need {
+            return Err(differs("of dimension", d.to_string(), need.to_string()));
+        }
+        if saved.seed != self.seed {
+            return Err(differs("of seed", saved.seed.to_string(), self.seed.to_string()));
+        }
+        if Some(saved.starts.len()) != self.chains.checked_mul(d) {
+            return Err(differs(
+                "with chains:",
+                (saved.starts.len() / d).to_string(),
+                self.chains.to_string(),
+            ));
+        }
+        if saved.tolerance != self.tolerance {
+            return Err(differs("of tolerance", saved.tolerance.to_string(), self.tolerance.to_string()));
+        }
+        let (mode, potential) =
+            catching(|| Ok((self.target.mode()?.0, self.target.whitened(&saved.whitening)?)))?;
+        let SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, .. } = saved;
+        let SavedWarmUp { starts, history, gradients, seed, tolerance, .. } = saved;
+        Ok(WarmedUp {
+            mode,
+            whitening,
+            potential,
+            scheme,
+            thin,
+            bias,
+            differences,
+            within_tolerance,
+            starts,
+            history,
+            gradients,
+            seed,
+            tolerance,
+        })
+    }
+
+    fn work(&self) -> Result<WarmedUp<T::White>, Error> {
         for (name, zero) in [("chains", self.chains == 0), ("draws", self.draws == 0)] {
             if zero {
                 return Err(Error::Zero { name });

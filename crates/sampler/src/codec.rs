@@ -1,0 +1,330 @@
+//! How saved states are written: numbers in little-endian order, one after the other, in a frame that tells what it is and whether it is whole.
+//!
+//! ```text
+//! 8 bytes    "ridgewlk"
+//! 8 bytes    what it is, in ASCII, filled up with blanks
+//! 4 bytes    version of the layout
+//! 8 bytes    length of the content
+//!            the content
+//! 32 bytes   SHA-256 of everything before
+//! ```
+//!
+//! Within the content a number takes 8 bytes (a position in a stream 16, a flag 1), floating-point numbers as their bits; a list is its length and its
+//! entries, a text its length and UTF-8, something optional a flag and the thing. Entries of a structure follow one another in the order
+//! in which the lines below name them.
+
+use ridgewalk_lyapunov::laws::{Kernel, Scheme};
+use ridgewalk_potentials::{SavedWhitening, Whitening};
+use sha2::{Digest, Sha256};
+
+use crate::automatic::{Bias, Decision, Look};
+use crate::batch::State;
+use crate::coupled::Difference;
+use crate::ensemble::{SavedChain, Snapshot};
+use crate::error::Error;
+use crate::outcome::{ChainEnd, Why};
+use crate::saved::{SavedLooks, SavedRun, SavedWarmUp};
+use crate::sink::Memory;
+
+const MAGIC: &[u8; 8] = b"ridgewlk";
+const VERSION: u32 = 1;
+const HEAD: usize = 28;
+const CHECKSUM: usize = 32;
+
+/// Something that can be put into a frame of its own.
+pub(crate) trait Framed: Code {
+    /// What it is, at most eight letters.
+    const KIND: &'static str;
+    /// The same in words.
+    const WHAT: &'static str;
+}
+
+/// The bytes of a frame.
+pub(crate) fn to_bytes<T: Framed>(content: &T) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(format!("{:8}", T::KIND).bytes());
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend([0; 8]);
+    content.put(&mut bytes);
+    let length = (bytes.len() - HEAD) as u64;
+    bytes[HEAD - 8..HEAD].copy_from_slice(&length.to_le_bytes());
+    let checksum = Sha256::digest(&bytes);
+    bytes.extend(checksum);
+    bytes
+}
+
+/// What a frame holds.
+pub(crate) fn from_bytes<T: Framed>(bytes: &[u8]) -> Result<T, Error> {
+    let bad = |found: String, need: &str| Error::Saved { what: T::WHAT, found, need: need.to_owned() };
+    let cut = || bad(format!("{} bytes", bytes.len()), "all that were written");
+    let Some((body, checksum)) = bytes.split_last_chunk::<CHECKSUM>() else { return Err(cut()) };
+    let Some((head, content)) = body.split_first_chunk::<HEAD>() else { return Err(cut()) };
+    let kind = format!("{:8}", T::KIND);
+    if !head.starts_with(MAGIC) || head[8..16] != *kind.as_bytes() {
+        return Err(bad("something else".to_owned(), &format!("bytes that begin with `ridgewlk{kind}`")));
+    }
+    let mut rest = &head[16..];
+    let version = u32::from_le_bytes(chunk(&mut rest)?);
+    if version != VERSION {
+        return Err(bad(format!("layout {version}"), &format!("layout {VERSION}")));
+    }
+    if u64::from_le_bytes(chunk(&mut rest)?) != content.len() as u64 {
+        return Err(cut());
+    }
+    if Sha256::digest(body)[..] != checksum[..] {
+        return Err(bad("another checksum".to_owned(), "bytes as they were written"));
+    }
+    let mut left = content;
+    let found = T::take(&mut left)?;
+    if left.is_empty() { Ok(found) } else { Err(cut()) }
+}
+
+/// Something that has a place in a frame.
+pub(crate) trait Code: Sized {
+    fn put(&self, bytes: &mut Vec<u8>);
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error>;
+}
+
+/// The next N bytes.
+fn chunk<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Error> {
+    let (first, rest) =
+        bytes.split_first_chunk::<N>().ok_or_else(|| wrong(format!("{} bytes", bytes.len())))?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+/// Content that does not fit together, although its checksum is right.
+fn wrong(found: impl Into<String>) -> Error {
+    Error::Saved { what: "state", found: found.into(), need: "a state that this version has written".into() }
+}
+
+impl Code for u64 {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        Ok(Self::from_le_bytes(chunk(bytes)?))
+    }
+}
+
+impl Code for u128 {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        Ok(Self::from_le_bytes(chunk(bytes)?))
+    }
+}
+
+impl Code for usize {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        (*self as u64).put(bytes);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let count = u64::take(bytes)?;
+        Self::try_from(count).map_err(|_| wrong(format!("a count of {count}")))
+    }
+}
+
+impl Code for f64 {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_bits().to_le_bytes());
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        Ok(Self::from_bits(u64::take(bytes)?))
+    }
+}
+
+impl Code for bool {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.push(u8::from(*self));
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        match chunk(bytes)? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            [other] => Err(wrong(format!("a flag of {other}"))),
+        }
+    }
+}
+
+impl Code for String {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.len().put(bytes);
+        bytes.extend(self.as_bytes());
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let length = usize::take(bytes)?;
+        let (text, rest) =
+            bytes.split_at_checked(length).ok_or_else(|| wrong(format!("a text of {length} bytes")))?;
+        *bytes = rest;
+        Self::from_utf8(text.to_vec()).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+impl<T: Code> Code for Vec<T> {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.len().put(bytes);
+        self.iter().for_each(|entry| entry.put(bytes));
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let length = usize::take(bytes)?;
+        // Every entry takes a byte at least.
+        if length > bytes.len() {
+            return Err(wrong(format!("a list of {length} entries")));
+        }
+        (0..length).map(|_| T::take(bytes)).collect()
+    }
+}
+
+impl<T: Code> Code for Option<T> {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.is_some().put(bytes);
+        self.iter().for_each(|thing| thing.put(bytes));
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        if bool::take(bytes)? { T::take(bytes).map(Some) } else { Ok(None) }
+    }
+}
+
+/// The entries of a structure, in this order.
+macro_rules! entries {
+    ($($kind:ident { $($name:ident),+ })+) => {$(
+        impl Code for $kind {
+            fn put(&self, bytes: &mut Vec<u8>) {
+                $(self.$name.put(bytes);)+
+            }
+
+            fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+                $(let $name = Code::take(bytes)?;)+
+                Ok(Self { $($name),+ })
+            }
+        }
+    )+};
+}
+
+entries! {
+    State { theta, p, r }
+    ChainEnd { step, last, why }
+    SavedChain { state, gradient, position, steps, gradients, end }
+    Snapshot { seed, steps, chains }
+    Memory { dimension, chains }
+    Look { draws, ess }
+    SavedLooks { made, interval, next, fresh }
+    SavedRun { ensemble, warm_up, thin, looks }
+    Difference { mean, mean_error, variance, variance_error, sd, blocks }
+    Bias { mean, mean_error, sd, sd_error }
+    SavedWhitening { centre, diagonal, map, back }
+    SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, starts, history, gradients, seed, tolerance }
+}
+
+impl Code for Whitening {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.saved().put(bytes);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        Ok(Self::restore(SavedWhitening::take(bytes)?)?)
+    }
+}
+
+/// The kernel's name, γ, ξ (1 where the kernel has none) and η.
+impl Code for Scheme {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.name().to_owned().put(bytes);
+        [self.gamma().unwrap_or(1.0), self.xi().unwrap_or(1.0), self.eta()].iter().for_each(|x| x.put(bytes));
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let name = String::take(bytes)?;
+        let kernel = Kernel::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
+        let [gamma, xi, eta] = [f64::take(bytes)?, f64::take(bytes)?, f64::take(bytes)?];
+        Ok(Self::new(kernel, gamma, xi, eta)?)
+    }
+}
+
+/// A number for the case, then its entries.
+impl Code for Why {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::NonFinite => 0_u64.put(bytes),
+            Self::Gradient { message, point } => {
+                1_u64.put(bytes);
+                message.put(bytes);
+                point.put(bytes);
+            }
+            Self::Panic { message } => {
+                2_u64.put(bytes);
+                message.put(bytes);
+            }
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        Ok(match u64::take(bytes)? {
+            0 => Self::NonFinite,
+            1 => Self::Gradient { message: Code::take(bytes)?, point: Code::take(bytes)? },
+            2 => Self::Panic { message: Code::take(bytes)? },
+            other => return Err(wrong(format!("an end of kind {other}"))),
+        })
+    }
+}
+
+/// A number for the case, then its entries.
+impl Code for Decision {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Mode { iterations, gradient_norm } => {
+                0_u64.put(bytes);
+                iterations.put(bytes);
+                gradient_norm.put(bytes);
+            }
+            Self::Pilot { draws, spread } => {
+                1_u64.put(bytes);
+                draws.put(bytes);
+                spread.put(bytes);
+            }
+            Self::Rewhitened { hessians, shrinkage } => {
+                2_u64.put(bytes);
+                hessians.put(bytes);
+                shrinkage.put(bytes);
+            }
+            Self::Tried { scheme, bias, efficiency, accepted } => {
+                3_u64.put(bytes);
+                scheme.put(bytes);
+                bias.put(bytes);
+                efficiency.put(bytes);
+                accepted.put(bytes);
+            }
+            Self::Chosen { scheme, thin } => {
+                4_u64.put(bytes);
+                scheme.put(bytes);
+                thin.put(bytes);
+            }
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        Ok(match u64::take(bytes)? {
+            0 => Self::Mode { iterations: Code::take(bytes)?, gradient_norm: Code::take(bytes)? },
+            1 => Self::Pilot { draws: Code::take(bytes)?, spread: Code::take(bytes)? },
+            2 => Self::Rewhitened { hessians: Code::take(bytes)?, shrinkage: Code::take(bytes)? },
+            3 => Self::Tried {
+                scheme: Code::take(bytes)?,
+                bias: Code::take(bytes)?,
+                efficiency: Code::take(bytes)?,
+                accepted: Code::take(bytes)?,
+            },
+            4 => Self::Chosen { scheme: Code::take(bytes)?, thin: Code::take(bytes)? },
+            other => return Err(wrong(format!("a decision of kind {other}"))),
+        })
+    }
+}
