@@ -17,8 +17,15 @@ pub(crate) enum Command {
                       ridgewalk fit wells.csv --response switched --standardize --out wells\n\n\
                       The first fits data that ship with the program. A run directory holds config.toml, draws.zarr,\n\
                       summary.json and report.html. Exit code 1 if the run failed, 2 for wrong usage or data, 130 if\n\
-                      stopped by Ctrl-C, with the draws so far kept.")]
+                      stopped by Ctrl-C, with the draws so far kept. A run that was interrupted, by whatever, goes on\n\
+                      with `ridgewalk resume DIR`.")]
     Fit(Box<crate::fit::FitOptions>),
+    /// Go on with a run that was interrupted: the draws are bit for bit those of an uninterrupted one
+    #[command(after_help = "Example:\n  ridgewalk resume ridgewalk-run\n\n\
+                      After Ctrl-C, a kill, a crash or a full disk. Data or options that have changed since, another\n\
+                      version of the program or a damaged checkpoint are refused, with what differs: exit code 2.\n\
+                      A run that is finished is left as it is.")]
+    Resume(crate::fit::resume::ResumeOptions),
     /// The table of a run again
     #[command(after_help = "Example:\n  ridgewalk summary ridgewalk-run")]
     Summary(crate::fit::again::AgainOptions),

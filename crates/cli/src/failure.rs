@@ -18,6 +18,9 @@ pub(crate) enum Failure {
     /// The run failed: exit code 1.
     #[error("{0}")]
     Run(String),
+    /// The run came to its end without a draw that all chains have: exit code 1.
+    #[error("{0}")]
+    NoDraws(String),
     /// The run was stopped by a signal, which standard error has told: exit code 130.
     #[error("stopped: {0}")]
     Stopped(String),
@@ -49,13 +52,18 @@ impl Failure {
         }
         match self {
             Self::Usage(_) | Self::Data(_) => ExitCode::from(2),
-            Self::Files(crate::run::Error::Exists { .. } | crate::run::Error::NotARun { .. }) => {
-                ExitCode::from(2)
-            }
+            Self::Files(
+                crate::run::Error::Exists { .. }
+                | crate::run::Error::NotARun { .. }
+                | crate::run::Error::Busy { .. },
+            ) => ExitCode::from(2),
             Self::Stopped(_) => ExitCode::from(130),
-            Self::Files(_) | Self::Run(_) | Self::Claims(_) | Self::File { .. } | Self::Output(_) => {
-                ExitCode::from(1)
-            }
+            Self::Files(_)
+            | Self::Run(_)
+            | Self::NoDraws(_)
+            | Self::Claims(_)
+            | Self::File { .. }
+            | Self::Output(_) => ExitCode::from(1),
             Self::NotCertified => ExitCode::from(3),
         }
     }

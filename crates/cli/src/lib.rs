@@ -45,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Lab(options) => lab::run(&options),
         Command::Plan(options) => plan::run(&options),
         Command::Fit(options) => fit::run(&options),
+        Command::Resume(options) => fit::resume::run(&options),
         Command::Summary(options) => fit::again::summary(&options),
         Command::Report(options) => fit::again::report(&options),
     };

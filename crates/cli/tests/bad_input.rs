@@ -108,6 +108,12 @@ const CASES: &[Case] = &[
         fs::write(place.join("ridgewalk-run/config.toml"), "version = \"0.1.0\"\n").unwrap();
         fs::write(place.join("ridgewalk-run/summary.json"), "{}\n").unwrap();
     }),
+    case("an output that exists: an interrupted run", PLAIN, |place| {
+        fs::write(place.join("data.csv"), GOOD).unwrap();
+        fs::create_dir(place.join("ridgewalk-run")).unwrap();
+        fs::write(place.join("ridgewalk-run/config.toml"), "version = \"0.1.0\"\n").unwrap();
+        fs::write(place.join("ridgewalk-run/checkpoint"), "").unwrap();
+    }),
     case("an output that exists: something else", "data.csv --response y --out thesis", |place| {
         fs::write(place.join("data.csv"), GOOD).unwrap();
         fs::create_dir(place.join("thesis")).unwrap();

@@ -355,7 +355,7 @@ fn what_is_no_run_is_refused() {
     fs::create_dir(place.path("empty")).unwrap();
     place.file("file", "");
     for name in ["empty", "file", "nothing"] {
-        for command in ["summary", "report"] {
+        for command in ["summary", "report", "resume"] {
             let output = place.run(&format!("{command} {name}"));
             assert_eq!(output.status.code(), Some(2), "{command} {name}");
             assert!(output.stdout.is_empty());
@@ -382,11 +382,16 @@ fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
     let mut command = place.command(&format!("fit {words} --out stopped"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
-    while !place.path("stopped/draws.zarr").exists() {
-        assert!(began.elapsed() < Duration::from_secs(60));
+    // The first checkpoint with a run comes before the first step.
+    let sampling = || {
+        let checkpoint = ridgewalk_cli::run::Checkpoint::read(&place.path("stopped/checkpoint"));
+        checkpoint.is_ok_and(|checkpoint| !checkpoint.run.is_empty())
+    };
+    while !sampling() {
+        assert!(began.elapsed() < Duration::from_secs(600));
         std::thread::sleep(Duration::from_millis(5));
     }
-    std::thread::sleep(Duration::from_millis(200));
+    std::thread::sleep(Duration::from_millis(300));
     let (code, stdout, stderr) = interrupt(child);
     assert_eq!(code, Some(130), "{stderr}");
     assert!(stdout.contains("warning stopped: ") && stderr.contains("stopped"), "{stdout}{stderr}");
@@ -407,7 +412,7 @@ fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
 }
 
 #[test]
-fn ctrl_c_in_the_warm_up_leaves_nothing_behind() {
+fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     let place = Place::new();
     // The wells forty times over, so that the warm-up lasts.
     let text = fs::read_to_string(shipped("wells.csv")).unwrap();
@@ -424,5 +429,8 @@ fn ctrl_c_in_the_warm_up_leaves_nothing_behind() {
     let rest: Vec<String> = stderr.lines().map(Result::unwrap).collect();
     assert_eq!((code, stdout.as_str()), (Some(130), ""), "{rest:?}");
     assert!(rest.last().unwrap().starts_with("error: stopped: "), "{rest:?}");
-    assert!(!place.path("stopped").exists());
+    // There is the question, and nothing else.
+    assert!(rest.last().unwrap().contains("`ridgewalk resume stopped/early` begins again"), "{rest:?}");
+    let left: Vec<String> = files(&place.path("stopped/early")).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, ["checkpoint", "config.toml", "lock"]);
 }

@@ -8,8 +8,8 @@ use ridgewalk::diagnostics::summaries_of_table;
 use ridgewalk::sampler::Sink;
 use ridgewalk_cli::run::{
     BiasDetails, CsvDraws, Draws, Error, Fact, ProblemFacts, ReportInput, RunDirectory, SamplerFacts,
-    SummaryDocument, Text, Warning, ZarrDraws, read_draws, read_every_draw, replay, report, write_atomically,
-    write_report,
+    StoredDraws, SummaryDocument, Text, Warning, ZarrDraws, read_draws, read_every_draw, replay, report,
+    write_atomically, write_report,
 };
 use serde_json::Value;
 
@@ -234,21 +234,60 @@ fn draws_out_of_turn_and_of_another_shape_are_refused() {
 }
 
 #[test]
-fn a_draw_that_could_not_be_written_is_not_kept_and_can_come_again() {
+fn a_store_is_read_in_parts_as_it_is_read_whole() {
+    let place = tempfile::tempdir().unwrap();
+    // The second has too many numbers for all columns at a time.
+    for (number, (made, d, passes)) in
+        [(vec![1234, 1100, 2000], 5, 1), (vec![1100; 2], 1200, 2)].iter().enumerate()
+    {
+        let path = place.path().join(format!("{number}.zarr"));
+        store(&path, made, *d);
+        let (whole, parts) = (read_draws(&path).unwrap(), StoredDraws::open(&path).unwrap());
+        assert_eq!((parts.names(), parts.made()), (&whole.names[..], &whole.made[..]));
+        assert_eq!((parts.chains(), parts.draws(), parts.incomplete()), (made.len(), 1100, false));
+        let mut points = Vec::new();
+        let take = |point: &[f64]| {
+            points.extend_from_slice(point);
+            Ok::<(), Error>(())
+        };
+        parts.points(take).unwrap();
+        assert!(points == whole.chains.concat());
+        let (mut next, mut calls) = (0, 0);
+        let take = |first: usize, columns: &[Vec<f64>]| {
+            assert_eq!(first, next);
+            for column in columns {
+                let traces: Vec<f64> = (0..made.len()).flat_map(|chain| whole.trace(chain, next)).collect();
+                assert!(*column == traces, "{next}");
+                next += 1;
+            }
+            calls += 1;
+            Ok::<(), Error>(())
+        };
+        parts.columns(take).unwrap();
+        assert_eq!((next, calls), (*d, *passes));
+    }
+}
+
+#[test]
+fn draws_that_could_not_be_written_are_told_and_not_lost() {
     let place = tempfile::tempdir().unwrap();
     let (path, whole) = (place.path().join("draws.zarr"), place.path().join("whole.zarr"));
     let mut sink = ZarrDraws::create(&path, &names(2), 3).unwrap();
     sink.begin(1, 2).unwrap();
     feed(&mut sink, 0, &[999], 2);
-    // No room for the block that is full with the next draw.
+    // No room for the block that is full with the next draw. It is written meanwhile: the error comes with a later call.
     let (beta, away) = (path.join("posterior/beta"), place.path().join("away"));
     fs::rename(&beta, &away).unwrap();
-    let error = sink.keep(0, 999, &point(0, 999, 2)).unwrap_err().to_string();
-    assert!(error.contains("cannot write") && error.contains("c.0.0.0"), "{error}");
-    assert_eq!(sink.made(), [999]);
-    assert!(sink.save().is_err());
+    sink.keep(0, 999, &point(0, 999, 2)).unwrap();
+    let told =
+        |error: String| assert!(error.contains("cannot write") && error.contains("c.0.0.0"), "{error}");
+    told(sink.save().unwrap_err().to_string());
+    told(sink.keep(0, 1000, &point(0, 1000, 2)).unwrap_err().to_string());
+    told(sink.flush().unwrap_err().to_string());
+    assert_eq!(sink.made(), [1000]);
+    assert_eq!(read_draws(&path).unwrap().draws(), 0, "the shape tells of no draw that is not there");
     fs::rename(&away, &beta).unwrap();
-    feed(&mut sink, 999, &[1200], 2);
+    feed(&mut sink, 1000, &[1200], 2);
     sink.finish(true).unwrap();
     store(&whole, &[1200], 2);
     assert_eq!(files(&path), files(&whole));

@@ -10,7 +10,7 @@ use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Error, Ridge, Scratch, Whitening};
 
 use super::sinks::Rescaling;
-use crate::run::Draws;
+use crate::run::StoredDraws;
 
 /// The probability with which one draw of an exact sample may go beyond, over all draws: a false alarm.
 const FALSE_ALARM: f64 = 1e-6;
@@ -19,6 +19,8 @@ const COUNTED: [f64; 2] = [1e-3, 1e-4];
 /// The smallest number of draws, the farthest out, whose U is computed, and the smallest share of all.
 const LOOKED_AT: usize = 256;
 const SHARE: usize = 50;
+/// Points whose U is computed together.
+const BATCH: usize = 64;
 
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,34 +33,102 @@ pub(super) struct Excursion {
     pub(super) farthest: f64,
 }
 
-/// Looks at the draws that are farthest from the mode in whitened coordinates.
+/// Looks at the draws that are farthest from the mode in whitened coordinates. They are read twice: for the distance beyond which to look,
+/// and for U there, so that one number for each draw is all that is in memory.
 pub(super) fn excursion<F: Family>(
     ridge: &Ridge<'_, F>,
     whitening: &Whitening,
     mode: &[f64],
-    draws: &Draws,
+    draws: &StoredDraws,
     rescaling: Option<&Rescaling>,
-) -> Result<Option<Excursion>, Error> {
+) -> Result<Option<Excursion>, Trouble> {
     let d = mode.len();
-    let total = draws.chains.iter().map(Vec::len).sum::<usize>() / d.max(1);
-    let mut far: Vec<(f64, &[f64])> = Vec::with_capacity(total);
+    let total = draws.chains() * draws.draws();
     let (mut point, mut z) = (vec![0.0; d], vec![0.0; d]);
-    for draw in draws.chains.iter().flat_map(|chain| chain.chunks_exact(d)) {
-        sampled(draw, rescaling, &mut point);
-        whitening.to_whitened(&point, &mut z)?;
-        far.push((z.iter().map(|z| z * z).sum(), draw));
+    let mut distance = |draw: &[f64], point: &mut [f64]| -> Result<f64, Trouble> {
+        sampled(draw, rescaling, point);
+        whitening.to_whitened(point, &mut z)?;
+        Ok(z.iter().map(|z| z * z).sum())
+    };
+    let mut distances = Vec::with_capacity(total);
+    draws.points(|draw| {
+        distances.push(distance(draw, &mut point)?);
+        Ok::<(), Trouble>(())
+    })?;
+    let looked_at = LOOKED_AT.max(total / SHARE);
+    let (threshold, mut ties) = farthest(&mut distances, looked_at);
+    drop(distances);
+    let mut heights = Heights::new(ridge, mode)?;
+    draws.points(|draw| {
+        let found = distance(draw, &mut point)?.total_cmp(&threshold);
+        let tie = found.is_eq() && ties > 0;
+        ties -= usize::from(tie);
+        if found.is_gt() || tie { heights.add(&point) } else { Ok(()) }
+    })?;
+    Ok(judged(&heights.finish()?, d, total))
+}
+
+/// What can go wrong: the draws cannot be read, or U cannot be computed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Trouble {
+    #[error(transparent)]
+    Draws(#[from] crate::run::Error),
+    #[error(transparent)]
+    Potential(#[from] Error),
+}
+
+/// The distance beyond which `count` of all lie, those at that very distance included: it, and how many of these.
+fn farthest(distances: &mut [f64], count: usize) -> (f64, usize) {
+    if distances.len() <= count {
+        return (f64::NEG_INFINITY, 0);
     }
-    far.sort_by(|a, b| b.0.total_cmp(&a.0));
-    far.truncate(LOOKED_AT.max(total / SHARE));
-    let mut positions = mode.to_vec();
-    for (_, draw) in &far {
-        sampled(draw, rescaling, &mut point);
-        positions.extend_from_slice(&point);
+    let (_, threshold, _) = distances.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a));
+    let threshold = *threshold;
+    let beyond = distances.iter().filter(|distance| distance.total_cmp(&threshold).is_gt()).count();
+    (threshold, count - beyond)
+}
+
+/// U above its value at the mode, for some points at a time.
+struct Heights<'a, F> {
+    ridge: &'a Ridge<'a, F>,
+    at_mode: f64,
+    found: Vec<f64>,
+    waiting: Vec<f64>,
+    gradients: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl<'a, F: Family> Heights<'a, F> {
+    fn new(ridge: &'a Ridge<'_, F>, mode: &[f64]) -> Result<Self, Error> {
+        let (mut value, mut gradient) = ([0.0], vec![0.0; mode.len()]);
+        let mut scratch = Scratch::default();
+        ridge.values_and_gradients(mode, &mut value, &mut gradient, &mut scratch)?;
+        let (found, waiting) = (Vec::new(), Vec::with_capacity(BATCH * mode.len()));
+        Ok(Self { ridge, at_mode: value[0], found, waiting, gradients: gradient, scratch })
     }
-    let (mut values, mut gradients) = (vec![0.0; far.len() + 1], vec![0.0; positions.len()]);
-    ridge.values_and_gradients(&positions, &mut values, &mut gradients, &mut Scratch::default())?;
-    let heights: Vec<f64> = values[1..].iter().map(|value| value - values[0]).collect();
-    Ok(judged(&heights, d, total))
+
+    fn add(&mut self, point: &[f64]) -> Result<(), Trouble> {
+        self.waiting.extend_from_slice(point);
+        if self.waiting.len() >= BATCH * point.len() { Ok(self.compute()?) } else { Ok(()) }
+    }
+
+    fn compute(&mut self) -> Result<(), Error> {
+        let d = self.ridge.dimension().max(1);
+        let mut values = [0.0; BATCH];
+        let values = &mut values[..self.waiting.len() / d];
+        if !values.is_empty() {
+            self.gradients.resize(self.waiting.len(), 0.0);
+            self.ridge.values_and_gradients(&self.waiting, values, &mut self.gradients, &mut self.scratch)?;
+            self.found.extend(values.iter().map(|value| value - self.at_mode));
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<f64>, Error> {
+        self.compute()?;
+        Ok(self.found)
+    }
 }
 
 /// A draw in the coefficients that were sampled.
@@ -98,7 +168,7 @@ fn level(d: usize, p: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{judged, level};
+    use super::{farthest, judged, level};
 
     #[test]
     fn levels_bound_the_tail_of_gamma() {
@@ -111,6 +181,15 @@ mod tests {
             assert!(one > p / 200.0 && two > p / 200.0, "{p}: {one}, {two}");
         }
         assert!(level(100, 1e-3) > 100.0);
+    }
+
+    #[test]
+    fn the_farthest_are_as_many_as_wanted_ties_included() {
+        let list = [3.0, 1.0, 2.0, 3.0, 2.0, 5.0, 2.0];
+        for (count, wanted) in [(1, (5.0, 1)), (2, (3.0, 1)), (3, (3.0, 2)), (5, (2.0, 2)), (6, (2.0, 3))] {
+            assert_eq!(farthest(&mut list.clone(), count), wanted, "{count}");
+        }
+        assert_eq!(farthest(&mut list.clone(), 7), (f64::NEG_INFINITY, 0));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! `ridgewalk fit`: from a data file to a run directory with draws, summary and report.
+//! `ridgewalk fit`: from a data file to a run directory with draws, summary and report; and `ridgewalk resume`, which goes on with one.
 //!
-//! The way: options, table, frame, model (`model`), warm-up, draws into sinks (`sinks`), verdict (`verdict`), files. What the
-//! library says by number is said by name (`words`).
+//! The way: options, table, frame, model (`model`), run directory, warm-up, draws into sinks (`sinks`), verdict (`verdict`), files. What the
+//! library says by number is said by name (`words`). A run that goes on (`resume`) takes the same way: what follows from data and
+//! options is made again and compared, what was found by steps comes from the checkpoint.
 
 pub(crate) mod again;
 mod config;
@@ -9,20 +10,23 @@ mod excursion;
 mod model;
 mod options;
 mod progress;
+pub(crate) mod resume;
 mod sinks;
 mod verdict;
 mod words;
 
+use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ridgewalk::diagnostics::summaries_of_table;
+use ridgewalk::diagnostics::{Summary, Workspace, summaries};
 use ridgewalk::lyapunov::laws::Kernel;
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Curvature, Prior, Properness, Ridge};
-use ridgewalk::sampler;
 use ridgewalk::sampler::automatic::{Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp};
+use ridgewalk::sampler::{self, SavedRun, SavedWarmUp};
 
 pub use config::{Config, DataConfig, Resolved};
 pub use options::{FitOptions, KernelName};
@@ -31,41 +35,54 @@ use crate::data::{self, Frame, Priors, Question, Table};
 use crate::failure::Failure;
 use crate::output;
 use crate::run::{
-    BiasDetails, CsvDraws, Draws, Fact, ProblemFacts, RunDirectory, SamplerFacts, SummaryDocument, Text,
-    ZarrDraws, read_draws, write_atomically, write_report,
+    BiasDetails, Checkpoint, CsvDraws, Fact, Lock, ProblemFacts, RunDirectory, SamplerFacts, StoredDraws,
+    SummaryDocument, Text, ZarrDraws, write_report,
 };
-use excursion::excursion;
+use excursion::{Trouble, excursion};
 use model::{ByNodes, Made, Model};
 use progress::Display;
-use sinks::{Keeper, Rescaling};
+use resume::Earlier;
+use sinks::{Keeper, Rescaling, Safe};
 use words::Words;
 
 /// The response of the data that ship with the program.
 const BUILT_IN_RESPONSE: &str = "y";
 /// Separation is looked for, for a note, where that is quick.
 const SEPARATION_ENTRIES: usize = 2_000_000;
+/// Draws of one coefficient beyond which one is summarised after the other: every thread needs some eighty bytes for each.
+const ONE_BY_ONE: usize = 1 << 18;
+/// A run is never longer than this without a checkpoint, unless writing one takes more than a twentieth of the time.
+const CHECKPOINTS: Duration = Duration::from_secs(10);
 
 /// Runs the subcommand.
 pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     let stop = stop_signal();
     let pool = threads(options.threads)?;
-    let document = pool.install(|| fit(options, &stop))?;
+    let document = pool.install(|| fit(options, None, &stop))?;
+    tell(&document, options)
+}
+
+/// Says what came out.
+fn tell(document: &SummaryDocument, options: &FitOptions) -> Result<(), Failure> {
     if options.json {
-        output::json(&document)?;
+        output::json(document)?;
     } else {
-        output::text(&again::text(&document, &options.out))?;
+        output::text(&again::text(document, &options.out))?;
     }
-    if document.text.warnings.iter().any(|warning| warning.name == "stopped") {
+    if document.stopped() {
         let out = options.out.display();
         return Err(Failure::Stopped(format!(
-            "the {} draws of each chain so far are in {out}",
-            document.sampler.draws
+            "the {} draws of each chain so far are in {out}; {}",
+            document.sampler.draws,
+            goes_on(&options.out)
         )));
     }
-    if document.sampler.draws == 0 {
-        return Err(Failure::Run("no chain made a draw: see the warnings".into()));
-    }
     Ok(())
+}
+
+/// What to do about a run that was interrupted.
+fn goes_on(out: &Path) -> String {
+    format!("`ridgewalk resume {}` goes on", out.display())
 }
 
 /// A signal that is set at the first Ctrl-C or SIGTERM; the second ends the program at once, as it would by default.
@@ -90,8 +107,12 @@ fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
     pool.map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
 }
 
-/// Fits, and writes the run directory. Nothing is written before data and options are known to be good.
-pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocument, Failure> {
+/// Fits, and writes the run directory; or goes on with an earlier run. Nothing is written before data and options are known to be good.
+fn fit(
+    options: &FitOptions,
+    earlier: Option<Earlier>,
+    stop: &AtomicBool,
+) -> Result<SummaryDocument, Failure> {
     let began = Instant::now();
     check(options)?;
     let mut options = options.clone();
@@ -103,18 +124,38 @@ pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocu
         options.response.get_or_insert_with(|| BUILT_IN_RESPONSE.to_owned());
         options.standardize = true;
     }
+    if let Some(Earlier { config, .. }) = &earlier
+        && config.data.sha256 != table.digest()
+    {
+        return Err(Failure::Usage(format!(
+            "{} has changed since the run began: found SHA-256 {}, need {}. Put back the data that it had to go on, or run `ridgewalk fit` \
+             on the new ones with another --out",
+            table.name(),
+            table.digest(),
+            config.data.sha256
+        )));
+    }
     let question = question(&options, &table)?;
     let frame = Frame::new(&table, &question)?;
-    let mut priors = Priors::new(options.prior_scale, options.intercept_prior_scale)?;
-    if let Some(path) = &options.priors {
-        priors = priors.with_file(path)?;
-    }
-    let (means, scales) = priors.for_names(&frame.names)?;
+    let (means, scales) = match &earlier {
+        Some(Earlier { config, .. }) => {
+            (config.resolved.prior_means.clone(), config.resolved.prior_scales.clone())
+        }
+        None => {
+            let mut priors = Priors::new(options.prior_scale, options.intercept_prior_scale)?;
+            if let Some(path) = &options.priors {
+                priors = priors.with_file(path)?;
+            }
+            priors.for_names(&frame.names)?
+        }
+    };
     let words = Words { file: table.name(), frame: &frame };
     let prior = Prior::normal(&means, &scales).map_err(|error| words.potential(&error))?;
     let rescaling = options.original_scale.then(|| Rescaling::new(&frame)).transpose()?;
     // Before a long warm-up, not after it.
-    RunDirectory::check(&options.out)?;
+    if earlier.is_none() {
+        RunDirectory::check(&options.out)?;
+    }
     let display = Display::new(options.quiet || options.json);
     display.say(&format!(
         "{}: {} rows, {} coefficients, {} model",
@@ -146,8 +187,16 @@ pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocu
         },
         options,
     };
+    let (config, begun) = match earlier {
+        Some(earlier) => earlier.compared(config)?,
+        None => Begun::new(config)?,
+    };
+    let Begun { directory, lock, checkpoint, new } = begun;
     let notes = frame.notes.iter().cloned().chain(notes).collect();
-    let job = Job { config: &config, frame: &frame, words, rescaling, stop, display: &display, began, notes };
+    let sampling = &Cell::new(!new);
+    let (config, frame, display, directory) = (&config, &frame, &display, &directory);
+    let job =
+        Job { config, frame, words, rescaling, stop, display, began, notes, directory, checkpoint, sampling };
     let done = match &model {
         Model::Logistic(ridge) => job.sample(ridge),
         Model::Probit(ridge) => job.sample(ridge),
@@ -157,7 +206,34 @@ pub(crate) fn fit(options: &FitOptions, stop: &AtomicBool) -> Result<SummaryDocu
         Model::Huber(ridge) => job.sample(ridge),
     };
     display.end();
+    match &done {
+        Ok(document) if !document.stopped() => directory.finish(lock)?,
+        // Going on would not change it.
+        Err(Failure::NoDraws(_)) => directory.finish(lock)?,
+        // Nothing is known yet that is worth going on from: as if it had not begun.
+        Err(failure) if !sampling.get() && !matches!(failure, Failure::Stopped(_)) => directory.abandon(lock),
+        _ => {}
+    }
     done
+}
+
+/// A run directory that is ours.
+struct Begun {
+    directory: RunDirectory,
+    lock: Lock,
+    checkpoint: Checkpoint,
+    new: bool,
+}
+
+impl Begun {
+    /// Makes the directory.
+    fn new(config: Config) -> Result<(Config, Self), Failure> {
+        let text = config.to_toml()?;
+        let checkpoint = Checkpoint::new(&text);
+        let bytes = checkpoint.to_bytes().map_err(|error| Failure::Run(error.to_string()))?;
+        let (directory, lock) = RunDirectory::begin(&config.options.out, text.as_bytes(), &bytes)?;
+        Ok((config, Self { directory, lock, checkpoint, new: true }))
+    }
 }
 
 /// Options that need no data to be wrong.
@@ -238,6 +314,10 @@ struct Job<'a> {
     display: &'a Display,
     began: Instant,
     notes: Vec<String>,
+    directory: &'a RunDirectory,
+    checkpoint: Checkpoint,
+    /// Whether the directory holds more than the question.
+    sampling: &'a Cell<bool>,
 }
 
 impl Job<'_> {
@@ -268,21 +348,27 @@ impl Job<'_> {
             self.display.say(&format!("  {decision}"));
             self.display.phase("warming up");
         };
-        let warm = WarmUp::new(target)
+        let warm_up = WarmUp::new(target)
             .seed(options.seed)
             .chains(options.chains)
             .draws(expected_draws(options))
             .tolerance(options.bias_tolerance)
             .wanted(wanted(options))
             .stop(self.stop)
-            .watch(&hear)
-            .run()
-            .map_err(|error| match error {
-                sampler::Error::Stopped => {
-                    Failure::Stopped("there are no draws yet, nothing was written".into())
-                }
-                other => of(other),
-            })?;
+            .watch(&hear);
+        let warm = if self.checkpoint.warm_up.is_empty() {
+            warm_up.run()
+        } else {
+            SavedWarmUp::from_bytes(&self.checkpoint.warm_up).and_then(|saved| warm_up.restore(saved))
+        };
+        let warm = warm.map_err(|error| match error {
+            sampler::Error::Stopped => Failure::Stopped(format!(
+                "there are no draws yet; `ridgewalk resume {}` begins again",
+                options.out.display()
+            )),
+            other => of(other),
+        })?;
+        self.checkpoint.warm_up = warm.saved().to_bytes();
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
         if options.nodes.is_some() && warm.scheme.kernel() == Kernel::Symmetric {
             self.notes.push(
@@ -298,19 +384,45 @@ impl Job<'_> {
             self.notes.extend(self.words.separability(&found));
         }
         self.display.phase("sampling");
-        let directory = RunDirectory::create(&options.out)?;
-        write_atomically(&directory.config(), self.config.to_toml()?.as_bytes())?;
-        let sampled = self.keep(&warm, length, &directory)?;
+        self.sampling.set(true);
+        let sampled = self.keep(&warm, length)?;
+        let done = self.conclude(ridge, curvature, &warm, &sampled, length);
+        done.map_err(|failure| match failure {
+            end @ (Failure::Stopped(_) | Failure::NoDraws(_)) => end,
+            other => Failure::Run(format!("{other}; the draws are safe, and {}", goes_on(&options.out))),
+        })
+    }
+
+    /// Summary and report.
+    fn conclude<F: Family + Clone, W>(
+        &self,
+        ridge: &Ridge<'_, F>,
+        curvature: &Curvature,
+        warm: &WarmedUp<W>,
+        sampled: &Sampled,
+        length: Length,
+    ) -> Result<SummaryDocument, Failure> {
+        let directory = self.directory;
         self.display.phase("summary and report");
         let white = ridge.whitened(&warm.whitening).and_then(|white| white.curvature());
         let white = white.map_err(|error| self.words.potential(&error))?;
-        let draws = read_draws(&directory.draws())?;
+        let draws = StoredDraws::open(&directory.draws())?;
+        if sampled.outcome.stopped && draws.draws() == 0 {
+            let out = &self.config.options.out;
+            return Err(Failure::Stopped(format!("there are no draws yet; {}", goes_on(out))));
+        }
+        if draws.draws() == 0 {
+            return Err(Failure::NoDraws(verdict::no_draws(sampled)));
+        }
         let far = excursion(ridge, &warm.whitening, &warm.mode.point, &draws, self.rescaling.as_ref());
-        let far = far.map_err(|error| self.words.potential(&error))?;
-        let mut document = self.document(&warm, &sampled, length, [curvature, &white], &draws)?;
+        let far = far.map_err(|trouble| match trouble {
+            Trouble::Draws(error) => error.into(),
+            Trouble::Potential(error) => self.words.potential(&error),
+        })?;
+        let mut document = self.document(warm, sampled, length, [curvature, &white], &draws)?;
         document.warn(far.map(|found| verdict::excursion(&found)));
         document.write(&directory.summary())?;
-        write_report(&directory)?;
+        write_report(directory)?;
         Ok(document)
     }
 
@@ -319,31 +431,72 @@ impl Job<'_> {
         &self,
         warm: &WarmedUp<W>,
         length: Length,
-        directory: &RunDirectory,
     ) -> Result<Sampled, Failure> {
         let options = &self.config.options;
         let thin = options.thin.unwrap_or(warm.thin);
-        let zarr = ZarrDraws::create(&directory.draws(), &self.frame.names, thin)?;
-        let csv = options.csv.then(|| CsvDraws::create(&directory.csv(), &self.frame.names)).transpose()?;
-        let mut keeper = Keeper::new(zarr, csv, self.rescaling.clone());
+        let failed = |error: &dyn std::fmt::Display, kept: u64| {
+            let out = options.out.display();
+            let what = format!("the first {kept} draws of each chain are safe in {out}");
+            Failure::Run(format!("{error}; {what}. Once that is put right, {}", goes_on(&options.out)))
+        };
+        let safe = self.checkpoint.head.draws.iter().copied().min().unwrap_or(0);
+        let saved = match self.checkpoint.run.as_slice() {
+            [] => None,
+            bytes => Some(SavedRun::from_bytes(bytes).map_err(|error| failed(&error, safe))?),
+        };
+        let mut keeper = self.keeper(thin, saved.as_ref()).map_err(|error| match error {
+            crate::run::Error::File { what: "write", .. } => failed(&error, safe),
+            missing => Failure::Usage(format!(
+                "{missing}. To go on, the run needs the {safe} draws of each chain that its checkpoint counts: put them back, or run \
+                 `ridgewalk fit` again with another --out"
+            )),
+        })?;
         let recent = keeper.recent();
-        let sampled = warm
+        let mut run = warm
             .run(length)
             .thin(thin)
             .stop(self.stop)
-            .progress(|progress, _| self.display.sampling(progress, &recent.borrow()))
-            .keep(&mut keeper);
+            .checkpoints(CHECKPOINTS)
+            .progress(|progress, _| self.display.sampling(progress, &recent.borrow()));
+        if let Some(saved) = saved {
+            self.display.say(&format!("  going on after {safe} draws of each chain"));
+            run = run.from_saved(saved);
+        }
+        let sampled = run.keep(&mut keeper);
+        let safe = keeper.safe_draws();
         match sampled {
             Ok(sampled) => {
-                keeper.finish(sampled.outcome.complete())?;
+                keeper.finish(sampled.outcome.complete()).map_err(|error| failed(&error, safe))?;
                 Ok(sampled)
             }
-            Err(error) => {
-                let kept = keeper.finish(false)?;
-                let out = options.out.display();
-                Err(Failure::Run(format!("{error}; the first {kept} draws of each chain are in {out}")))
-            }
+            Err(error) => Err(failed(&error, keeper.salvage())),
         }
+    }
+
+    /// The sinks: new ones, or those of the earlier run, cut to what the saved state has.
+    fn keeper(&self, thin: u64, saved: Option<&SavedRun>) -> Result<Keeper, crate::run::Error> {
+        let (directory, names, options) = (self.directory, &self.frame.names, &self.config.options);
+        let head = &self.checkpoint.head;
+        let (zarr, csv) = match saved {
+            Some(saved) => {
+                let csv = head.csv_bytes.map(|bytes| CsvDraws::resume(&directory.csv(), names, bytes));
+                // Both are looked at before one is cut.
+                let csv = csv.transpose()?;
+                (ZarrDraws::resume(&directory.draws(), &saved.draws())?, csv)
+            }
+            None => {
+                directory.clear_draws()?;
+                let csv = options.csv.then(|| CsvDraws::create(&directory.csv(), names)).transpose()?;
+                (ZarrDraws::create(&directory.draws(), names, thin)?, csv)
+            }
+        };
+        let safe = Safe {
+            path: directory.checkpoint(),
+            checkpoint: self.checkpoint.clone(),
+            began: self.began,
+            earlier: head.seconds,
+        };
+        Ok(Keeper::new(zarr, csv, self.rescaling.clone(), !options.quiet, safe))
     }
 
     fn document<W>(
@@ -352,11 +505,10 @@ impl Job<'_> {
         sampled: &Sampled,
         length: Length,
         [curvature, white]: [&Curvature; 2],
-        draws: &Draws,
+        draws: &StoredDraws,
     ) -> Result<SummaryDocument, Failure> {
         let options = &self.config.options;
-        let summaries = summaries_of_table(&draws.tables(), draws.dimension())
-            .map_err(|error| Failure::Run(format!("cannot summarise the draws: {error}")))?;
+        let summaries = summaries_of(draws)?;
         let bias = sampled.bias;
         let sampler = SamplerFacts {
             kernel: warm.scheme.name().to_owned(),
@@ -368,7 +520,7 @@ impl Job<'_> {
             thin: options.thin.unwrap_or(warm.thin),
             warmup_gradients: warm.gradients,
             gradients: sampled.gradients(),
-            seconds: self.began.elapsed().as_secs_f64(),
+            seconds: self.checkpoint.head.seconds + self.began.elapsed().as_secs_f64(),
             bias_estimate: bias.largest(),
             status: String::new(),
             bias_details: Some(BiasDetails {
@@ -470,6 +622,28 @@ impl Job<'_> {
         }
         facts
     }
+}
+
+/// Some columns of the store at a time.
+fn summaries_of(draws: &StoredDraws) -> Result<Vec<Summary>, Failure> {
+    let mut all = Vec::with_capacity(draws.names().len());
+    let mut workspace = Workspace::new();
+    draws.columns(|_, columns| {
+        let chain = |chain: usize| chain * draws.draws()..(chain + 1) * draws.draws();
+        let chains: Vec<Vec<&[f64]>> = columns
+            .iter()
+            .map(|column| (0..draws.chains()).map(|number| &column[chain(number)]).collect())
+            .collect();
+        let chains: Vec<&[&[f64]]> = chains.iter().map(Vec::as_slice).collect();
+        let some = if draws.chains().saturating_mul(draws.draws()) > ONE_BY_ONE {
+            chains.iter().map(|chains| workspace.summary(chains)).collect()
+        } else {
+            summaries(&chains)
+        };
+        all.extend(some.map_err(|error| Failure::Run(format!("cannot summarise the draws: {error}")))?);
+        Ok::<(), Failure>(())
+    })?;
+    Ok(all)
 }
 
 /// Draws of each chain that the run will have, as far as one knows before: what the warm-up may cost follows from it.

@@ -31,6 +31,8 @@ struct Last {
     cost: Duration,
     ess: Option<f64>,
     workspace: Workspace,
+    /// When sampling began in this process, and the steps and gradients of those before it.
+    from: Option<(Instant, u64, u64)>,
 }
 
 impl Display {
@@ -49,6 +51,7 @@ impl Display {
             cost: Duration::ZERO,
             ess: None,
             workspace: Workspace::new(),
+            from: None,
         };
         Self { quiet, bar, last: RefCell::new(last) }
     }
@@ -87,14 +90,20 @@ impl Display {
             last.ess = smallest_ess(draws, &mut last.workspace);
             (last.cost, last.looked) = (now.elapsed(), Instant::now());
         }
+        let (began, steps, gradients) = *last.from.get_or_insert((now, progress.steps, progress.gradients));
+        let pace = Pace {
+            seconds: now.duration_since(began).as_secs_f64(),
+            steps: progress.steps.saturating_sub(steps),
+            gradients: progress.gradients.saturating_sub(gradients),
+        };
         if let Some(bar) = &self.bar {
             bar.set_length(progress.of);
             bar.set_position(progress.steps);
             bar.set_style(moving());
-            bar.set_message(line(progress, last.ess));
+            bar.set_message(line(progress, &pace, last.ess));
         } else if now.duration_since(last.plain) > PLAIN {
             last.plain = now;
-            write_line(&format!("  {}", line(progress, last.ess)));
+            write_line(&format!("  {}", line(progress, &pace, last.ess)));
         }
     }
 
@@ -106,13 +115,21 @@ impl Display {
     }
 }
 
+/// What this process has done, and how long that took.
+struct Pace {
+    seconds: f64,
+    steps: u64,
+    gradients: u64,
+}
+
 /// One line: share, effective draws, speed, time left.
-fn line(progress: &Progress, ess: Option<f64>) -> String {
-    let Progress { steps, of, draws, gradients, seconds, .. } = *progress;
+fn line(progress: &Progress, pace: &Pace, ess: Option<f64>) -> String {
+    let Progress { steps, of, draws, .. } = *progress;
+    let Pace { seconds, steps: made, gradients } = *pace;
     let share = 100.0 * steps as f64 / of.max(1) as f64;
     let ess = ess.map_or(String::new(), |ess| format!(", smallest ESS {ess:.0}"));
     let speed = if seconds > 0.0 { gradients as f64 / seconds } else { 0.0 };
-    let left = if steps > 0 { seconds * (of.saturating_sub(steps)) as f64 / steps as f64 } else { 0.0 };
+    let left = if made > 0 { seconds * (of.saturating_sub(steps)) as f64 / made as f64 } else { 0.0 };
     format!("{share:.0} %, {draws} draws a chain{ess}, {} gradients/s, {} left", thousands(speed), time(left))
 }
 
@@ -158,6 +175,6 @@ fn moving() -> ProgressStyle {
 }
 
 /// Standard error may be closed; a run does not end for that.
-fn write_line(line: &str) {
+pub(super) fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

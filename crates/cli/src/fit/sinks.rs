@@ -1,13 +1,16 @@
 //! Where the draws of a fit go: the Zarr store, a CSV file if asked for, and memory for the progress line; on the scale that is reported.
+//! Beside them the checkpoint, which is written when the draws it counts are on the disk.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Instant;
 
-use ridgewalk::sampler::{Memory, Sink, SinkError};
+use ridgewalk::sampler::{Memory, SavedRun, Sink, SinkError};
 
 use crate::data::Frame;
 use crate::failure::Failure;
-use crate::run::{CsvDraws, Error, ZarrDraws};
+use crate::run::{Checkpoint, CsvDraws, Error, ZarrDraws};
 
 /// The most numbers that are kept for the progress line; beyond, it does without.
 const RECENT: usize = 1 << 22;
@@ -21,12 +24,46 @@ pub(super) struct Keeper {
     point: Vec<f64>,
     recent: Rc<RefCell<Memory>>,
     room: usize,
+    safe: Safe,
+}
+
+/// What makes the draws so far a run that can go on.
+#[derive(Debug)]
+pub(super) struct Safe {
+    /// Where the checkpoint is.
+    pub(super) path: PathBuf,
+    /// The last one, with the warm-up.
+    pub(super) checkpoint: Checkpoint,
+    /// When this process began, and seconds of those before it.
+    pub(super) began: Instant,
+    pub(super) earlier: f64,
 }
 
 impl Keeper {
-    pub(super) fn new(zarr: ZarrDraws, csv: Option<CsvDraws>, rescaling: Option<Rescaling>) -> Self {
+    /// `watched`: whether anybody looks at the progress line.
+    pub(super) fn new(
+        zarr: ZarrDraws,
+        csv: Option<CsvDraws>,
+        rescaling: Option<Rescaling>,
+        watched: bool,
+        safe: Safe,
+    ) -> Self {
         let recent = Rc::new(RefCell::new(Memory::default()));
-        Self { zarr, csv, rescaling, point: Vec::new(), recent, room: RECENT }
+        Self { zarr, csv, rescaling, point: Vec::new(), recent, room: if watched { RECENT } else { 0 }, safe }
+    }
+
+    /// Draws of each chain that the run would go on from.
+    pub(super) fn safe_draws(&self) -> u64 {
+        self.safe.checkpoint.head.draws.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Ends the sinks of a run that failed, as far as they can be: a disk may be full. How many draws all chains have in the store.
+    pub(super) fn salvage(self) -> u64 {
+        let safe = self.safe_draws();
+        if let Some(csv) = self.csv {
+            let _ = csv.finish();
+        }
+        self.zarr.finish(false).unwrap_or(safe)
     }
 
     /// The draws so far, as long as they are few.
@@ -51,18 +88,22 @@ impl Sink for Keeper {
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
-        self.point.clear();
-        self.point.extend_from_slice(point);
-        if let Some(rescaling) = &self.rescaling {
-            rescaling.apply(&mut self.point);
-        }
-        self.zarr.keep(chain, draw, &self.point)?;
+        let point = match &self.rescaling {
+            Some(rescaling) => {
+                self.point.clear();
+                self.point.extend_from_slice(point);
+                rescaling.apply(&mut self.point);
+                &self.point
+            }
+            None => point,
+        };
+        self.zarr.keep(chain, draw, point)?;
         if let Some(csv) = &mut self.csv {
-            csv.keep(chain, draw, &self.point)?;
+            csv.keep(chain, draw, point)?;
         }
         if let Some(room) = self.room.checked_sub(point.len()) {
             self.room = room;
-            self.recent.borrow_mut().keep(chain, draw, &self.point)?;
+            self.recent.borrow_mut().keep(chain, draw, point)?;
         }
         Ok(())
     }
@@ -70,6 +111,29 @@ impl Sink for Keeper {
     fn flush(&mut self) -> Result<(), SinkError> {
         self.zarr.flush()?;
         self.csv.as_mut().map_or(Ok(()), CsvDraws::flush)
+    }
+
+    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        let Safe { path, checkpoint, began, earlier } = &mut self.safe;
+        let draws = state.draws();
+        if self.zarr.made() != draws {
+            return Err(format!(
+                "the store has {:?} draws of the chains, and they made {draws:?}",
+                self.zarr.made()
+            )
+            .into());
+        }
+        // A store that has just been made or opened is on the disk.
+        if checkpoint.head.draws != draws && draws.iter().any(|draws| *draws > 0) {
+            self.zarr.save()?;
+        }
+        let head = &mut checkpoint.head;
+        head.csv_bytes = self.csv.as_mut().map(CsvDraws::save).transpose()?;
+        head.seconds = *earlier + began.elapsed().as_secs_f64();
+        head.draws = draws;
+        checkpoint.run = state.to_bytes();
+        checkpoint.write(path)?;
+        Ok(())
     }
 }
 

@@ -98,6 +98,18 @@ pub(super) fn warnings(
     found
 }
 
+/// Why there is no draw that all chains have, and what to do.
+pub(super) fn no_draws(sampled: &Sampled) -> String {
+    let (ended, of) = (sampled.outcome.ended().count(), sampled.outcome.chains.len());
+    let first = sampled.outcome.ended().find(|(chain, _)| sampled.outcome.chains[*chain].draws == 0);
+    let first = first.map_or(String::new(), |(chain, end)| {
+        format!("; chain {chain} at step {}, before its first draw: {}", end.step, end.why)
+    });
+    format!(
+        "{ended} of {of} chains could not go on{first}. Shorter steps help (--eta), or another kernel (--kernel third-order)"
+    )
+}
+
 /// The warning about draws that the posterior does not have.
 pub(super) fn excursion(found: &Excursion) -> Warning {
     let Excursion { draws, allowed, farthest } = found;

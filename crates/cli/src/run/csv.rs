@@ -1,7 +1,7 @@
 //! A sink that writes draws as a CSV file.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,13 +15,15 @@ const SYNC: Duration = Duration::from_secs(5);
 /// Draws as text: one line for each draw of each chain, in the order in which they come. The columns are `chain`, `draw` and the
 /// coefficients. Numbers have as many digits as it takes to read the same number back.
 ///
-/// A run that goes on after an interruption makes the file anew and is given the earlier draws by [`replay`](super::replay).
+/// [`CsvDraws::save`] tells how long the file is with the draws so far, and [`CsvDraws::resume`] cuts it there.
 #[derive(Debug)]
 pub struct CsvDraws {
     path: PathBuf,
     out: csv::Writer<BufWriter<File>>,
     dimension: usize,
     synced: Instant,
+    /// Where an earlier run's file is to be cut before the first draw.
+    cut: Option<u64>,
 }
 
 impl CsvDraws {
@@ -31,10 +33,45 @@ impl CsvDraws {
     /// If it cannot be written.
     pub fn create(path: &Path, names: &[String]) -> Result<Self, Error> {
         let file = File::create(path).map_err(Error::file("write", path))?;
-        let mut out = csv::Writer::from_writer(BufWriter::new(file));
+        let mut sink = Self::on(path, file, names);
         let header = ["chain", "draw"].into_iter().chain(names.iter().map(String::as_str));
-        out.write_record(header).map_err(|error| wrong(path, error))?;
-        Ok(Self { path: path.to_owned(), out, dimension: names.len(), synced: Instant::now() })
+        sink.out.write_record(header).map_err(|error| wrong(path, error))?;
+        Ok(sink)
+    }
+
+    /// The file that an interrupted run left, to go on after its first `bytes` bytes. What is beyond them is cut off when the run begins.
+    ///
+    /// # Errors
+    /// If it is shorter, or no line ends there; if it cannot be read or written.
+    pub fn resume(path: &Path, names: &[String], bytes: u64) -> Result<Self, Error> {
+        let of = || Error::file("go on with", path);
+        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(of())?;
+        let there = file.metadata().map_err(of())?.len();
+        let mut last = [0];
+        if there >= bytes && bytes > 0 {
+            file.seek(SeekFrom::Start(bytes - 1)).and_then(|_| file.read_exact(&mut last)).map_err(of())?;
+        }
+        if last != *b"\n" {
+            let found = format!("{there} bytes, and no end of a line after {bytes}");
+            return Err(Error::format(path, found, "the draws that were there when the run was interrupted"));
+        }
+        file.seek(SeekFrom::Start(bytes)).map_err(of())?;
+        Ok(Self { cut: Some(bytes), ..Self::on(path, file, names) })
+    }
+
+    fn on(path: &Path, file: File, names: &[String]) -> Self {
+        let out = csv::Writer::from_writer(BufWriter::new(file));
+        Self { path: path.to_owned(), out, dimension: names.len(), synced: Instant::now(), cut: None }
+    }
+
+    /// Puts every draw so far on the disk, and tells how many bytes the file then has.
+    ///
+    /// # Errors
+    /// If they are not there.
+    pub fn save(&mut self) -> Result<u64, Error> {
+        self.sync()?;
+        let about = self.out.get_ref().get_ref().metadata();
+        Ok(about.map_err(Error::file("write", &self.path))?.len())
     }
 
     /// Everything is on the disk when this returns.
@@ -59,11 +96,16 @@ fn wrong(path: &Path, error: csv::Error) -> Error {
 
 impl Sink for CsvDraws {
     fn begin(&mut self, _: usize, dimension: usize) -> Result<(), SinkError> {
-        if dimension == self.dimension {
-            Ok(())
-        } else {
-            Err(Error::Shape { what: "so many coefficients", got: dimension, need: self.dimension }.into())
+        if dimension != self.dimension {
+            let need = self.dimension;
+            return Err(Error::Shape { what: "so many coefficients", got: dimension, need }.into());
         }
+        if let Some(bytes) = self.cut.take() {
+            let file = self.out.get_ref().get_ref();
+            let cut = file.set_len(bytes).and_then(|()| file.sync_all());
+            cut.map_err(Error::file("go on with", &self.path))?;
+        }
+        Ok(())
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {

@@ -1,7 +1,7 @@
 //! The directory of a run: the names of its files, and writing them whole or not at all.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,14 @@ use super::error::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
     path: PathBuf,
+}
+
+/// The right to write into a run directory, until it is dropped or the process ends, however it ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+    /// Directories above that were made for the run.
+    above: Vec<PathBuf>,
 }
 
 impl RunDirectory {
@@ -29,8 +37,124 @@ impl RunDirectory {
     /// # Errors
     /// As `create`.
     pub fn check(path: &Path) -> Result<(), Error> {
-        take_away(&make(path)?);
+        let (partial, mut made) = prepare(path)?;
+        made.push(partial);
+        take_away(&made);
         Ok(())
+    }
+
+    /// Makes the directory of a new run with its `config.toml` and its first `checkpoint`. It appears with both of them or not at all: whatever
+    /// ends the process, there is a run to resume or nothing.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create); and if they cannot be written.
+    pub fn begin(path: &Path, config: &[u8], checkpoint: &[u8]) -> Result<(Self, Lock), Error> {
+        let (partial, made) = prepare(path)?;
+        let fill = |partial: &Self| -> Result<Lock, Error> {
+            let lock = partial.lock()?;
+            write_atomically(&partial.config(), config)?;
+            write_atomically(&partial.checkpoint(), checkpoint)?;
+            // Windows renames no directory in which a file is open.
+            let lock = (!cfg!(windows)).then_some(lock);
+            fs::rename(&partial.path, path).map_err(|source| match path.symlink_metadata() {
+                Ok(_) => occupied(path.to_owned()),
+                Err(_) => Error::Make { path: path.to_owned(), source },
+            })?;
+            sync_directory(path).map_err(Error::file("write", path))?;
+            lock.map_or_else(|| Self { path: path.to_owned() }.lock(), Ok)
+        };
+        match fill(&Self { path: partial.clone() }) {
+            Ok(lock) => Ok((Self { path: path.to_owned() }, Lock { above: made, ..lock })),
+            Err(error) => {
+                let _ = fs::remove_dir_all(&partial);
+                take_away(&made);
+                Err(error)
+            }
+        }
+    }
+
+    /// The right to write here, which one process can have at a time.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another has it; if the file `lock` cannot be written.
+    pub fn lock(&self) -> Result<Lock, Error> {
+        let path = self.path.join(LOCK);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(Error::file("write", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock { _file: file, above: Vec::new() }),
+            Err(TryLockError::WouldBlock) => Err(Error::Busy { path: self.path.clone() }),
+            Err(TryLockError::Error(error)) => Err(Error::file("lock", &path)(error)),
+        }
+    }
+
+    /// Takes away files that were half written when a process ended.
+    ///
+    /// # Errors
+    /// If one cannot be removed, or a directory cannot be read.
+    pub fn sweep(&self) -> Result<(), Error> {
+        let mut left = vec![self.path.clone()];
+        while let Some(directory) = left.pop() {
+            for entry in fs::read_dir(&directory).map_err(Error::file("read", &directory))? {
+                let path = entry.map_err(Error::file("read", &directory))?.path();
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if path.is_dir() {
+                    left.push(path);
+                } else if name.starts_with('.') && name.ends_with(PARTIAL) {
+                    fs::remove_file(&path).map_err(Error::file("remove", &path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes draws away that no checkpoint counts: the run begins again.
+    ///
+    /// # Errors
+    /// If they cannot be removed.
+    pub fn clear_draws(&self) -> Result<(), Error> {
+        let store = self.draws();
+        match fs::remove_dir_all(&store) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file("remove", &store)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The run has everything it was to have: there is nothing to resume from now on.
+    ///
+    /// # Errors
+    /// If the checkpoint cannot be removed.
+    pub fn finish(&self, lock: Lock) -> Result<(), Error> {
+        let checkpoint = self.checkpoint();
+        let removed = fs::remove_file(&checkpoint).and_then(|()| sync_directory(&checkpoint));
+        removed.map_err(Error::file("remove", &checkpoint))?;
+        // Whoever opened the file before and gets the lock now finds no checkpoint.
+        let _ = fs::remove_file(self.path.join(LOCK));
+        drop(lock);
+        Ok(())
+    }
+
+    /// Takes away what a process that ended between the last two steps of [`finish`](Self::finish) left of a finished run.
+    pub fn tidy(&self) {
+        let path = self.path.join(LOCK);
+        if path.exists()
+            && let Ok(lock) = self.lock()
+            && !self.interrupted()
+        {
+            let _ = fs::remove_file(path);
+            drop(lock);
+        }
+    }
+
+    /// Takes a directory that [`begin`](Self::begin) has made away again, and those above it that it made, as far as nothing else is in them.
+    pub fn abandon(&self, mut lock: Lock) {
+        for file in [self.checkpoint(), self.config(), self.path.join(LOCK)] {
+            let _ = fs::remove_file(file);
+        }
+        let mut made = std::mem::take(&mut lock.above);
+        made.push(self.path.clone());
+        drop(lock);
+        take_away(&made);
     }
 
     /// A directory that a run has made.
@@ -103,6 +227,30 @@ impl RunDirectory {
     }
 }
 
+/// Files of this name are locked by the process that writes into the directory.
+const LOCK: &str = "lock";
+/// How the names of files end that are being written.
+const PARTIAL: &str = ".partial";
+
+/// Makes a directory beside one that is to be made, to be filled and renamed: its name, and the directories above it that were missing.
+fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
+    if path.symlink_metadata().is_ok() {
+        return Err(occupied(path.to_owned()));
+    }
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}{PARTIAL}", std::process::id()));
+    let partial = path.with_file_name(name);
+    // One of an earlier process of that number.
+    let _ = fs::remove_dir_all(&partial);
+    let mut made = make(&partial).map_err(|error| match error {
+        Error::Make { path: at, source } if at == partial => Error::Make { path: path.to_owned(), source },
+        other => other,
+    })?;
+    made.pop();
+    Ok((partial, made))
+}
+
 /// Makes a directory that must not be there, and those above it that are missing: these, the deepest last. After an error none of them
 /// is left. The one that could not be made is named.
 fn make(path: &Path) -> Result<Vec<PathBuf>, Error> {
@@ -141,6 +289,8 @@ fn occupied(path: PathBuf) -> Error {
     let elsewhere = "pass `--out OTHER` to write somewhere else".to_owned();
     let (found, remedy) = if !directory.path.is_dir() {
         ("no directory but a file", elsewhere)
+    } else if directory.path.join(LOCK).exists() && matches!(directory.lock(), Err(Error::Busy { .. })) {
+        ("a run that another process is working on", elsewhere)
     } else if directory.interrupted() {
         let resume =
             format!("`ridgewalk resume {}` goes on with it, or {elsewhere}", directory.path.display());
@@ -162,7 +312,7 @@ fn occupied(path: PathBuf) -> Error {
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(".partial");
+    name.push(PARTIAL);
     let partial = path.with_file_name(name);
     let written = File::create(&partial).and_then(|mut file| {
         file.write_all(bytes)?;

@@ -34,6 +34,12 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// Another process has the directory of a run.
+    #[error("another process is working on {}: wait until it has ended, or end it", path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A directory is not that of a run.
     #[error("{} is no run directory: {found}; need one that `ridgewalk fit` has made", path.display())]
     NotARun {

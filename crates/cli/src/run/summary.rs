@@ -238,6 +238,12 @@ impl SummaryDocument {
         Ok(Self { parameters: parameters.collect(), sampler, problem, text })
     }
 
+    /// Whether the run was stopped before it had all its draws.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.text.warnings.iter().any(|warning| warning.name == "stopped")
+    }
+
     /// Adds a warning, if there is one, to the text and to the status.
     pub fn warn(&mut self, warning: Option<Warning>) {
         self.text.warnings.extend(warning);

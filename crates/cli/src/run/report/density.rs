@@ -18,7 +18,7 @@ pub(super) struct Densities {
 /// Densities of the draws of each chain and of all, given these all in order. `None` if they are constant or not finite.
 ///
 /// The kernel is normal; its width is Silverman's, 0.9 min(sd, IQR/1.34) n^(−1/5), for all draws and for a chain's own number of them.
-pub(super) fn densities(chains: &[Vec<f64>], sorted: &[f64]) -> Option<Densities> {
+pub(super) fn densities(chains: &[&[f64]], sorted: &[f64]) -> Option<Densities> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     if !(first < last) || !(last - first).is_finite() {
         return None;
@@ -87,12 +87,12 @@ mod tests {
     fn the_density_of_even_draws_is_flat_and_that_of_a_normal_is_its_own() {
         let n = 4000;
         let even: Vec<f64> = (0..n).map(|i| (f64::from(i) + 0.5) / f64::from(n)).collect();
-        let all = densities(std::slice::from_ref(&even), &even).unwrap();
+        let all = densities(&[&even], &even).unwrap();
         let middle = &all.pooled[GRID / 3..2 * GRID / 3];
         assert!(middle.iter().all(|x| (x / middle[0] - 1.0).abs() < 0.02), "{middle:?}");
         // Quantiles of the logistic distribution: the density at 0 is four times that at ln(7 + 4 sqrt 3).
         let logistic: Vec<f64> = even.iter().map(|u| (u / (1.0 - u)).ln()).collect();
-        let all = densities(std::slice::from_ref(&logistic), &logistic).unwrap();
+        let all = densities(&[&logistic], &logistic).unwrap();
         let step = (all.high - all.low) / (GRID - 1) as f64;
         let near = |x: f64| {
             let points = all.pooled.iter().enumerate();
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn constant_and_missing_draws_have_none() {
-        assert!(densities(&[vec![1.0; 5]], &[1.0; 5]).is_none());
+        assert!(densities(&[&[1.0; 5]], &[1.0; 5]).is_none());
         assert!(densities(&[], &[]).is_none());
-        assert!(densities(&[vec![f64::MIN, f64::MAX]], &[f64::MIN, f64::MAX]).is_none());
+        assert!(densities(&[&[f64::MIN, f64::MAX]], &[f64::MIN, f64::MAX]).is_none());
         assert!(
-            densities(&[vec![1.0, 1.0 + f64::EPSILON]], &[1.0, 1.0 + f64::EPSILON])
+            densities(&[&[1.0, 1.0 + f64::EPSILON]], &[1.0, 1.0 + f64::EPSILON])
                 .is_none_or(|d| d.pooled[0].is_finite())
         );
     }

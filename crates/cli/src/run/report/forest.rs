@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use super::super::summary::Parameter;
-use super::density::quantile;
 use super::html::escape;
 use super::numbers::{column, short, ticks};
-use super::panels::Column;
+use super::panels::Shown;
 use super::svg::{Scale, labels_below, units};
 
 /// Rows of a block; blocks stand side by side where there is room.
@@ -28,13 +27,13 @@ struct Row<'a> {
 }
 
 /// The section, and how many drawings it has.
-pub(super) fn forest(parameters: &[Parameter], columns: &[Column]) -> (String, usize) {
+pub(super) fn forest(parameters: &[Parameter], shown: &[Shown]) -> (String, usize) {
     let own = own_scales(parameters);
     let mut rows: Vec<Row<'_>> = Vec::new();
-    for (number, (parameter, column)) in parameters.iter().zip(columns).enumerate() {
+    for (number, (parameter, shown)) in parameters.iter().zip(shown).enumerate() {
         let Parameter { q05, q50, q95, sd, .. } = *parameter;
-        let quartile = |p| quantile(&column.sorted, p);
-        let at = [q05, quartile(0.25), q50, quartile(0.75), q95];
+        let [q25, q75] = shown.quartiles;
+        let at = [q05, q25, q50, q75, q95];
         let unit = if own { sd } else { 1.0 };
         rows.push(Row { number, parameter, at: at.map(|x| x / unit) });
     }

@@ -21,10 +21,10 @@ use super::directory::{RunDirectory, write_atomically};
 use super::draws::Draws;
 use super::error::Error;
 use super::summary::SummaryDocument;
-use super::zarr::read_draws;
+use super::zarr::StoredDraws;
 use html::escape;
 use numbers::{count, short, whole};
-use panels::Column;
+use panels::{Column, Shown};
 
 /// What a report is made from: all of it is in the run directory.
 #[derive(Debug, Clone, Copy)]
@@ -43,13 +43,30 @@ pub struct ReportInput<'a> {
 /// If one of them cannot be read, they do not belong together, or the report cannot be written.
 pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
     let summary = SummaryDocument::read(&directory.summary())?;
-    let draws = read_draws(&directory.draws())?;
+    let draws = StoredDraws::open(&directory.draws())?;
     let config = fs::read_to_string(directory.config()).map_err(Error::file("read", &directory.config()))?;
-    if draws.dimension() != summary.parameters.len() {
-        let (got, need) = (draws.dimension(), summary.parameters.len());
+    if draws.names().len() != summary.parameters.len() {
+        let (got, need) = (draws.names().len(), summary.parameters.len());
         return Err(Error::Shape { what: "as many coefficients as summary.json has", got, need });
     }
-    let page = report(&ReportInput { summary: &summary, draws: &draws, config: &config });
+    let about = About {
+        made: draws.made(),
+        incomplete: draws.incomplete(),
+        chains: draws.chains(),
+        draws: draws.draws(),
+    };
+    let points = panels::points(summary.parameters.len(), summary.sampler.chains);
+    let mut shown = Vec::with_capacity(summary.parameters.len());
+    draws.columns(|first, columns| {
+        let parameters = &summary.parameters[first..];
+        let some = columns.par_iter().zip(parameters).enumerate().map(|(i, (column, parameter))| {
+            let chains = column.chunks_exact(about.draws.max(1)).collect();
+            Shown::of(first + i, parameter, &Column::new(chains), points)
+        });
+        shown.par_extend(some);
+        Ok::<(), Error>(())
+    })?;
+    let page = page(&summary, &about, &config, &shown);
     write_atomically(&directory.report(), page.as_bytes())
 }
 
@@ -57,11 +74,42 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
 #[must_use]
 pub fn report(input: &ReportInput<'_>) -> String {
     let ReportInput { summary, draws, config } = *input;
-    let columns: Vec<Column> =
-        (0..summary.parameters.len()).into_par_iter().map(|i| Column::of(draws, i)).collect();
-    let (forest, forests) = forest::forest(&summary.parameters, &columns);
+    let points = panels::points(summary.parameters.len(), summary.sampler.chains);
+    let shown: Vec<Shown> = summary
+        .parameters
+        .par_iter()
+        .enumerate()
+        .map(|(i, parameter)| {
+            let chains: Vec<Vec<f64>> = (0..draws.chains.len()).map(|chain| draws.trace(chain, i)).collect();
+            let column = Column::new(chains.iter().map(Vec::as_slice).collect());
+            Shown::of(i, parameter, &column, points)
+        })
+        .collect();
+    let about = About {
+        made: &draws.made,
+        incomplete: draws.incomplete,
+        chains: draws.chains.len(),
+        draws: draws.draws(),
+    };
+    page(summary, &about, config, &shown)
+}
+
+/// What a report says of the draws as a whole.
+#[derive(Debug)]
+struct About<'a> {
+    /// How many each chain made, and whether there were to be more.
+    made: &'a [u64],
+    incomplete: bool,
+    chains: usize,
+    /// Draws of each chain that are shown.
+    draws: usize,
+}
+
+fn page(summary: &SummaryDocument, draws: &About<'_>, config: &str, shown: &[Shown]) -> String {
+    let (forest, forests) = forest::forest(&summary.parameters, shown);
     let (convergence, overviews) = convergence::convergence(summary);
-    let cards = cards(summary, &columns);
+    let cards: String = shown.iter().map(|shown| shown.card.as_str()).collect();
+    let cards = format!("<div class=\"cards\">\n{cards}</div>\n");
     let plots = forests + overviews + cards.matches("<svg").count();
     let title = escape(&summary.text.title);
     let mut page = format!(
@@ -94,7 +142,7 @@ fn section(page: &mut String, id: &str, title: &str, body: &str) {
 }
 
 /// Title, status, warnings and the figures that matter most.
-fn header(summary: &SummaryDocument, draws: &Draws) -> String {
+fn header(summary: &SummaryDocument, draws: &About<'_>) -> String {
     let SummaryDocument { sampler, problem, text, .. } = summary;
     let missing = shortfall(draws);
     let (class, status) = match &missing {
@@ -140,7 +188,7 @@ fn header(summary: &SummaryDocument, draws: &Draws) -> String {
 }
 
 /// What is to be said of draws that are missing, and a name for it.
-fn shortfall(draws: &Draws) -> Option<(&'static str, String)> {
+fn shortfall(draws: &About<'_>) -> Option<(&'static str, String)> {
     let least = draws.made.iter().min()?;
     if draws.made.iter().any(|made| made > least) {
         let made: Vec<String> = draws.made.iter().map(u64::to_string).collect();
@@ -256,33 +304,20 @@ fn tuning(summary: &SummaryDocument) -> String {
     html + "</ol>\n"
 }
 
-/// The plots of every coefficient.
-fn cards(summary: &SummaryDocument, columns: &[Column]) -> String {
-    let points = panels::points(columns.len(), summary.sampler.chains);
-    let cards: Vec<String> = summary
-        .parameters
-        .par_iter()
-        .zip(columns)
-        .enumerate()
-        .map(|(i, (parameter, column))| panels::card(i, parameter, column, points))
-        .collect();
-    format!("<div class=\"cards\">\n{}</div>\n", cards.concat())
-}
-
 /// What the plots show.
-fn about_cards(summary: &SummaryDocument, draws: &Draws) -> String {
+fn about_cards(summary: &SummaryDocument, draws: &About<'_>) -> String {
     let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the draws of each chain in their order, with the means of short stretches: a chain that drifts or is stuck leaves the others."
         .to_owned();
-    if draws.draws() > panels::points(summary.parameters.len(), draws.chains.len()) {
+    if draws.draws > panels::points(summary.parameters.len(), draws.chains) {
         said.push_str(
             " Long traces are drawn through the lowest and the highest draw of each short stretch.",
         );
     }
-    if draws.chains.len() > panels::MOST_CHAINS {
+    if draws.chains > panels::MOST_CHAINS {
         let _ = write!(
             said,
             " Of {} chains the first {} are drawn one by one.",
-            draws.chains.len(),
+            draws.chains,
             panels::MOST_CHAINS
         );
     }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use super::super::draws::Draws;
 use super::super::summary::Parameter;
 use super::density::{Densities, GRID, densities, quantile};
 use super::html::escape;
@@ -23,20 +22,35 @@ const HEIGHT: i32 = 200;
 
 /// What the plots of one coefficient are made from.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct Column<'a> {
     /// The draws, chain by chain.
-    pub(super) chains: Vec<Vec<f64>>,
+    chains: Vec<&'a [f64]>,
     /// All finite draws, in order.
-    pub(super) sorted: Vec<f64>,
+    sorted: Vec<f64>,
 }
 
-impl Column {
-    pub(super) fn of(draws: &Draws, coefficient: usize) -> Self {
-        let chains: Vec<Vec<f64>> =
-            (0..draws.chains.len()).map(|chain| draws.trace(chain, coefficient)).collect();
-        let mut sorted: Vec<f64> = chains.iter().flatten().copied().filter(|x| x.is_finite()).collect();
+impl<'a> Column<'a> {
+    pub(super) fn new(chains: Vec<&'a [f64]>) -> Self {
+        let all = chains.iter().copied().flatten().copied();
+        let mut sorted: Vec<f64> = all.filter(|x| x.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         Self { chains, sorted }
+    }
+}
+
+/// What a report shows of one coefficient, when its draws are no longer in memory.
+#[derive(Debug)]
+pub(super) struct Shown {
+    /// Quantiles: 25 % and 75 %.
+    pub(super) quartiles: [f64; 2],
+    /// Its card.
+    pub(super) card: String,
+}
+
+impl Shown {
+    pub(super) fn of(number: usize, parameter: &Parameter, column: &Column<'_>, points: usize) -> Self {
+        let quartiles = [0.25, 0.75].map(|p| quantile(&column.sorted, p));
+        Self { quartiles, card: card(number, parameter, column, points) }
     }
 }
 
@@ -47,7 +61,7 @@ pub(super) fn points(coefficients: usize, chains: usize) -> usize {
 }
 
 /// The card of a coefficient.
-pub(super) fn card(number: usize, parameter: &Parameter, column: &Column, points: usize) -> String {
+fn card(number: usize, parameter: &Parameter, column: &Column<'_>, points: usize) -> String {
     let name = escape(&parameter.name);
     let Parameter { mean, sd, ess_bulk, rhat, .. } = *parameter;
     let written = column_of_numbers(&[mean, sd], &[sd, sd]);
@@ -77,7 +91,7 @@ pub(super) fn card(number: usize, parameter: &Parameter, column: &Column, points
     html
 }
 
-fn draw_density(name: &str, column: &Column, all: &Densities) -> String {
+fn draw_density(name: &str, column: &Column<'_>, all: &Densities) -> String {
     let across = Scale::new(all.low, all.high, 10 * units(GRID - 1));
     let up = Scale::new(0.0, 1.05, HEIGHT);
     let grid = |i: usize| 10 * units(i);
@@ -112,7 +126,7 @@ fn interpolated(values: &[f64], at: f64) -> f64 {
     values[below] + (at - below as f64).clamp(0.0, 1.0) * (values[above] - values[below])
 }
 
-fn draw_traces(name: &str, column: &Column, (low, high): (f64, f64), points: usize) -> String {
+fn draw_traces(name: &str, column: &Column<'_>, (low, high): (f64, f64), points: usize) -> String {
     let up = Scale::new(low, high, HEIGHT);
     let drawn: Vec<Vec<f64>> =
         column.chains.iter().take(MOST_CHAINS).map(|draws| thinned(draws, points)).collect();
@@ -132,7 +146,7 @@ fn draw_traces(name: &str, column: &Column, (low, high): (f64, f64), points: usi
     }
     svg.push_str("</svg>");
     let labels = labels_beside(&up, &ticks(low, high, 4));
-    let draws = column.chains.iter().map(Vec::len).max().unwrap_or(0);
+    let draws = column.chains.iter().map(|draws| draws.len()).max().unwrap_or(0);
     let ends =
         format!("<div class=\"below ends\" aria-hidden=\"true\"><span>1</span><span>{draws}</span></div>");
     format!("<figure class=\"plot\">{labels}{svg}{ends}</figure>\n")

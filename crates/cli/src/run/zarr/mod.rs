@@ -20,6 +20,7 @@
 mod metadata;
 mod read;
 mod write;
+mod writer;
 
-pub use read::{read_draws, read_every_draw, replay};
+pub use read::{StoredDraws, read_draws, read_every_draw, replay};
 pub use write::ZarrDraws;

@@ -11,6 +11,9 @@ use super::super::draws::Draws;
 use super::super::error::Error;
 use super::metadata::{self, Extent, Layout};
 
+/// Numbers of the columns that [`StoredDraws::columns`] has in memory at a time, if that is enough for one: 16 MiB.
+const COLUMNS: usize = 1 << 21;
+
 /// A store on the disk.
 #[derive(Debug)]
 pub(super) struct Store {
@@ -47,6 +50,13 @@ impl Store {
 
     /// One chunk of a chain, all of it; `None` if it was never written.
     pub(super) fn chunk(&self, chain: usize, block: usize) -> Result<Option<Vec<f64>>, Error> {
+        let Some(bytes) = self.bytes(chain, block)? else { return Ok(None) };
+        let (numbers, _) = bytes.as_chunks::<8>();
+        Ok(Some(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()))
+    }
+
+    /// The bytes of a chunk.
+    fn bytes(&self, chain: usize, block: usize) -> Result<Option<Vec<u8>>, Error> {
         let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
         let bytes = match fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -57,8 +67,12 @@ impl Store {
             let found = format!("{} bytes", bytes.len());
             return Err(Error::format(&path, found, "as many as the metadata say a chunk has"));
         }
-        let (numbers, _) = bytes.as_chunks::<8>();
-        Ok(Some(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()))
+        Ok(Some(bytes))
+    }
+
+    fn missing(&self, chain: usize, block: usize) -> Error {
+        let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
+        Error::format(&path, "there is no such file", "the draws that the metadata promise")
     }
 
     /// The first draws of one chain.
@@ -78,10 +92,7 @@ impl Store {
 
     /// The first rows of a chunk that must be there.
     fn rows(&self, chain: usize, block: usize, rows: usize) -> Result<Vec<f64>, Error> {
-        let Some(mut values) = self.chunk(chain, block)? else {
-            let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
-            return Err(Error::format(&path, "there is no such file", "the draws that the metadata promise"));
-        };
+        let mut values = self.chunk(chain, block)?.ok_or_else(|| self.missing(chain, block))?;
         values.truncate(rows * self.layout.dimension);
         Ok(values)
     }
@@ -142,6 +153,115 @@ fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
         made: store.extent.made.clone(),
         incomplete: store.extent.incomplete,
     })
+}
+
+/// The draws of a store that stay on the disk: read point by point or some columns at a time, of each chain as many as all have.
+#[derive(Debug)]
+pub struct StoredDraws {
+    store: Store,
+    names: Vec<String>,
+}
+
+impl StoredDraws {
+    /// Opens a store.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not a store of ours.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let store = Store::open(path)?;
+        let names = store.names()?;
+        Ok(Self { store, names })
+    }
+
+    /// The names of the coefficients.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The number of chains.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.store.layout.chains
+    }
+
+    /// Draws of each chain: as many as all have.
+    #[must_use]
+    pub fn draws(&self) -> usize {
+        metadata::size(self.store.extent.common())
+    }
+
+    /// How many draws each chain made.
+    #[must_use]
+    pub fn made(&self) -> &[u64] {
+        &self.store.extent.made
+    }
+
+    /// Whether the run has not made, or not yet, all it was to make.
+    #[must_use]
+    pub fn incomplete(&self) -> bool {
+        self.store.extent.incomplete
+    }
+
+    /// Gives every draw, chain after chain. One chunk is in memory at a time.
+    ///
+    /// # Errors
+    /// If the store cannot be read, and whatever `take` returns.
+    pub fn points<E: From<Error>>(&self, mut take: impl FnMut(&[f64]) -> Result<(), E>) -> Result<(), E> {
+        for chain in 0..self.chains() {
+            self.blocks(|block, rows| {
+                let values = self.store.rows(chain, block, rows)?;
+                values.chunks_exact(self.names.len().max(1)).try_for_each(&mut take)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Gives the columns, some at a time: the number of the first, and for each the draws of all chains end to end. The more draws there
+    /// are, the fewer columns are in memory together, and the more often the store is read.
+    ///
+    /// # Errors
+    /// If the store cannot be read, and whatever `take` returns.
+    pub fn columns<E: From<Error>>(
+        &self,
+        mut take: impl FnMut(usize, &[Vec<f64>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let length = self.chains().saturating_mul(self.draws());
+        let dimension = self.names.len();
+        let width = (COLUMNS / length.max(1)).clamp(1, dimension.max(1));
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for first in (0..dimension).step_by(width) {
+            columns.resize_with(width.min(dimension - first), Vec::new);
+            columns.iter_mut().for_each(|column| {
+                column.clear();
+                column.reserve_exact(length);
+            });
+            for chain in 0..self.chains() {
+                self.blocks(|block, rows| {
+                    let bytes =
+                        self.store.bytes(chain, block)?.ok_or_else(|| self.store.missing(chain, block))?;
+                    let (numbers, _) = bytes.as_chunks::<8>();
+                    for row in numbers.chunks_exact(dimension).take(rows) {
+                        for (column, number) in columns.iter_mut().zip(&row[first..]) {
+                            column.push(f64::from_le_bytes(*number));
+                        }
+                    }
+                    Ok::<(), Error>(())
+                })?;
+            }
+            take(first, &columns)?;
+        }
+        Ok(())
+    }
+
+    /// Each block of draws, and how many of them count.
+    fn blocks<E>(&self, mut each: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
+        let (draws, length) = (self.draws(), self.store.layout.block);
+        (0..draws)
+            .step_by(length)
+            .enumerate()
+            .try_for_each(|(block, first)| each(block, length.min(draws - first)))
+    }
 }
 
 /// Hands every draw of a store to a sink, as the run that made them did. One block of draws is in memory at a time.

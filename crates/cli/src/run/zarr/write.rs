@@ -1,4 +1,4 @@
-//! The sink that writes a store, chunk by chunk.
+//! The sink that writes a store, chunk by chunk, while the chains go on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,24 @@ use super::super::directory::write_atomically;
 use super::super::error::Error;
 use super::metadata::{self, Extent, GROUPS, Layout};
 use super::read::Store;
+use super::writer::Writer;
 
-/// Numbers that may wait in memory for their chunk to fill, over all chains: 64 MiB.
+/// Numbers that may wait in memory for their chunk to fill, over all chains: 64 MiB. As many may be on their way to the disk.
 const WAITING: usize = 1 << 23;
 /// The most draws in a chunk.
 const LONGEST: usize = 1000;
-/// Chunks that are not full are written no more often than this, and so that writing takes no more than a twentieth of the time.
+/// Chunks that are not full are written no more often than this, and so that it takes no more than a twentieth of the chains' time.
 const SAVE: Duration = Duration::from_secs(5);
+/// The fewest files that may be on their way to the disk.
+const UNDER_WAY: usize = 8;
 
 /// Draws as a Zarr store, written as they come.
 ///
-/// A chunk is written as soon as it is full, one that is not every few seconds: a run that is killed leaves a store that opens with the
-/// draws so far. [`ZarrDraws::save`] writes all there is at once, for a checkpoint to build on.
+/// A chunk is written as soon as it is full, one that is not every few seconds, by a thread of their own: a run that is killed leaves a store
+/// that opens with the draws so far. [`ZarrDraws::save`] writes all there is at once, for a checkpoint to build on.
+///
+/// A file that cannot be written is an error of one of the next calls. Nothing is lost by it: what was taken stays in memory, the draw that
+/// comes with the error is not taken, and the call after it tries again.
 #[derive(Debug)]
 pub struct ZarrDraws {
     path: PathBuf,
@@ -41,6 +47,7 @@ struct Open {
     saved: Instant,
     /// How long that took.
     cost: Duration,
+    writer: Writer,
 }
 
 /// The draws of one chain that are not in a full chunk yet.
@@ -78,7 +85,7 @@ impl ZarrDraws {
         let names = store.names()?;
         let Store { layout, .. } = store;
         let steps_per_draw = layout.steps_per_draw;
-        let open = Open { layout, chains: chains?, numbered: 0, saved: Instant::now(), cost: Duration::ZERO };
+        let open = Open::new(layout, chains?);
         let mut resumed = Self { path: path.to_owned(), names, steps_per_draw, open: Some(open) };
         resumed.save()?;
         Ok(resumed)
@@ -101,7 +108,8 @@ impl ZarrDraws {
     /// # Errors
     /// If they are not.
     pub fn save(&mut self) -> Result<(), Error> {
-        self.save_as(true)
+        self.save_as(true)?;
+        self.wait()
     }
 
     /// Ends the store: the last chunks, the true shape, and whether the run made all its draws. Gives the number of draws that all chains
@@ -111,25 +119,32 @@ impl ZarrDraws {
     /// If it cannot be written.
     pub fn finish(mut self, complete: bool) -> Result<u64, Error> {
         self.save_as(!complete)?;
+        self.wait()?;
         Ok(self.made().into_iter().min().unwrap_or(0))
     }
 
+    /// Hands everything over that is not on its way.
     fn save_as(&mut self, incomplete: bool) -> Result<(), Error> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let began = Instant::now();
+        open.writer.check()?;
         for (number, chain) in open.chains.iter_mut().enumerate().filter(|(_, chain)| chain.unsaved) {
-            chain.write(&self.path, number, &open.layout)?;
+            chain.write(&self.path, number, &open.layout, &mut open.writer);
         }
         let extent = Extent { made: open.chains.iter().map(|chain| chain.made).collect(), incomplete };
-        open.number_draws(&self.path, extent.common())?;
+        open.number_draws(&self.path, extent.common());
         // Whoever looks in between sees the old shape, or the new one with all its chunks.
         let arrays = metadata::arrays(&open.layout, &extent);
         for (array, document) in &arrays {
-            write_json(&metadata::document(&self.path, array), document)?;
+            open.writer.write(metadata::document(&self.path, array), json(document));
         }
-        write_json(&metadata::document(&self.path, ""), &metadata::root(&arrays, &extent))?;
+        open.writer.write(metadata::document(&self.path, ""), json(&metadata::root(&arrays, &extent)));
         (open.saved, open.cost) = (Instant::now(), began.elapsed());
         Ok(())
+    }
+
+    fn wait(&mut self) -> Result<(), Error> {
+        self.open.as_mut().map_or(Ok(()), |open| open.writer.wait())
     }
 
     /// Makes the directories, and writes what does not change.
@@ -143,7 +158,7 @@ impl ZarrDraws {
             fs::create_dir_all(&directory).map_err(Error::file("make the directory", &directory))?;
         }
         for group in GROUPS {
-            write_json(&metadata::document(&self.path, group), &metadata::group())?;
+            write_atomically(&metadata::document(&self.path, group), &json(&metadata::group()))?;
             let numbers: Vec<u8> = (0..chains as i64).flat_map(i64::to_le_bytes).collect();
             let array = format!("{group}/chain");
             write_atomically(&metadata::chunk(&self.path, &array, &[0]), &numbers)?;
@@ -153,52 +168,50 @@ impl ZarrDraws {
             Error::format(&coef, "names of more than 4 GiB", "shorter names of the coefficients")
         })?;
         write_atomically(&coef, &names)?;
-        let chain = || Chain { made: 0, waiting: Vec::new(), unsaved: false };
-        self.open = Some(Open {
-            layout,
-            chains: (0..chains).map(|_| chain()).collect(),
-            numbered: 0,
-            saved: Instant::now(),
-            cost: Duration::ZERO,
-        });
+        let chain = |_| Chain { made: 0, waiting: Vec::new(), unsaved: false };
+        self.open = Some(Open::new(layout, (0..chains).map(chain).collect()));
         self.save()
     }
 }
 
 impl Open {
+    fn new(layout: Layout, chains: Vec<Chain>) -> Self {
+        let writer = Writer::new(chains.len().max(UNDER_WAY));
+        Self { layout, chains, numbered: 0, saved: Instant::now(), cost: Duration::ZERO, writer }
+    }
+
     /// Writes the blocks of the coordinate `draw` that so many draws need.
-    fn number_draws(&mut self, store: &Path, draws: u64) -> Result<(), Error> {
+    fn number_draws(&mut self, store: &Path, draws: u64) {
         while (self.numbered * self.layout.block) as u64 <= draws.saturating_sub(1) {
             let first = self.numbered * self.layout.block;
-            let numbers: Vec<u8> =
-                (first..first + self.layout.block).flat_map(|draw| (draw as i64).to_le_bytes()).collect();
             for group in GROUPS {
-                write_atomically(
-                    &metadata::chunk(store, &format!("{group}/draw"), &[self.numbered]),
-                    &numbers,
-                )?;
+                let path = metadata::chunk(store, &format!("{group}/draw"), &[self.numbered]);
+                let block = first..first + self.layout.block;
+                let numbers = block.flat_map(|draw| (draw as i64).to_le_bytes()).collect();
+                self.writer.write(path, numbers);
             }
             self.numbered += 1;
         }
-        Ok(())
     }
 }
 
 impl Chain {
     /// Writes the chunk that is being filled; beyond the draws that there are it is NaN.
-    fn write(&mut self, store: &Path, number: usize, layout: &Layout) -> Result<(), Error> {
+    fn write(&mut self, store: &Path, number: usize, layout: &Layout, writer: &mut Writer) {
         let values = layout.block * layout.dimension;
-        let mut bytes = Vec::with_capacity(values * size_of::<f64>());
-        bytes.extend(self.waiting.iter().flat_map(|x| x.to_le_bytes()));
-        bytes.extend((self.waiting.len()..values).flat_map(|_| f64::NAN.to_le_bytes()));
+        let mut bytes = writer.buffer();
+        bytes.resize(values * size_of::<f64>(), 0);
+        let (numbers, _) = bytes.as_chunks_mut::<8>();
+        for (number, x) in numbers.iter_mut().zip(self.waiting.iter().chain(std::iter::repeat(&f64::NAN))) {
+            *number = x.to_le_bytes();
+        }
         // The chunk that holds the last draw.
         let block = metadata::size(self.made.saturating_sub(1) / layout.block as u64);
-        write_atomically(&metadata::chunk(store, "posterior/beta", &[number, block, 0]), &bytes)?;
+        writer.write(metadata::chunk(store, "posterior/beta", &[number, block, 0]), bytes);
         self.unsaved = false;
         if self.waiting.len() >= values {
             self.waiting.clear();
         }
-        Ok(())
     }
 }
 
@@ -223,11 +236,12 @@ fn go_on(store: &Store, chain: usize, made: u64) -> Result<Chain, Error> {
             return Err(missing((full * block + held) as u64));
         }
     }
-    Ok(Chain { made, unsaved: !waiting.is_empty(), waiting })
+    // Its chunk stays as it is until there is more to write: the shape, which is cut first, shows nothing beyond.
+    Ok(Chain { made, unsaved: false, waiting })
 }
 
-fn write_json(path: &Path, document: &Value) -> Result<(), Error> {
-    write_atomically(path, format!("{document:#}\n").as_bytes())
+fn json(document: &Value) -> Vec<u8> {
+    format!("{document:#}\n").into_bytes()
 }
 
 impl Sink for ZarrDraws {
@@ -257,26 +271,26 @@ impl Sink for ZarrDraws {
             let need = open.layout.dimension;
             return Err(Error::Shape { what: "so many coefficients", got: point.len(), need }.into());
         }
-        kept.waiting.try_reserve(point.len())?;
+        let full = open.layout.block * open.layout.dimension;
+        if kept.waiting.is_empty() {
+            open.writer.check()?;
+            kept.waiting.try_reserve_exact(full)?;
+        }
         kept.waiting.extend_from_slice(point);
         kept.made += 1;
         kept.unsaved = true;
-        if kept.waiting.len() >= open.layout.block * open.layout.dimension {
-            let written = kept.write(&self.path, chain, &open.layout);
-            if written.is_err() {
-                // The draw is not kept, and comes again if the run goes on.
-                kept.waiting.truncate(kept.waiting.len() - point.len());
-                kept.made -= 1;
-            }
-            written?;
+        if kept.waiting.len() >= full {
+            kept.write(&self.path, chain, &open.layout, &mut open.writer);
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {
         let due = |open: &Open| open.saved.elapsed() >= SAVE.max(20 * open.cost);
-        if self.open.as_ref().is_some_and(due) {
-            self.save()?;
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.writer.check()?;
+        if due(open) {
+            self.save_as(true)?;
         }
         Ok(())
     }

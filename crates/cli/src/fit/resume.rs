@@ -1,0 +1,176 @@
+//! `ridgewalk resume`: goes on with a run that was interrupted, or says why it cannot.
+//!
+//! What is refused: a version of the program, a configuration or data that are not those of the run, since their draws would be of something
+//! else; and a checkpoint that is not as it was written. Each with what differs.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::config::Config;
+use super::{Begun, FitOptions, again, fit, stop_signal, tell, threads};
+use crate::failure::Failure;
+use crate::output;
+use crate::run::{Checkpoint, Error, Lock, RunDirectory, SummaryDocument};
+
+/// Lines of a changed `config.toml` that are told.
+const TOLD: usize = 3;
+
+/// Options of `ridgewalk resume`.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeOptions {
+    /// The run directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Threads; the draws do not depend on them [default: as the run began]
+    #[arg(long, value_name = "T")]
+    threads: Option<usize>,
+    /// Nothing on standard error but warnings
+    #[arg(long)]
+    quiet: bool,
+    /// Write one JSON document, the one of summary.json
+    #[arg(long)]
+    json: bool,
+}
+
+/// A run that was interrupted.
+#[derive(Debug)]
+pub(super) struct Earlier {
+    pub(super) directory: RunDirectory,
+    pub(super) lock: Lock,
+    pub(super) config: Config,
+    pub(super) checkpoint: Checkpoint,
+}
+
+impl Earlier {
+    /// The configuration to go on with, unless what follows from data and options now is not what followed then.
+    pub(super) fn compared(self, now: Config) -> Result<(Config, Begun), Failure> {
+        let Self { directory, lock, config, checkpoint } = self;
+        let then = &config.resolved;
+        let differs = |name: &str, found: String, need: String| {
+            Failure::Usage(format!(
+                "{}: the data and options give {name} {found} here, and gave {need} when the run began; it can only go on where they give \
+                 the same",
+                directory.path().display()
+            ))
+        };
+        let lists = [
+            ("the centres", &now.resolved.centres, &then.centres),
+            ("the divisors", &now.resolved.divisors, &then.divisors),
+        ];
+        for (name, found, need) in lists {
+            if found != need {
+                return Err(differs(name, format!("{found:?}"), format!("{need:?}")));
+            }
+        }
+        if now.resolved.coefficients != then.coefficients {
+            return Err(differs(
+                "the coefficients",
+                now.resolved.coefficients.join(", "),
+                then.coefficients.join(", "),
+            ));
+        }
+        if now.resolved.noise_scale != then.noise_scale {
+            let [found, need] = [now.resolved.noise_scale, then.noise_scale].map(|s| format!("{s:?}"));
+            return Err(differs("the noise scale", found, need));
+        }
+        directory.sweep()?;
+        // Options of this process, such as its threads, and the rest as it was.
+        let config = Config { options: now.options, ..config };
+        Ok((config, Begun { directory, lock, checkpoint, new: false }))
+    }
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(options: &ResumeOptions) -> Result<(), Failure> {
+    let stop = stop_signal();
+    let directory = RunDirectory::open(&options.directory)?;
+    if !directory.interrupted() {
+        return finished(options, &directory);
+    }
+    let lock = directory.lock()?;
+    // It may have been finished by the process that had the lock before.
+    if !directory.interrupted() {
+        drop(lock);
+        return finished(options, &directory);
+    }
+    let (checkpoint, config) = checked(&directory)?;
+    let fit_options = FitOptions {
+        // As it was found then, wherever this is typed.
+        data: config.options.data.as_ref().map(|_| PathBuf::from(&config.data.file)),
+        out: options.directory.clone(),
+        threads: options.threads.or(config.options.threads),
+        quiet: options.quiet,
+        json: options.json,
+        ..config.options.clone()
+    };
+    let pool = threads(fit_options.threads)?;
+    let earlier = Earlier { directory, lock, config, checkpoint };
+    let document = pool.install(|| fit(&fit_options, Some(earlier), &stop))?;
+    tell(&document, &fit_options)
+}
+
+/// Nothing is left to do: the table again.
+fn finished(options: &ResumeOptions, directory: &RunDirectory) -> Result<(), Failure> {
+    let out = directory.path();
+    if !directory.summary().is_file() {
+        let found = "it has neither a checkpoint nor a summary";
+        return Err(Error::NotARun { path: out.to_owned(), found }.into());
+    }
+    directory.tidy();
+    let document = SummaryDocument::read(&directory.summary())?;
+    if !options.quiet && !options.json {
+        super::progress::write_line(&format!("{} is finished: there is nothing to resume", out.display()));
+    }
+    if options.json { output::json(&document) } else { output::text(&again::text(&document, out)) }
+}
+
+/// The checkpoint and the configuration, if they belong together and to this program.
+fn checked(directory: &RunDirectory) -> Result<(Checkpoint, Config), Failure> {
+    let out = directory.path().display();
+    let again = format!(
+        "The run cannot go on; the draws in {out} stay as they are, and `ridgewalk fit` with another --out makes it from the start"
+    );
+    let checkpoint = Checkpoint::read(&directory.checkpoint()).map_err(|error| match error {
+        Error::Format { .. } => Failure::Usage(format!("{error}. {again}")),
+        other => other.into(),
+    })?;
+    let (then, now) = (&checkpoint.head.version, env!("CARGO_PKG_VERSION"));
+    if then != now {
+        return Err(Failure::Usage(format!(
+            "{out} was begun by ridgewalk {then}, and this is {now}, whose draws may be others; need version {then} to go on"
+        )));
+    }
+    let path = directory.config();
+    let text =
+        fs::read_to_string(&path).map_err(|error| Failure::Files(Error::file("read", &path)(error)))?;
+    if text != checkpoint.config {
+        return Err(Failure::Usage(format!(
+            "{} has changed since the run began: {}. Put back what it was to go on, or run `ridgewalk fit` with the new options and \
+             another --out",
+            path.display(),
+            differences(&checkpoint.config, &text)
+        )));
+    }
+    let config = toml::from_str(&text)
+        .map_err(|error| Failure::Usage(format!("{}: {}. {again}", path.display(), error.message())))?;
+    Ok((checkpoint, config))
+}
+
+/// The first lines in which two texts differ.
+fn differences(then: &str, now: &str) -> String {
+    let ([then, now], most) = ([then, now].map(|text| text.lines().collect::<Vec<_>>()), TOLD);
+    let of =
+        |lines: &[&str], at: usize| lines.get(at).map_or("no line".to_owned(), |line| format!("`{line}`"));
+    let differ: Vec<usize> =
+        (0..then.len().max(now.len())).filter(|at| then.get(*at) != now.get(*at)).collect();
+    let told = differ
+        .iter()
+        .take(most)
+        .map(|at| format!("line {}: found {}, need {}", at + 1, of(&now, *at), of(&then, *at)));
+    let told: Vec<String> = told.collect();
+    let more = differ.len().saturating_sub(most);
+    let more = if more > 0 { format!("; and {more} lines more") } else { String::new() };
+    if differ.is_empty() { "its line ends are others".to_owned() } else { told.join("; ") + &more }
+}
