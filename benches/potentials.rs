@@ -1,5 +1,5 @@
 //! Line integrals: the fused pass beside the matrix products it replaces, one chain beside eight, sparse beside dense, one thread
-//! beside two; and the mean slopes of the families, one by one and in lists.
+//! beside two; and what families give for a row, one by one and in lists.
 //!
 //! "two products" is what any implementation by matrix products pays before it has looked at a single likelihood: A [θ p] and Aᵀ c
 //! for all chains, by faer on one thread.
@@ -156,8 +156,8 @@ fn threads(c: &mut Criterion) {
     group.finish();
 }
 
-fn means(c: &mut Criterion) {
-    let mut group = group(c, "mean slope of 1000 segments");
+/// Means of slopes, slopes and values of every family: one by one by the functions of the standard library, and in lists.
+fn rows(c: &mut Criterion) {
     let families: [(&dyn Family, f64); 6] = [
         (&Logistic, 1.0),
         (&Probit, 1.0),
@@ -166,19 +166,42 @@ fn means(c: &mut Criterion) {
         (&LogisticNoise::new(1.0).expect("a scale"), 0.3),
         (&Huber::new(1.0, 1.345).expect("scales"), 0.3),
     ];
-    let (starts, steps) = (numbers(5, 1000, 3.0), numbers(6, 1000, 1.0));
+    let (s, t) = (numbers(5, 1000, 3.0), numbers(6, 1000, 1.0));
+    let mut out = vec![0.0; 1000];
+    let mut means = group(c, "mean slope of 1000 segments");
     for (family, response) in families {
-        let y = Observation::of(response);
-        group.bench_function(format!("{}, one by one", family.name()), |b| {
-            fastest(b, || starts.iter().zip(&steps).map(|(s, t)| family.mean_slope(*s, *t, y)).sum::<f64>());
+        let (y, list) = (Observation::of(response), [Observation::of(response); 1000]);
+        means.bench_function(format!("{}, one by one", family.name()), |b| {
+            fastest(b, || s.iter().zip(&t).map(|(s, t)| family.mean_slope(*s, *t, y)).sum::<f64>());
         });
-        let (ys, mut slopes) = (vec![y; 1000], vec![0.0; 1000]);
-        group.bench_function(format!("{}, together", family.name()), |b| {
-            fastest(b, || family.mean_slopes(&starts, &steps, &ys, black_box(&mut slopes)));
+        means.bench_function(format!("{}, together", family.name()), |b| {
+            fastest(b, || family.mean_slopes(&s, &t, &list, black_box(&mut out)));
         });
     }
-    group.finish();
+    means.finish();
+    let mut slopes = group(c, "slope at 1000 points");
+    for (family, response) in families {
+        let (y, list) = (Observation::of(response), [Observation::of(response); 1000]);
+        slopes.bench_function(format!("{}, one by one", family.name()), |b| {
+            fastest(b, || s.iter().map(|s| family.slope(*s, y)).sum::<f64>());
+        });
+        slopes.bench_function(format!("{}, together", family.name()), |b| {
+            fastest(b, || family.slopes(&s, &list, black_box(&mut out)));
+        });
+    }
+    slopes.finish();
+    let mut values = group(c, "value at 1000 points");
+    for (family, response) in families {
+        let (y, list) = (Observation::of(response), [Observation::of(response); 1000]);
+        values.bench_function(format!("{}, one by one", family.name()), |b| {
+            fastest(b, || s.iter().map(|s| family.value(*s, y)).sum::<f64>());
+        });
+        values.bench_function(format!("{}, together", family.name()), |b| {
+            fastest(b, || family.values(&s, &list, black_box(&mut out)));
+        });
+    }
+    values.finish();
 }
 
-criterion_group!(benches, line_integrals, threads, means);
+criterion_group!(benches, line_integrals, threads, rows);
 criterion_main!(benches);

@@ -1,7 +1,7 @@
 //! Steps of the sampler: a whole step beside the line integral in it, and normals beside the bare generator.
 //!
 //! "line integral" and "step" take 8 chains of 200 coordinates on 10,000 rows; "the rest" is the same step on a potential that costs
-//! nothing: noise, updates and bookkeeping.
+//! nothing: noise, updates and bookkeeping. "Cheap steps" are those of 8 chains on targets where the noise counts.
 
 use std::hint::black_box;
 
@@ -104,8 +104,50 @@ fn noise(c: &mut Criterion) {
             black_box(&words);
         });
     });
+    let mut bytes = vec![0_u8; 8000];
+    group.bench_function("bare generator, in bulk", |b| {
+        b.iter(|| {
+            generator.fill_bytes(&mut bytes);
+            black_box(&bytes);
+        });
+    });
     group.finish();
 }
 
-criterion_group!(benches, steps, noise);
+fn cheap_steps(c: &mut Criterion) {
+    let mut group = c.benchmark_group("cheap steps");
+    group.sample_size(20);
+    let responses: Vec<f64> = (0..500).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+    let design = Dense::new(500, 10, numbers(1, 5000, 1.0)).expect("finite");
+    let model = Ridge::new(design, Logistic, &responses, Prior::centred(10, 2.5).expect("a scale"));
+    let model = model.expect("a model");
+    let gaussian = FromFn::new(100, |x: &[f64], g: &mut [f64]| {
+        g.copy_from_slice(x);
+        Ok(())
+    });
+    let gaussian = Chebyshev::new(gaussian, 4).expect("nodes");
+    let parameters = Parameters::new(0.6, 2.0, 0.4).expect("parameters");
+    let kernel = ThirdOrder::new(parameters, 100.0).expect("a kernel");
+    let targets: [(&str, &(dyn LineIntegral + Sync)); 2] =
+        [("logistic, 500 x 10", &model), ("Gaussian of 100 dimensions by its gradient", &gaussian)];
+    for (name, potential) in targets {
+        let d = potential.dimension();
+        let ensemble = Ensemble::new(potential, 1, &vec![0.0; CHAINS * d], 100.0);
+        let mut ensemble = ensemble.and_then(|e| e.with_width(CHAINS)).expect("chains");
+        group.bench_function(format!("{name}, step"), |b| b.iter(|| ensemble.advance(&kernel, 1)));
+        let mut streams: Vec<Stream> = (0..CHAINS as u64).map(|chain| Stream::new(1, chain)).collect();
+        let mut normals = vec![0.0; kernel.normals() * d];
+        group.bench_function(format!("{name}, its noise"), |b| {
+            b.iter(|| {
+                for stream in &mut streams {
+                    stream.normals(&mut normals);
+                    black_box(&normals);
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, steps, noise, cheap_steps);
 criterion_main!(benches);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Renders docs/results/efficiency.csv and bias.csv as the tables of docs/sampler.md, between its markers. Usage: scripts/tables.py [--check] [NAME ...]
+"""Renders files of docs/results as tables of docs/sampler.md, benchmarks.md and reliability.md, between markers. Usage:
+scripts/tables.py [--check] [NAME ...]
 
 With --check nothing is written, and the exit code is 1 if a table is not what its file says.
 """
@@ -8,7 +9,7 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "sampler.md"
+RIVALS = ("BAOAB", "UBU", "KLMC", "ULA", "randomized midpoint")
 
 
 def read(name):
@@ -31,9 +32,20 @@ def span(row, name, form="{:.2f}"):
     return f"{middle} ({low} to {high})" if middle else ""
 
 
+def compared():
+    """Rows of compare.csv that were run, target by target."""
+    targets = {}
+    for row in read("compare"):
+        row["sampler"] = row["sampler"].replace(";", ",")
+        targets.setdefault(row["target"], []).append(row)
+    return targets
+
+
 def efficiency():
     rows = []
-    for row in read("efficiency"):
+    for row in sum(compared().values(), []):
+        if not row["ess"] or not row["sampler"].startswith(("ridgewalk", "nuts-rs")):
+            continue
         share = float(row["warm_up_gradients"]) / float(row["gradients"])
         rows.append(
             [
@@ -43,12 +55,100 @@ def efficiency():
                 number(row["ess_per_gradient_with_warm_up"]),
                 number(row["warm_up_gradients"], "{:.0f}"),
                 f"{100 * share:.1f} %",
-                number(row["mean_error_sd"]),
-                number(row["sd_error_percent"], "{:.1f} %"),
+                number(row["mean_bias_sd"]),
+                number(row["sd_bias_percent"], "{:.1f} %"),
                 number(row["rhat"], "{:.4f}"),
             ]
         )
     head = ["target", "sampler", "E", "E, warm-up counted", "warm-up gradients", "of the run", "mean off, sd", "sd off", "R-hat"]
+    return table(head, rows)
+
+
+def ratio(text):
+    """How many times better ours is; what we lose stands out."""
+    if not text:
+        return ""
+    value = float(text)
+    form = f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"**{form}**" if value < 1 else form
+
+
+def both(row):
+    return f'{ratio(row["ratio"])} ({ratio(row["ratio_with_warm_up"])})'
+
+
+def goals():
+    """Ours beside the defaults of nuts-rs, the best setting of any other package and the best rival kernel, by effective draws a second."""
+    rows = []
+    for target, samplers in compared().items():
+        ours = next(row for row in samplers if row["sampler"] == "ridgewalk")
+        usable = [row for row in samplers if row["within"] == "true" and row is not ours]
+        usable.sort(key=lambda row: float(row["ratio"]))
+        packages = [row for row in usable if row["sampler"].startswith(("nuts-rs", "mini-mcmc"))]
+        kernels = [row for row in usable if row["sampler"].startswith(RIVALS)]
+        usual = [both(row) for row in samplers if row["sampler"] == "nuts-rs diagonal" and row["ratio"]]
+        rows.append(
+            [
+                target,
+                number(ours["ess_per_second"], "{:.0f}") + f' ({number(ours["ess_per_second_with_warm_up"], "{:.0f}")})',
+                "".join(usual),
+                *(f'{both(best[0])}: {best[0]["sampler"].split(",")[0]}' if best else "" for best in (packages, kernels)),
+            ]
+        )
+    head = ["target", "E a second", "over nuts-rs diagonal", "over the best of other packages", "over the best rival kernel"]
+    return table(head, rows)
+
+
+def compare():
+    parts = []
+    head = ["sampler", "chains x draws", "E a gradient", "warm-up counted", "E a second", "warm-up counted", "ours / this", "warm-up counted",
+            "mean off, sd", "sd off", "bias", "R-hat", "peak MiB"]
+    for target, samplers in compared().items():
+        rows = []
+        for row in samplers:
+            size = f'{row["chains"]} x {row["draws"]}'
+            if not row["ess"]:
+                rows.append([row["sampler"], size, row["note"], *[""] * 10])
+                continue
+            rows.append(
+                [
+                    row["sampler"],
+                    size,
+                    number(row["ess_per_gradient"]),
+                    number(row["ess_per_gradient_with_warm_up"]),
+                    number(row["ess_per_second"], "{:.0f}"),
+                    number(row["ess_per_second_with_warm_up"], "{:.0f}"),
+                    ratio(row["ratio"]),
+                    ratio(row["ratio_with_warm_up"]),
+                    f'{number(row["mean_bias_sd"])} ± {number(row["mean_noise_sd"])}',
+                    f'{number(row["sd_bias_percent"], "{:.1f}")} ± {number(row["sd_noise_percent"], "{:.1f}")} %',
+                    "within" if row["within"] == "true" else "**beyond**",
+                    number(row["rhat"], "{:.4f}"),
+                    number(row["memory_mib"], "{:.0f}"),
+                ]
+            )
+        seeds, loaded = samplers[0]["seeds"], number(samplers[0]["memory_loaded_mib"], "{:.0f}")
+        ours = next((row["note"] for row in samplers if row["sampler"] == "ridgewalk"), "")
+        parts.append(f"### {target}\n\nSeeds: {seeds}. The target alone takes {loaded} MiB. Ours, seed 1: {ours}.\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def rivals():
+    rows = []
+    for row in read("rivals"):
+        found = row["tried"] != "none"
+        rows.append(
+            [
+                row["target"],
+                row["kernel"],
+                row["coordinates"] if found else "none within the tolerance",
+                *(number(row[name]) for name in ("gamma", "xi", "eta", "ess_per_gradient")),
+                f'{number(row["mean_bias_sd"])} ± {number(row["mean_noise_sd"])}' if found else "",
+                f'{number(row["sd_bias_percent"], "{:.1f}")} ± {number(row["sd_noise_percent"], "{:.1f}")} %' if found else "",
+                row["tried"] if found else "",
+            ]
+        )
+    head = ["target", "kernel", "coordinates", "γ", "ξ", "η", "E a gradient", "mean off, sd", "sd off", "tried"]
     return table(head, rows)
 
 
@@ -76,23 +176,79 @@ def bias():
     return table(head, rows)
 
 
+def faults():
+    """The rows as they are, and their sum."""
+    rows = [list(row.values()) for row in read("faults")]
+    sums = [str(sum(int(row[k]) for row in rows)) for k in range(1, 6)]
+    head = ["fault", "injected", "draws kept", "draws compared", "lost", "twice"]
+    return table(head, [*rows, ["all", *sums]])
+
+
+def limits():
+    rows = []
+    for row in read("limits"):
+        times = [number(row[f"{name}_us"], "{:.1f}") for name in ("step", "products", "reading", "normals", "slopes")]
+        shape = f'{row["rows"]} x {row["columns"]}'
+        shares = [number(row[name], "{:.2f}") for name in ("products_per_step", "limit_per_step")]
+        rows.append([row["design"], shape, row["chains"], *times, *shares])
+    head = ["design", "n x d", "chains", "step, µs", "products", "reading", "normals", "slopes", "products / step", "limit / step"]
+    return table(head, rows)
+
+
+def growth():
+    series = {}
+    for row in read("growth"):
+        series.setdefault((row["design"], row["along"]), []).append(row)
+    rows = []
+    for (design, along), found in series.items():
+        fixed = [f'{name} {found[0][key]}' for name, key in (("n", "rows"), ("d", "columns"), ("C", "chains")) if key != along]
+        times = ", ".join(f'{row[along]}: {float(row["step_us"]):.0f}' for row in found)
+        rows.append([design, along, ", ".join(fixed), times, number(found[0]["exponent"], "{:.2f}")])
+    return table(["design", "along", "at", "µs a step", "exponent"], rows)
+
+
+def steps():
+    rows = [
+        [row["what"], f'{row["rows"]} x {row["columns"]}', row["chains"], number(row["us"], "{:.1f}"), number(row["beside_us"], "{:.1f}"), row["ratio"]]
+        for row in read("steps")
+    ]
+    return table(["what", "n x d", "chains", "µs", "beside it, µs", "ratio"], rows)
+
+
+TABLES = {
+    "faults": ("reliability.md", faults),
+    "limits": ("benchmarks.md", limits),
+    "growth": ("benchmarks.md", growth),
+    "steps": ("benchmarks.md", steps),
+    "efficiency": ("sampler.md", efficiency),
+    "bias": ("sampler.md", bias),
+    "goals": ("benchmarks.md", goals),
+    "compare": ("benchmarks.md", compare),
+    "rivals": ("benchmarks.md", rivals),
+}
+
+
 def main():
-    old = new = PAGE.read_text()
-    makers = {"efficiency": efficiency, "bias": bias}
-    names = [name for name in sys.argv[1:] if name != "--check"] or list(makers)
-    unknown = [name for name in names if name not in makers]
+    names = [name for name in sys.argv[1:] if name != "--check"] or list(TABLES)
+    unknown = [name for name in names if name not in TABLES]
     if unknown:
-        sys.exit(f"unknown table {unknown[0]!r}: need one of {', '.join(makers)}")
+        sys.exit(f"unknown table {unknown[0]!r}: need one of {', '.join(TABLES)}")
+    wrong = False
     for name in names:
+        file, make = TABLES[name]
+        page = ROOT / "docs" / file
+        old = page.read_text()
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, _, rest = new.partition(begin)
+        before, _, rest = old.partition(begin)
         _, found, after = rest.partition(end)
         if not found:
-            sys.exit(f"{PAGE.name}: no markers for the table `{name}`")
-        new = before + begin + makers[name]() + "\n" + end + after
+            sys.exit(f"{file}: no markers for the table `{name}`")
+        new = before + begin + make() + "\n" + end + after
+        wrong |= new != old
+        if "--check" not in sys.argv[1:]:
+            page.write_text(new)
     if "--check" in sys.argv[1:]:
-        sys.exit(int(new != old))
-    PAGE.write_text(new)
+        sys.exit(int(wrong))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ use ridgewalk::potentials::{Scratch, Whitening};
 use crate::Failure;
 use crate::clock::Stopwatch;
 use crate::problems::{Density, Problem};
+use crate::runs::{Cost, Run};
 
 /// The version of nuts-rs that Cargo.toml asks for.
 pub const VERSION: &str = "0.19.1";
@@ -63,35 +64,6 @@ impl Setting {
     }
 }
 
-/// What one phase of a run took, over all chains.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Cost {
-    /// Calls of the log-density, each a value and a gradient.
-    pub gradients: u64,
-    /// Seconds of a core.
-    pub seconds: f64,
-}
-
-impl Cost {
-    fn add(&mut self, other: Self) {
-        self.gradients += other.gradients;
-        self.seconds += other.seconds;
-    }
-}
-
-/// A run of nuts-rs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// For each chain the draws after the warm-up, in original coordinates, one after the other.
-    pub draws: Vec<Vec<f64>>,
-    /// Until the warm-up's end; with mode and Hessian, where the target was whitened.
-    pub warm_up: Cost,
-    /// After it.
-    pub sampling: Cost,
-    /// Trajectories after the warm-up that diverged.
-    pub divergences: u64,
-}
-
 /// Runs so many chains, in rayon's pool. The seed is that of all, and each chain has a stream of its own.
 ///
 /// # Errors
@@ -118,8 +90,7 @@ pub fn run<P: Problem>(
 
 fn gather(chains: u64, one: impl Fn(u64) -> Result<Run, Failure> + Sync + Send) -> Result<Run, Failure> {
     let runs: Result<Vec<Run>, Failure> = (0..chains).into_par_iter().map(one).collect();
-    let mut all =
-        Run { draws: Vec::new(), warm_up: Cost::default(), sampling: Cost::default(), divergences: 0 };
+    let mut all = Run::default();
     for run in runs? {
         all.draws.extend(run.draws);
         all.warm_up.add(run.warm_up);
@@ -210,7 +181,7 @@ impl<D: Density> Task<'_, D> {
             }
             sampling.seconds += watch.seconds();
         }
-        Ok(Run { draws: vec![kept], warm_up, sampling, divergences })
+        Ok(Run { draws: vec![kept], warm_up, sampling, divergences, note: String::new() })
     }
 }
 

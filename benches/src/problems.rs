@@ -4,7 +4,7 @@
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Gradient, Ridge, Scratch, Whitening};
 use ridgewalk::sampler::automatic::{BlackBox, Target};
-use ridgewalk_gallery::Ladder;
+use ridgewalk_gallery::{self as gallery, Ladder};
 
 use crate::Failure;
 
@@ -165,5 +165,39 @@ impl Problem for LadderProblem {
     fn white(&self, whitening: &Whitening) -> Result<WhiteLadder, Failure> {
         let gradient = ridgewalk::potentials::Whitened::new(Ladder, whitening.clone())?;
         Ok(WhiteLadder { gradient, whitening: whitening.clone() })
+    }
+}
+
+/// Something to be done with a target, whatever its type.
+pub trait Visit {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// Whatever goes wrong.
+    fn visit<P: Problem>(self, problem: &P) -> Result<Self::Output, Failure>;
+}
+
+/// Does something with the target of this name, one of [`gallery::NAMES`].
+///
+/// # Errors
+/// For another name, and whatever goes wrong.
+pub fn on<V: Visit>(name: &str, visitor: V) -> Result<V::Output, Failure> {
+    fn made<P, E: std::fmt::Display>(target: Result<P, E>) -> Result<P, Failure> {
+        target.map_err(|error| error.to_string().into())
+    }
+    match name {
+        "correlated-logistic" => visitor.visit(&made(gallery::correlated_logistic())?),
+        "breast-cancer" => visitor.visit(&made(gallery::breast_cancer())?),
+        "independent-logistic" => visitor.visit(&made(gallery::independent_logistic())?),
+        "poisson" => visitor.visit(&made(gallery::poisson())?),
+        "poisson-large" => visitor.visit(&made(gallery::poisson_large())?),
+        "probit" => visitor.visit(&made(gallery::probit())?),
+        "huber" => visitor.visit(&made(gallery::huber())?),
+        "huber-large" => visitor.visit(&made(gallery::huber_large())?),
+        "ladder" => visitor.visit(&LadderProblem::new()?),
+        other => Err(format!("no target `{other}`: need one of {}", gallery::NAMES.join(", ")).into()),
     }
 }

@@ -18,13 +18,13 @@ use ridgewalk::prelude::{InOriginal, Memory, Sampler};
 use ridgewalk::sampler::automatic::{CoordinateBias, Extrapolated, Target, Wanted, WarmUp, WarmedUp};
 use ridgewalk::sampler::{CoupledChains, Difference};
 use ridgewalk_benches::Failure;
-use ridgewalk_benches::problems::{LadderProblem, Problem};
+use ridgewalk_benches::problems::{Problem, Visit, on};
 use ridgewalk_gallery::{self as gallery, Reference};
 
 /// Whether the bias that a warm-up reports is the true one.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Targets; all six where none is named.
+    /// Targets; the six small ones where none is named.
     names: Vec<String>,
     /// How many warm-ups, with seeds from 1 on.
     #[arg(long, default_value_t = 9)]
@@ -76,15 +76,7 @@ fn main() -> Result<(), Failure> {
     let names = if arguments.names.is_empty() { &all[..] } else { &arguments.names[..] };
     let mut text = HEADER.to_string();
     for name in names {
-        text += &match name.as_str() {
-            "correlated-logistic" => study(name, gallery::correlated_logistic(), &arguments)?,
-            "breast-cancer" => study(name, gallery::breast_cancer(), &arguments)?,
-            "poisson" => study(name, gallery::poisson(), &arguments)?,
-            "probit" => study(name, gallery::probit(), &arguments)?,
-            "huber" => study(name, gallery::huber(), &arguments)?,
-            "ladder" => study(name, LadderProblem::new(), &arguments)?,
-            other => return Err(format!("no target `{other}`: need one of {}", NAMES.join(", ")).into()),
-        };
+        text += &on(name, Study { name, arguments: &arguments })?;
     }
     if !arguments.dry {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results/bias.csv");
@@ -94,25 +86,30 @@ fn main() -> Result<(), Failure> {
 }
 
 /// The rows of one target.
-fn study<P: Problem, E: std::fmt::Display>(
-    name: &str,
-    problem: Result<P, E>,
-    arguments: &Arguments,
-) -> Result<String, Failure> {
-    let problem = problem.map_err(|error| error.to_string())?;
-    let target = problem.target();
-    let reference = gallery::reference(name).map_err(|error| error.to_string())?;
-    let picked = WarmUp::new(target).seed(1).run()?.scheme;
-    let mut list = cases(name);
-    list.retain(|(kernel, eta, _)| (*kernel, *eta) != (picked.kernel(), picked.eta()));
-    list.push((picked.kernel(), picked.eta(), true));
-    let rows: Result<Vec<String>, String> = list
-        .par_iter()
-        .map(|case| rows(name, target, &reference, *case, arguments).map_err(|error| error.to_string()))
-        .collect();
-    let text = rows?.concat();
-    print!("{}{text}", if name == NAMES[0] { HEADER } else { "" });
-    Ok(text)
+struct Study<'a> {
+    name: &'a str,
+    arguments: &'a Arguments,
+}
+
+impl Visit for Study<'_> {
+    type Output = String;
+
+    fn visit<P: Problem>(self, problem: &P) -> Result<String, Failure> {
+        let Self { name, arguments } = self;
+        let target = problem.target();
+        let reference = gallery::reference(name).map_err(|error| error.to_string())?;
+        let picked = WarmUp::new(target).seed(1).run()?.scheme;
+        let mut list = cases(name);
+        list.retain(|(kernel, eta, _)| (*kernel, *eta) != (picked.kernel(), picked.eta()));
+        list.push((picked.kernel(), picked.eta(), true));
+        let rows: Result<Vec<String>, String> = list
+            .par_iter()
+            .map(|case| rows(name, target, &reference, *case, arguments).map_err(|error| error.to_string()))
+            .collect();
+        let text = rows?.concat();
+        print!("{}{text}", if name == NAMES[0] { HEADER } else { "" });
+        Ok(text)
+    }
 }
 
 /// A number for each coordinate, with its standard error: of means in sd, of sds relative to them.

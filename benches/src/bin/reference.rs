@@ -1,7 +1,7 @@
 //! Long runs of nuts-rs that give the references of the gallery: `cargo run --profile checks -p ridgewalk-benches --bin reference [NAME ...]`.
 //!
-//! Writes crates/gallery/data/NAME.csv for `correlated-logistic`, `poisson`, `probit` and `huber`. For `breast-cancer`, whose reference
-//! comes from another sampler, it compares with that one instead, which checks nuts-rs as it is called here.
+//! Writes crates/gallery/data/NAME.csv for every target but two: `ladder` is known exactly, and `breast-cancer`, whose reference comes
+//! from another sampler, is compared with that one instead, which checks nuts-rs as it is called here.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,14 +9,15 @@ use std::path::Path;
 use clap::Parser;
 use ridgewalk::diagnostics::{Summary, summaries_of_table};
 use ridgewalk_benches::Failure;
-use ridgewalk_benches::peers::{Run, Setting, VERSION, run};
-use ridgewalk_benches::problems::Problem;
+use ridgewalk_benches::peers::{Setting, VERSION, run};
+use ridgewalk_benches::problems::{Density, Problem, Visit, on};
+use ridgewalk_benches::runs::Run;
 use ridgewalk_gallery as gallery;
 
 /// Long runs of nuts-rs that give the references of the gallery.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Targets; all five where none is named.
+    /// Targets; all but the ladder where none is named.
     names: Vec<String>,
     /// Chains of each.
     #[arg(long, default_value_t = 4)]
@@ -35,21 +36,13 @@ struct Arguments {
     dry: bool,
 }
 
-const NAMES: [&str; 5] = ["breast-cancer", "correlated-logistic", "poisson", "probit", "huber"];
-
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let all = NAMES.map(String::from);
-    let names = if arguments.names.is_empty() { &all[..] } else { &arguments.names[..] };
+    let all: Vec<String> =
+        gallery::NAMES.iter().filter(|name| **name != "ladder").map(|name| (*name).to_string()).collect();
+    let names = if arguments.names.is_empty() { &all } else { &arguments.names };
     for name in names {
-        let (run, dimension) = match name.as_str() {
-            "breast-cancer" => sample(&gallery::breast_cancer(), &arguments)?,
-            "correlated-logistic" => sample(&gallery::correlated_logistic(), &arguments)?,
-            "poisson" => sample(&gallery::poisson(), &arguments)?,
-            "probit" => sample(&gallery::probit(), &arguments)?,
-            "huber" => sample(&gallery::huber(), &arguments)?,
-            other => return Err(format!("no target `{other}`: need one of {}", NAMES.join(", ")).into()),
-        };
+        let (run, dimension) = on(name, Sample(&arguments))?;
         let tables: Vec<&[f64]> = run.draws.iter().map(Vec::as_slice).collect();
         let summaries = summaries_of_table(&tables, dimension)?;
         let head = head(name, &arguments, &run, &summaries);
@@ -66,16 +59,17 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn sample<P: Problem, E: std::fmt::Display>(
-    problem: &Result<P, E>,
-    arguments: &Arguments,
-) -> Result<(Run, usize), Failure> {
-    use ridgewalk::sampler::automatic::Target;
+/// A long run, and the dimension.
+struct Sample<'a>(&'a Arguments);
 
-    let problem = problem.as_ref().map_err(|error| error.to_string())?;
-    let setting = if arguments.exact_normal { Setting::WhitenedExactNormal } else { Setting::Whitened };
-    let run = run(problem, setting, arguments.chains, arguments.draws, arguments.seed)?;
-    Ok((run, problem.target().dimension()))
+impl Visit for Sample<'_> {
+    type Output = (Run, usize);
+
+    fn visit<P: Problem>(self, problem: &P) -> Result<(Run, usize), Failure> {
+        let Arguments { chains, draws, seed, exact_normal, .. } = *self.0;
+        let setting = if exact_normal { Setting::WhitenedExactNormal } else { Setting::Whitened };
+        Ok((run(problem, setting, chains, draws, seed)?, problem.plain().dimension()))
+    }
 }
 
 /// The smallest or largest of a figure.

@@ -1,4 +1,4 @@
-//! Six targets of different kinds, each with the means and standard deviations that an independent source gives for it: what automatic
+//! Nine targets of different kinds, each with the means and standard deviations that an independent source gives for it: what automatic
 //! sampling is tested on and compared with other samplers on.
 //!
 //! Data that are not real are drawn from fixed seeds. References are in `data/`, each with how it was made.
@@ -83,11 +83,27 @@ fn predictor(row: &[f64], size: f64) -> f64 {
 /// # Errors
 /// None, but for mistakes here.
 pub fn correlated_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
-    let (n, d) = (2000, 50);
-    let mut source = Source::new(1);
-    let values = source.design(n, d, 0.9);
+    logistic(Source::new(1), [2000, 50], 0.9, 0.3)
+}
+
+/// Logistic regression, 10,000 rows and 200 independent columns: nearly normal, and large.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn independent_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
+    logistic(Source::new(5), [10_000, 200], 0.0, 0.1)
+}
+
+/// Logistic regression of normal columns of which neighbours have this correlation, and effects of this size.
+fn logistic(
+    mut source: Source,
+    [n, d]: [usize; 2],
+    correlation: f64,
+    size: f64,
+) -> Result<Ridge<'static, Logistic>, Anything> {
+    let values = source.design(n, d, correlation);
     let responses: Result<Vec<f64>, Anything> =
-        values.chunks(d).map(|row| source.yes(1.0 / (1.0 + (-predictor(row, 0.3)).exp()))).collect();
+        values.chunks(d).map(|row| source.yes(1.0 / (1.0 + (-predictor(row, size)).exp()))).collect();
     Ok(Ridge::new(Dense::new(n, d, values)?, Logistic, &responses?, Prior::centred(d, 2.5)?)?)
 }
 
@@ -117,12 +133,23 @@ pub fn breast_cancer() -> Result<Ridge<'static, Logistic>, Anything> {
 /// # Errors
 /// None, but for mistakes here.
 pub fn poisson() -> Result<Ridge<'static, Poisson>, Anything> {
-    let (n, d) = (300, 12);
-    let mut source = Source::new(2);
+    counts(Source::new(2), [300, 12], 0.25)
+}
+
+/// Poisson regression, 2000 rows and 50 columns, counts of 1 or so.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn poisson_large() -> Result<Ridge<'static, Poisson>, Anything> {
+    counts(Source::new(6), [2000, 50], 0.15)
+}
+
+/// Poisson regression with effects of this size.
+fn counts(mut source: Source, [n, d]: [usize; 2], size: f64) -> Result<Ridge<'static, Poisson>, Anything> {
     let values = source.design(n, d, 0.5);
     let responses: Result<Vec<f64>, Anything> = values
         .chunks(d)
-        .map(|row| Ok(PoissonLaw::new(predictor(row, 0.25).exp())?.sample(&mut source.0)))
+        .map(|row| Ok(PoissonLaw::new(predictor(row, size).exp())?.sample(&mut source.0)))
         .collect();
     Ok(Ridge::new(Dense::new(n, d, values)?, Poisson, &responses?, Prior::centred(d, 2.5)?)?)
 }
@@ -147,8 +174,18 @@ pub fn probit() -> Result<Ridge<'static, Probit>, Anything> {
 /// # Errors
 /// None, but for mistakes here.
 pub fn huber() -> Result<Ridge<'static, Huber>, Anything> {
-    let (n, d) = (120, 6);
-    let mut source = Source::new(4);
+    robust(Source::new(4), [120, 6])
+}
+
+/// The same with 2000 rows and 50 columns.
+///
+/// # Errors
+/// None, but for mistakes here.
+pub fn huber_large() -> Result<Ridge<'static, Huber>, Anything> {
+    robust(Source::new(7), [2000, 50])
+}
+
+fn robust(mut source: Source, [n, d]: [usize; 2]) -> Result<Ridge<'static, Huber>, Anything> {
     let values = source.design(n, d, 0.5);
     let noise = StudentT::new(2.0)?;
     let responses: Vec<f64> =
@@ -186,7 +223,20 @@ impl Gradient for Ladder {
     }
 }
 
-/// The reference of a target, by its name: `correlated-logistic`, `breast-cancer`, `poisson`, `probit`, `huber` or `ladder`.
+/// The names of all targets, as [`reference()`] knows them.
+pub const NAMES: [&str; 9] = [
+    "correlated-logistic",
+    "breast-cancer",
+    "independent-logistic",
+    "poisson",
+    "poisson-large",
+    "probit",
+    "huber",
+    "huber-large",
+    "ladder",
+];
+
+/// The reference of a target, by one of [`NAMES`].
 ///
 /// # Errors
 /// For another name.
@@ -194,9 +244,12 @@ pub fn reference(name: &str) -> Result<Reference, Anything> {
     match name {
         "correlated-logistic" => Reference::parse(include_str!("../data/correlated-logistic.csv")),
         "breast-cancer" => Reference::parse(include_str!("../data/breast-cancer.csv")),
+        "independent-logistic" => Reference::parse(include_str!("../data/independent-logistic.csv")),
         "poisson" => Reference::parse(include_str!("../data/poisson.csv")),
+        "poisson-large" => Reference::parse(include_str!("../data/poisson-large.csv")),
         "probit" => Reference::parse(include_str!("../data/probit.csv")),
         "huber" => Reference::parse(include_str!("../data/huber.csv")),
+        "huber-large" => Reference::parse(include_str!("../data/huber-large.csv")),
         "ladder" => {
             let sds = (0..100).map(|k| Ladder::precision(k).sqrt().recip()).collect();
             let exact = vec![0.0; 100];

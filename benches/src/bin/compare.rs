@@ -1,0 +1,186 @@
+//! Samplers side by side: `cargo run --release -p ridgewalk-benches --bin compare [NAME ...]`.
+//!
+//! Ridgewalk with its automatic warm-up, nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the best
+//! parameters that `compare --tune` found, on every target of the gallery, all with the same pass over the data. E is the smallest, over
+//! coordinates, of the effective sample sizes of θ and of (θ − mean)². Gradients are those of all chains, and for ours of the confirmation
+//! of the bias too; a value that comes with a gradient is free, and whitening costs others what the mode and the Hessian cost us. Each run has a
+//! process of its own with one thread: seconds are those that it computes, and memory is its own peak. Figures are medians over
+//! seeds; biases are of the mean over seeds. Prints the tables, and writes docs/results/compare.csv, two plots beside it and, by
+//! scripts/tables.py, the tables of docs/benchmarks.md and docs/sampler.md.
+//!
+//! A core's seconds favour batches: kernels of ours compute eight chains at once, packages ask for one point at a time. The smallest of many noisy effective
+//! sample sizes is the smaller the fewer the draws, by a tenth or so for 4 chains beside 8.
+//!
+//! `compare --tune [NAME ...]` searches the parameters of kernels ([`ridgewalk_benches::tuning`]) and writes docs/results/rivals.csv. Rows of targets and
+//! kernels that are not named stay as they were, in both files.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Parser;
+use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk_benches::Failure;
+use ridgewalk_benches::comparison::{
+    Child, LOADED, PER_GRADIENT, PER_GRADIENT_ALL, PER_SECOND, PER_SECOND_ALL, Plan, Row, Sampler, Table,
+    head, in_a_child, merged, results,
+};
+use ridgewalk_benches::parameters::{BEST_HEAD, Best, tuned};
+use ridgewalk_benches::plots::Plot;
+use ridgewalk_benches::problems::on;
+use ridgewalk_benches::rivals;
+use ridgewalk_benches::runs::Measured;
+use ridgewalk_gallery as gallery;
+
+/// Samplers side by side.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Targets; all nine where none is named.
+    names: Vec<String>,
+    /// Searches the best parameters of kernels.
+    #[arg(long)]
+    tune: bool,
+    /// The kernels to search; all where none is named.
+    #[arg(long, requires = "tune")]
+    kernel: Vec<String>,
+    /// Only samplers whose name contains this.
+    #[arg(long, conflicts_with = "tune")]
+    only: Option<String>,
+    /// Only print. Where not all samplers are run, nothing is written anyway.
+    #[arg(long)]
+    dry: bool,
+    /// One run in this process, for the program itself: sampler and seed.
+    #[arg(long, hide = true, num_args = 2)]
+    child: Vec<String>,
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments = Arguments::parse();
+    if let ([sampler, seed], [target]) = (&arguments.child[..], &arguments.names[..]) {
+        let best = Best::read(&old("rivals.csv"))?;
+        let child = Child { target, sampler, seed: seed.parse()?, best: &best };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+        println!("{}", serde_json::to_string(&pool.install(|| on(target, child))?)?);
+        return Ok(());
+    }
+    let all = gallery::NAMES.map(String::from);
+    let names = if arguments.names.is_empty() { &all[..] } else { &arguments.names[..] };
+    if let Some(name) = names.iter().find(|name| !all.contains(name)) {
+        return Err(format!("no target `{name}`: need one of {}", all.join(", ")).into());
+    }
+    if arguments.tune { search(&arguments, names) } else { compare(&arguments, names) }
+}
+
+/// What a file of results holds now; nothing if there is none.
+fn old(file: &str) -> String {
+    std::fs::read_to_string(results(file)).unwrap_or_default()
+}
+
+fn search(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
+    let named: Option<Vec<Kernel>> = arguments.kernel.iter().map(|name| Kernel::from_name(name)).collect();
+    let named = named.ok_or("no such kernel")?;
+    let kernels = if named.is_empty() { &rivals::KERNELS[..] } else { &named };
+    let key = |target: &str, kernel: Kernel| format!("{target},{}", kernel.name());
+    let keys: Vec<String> =
+        gallery::NAMES.iter().flat_map(|name| rivals::KERNELS.map(|kernel| key(name, kernel))).collect();
+    print!("{BEST_HEAD}");
+    for (name, kernel) in names.iter().flat_map(|name| kernels.iter().map(move |kernel| (name, *kernel))) {
+        let line = tuned(name, kernel);
+        print!("{line}");
+        if !arguments.dry {
+            let text = merged(&old("rivals.csv"), BEST_HEAD, &keys, &[(key(name, kernel), line)]);
+            std::fs::write(results("rivals.csv"), text)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
+    let wanted = |sampler: &Sampler| arguments.only.as_ref().is_none_or(|part| sampler.name().contains(part));
+    let samplers: Vec<Sampler> = Sampler::all().into_iter().filter(wanted).collect();
+    let mini_mcmc = if samplers.iter().any(|sampler| matches!(sampler, Sampler::MiniMcmc { .. })) {
+        build_mini_mcmc()
+            .inspect_err(|error| eprintln!("mini-mcmc is not run: {error}"))
+            .map_err(|error| format!("benches/mini-mcmc: {error}"))
+    } else {
+        Err("not wanted".into())
+    };
+    let writes = !arguments.dry && arguments.only.is_none();
+    for name in names {
+        let table = table(name, &samplers, mini_mcmc.as_deref().map_err(Clone::clone))?;
+        println!("{}", table.text());
+        if writes {
+            let text = merged(
+                &old("compare.csv"),
+                &head(),
+                &gallery::NAMES.map(String::from),
+                &[(name.clone(), table.csv())],
+            );
+            std::fs::write(results("compare.csv"), text)?;
+        }
+    }
+    if writes { show() } else { Ok(()) }
+}
+
+/// Plots and tables of what compare.csv holds now.
+fn show() -> Result<(), Failure> {
+    let tables = Table::read(&old("compare.csv"))?;
+    let plots = [
+        ("compare-seconds.svg", "Effective draws a second of one core", [PER_SECOND, PER_SECOND_ALL]),
+        ("compare-gradients.svg", "Effective draws a gradient", [PER_GRADIENT, PER_GRADIENT_ALL]),
+    ];
+    for (file, title, places) in plots {
+        std::fs::write(results(file), Plot { title, places }.svg(&tables))?;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/tables.py");
+    let told =
+        Command::new("python3").arg(script).args(["efficiency", "goals", "compare", "rivals"]).status();
+    if !told.is_ok_and(|status| status.success()) {
+        eprintln!("the pages are not up to date: run scripts/tables.py");
+    }
+    Ok(())
+}
+
+/// All samplers on one target, one process after the other.
+fn table(target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>) -> Result<Table, Failure> {
+    let plan = Plan::of(target);
+    let this = std::env::current_exe()?;
+    let child = |sampler: &str, seed: u64| {
+        in_a_child(Command::new(&this).arg(target).args(["--child", sampler, &seed.to_string()]))
+    };
+    let loaded = child(LOADED, 0)?.memory.unwrap_or(f64::NAN);
+    let mut rows = Vec::new();
+    for sampler in samplers.iter().copied() {
+        let runs: Result<Vec<Measured>, Failure> = (1..=plan.seeds)
+            .map(|seed| match sampler {
+                Sampler::MiniMcmc { whitened } => {
+                    let [chains, draws] = sampler.size(plan);
+                    let numbers = [u64::from(whitened), chains, draws, seed].map(|x| x.to_string());
+                    in_a_child(Command::new(mini_mcmc.clone()?).arg(target).args(numbers))
+                }
+                other => child(&other.name(), seed),
+            })
+            .collect();
+        rows.push(Row::new(target, sampler, plan, runs)?);
+    }
+    Ok(Table { target: target.into(), rows, loaded })
+}
+
+/// The program that runs mini-mcmc. It is a package of its own, as mini-mcmc brings several hundred crates.
+fn build_mini_mcmc() -> Result<PathBuf, Failure> {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("mini-mcmc");
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/mini-mcmc");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    eprintln!("building benches/mini-mcmc");
+    let done = Command::new(cargo)
+        .args(["build", "--release", "--locked", "--manifest-path"])
+        .arg(package.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .output()?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let error = said.lines().find(|line| line.starts_with("error")).unwrap_or("cargo failed");
+        return Err(error.to_string().into());
+    }
+    Ok(target.join("release").join(format!("ridgewalk-mini-mcmc{}", std::env::consts::EXE_SUFFIX)))
+}

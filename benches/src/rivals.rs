@@ -1,0 +1,165 @@
+//! Kernels with given parameters, run the way ridgewalk runs its own: on the whitened target, eight chains at once, every step a draw.
+//!
+//! Their parameters are the best that [`crate::tuning`] found with the reference at hand, which no user has; what the search cost is
+//! not charged.
+
+use std::fmt::{self, Write};
+
+use ridgewalk::lyapunov::laws::{Kernel, Scheme};
+use ridgewalk::potentials::Whitening;
+use ridgewalk::prelude::{InOriginal, Sampler};
+use ridgewalk::sampler::automatic::{Target, Wanted, WarmUp};
+use ridgewalk::sampler::{Stream, from_scheme};
+
+use crate::Failure;
+use crate::clock::Stopwatch;
+use crate::problems::Problem;
+use crate::runs::{Cost, Kept, Run};
+
+/// Those that are compared: first the rivals, then our own with parameters that no warm-up chose.
+pub const KERNELS: [Kernel; 8] = [
+    Kernel::Baoab,
+    Kernel::Ubu,
+    Kernel::Klmc,
+    Kernel::Ula,
+    Kernel::RandomizedMidpoint,
+    Kernel::Symmetric,
+    Kernel::Averaged,
+    Kernel::ThirdOrder,
+];
+/// Chains of a run, which take their steps together.
+pub const CHAINS: usize = 8;
+/// How many times the time to an independent draw chains get before draws count.
+const SETTLE: f64 = 5.0;
+/// Streams of the starts: far from those of the chains.
+const STARTS: u64 = 1 << 42;
+
+/// The coordinates of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coordinates {
+    /// From the Hessian at the mode.
+    Mode,
+    /// From Hessians along a pilot, as ridgewalk has them where a posterior is not nearly normal.
+    Pilot,
+}
+
+impl Coordinates {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Mode, Self::Pilot];
+
+    /// The one of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|coordinates| coordinates.to_string() == name)
+    }
+
+    /// The coordinates of a target, and the gradients that they cost.
+    ///
+    /// # Errors
+    /// If there is no mode, or the pilot fails.
+    pub fn make<P: Problem>(self, problem: &P, seed: u64) -> Result<(Whitening, u64), Failure> {
+        match self {
+            Self::Mode => problem.laplace(),
+            Self::Pilot => {
+                // A kernel and a step that are given leave the pilot, and one measurement that is charged too.
+                let wanted = Wanted { kernel: Some(Kernel::Averaged), eta: Some(0.6), ..Wanted::default() };
+                let warm = WarmUp::new(problem.target()).seed(seed).wanted(wanted).run()?;
+                Ok((warm.whitening, warm.gradients))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Coordinates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mode => "mode",
+            Self::Pilot => "pilot",
+        })
+    }
+}
+
+/// What tables call a kernel.
+#[must_use]
+pub fn label(kernel: Kernel) -> String {
+    let name = match kernel {
+        Kernel::Baoab => "BAOAB",
+        Kernel::Ubu => "UBU",
+        Kernel::Klmc => "KLMC",
+        Kernel::Ula => "ULA",
+        Kernel::RandomizedMidpoint => "randomized midpoint",
+        other => other.name(),
+    };
+    format!("{name}, best parameters")
+}
+
+/// A scheme in few words.
+#[must_use]
+pub fn note(scheme: &Scheme) -> String {
+    let mut text = String::from(scheme.name());
+    for (name, value) in [("gamma", scheme.gamma()), ("xi", scheme.xi()), ("eta", Some(scheme.eta()))] {
+        // Writing to a string does not fail.
+        value.into_iter().for_each(|value| _ = write!(text, " {name} {value:.3}"));
+    }
+    text
+}
+
+/// Steps before draws count, for a kernel that gives so many effective draws a step.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
+pub fn settling(efficiency: f64) -> u64 {
+    (SETTLE / efficiency).ceil().clamp(SETTLE, 1e6) as u64
+}
+
+/// Runs a scheme in coordinates that are made for it, and are counted as its warm-up.
+///
+/// # Errors
+/// If the coordinates cannot be made, or a chain does not finish.
+pub fn run<P: Problem>(
+    problem: &P,
+    coordinates: Coordinates,
+    scheme: &Scheme,
+    steps: [u64; 2],
+    seed: u64,
+) -> Result<Run, Failure> {
+    let watch = Stopwatch::start();
+    let (whitening, gradients) = coordinates.make(problem, seed)?;
+    let white = problem.target().whitened(&whitening)?;
+    let seconds = watch.seconds();
+    let mut run = run_in::<P::Target>(&white, &whitening, scheme, steps, seed)?;
+    run.warm_up.add(Cost { gradients, seconds });
+    Ok(run)
+}
+
+/// Runs a scheme, from the normal distribution of the coordinates: so many steps that do not count, and so many draws of each chain.
+///
+/// # Errors
+/// If a chain does not finish.
+pub fn run_in<T: Target>(
+    white: &T::White,
+    whitening: &Whitening,
+    scheme: &Scheme,
+    [settle, draws]: [u64; 2],
+    seed: u64,
+) -> Result<Run, Failure> {
+    let kernel = from_scheme(scheme, 1.0)?;
+    let d = whitening.dimension();
+    let mut starts = vec![0.0; CHAINS * d];
+    for (start, chain) in starts.chunks_exact_mut(d).zip(STARTS..) {
+        Stream::new(seed, chain).normals(start);
+    }
+    let mut sampler =
+        Sampler::new(white, &*kernel).chains(CHAINS).seed(seed).starts(&starts).warm_up(settle).draws(draws);
+    let watch = Stopwatch::start();
+    let mut ensemble = sampler.ensemble()?;
+    ensemble.advance(&*kernel, settle);
+    let warm_up = Cost { gradients: ensemble.gradients(), seconds: watch.seconds() };
+    let watch = Stopwatch::start();
+    let mut kept = Kept::with_room(usize::try_from(draws)?);
+    let outcome = sampler.go_on(&mut ensemble, &mut InOriginal::new(whitening, &mut kept))?;
+    if !outcome.complete() {
+        return Err("a chain did not finish".into());
+    }
+    let sampling = Cost { gradients: outcome.gradients() - warm_up.gradients, seconds: watch.seconds() };
+    Ok(Run { draws: kept.draws, warm_up, sampling, divergences: 0, note: String::new() })
+}

@@ -1,0 +1,272 @@
+//! The search for a kernel's best parameters on a target: the most effective draws a gradient with a bias within [`Bias::TOLERANCE`] of
+//! the reference.
+//!
+//! 1. Step sizes from a wide range, in both kinds of coordinates, each with the frictions that the exact laws prefer for it, on a standard
+//!    normal and on curvatures around 1, and with a third and three times of these, by short runs.
+//! 2. From the two best step sizes, a compass search over step and friction, alone and together, by longer runs of one seed: with a factor of
+//!    1.2 from both, with 1.08 and 1.03 from the better.
+//! 3. A run of another seed that is long enough to see the bias. While it is clearly beyond the tolerance, the step is shortened by a
+//!    twentieth.
+//!
+//! A bias counts as beyond if it is so by two standard errors: in the kernel's favour.
+
+use rayon::prelude::*;
+use ridgewalk::lyapunov::laws::{Autocorrelation, Kernel, Scheme};
+use ridgewalk::potentials::Whitening;
+use ridgewalk::sampler::automatic::Target;
+use ridgewalk_gallery::Reference;
+
+use crate::Failure;
+use crate::problems::Problem;
+use crate::rivals::{CHAINS, Coordinates, run_in, settling};
+use crate::runs::Bias;
+
+/// Step sizes to begin with: the shortest, the longest, and the factor from one to the next.
+const ETAS: [f64; 3] = [0.06, 1.95, 1.35];
+/// Factors on the friction that the laws prefer.
+const FRICTIONS: [f64; 3] = [1.0 / 3.0, 1.0, 3.0];
+/// γ and ξ among which the laws choose.
+const CHOICES: [f64; 10] = [0.3, 0.5, 0.8, 1.2, 2.0, 3.0, 5.0, 8.0, 15.0, 40.0];
+/// Eigenvalues of the curvature in whitened coordinates that the laws are asked about: first the one in the middle.
+const EIGENVALUES: [f64; 3] = [1.0, 0.85, 1.15];
+/// How many step sizes the compass search begins from, and its factors.
+const STARTS: usize = 2;
+const COMPASS: [f64; 3] = [1.2, 1.08, 1.03];
+/// How much better a point must be to be moved to: less is noise.
+const BETTER: f64 = 1.01;
+/// By how much a step is shortened whose bias is too large, and how often at most.
+const SHORTER: f64 = 0.95;
+const SHORTENED: usize = 40;
+/// Seeds of the search and of the long runs.
+const SEARCH_SEED: u64 = 71;
+const LONG_SEED: u64 = 72;
+
+/// How long the runs of a search are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// Draws of each of eight chains at first.
+    pub glance: u64,
+    /// Those of the compass search.
+    pub look: u64,
+    /// Effective draws of the long run.
+    pub proof: f64,
+}
+
+/// Parameters of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The coordinates.
+    pub coordinates: Coordinates,
+    /// γ, if the kernel has it.
+    pub gamma: f64,
+    /// ξ, if the kernel has it.
+    pub xi: f64,
+    /// The step size.
+    pub eta: f64,
+}
+
+impl Point {
+    /// With γ, ξ and η multiplied by powers of a factor.
+    fn moved(self, [gamma, xi, eta]: [i32; 3], factor: f64) -> Self {
+        Self {
+            gamma: self.gamma * factor.powi(gamma),
+            xi: self.xi * factor.powi(xi),
+            eta: self.eta * factor.powi(eta),
+            ..self
+        }
+    }
+}
+
+/// Ways from a point: powers of the factor for γ, ξ and η. Frictions move twice as far as steps. Where there is a γ, that is the
+/// friction: beside it ξ matters little.
+fn directions(kernel: Kernel) -> Vec<[i32; 3]> {
+    let frictions: &[i32] = if kernel.has_xi() { &[-2, 0, 2] } else { &[0] };
+    let mut all = Vec::new();
+    for friction in frictions {
+        for eta in [-1, 0, 1] {
+            all.push(if kernel.has_gamma() { [*friction, 0, eta] } else { [0, *friction, eta] });
+        }
+    }
+    all.retain(|direction| *direction != [0; 3]);
+    all
+}
+
+/// What a run with some parameters gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// Where.
+    pub point: Point,
+    /// Effective draws a gradient.
+    pub efficiency: f64,
+    /// Against the reference.
+    pub bias: Bias,
+}
+
+impl Trial {
+    /// Within the tolerance before efficient; where neither is within, less biased.
+    fn beats(&self, other: &Self, by: f64) -> bool {
+        match (self.bias.within(), other.bias.within()) {
+            (true, true) => self.efficiency > by * other.efficiency,
+            (false, false) => worst(&self.bias) * by < worst(&other.bias),
+            (within, _) => within,
+        }
+    }
+}
+
+fn worst(bias: &Bias) -> f64 {
+    bias.clear[0].max(bias.clear[1])
+}
+
+/// The best parameters found, and how many were tried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tuned {
+    /// By the long run.
+    pub best: Trial,
+    /// Runs that were made.
+    pub tried: u64,
+}
+
+/// Searches the parameters of one kernel on one target.
+///
+/// # Errors
+/// If the coordinates cannot be made, or no parameters are within the tolerance.
+pub fn tune<P: Problem>(
+    problem: &P,
+    reference: &Reference,
+    kernel: Kernel,
+    effort: Effort,
+) -> Result<Tuned, Failure> {
+    let mut places = Vec::new();
+    for coordinates in Coordinates::ALL {
+        let (whitening, _) = coordinates.make(problem, 1)?;
+        places.push((coordinates, problem.target().whitened(&whitening)?, whitening));
+    }
+    let mut search: Search<'_, P::Target> = Search { places: &places, reference, kernel, tried: 0 };
+    let starts = search.glance(effort.glance);
+    let mut found: Vec<Trial> = Vec::new();
+    for start in starts {
+        found.extend(search.compass(start, COMPASS[0], effort.look));
+    }
+    let mut best = best_of(&found).ok_or("no parameters make a stable chain")?;
+    for factor in &COMPASS[1..] {
+        best = search.compass(best.point, *factor, effort.look).unwrap_or(best);
+    }
+    let Trial { mut point, efficiency, .. } = best;
+    for _ in 0..SHORTENED {
+        let per_step = efficiency * f64::from(kernel.gradients_per_step()) * CHAINS as f64;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
+        let draws = (effort.proof / per_step).clamp(effort.look as f64, 1e6) as u64;
+        if let Some(trial) = search.try_all(&[point], draws, LONG_SEED).first()
+            && trial.bias.within()
+        {
+            return Ok(Tuned { best: *trial, tried: search.tried });
+        }
+        point.eta *= SHORTER;
+    }
+    Err(format!("{}: no parameters within the tolerance", kernel.name()).into())
+}
+
+struct Search<'a, T: Target> {
+    places: &'a [(Coordinates, T::White, Whitening)],
+    reference: &'a Reference,
+    kernel: Kernel,
+    tried: u64,
+}
+
+impl<T: Target> Search<'_, T> {
+    /// The best of a wide range, with different steps.
+    fn glance(&mut self, draws: u64) -> Vec<Point> {
+        let mut points: Vec<Point> = Vec::new();
+        let mut eta = ETAS[0];
+        while eta < ETAS[1] * ETAS[2] {
+            let step = eta.min(ETAS[1]);
+            for (gamma, xi) in preferred(self.kernel, step) {
+                let frictions = if self.kernel.has_xi() { &FRICTIONS[..] } else { &[1.0] };
+                for factor in frictions {
+                    // With a γ it is that which couples θ to the noise.
+                    let (gamma, xi) =
+                        if self.kernel.has_gamma() { (gamma * factor, xi) } else { (gamma, xi * factor) };
+                    points.extend(Coordinates::ALL.map(|coordinates| Point {
+                        coordinates,
+                        gamma,
+                        xi,
+                        eta: step,
+                    }));
+                }
+            }
+            eta *= ETAS[2];
+        }
+        let mut trials = self.try_all(&points, draws, SEARCH_SEED);
+        let mut best: Vec<Point> = Vec::new();
+        while best.len() < STARTS
+            && let Some(trial) = best_of(&trials)
+        {
+            best.push(trial.point);
+            trials.retain(|other| other.point.eta != trial.point.eta);
+        }
+        best
+    }
+
+    /// The best that is reached by steps of this factor in one parameter or two at a time; nothing if the start is none.
+    fn compass(&mut self, start: Point, factor: f64, draws: u64) -> Option<Trial> {
+        let mut here = best_of(&self.try_all(&[start], draws, SEARCH_SEED))?;
+        loop {
+            let around: Vec<Point> = directions(self.kernel)
+                .into_iter()
+                .map(|direction| here.point.moved(direction, factor))
+                .collect();
+            match best_of(&self.try_all(&around, draws, SEARCH_SEED)) {
+                Some(found) if found.beats(&here, BETTER) => here = found,
+                _ => return Some(here),
+            }
+        }
+    }
+
+    /// Runs with these parameters; those that fail are left out.
+    fn try_all(&mut self, points: &[Point], draws: u64, seed: u64) -> Vec<Trial> {
+        self.tried += points.len() as u64;
+        points.par_iter().filter_map(|point| self.try_one(*point, draws, seed)).collect()
+    }
+
+    fn try_one(&self, point: Point, draws: u64, seed: u64) -> Option<Trial> {
+        let (_, white, whitening) = self.places.iter().find(|(c, ..)| *c == point.coordinates)?;
+        let scheme = Scheme::new(self.kernel, point.gamma, point.xi, point.eta).ok()?;
+        let per_step = predicted(&scheme, &EIGENVALUES[..1]).unwrap_or(0.05).min(1.0);
+        let run =
+            run_in::<T>(white, whitening, &scheme, [settling(per_step).min(draws), draws], seed).ok()?;
+        let measured = run.measured(whitening.dimension(), None).ok()?;
+        let bias = Bias::of(std::slice::from_ref(&measured), self.reference);
+        let efficiency = measured.ess / measured.sampling.gradients as f64;
+        Some(Trial { point, efficiency, bias })
+    }
+}
+
+fn best_of(trials: &[Trial]) -> Option<Trial> {
+    trials.iter().copied().reduce(|best, next| if next.beats(&best, 1.0) { next } else { best })
+}
+
+/// Effective draws a step on normal targets of these curvatures; nothing if a step is not stable there.
+fn predicted(scheme: &Scheme, eigenvalues: &[f64]) -> Option<f64> {
+    let time = eigenvalues.iter().try_fold(0.0_f64, |worst, l| {
+        Some(worst.max(Autocorrelation::new(&scheme.linear_form(*l).ok()?)?.longer()))
+    })?;
+    Some(1.0 / time)
+}
+
+/// The γ and ξ with the most effective draws a step of this length by the exact laws: on a standard normal, and at all eigenvalues.
+fn preferred(kernel: Kernel, eta: f64) -> Vec<(f64, f64)> {
+    let gammas = if kernel.has_gamma() { &CHOICES[..] } else { &[1.0] };
+    let xis = if kernel.has_xi() { &CHOICES[..] } else { &[1.0] };
+    let best = |eigenvalues: &[f64]| {
+        let all = gammas.iter().flat_map(|gamma| xis.iter().map(|xi| (*gamma, *xi)));
+        let scored = all.filter_map(|(gamma, xi)| {
+            let scheme = Scheme::new(kernel, gamma, xi, eta).ok()?;
+            Some((predicted(&scheme, eigenvalues)?, (gamma, xi)))
+        });
+        scored.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, choice)| choice)
+    };
+    let mut found: Vec<(f64, f64)> =
+        [&EIGENVALUES[..1], &EIGENVALUES[..]].into_iter().filter_map(best).collect();
+    found.dedup();
+    found
+}
