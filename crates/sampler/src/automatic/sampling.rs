@@ -17,7 +17,7 @@ use crate::outcome::{Outcome, Progress};
 use crate::saved::{SavedLooks, SavedRun};
 use crate::sink::{InOriginal, Memory, Sink, SinkError};
 
-/// The share of a run's gradients that its confirmation takes, if that is enough for one block of steps of so many chains.
+/// The share of a run's gradients that its confirmation takes, if that is enough for one block of steps of so many pairs.
 const CONFIRMATION: f64 = 0.03;
 const FEWEST: u64 = 4;
 /// Time of the dynamics that the pairs of a confirmation get to drift apart.
@@ -239,7 +239,7 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
     ) -> Result<Option<(Vec<Difference>, u64)>, Error> {
         let warm = self.warm;
         let d = warm.whitening.dimension();
-        let mut states: Vec<f64> = (0..ensemble.chains())
+        let states: Vec<f64> = (0..ensemble.chains())
             .filter(|chain| ensemble.end(*chain).is_none())
             .filter_map(|chain| ensemble.state(chain))
             .flat_map(|state| state.theta)
@@ -254,11 +254,14 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
         let (steps, drift) =
             ((CONFIRMATION * outcome.gradients() as f64) as u64 / per_step, (DRIFT / eta).ceil() as u64);
-        #[allow(clippy::cast_possible_truncation, reason = "at most the number of chains")]
-        let chains = (steps / (drift + block)).max(FEWEST).min((states.len() / d) as u64) as usize;
-        states.truncate(chains * d);
+        let most = FEWEST.max((states.len() / d) as u64);
+        #[allow(clippy::cast_possible_truncation, reason = "no more than there are chains, or a few")]
+        let chains = (steps / (drift + block)).clamp(FEWEST, most) as usize;
+        // Where the run has fewer chains, several pairs begin at the same place: they have drifted away from it, and from each other,
+        // before they count. Fewer pairs would not tell how sure they are.
+        let states: Vec<f64> = states.iter().copied().cycle().take(chains * d).collect();
         let each = (steps / chains as u64).saturating_sub(drift);
-        let blocks = (each / block).max(if chains == 1 { 2 } else { 1 });
+        let blocks = (each / block).max(1);
         let seed = warm.seed ^ STREAMS.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut pairs = CoupledChains::new(&warm.potential, &warm.scheme, 1.0, seed, &states)?
             .whitened(&warm.whitening)?;
