@@ -193,3 +193,12 @@ pub mod prelude {
         ThirdOrder, Ubu, Ula, Workspace,
     };
 }
+
+/// Every program of the pages that show some, compiled and run.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide.md")]
+    struct Guide;
+}
