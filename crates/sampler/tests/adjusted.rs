@@ -303,7 +303,7 @@ fn settings(law: &Mixed) -> [Setting; 2] {
     if law.dimension() == 1 {
         [Setting { eta: 1.62, ..straight }, Setting { eta: 2.1, ..rotating }]
     } else {
-        [Setting { eta: 0.86, ..straight }, Setting { eta: 1.0, ..rotating }]
+        [Setting { eta: 1.03, ..straight }, Setting { eta: 1.15, ..rotating }]
     }
 }
 
@@ -394,7 +394,8 @@ fn a_trajectory_is_what_the_definition_says() {
             from.fields_mut().theta[0] = 0.8;
             let [theta, error] = by_hand(setting, smoothness, 0.8, &normals, curvature);
             // Just accepted, and just not.
-            for (uniform, accepted) in [((-error).exp() - 1e-9, true), ((-error).exp() + 1e-9, error < 0.0)] {
+            let probability = (-error).exp().min(1.0);
+            for (uniform, accepted) in [(probability - 1e-9, true), (probability + 1e-9, false)] {
                 let mut to = from.clone();
                 let noise = Noise { normals: &normals, uniforms: &[uniform] };
                 let spent =
@@ -428,7 +429,7 @@ fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
     let mut acceptance = 0.0;
     for replication in 0..replications {
         let mut source = Stream::new(1234, replication);
-        let (mut theta, mut design, mut uniforms) = ([0.0; 2], [0.0; 24], [0.0; 13]);
+        let (mut theta, mut design, mut uniforms) = ([0.0; 2], [0.0; 24], [0.0; 16]);
         source.normals(&mut theta);
         theta.iter_mut().for_each(|x| *x *= 2.0);
         source.normals(&mut design);
@@ -441,19 +442,26 @@ fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
         let design = Dense::new(12, 2, design.to_vec()).unwrap();
         let model = Ridge::new(design, Logistic, &responses, Prior::centred(2, 2.0).unwrap()).unwrap();
         let place = (uniforms[12] * (OTHERS + 1) as f64) as u64;
-        let mut ranks = [0_usize; 3];
-        let own = model.value(&theta).unwrap();
+        let own = [theta[0], theta[1], model.value(&theta).unwrap()];
+        let (mut below, mut equal) = ([0.0; 3], [0.0; 3]);
         for (direction, draws) in [(0, place), (1, OTHERS - place)] {
             let mut ensemble = Ensemble::new(&model, 2 * replication + direction, &theta, 1.0).unwrap();
             for _ in 0..draws {
                 ensemble.advance(kernel, THIN);
                 let draw = ensemble.state(0).unwrap().theta;
-                let below = [draw[0] < theta[0], draw[1] < theta[1], model.value(&draw).unwrap() < own];
-                ranks.iter_mut().zip(below).for_each(|(rank, below)| *rank += usize::from(below));
+                let found = [draw[0], draw[1], model.value(&draw).unwrap()];
+                for k in 0..3 {
+                    below[k] += f64::from(u8::from(found[k] < own[k]));
+                    equal[k] += f64::from(u8::from(found[k] == own[k]));
+                }
             }
             acceptance += ensemble.acceptance().probabilities / (replications * OTHERS * THIN) as f64;
         }
-        counts.iter_mut().zip(ranks).for_each(|(counts, rank)| counts[rank / 4] += 1.0);
+        for k in 0..3 {
+            // Among draws that stayed where it is, at random.
+            let rank = below[k] + (uniforms[13 + k] * (equal[k] + 1.0)).floor();
+            counts[k][rank as usize / 4] += 1.0;
+        }
     }
     // χ² with 15 degrees of freedom by Wilson and Hilferty; three tests, one side.
     let z = critical(2.0 * LEVEL / 3.0);
@@ -465,7 +473,7 @@ fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
 
 #[test]
 fn ranks_of_simulation_based_calibration_are_uniform() {
-    let setting = Setting { gamma: 1.2, xi: 2.0, eta: 1.45, steps: 2, drift: Drift::Straight };
+    let setting = Setting { gamma: 1.2, xi: 2.0, eta: 0.95, steps: 2, drift: Drift::Straight };
     let [off, acceptance] = calibration(&setting.kernel(1.0), 3000);
     println!("acceptance {acceptance:.3}: {off:.2} of the critical value");
     assert!(off < 1.0, "{off}");
@@ -558,6 +566,7 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
     let (flat, steep) =
         (BlackBox::new(flat, 3, &[0.5; 10]).unwrap(), BlackBox::new(steep, 3, &[0.5; 10]).unwrap());
     let warm = WarmUp::new(&flat).tolerance(0.0).seed(3).run().unwrap();
+    println!("flat: {:?}", warm.history.iter().map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!((warm.scheme.kernel(), warm.scheme.gradients_per_step(), warm.thin), (Name::Adjusted, 1, 1));
     assert!(warm.scheme.eta() > 1.5 && warm.within_tolerance && warm.bias.largest() == 0.0);
     assert!(warm.gradients < 1600, "a fifth of 8 x 1000: {}", warm.gradients);

@@ -193,7 +193,7 @@ fn gradients_are_counted() {
 #[test]
 fn the_draws_of_a_seed_stay_what_they_are() {
     let mut changed = false;
-    for (kernel, expected) in all_all_kernels(1.2, 2.0, 0.5, 3.0).iter().zip(EXPECTED) {
+    for (kernel, expected) in all_kernels(1.2, 2.0, 0.5, 3.0).iter().zip(EXPECTED) {
         let memory = small_run(kernel.as_ref(), 2, 5);
         let last = memory.point(1, 4).unwrap();
         println!("[{:?}, {:?}, {:?}], // {}", last[0], last[1], last[2], kernel.name());

@@ -41,15 +41,17 @@ const FORGETTING: f64 = 0.75;
 /// Values of γ and ξ that are tried. Over ten trajectories of breast cancer none beyond them did better.
 const GAMMAS: [f64; 4] = [0.2, 0.5, 0.8, 1.2];
 const XIS: [f64; 2] = [2.0, 3.0];
-/// Effective draws a gradient that the best of coordinates may bring.
+/// Effective draws a gradient that new coordinates may bring: from Hessians, and from the covariance of a pilot, whose noise costs acceptance.
 const BEST: f64 = 0.75;
+const BEST_OF_COVARIANCE: f64 = 0.4;
 
 impl<T: Target> Work<'_, T> {
     /// Trajectories, and the coordinates that they suit: those of the mode, or new ones if these pay.
     pub(super) fn exact(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
         let first = self.try_trajectories(&white, 1)?;
+        let best = if self.curvature_points() > 0 { BEST } else { BEST_OF_COVARIANCE };
         let wanted = (self.question.draws as f64) * self.chains() as f64 * BEST;
-        let saved = wanted * (first.efficiency.recip() - BEST.recip());
+        let saved = wanted * (first.efficiency.recip() - best.recip());
         if saved <= self.rewhitening() as f64 {
             let best = self.more_steps(&white, first)?;
             return Ok((white, best));

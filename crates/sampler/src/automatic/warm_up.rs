@@ -438,7 +438,7 @@ impl<T: Target> Work<'_, T> {
     /// Hessians that new coordinates are made from; 0 where they are too dear. For trajectories, which the coordinates of the mode would do for
     /// too, fewer where they are dear beside the run.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 16")]
-    fn curvature_points(&self) -> usize {
+    pub(super) fn curvature_points(&self) -> usize {
         let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
         if points == 0 || !self.question.exact() {
             return points;
