@@ -26,6 +26,8 @@ pub const MINI_MCMC: &str = "0.9.1";
 pub enum Sampler {
     /// Ours, with its automatic warm-up.
     Ridgewalk,
+    /// Ours with no bias allowed: trajectories that are accepted or rejected.
+    Adjusted,
     /// nuts-rs.
     NutsRs(Setting),
     /// mini-mcmc's NUTS, on the target as it is or whitened.
@@ -41,7 +43,7 @@ impl Sampler {
     /// All, in the order of tables.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let mut all = vec![Self::Ridgewalk];
+        let mut all = vec![Self::Ridgewalk, Self::Adjusted];
         all.extend(Setting::ALL.map(Self::NutsRs));
         all.extend([false, true].map(|whitened| Self::MiniMcmc { whitened }));
         all.extend(rivals::KERNELS.map(Self::Kernel));
@@ -53,6 +55,7 @@ impl Sampler {
     pub fn name(self) -> String {
         match self {
             Self::Ridgewalk => "ridgewalk".into(),
+            Self::Adjusted => "ridgewalk adjusted".into(),
             Self::NutsRs(setting) => setting.name().into(),
             Self::MiniMcmc { whitened } => {
                 if whitened { "mini-mcmc NUTS whitened" } else { "mini-mcmc NUTS" }.into()
@@ -65,7 +68,7 @@ impl Sampler {
     #[must_use]
     pub fn size(self, plan: Plan) -> [u64; 2] {
         match self {
-            Self::Ridgewalk | Self::Kernel(_) => [rivals::CHAINS as u64, plan.draws],
+            Self::Ridgewalk | Self::Adjusted | Self::Kernel(_) => [rivals::CHAINS as u64, plan.draws],
             Self::NutsRs(_) | Self::MiniMcmc { .. } => [plan.peer_chains, plan.peer_draws],
         }
     }
@@ -143,7 +146,8 @@ impl Visit for Child<'_> {
         let sampler = sampler.ok_or_else(|| format!("no sampler `{}`", self.sampler))?;
         let [chains, draws] = sampler.size(plan);
         let run = match sampler {
-            Sampler::Ridgewalk => ours(problem, draws, self.seed)?,
+            Sampler::Ridgewalk => ours(problem, None, draws, self.seed)?,
+            Sampler::Adjusted => ours(problem, Some(0.0), draws, self.seed)?,
             Sampler::NutsRs(setting) => peers::run(problem, setting, chains, draws, self.seed)?,
             Sampler::MiniMcmc { .. } => return Err("mini-mcmc has a program of its own".into()),
             Sampler::Kernel(kernel) => {
@@ -157,10 +161,14 @@ impl Visit for Child<'_> {
     }
 }
 
-/// Ridgewalk, as a user has it.
-fn ours<P: Problem>(problem: &P, length: u64, seed: u64) -> Result<Run, Failure> {
+/// Ridgewalk, as a user has it, with another tolerance of the bias if one is given.
+fn ours<P: Problem>(problem: &P, tolerance: Option<f64>, length: u64, seed: u64) -> Result<Run, Failure> {
     let watch = Stopwatch::start();
-    let warm = WarmUp::new(problem.target()).seed(seed).run()?;
+    let mut question = WarmUp::new(problem.target()).seed(seed);
+    if let Some(tolerance) = tolerance {
+        question = question.tolerance(tolerance);
+    }
+    let warm = question.run()?;
     let warm_up = Cost { gradients: warm.gradients, seconds: watch.seconds() };
     let mut kept = Kept::with_room(usize::try_from(length)?);
     let watch = Stopwatch::start();
@@ -172,7 +180,8 @@ fn ours<P: Problem>(problem: &P, length: u64, seed: u64) -> Result<Run, Failure>
     if !sampled.within_tolerance {
         return Err(format!("seed {seed}: not within the tolerance").into());
     }
-    Ok(Run { draws: kept.draws, warm_up, sampling, divergences: 0, note: note(&warm.scheme) })
+    let divergences = sampled.outcome.acceptance().divergences;
+    Ok(Run { draws: kept.draws, warm_up, sampling, divergences, note: note(&warm.scheme) })
 }
 
 /// What a child is asked for to tell the memory of the target alone.
@@ -353,19 +362,39 @@ impl Table {
     /// The lines of compare.csv.
     #[must_use]
     pub fn csv(&self) -> String {
-        let mut text = String::new();
-        for row in &self.rows {
-            let mut cells = vec![row.target.clone(), row.sampler.name().replace(',', ";")];
-            cells.extend(row.size.map(|count| count.to_string()));
-            cells.extend((0..COLUMNS.len()).map(|place| short(row.figure(place))));
-            cells.push(short(Some(self.loaded)));
-            cells.extend([PER_SECOND, PER_SECOND_ALL].map(|place| short(self.ratio(row, place))));
-            cells.extend((0..4).map(|k| short(row.result.map(|result| result.bias[k]))));
-            cells.push(row.result.map_or(String::new(), |result| result.within.to_string()));
-            cells.push(row.note.clone());
-            text += &(cells.join(",") + "\n");
-        }
-        text
+        self.rows.iter().map(|row| self.line(row)).collect()
+    }
+
+    /// One of them.
+    fn line(&self, row: &Row) -> String {
+        let mut cells = vec![key(&row.target, row.sampler)];
+        cells.extend(row.size.map(|count| count.to_string()));
+        cells.extend((0..COLUMNS.len()).map(|place| short(row.figure(place))));
+        cells.push(short(Some(self.loaded)));
+        cells.extend([PER_SECOND, PER_SECOND_ALL].map(|place| short(self.ratio(row, place))));
+        cells.extend((0..4).map(|k| short(row.result.map(|result| result.bias[k]))));
+        cells.push(row.result.map_or(String::new(), |result| result.within.to_string()));
+        cells.push(row.note.clone());
+        cells.join(",") + "\n"
+    }
+
+    /// compare.csv with these rows in place of those that it has of the same target and samplers. If ours is not among them, rows are compared
+    /// with the one that it has.
+    ///
+    /// # Errors
+    /// For a line of it that is not as written here.
+    pub fn put_into(mut self, old: &str) -> Result<String, Failure> {
+        let new = self.rows.clone();
+        let others = Self::read(old)?.into_iter().filter(|table| table.target == self.target);
+        let missing = others.flat_map(|table| table.rows);
+        self.rows.extend(missing.filter(|row| new.iter().all(|found| found.sampler != row.sampler)));
+        let lines: Vec<(String, String)> =
+            new.iter().map(|row| (key(&row.target, row.sampler), self.line(row))).collect();
+        let keys: Vec<String> = gallery::NAMES
+            .iter()
+            .flat_map(|target| Sampler::all().into_iter().map(|sampler| key(target, sampler)))
+            .collect();
+        Ok(merged(old, &head(), &keys, &lines))
     }
 
     /// The same for people.
@@ -396,6 +425,11 @@ impl Table {
         }
         text
     }
+}
+
+/// What a line of compare.csv begins with.
+fn key(target: &str, sampler: Sampler) -> String {
+    format!("{target},{}", sampler.name().replace(',', ";"))
 }
 
 /// The first line of compare.csv.

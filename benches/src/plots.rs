@@ -100,7 +100,7 @@ impl Plot<'_> {
 /// Colours that stay apart for colour-blind readers (Okabe and Ito).
 fn colour(sampler: Sampler) -> &'static str {
     match sampler {
-        Sampler::Ridgewalk => "#d55e00",
+        Sampler::Ridgewalk | Sampler::Adjusted => "#d55e00",
         Sampler::NutsRs(_) | Sampler::MiniMcmc { .. } => "#0072b2",
         Sampler::Kernel(_) => "#666666",
     }

@@ -2,7 +2,7 @@
 //! whitened coordinates. The pass over the data is the same code for all.
 
 use ridgewalk::potentials::families::Family;
-use ridgewalk::potentials::{Gradient, Ridge, Scratch, Whitening};
+use ridgewalk::potentials::{Gradient, LineIntegral, Ridge, Scratch, Whitening};
 use ridgewalk::sampler::automatic::{BlackBox, Target};
 use ridgewalk_gallery::{self as gallery, Ladder};
 

@@ -97,6 +97,9 @@ pub fn label(kernel: Kernel) -> String {
 #[must_use]
 pub fn note(scheme: &Scheme) -> String {
     let mut text = String::from(scheme.name());
+    if let Some(trajectory) = scheme.trajectory() {
+        let _ = write!(text, " steps {}", trajectory.steps);
+    }
     for (name, value) in [("gamma", scheme.gamma()), ("xi", scheme.xi()), ("eta", Some(scheme.eta()))] {
         // Writing to a string does not fail.
         value.into_iter().for_each(|value| _ = write!(text, " {name} {value:.3}"));

@@ -1,6 +1,6 @@
 //! Samplers side by side: `cargo run --release -p ridgewalk-benches --bin compare [NAME ...]`.
 //!
-//! Ridgewalk with its automatic warm-up, nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the best
+//! Ridgewalk with its automatic warm-up, at the usual tolerance of the bias and at none, nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the best
 //! parameters that `compare --tune` found, on every target of the gallery, all with the same pass over the data. E is the smallest, over
 //! coordinates, of the effective sample sizes of θ and of (θ − mean)². Gradients are those of all chains, and for ours of the confirmation
 //! of the bias too; a value that comes with a gradient is free, and whitening costs others what the mode and the Hessian cost us. Each run has a
@@ -22,7 +22,7 @@ use ridgewalk::lyapunov::laws::Kernel;
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::comparison::{
     Child, LOADED, PER_GRADIENT, PER_GRADIENT_ALL, PER_SECOND, PER_SECOND_ALL, Plan, Row, Sampler, Table,
-    head, in_a_child, merged, results,
+    in_a_child, merged, results,
 };
 use ridgewalk_benches::parameters::{BEST_HEAD, Best, tuned};
 use ridgewalk_benches::plots::Plot;
@@ -42,10 +42,10 @@ struct Arguments {
     /// The kernels to search; all where none is named.
     #[arg(long, requires = "tune")]
     kernel: Vec<String>,
-    /// Only samplers whose name contains this.
+    /// Only samplers whose name contains this; rows of others stay as they were.
     #[arg(long, conflicts_with = "tune")]
     only: Option<String>,
-    /// Only print. Where not all samplers are run, nothing is written anyway.
+    /// Only print.
     #[arg(long)]
     dry: bool,
     /// One run in this process, for the program itself: sampler and seed.
@@ -104,18 +104,12 @@ fn compare(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
     } else {
         Err("not wanted".into())
     };
-    let writes = !arguments.dry && arguments.only.is_none();
+    let writes = !arguments.dry;
     for name in names {
         let table = table(name, &samplers, mini_mcmc.as_deref().map_err(Clone::clone))?;
         println!("{}", table.text());
         if writes {
-            let text = merged(
-                &old("compare.csv"),
-                &head(),
-                &gallery::NAMES.map(String::from),
-                &[(name.clone(), table.csv())],
-            );
-            std::fs::write(results("compare.csv"), text)?;
+            std::fs::write(results("compare.csv"), table.put_into(&old("compare.csv"))?)?;
         }
     }
     if writes { show() } else { Ok(()) }

@@ -113,6 +113,7 @@ fn sampler(chains: usize, draws: u64) -> SamplerFacts {
             sd_error: 0.0019,
             tolerance: 0.05,
         }),
+        trajectories: None,
     }
 }
 

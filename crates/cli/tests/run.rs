@@ -86,6 +86,7 @@ fn facts(chains: usize, draws: u64) -> SamplerFacts {
         bias_estimate: f64::NAN,
         status: String::new(),
         bias_details: None,
+        trajectories: None,
     }
 }
 

@@ -194,7 +194,7 @@ fn robust(mut source: Source, [n, d]: [usize; 2]) -> Result<Ridge<'static, Huber
     Ok(Ridge::new(Dense::new(n, d, values)?, family, &responses, Prior::centred(d, 2.5)?)?)
 }
 
-/// A normal distribution in 100 dimensions with condition number 1e4, known by its gradient alone.
+/// A normal distribution in 100 dimensions with condition number 1e4, known by its gradient and value alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Ladder;
 
@@ -220,6 +220,12 @@ impl Gradient for Ladder {
             .enumerate()
             .for_each(|(k, (g, x))| *g = Self::precision(k) * (x - Self::MEAN));
         Ok(())
+    }
+
+    fn value_and_gradient(&self, point: &[f64], into: &mut [f64]) -> Result<Option<f64>, String> {
+        self.gradient(point, into)?;
+        // U is quadratic: half the gradient times the way from the mean.
+        Ok(Some(0.5 * into.iter().zip(point).map(|(g, x)| g * (x - Self::MEAN)).sum::<f64>()))
     }
 }
 

@@ -284,30 +284,6 @@ fn unpack(sums: &[f64], span: Span, d: usize, out: &mut [f64], values: Option<&m
     }
 }
 
-impl<F: Family> Ridge<'_, F> {
-    /// For each chain U and ∇U at its position, in one pass over the design; U up to a constant of the prior, as [`Ridge::value`] has it
-    /// (but for rounding).
-    ///
-    /// # Errors
-    /// Lists whose lengths do not fit.
-    pub fn values_and_gradients(
-        &self,
-        positions: &[f64],
-        values: &mut [f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let d = self.dimension();
-        whole_chains(d, positions, positions, gradients)?;
-        length("the list of values", values.len(), positions.len() / d)?;
-        self.run(Paths { length: 1.0, d, positions, momenta: None }, gradients, Some(values), scratch);
-        for (value, position) in values.iter_mut().zip(positions.chunks_exact(d)) {
-            *value += self.quadratic().value(position);
-        }
-        Ok(())
-    }
-}
-
 impl<F: Family> LineIntegral for Ridge<'_, F> {
     fn dimension(&self) -> usize {
         self.design().columns()
@@ -343,6 +319,24 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         Ok(())
     }
 
+    /// In one pass over the design. U is up to a constant of the prior, as [`Ridge::value`] has it (but for rounding).
+    fn values_and_gradients(
+        &self,
+        positions: &[f64],
+        values: &mut [f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let d = self.dimension();
+        whole_chains(d, positions, positions, gradients)?;
+        length("the list of values", values.len(), positions.len() / d)?;
+        self.run(Paths { length: 1.0, d, positions, momenta: None }, gradients, Some(values), scratch);
+        for (value, position) in values.iter_mut().zip(positions.chunks_exact(d)) {
+            *value += self.quadratic().value(position);
+        }
+        Ok(())
+    }
+
     fn shares_out(&self, chains: usize) -> bool {
         // Fewer blocks would leave a thread waiting for the last one.
         self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains)
@@ -356,5 +350,12 @@ impl<F: Family> Gradient for Ridge<'_, F> {
 
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
         self.gradients(point, gradient, &mut Scratch::default()).map_err(|error| error.to_string())
+    }
+
+    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+        let mut value = [0.0];
+        let done = self.values_and_gradients(point, &mut value, gradient, &mut Scratch::default());
+        done.map_err(|error| error.to_string())?;
+        Ok(Some(value[0]))
     }
 }

@@ -2,7 +2,7 @@
 
 use ridgewalk_quadrature::LineRule;
 
-use crate::error::Error;
+use crate::error::{Error, length};
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 
 /// A gradient, from a type of your own or, through [`FromFn`], from a closure.
@@ -15,6 +15,16 @@ pub trait Gradient {
     /// # Errors
     /// In words, if it cannot be computed there. The caller learns them together with the point.
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String>;
+
+    /// The same, and U(point) up to a constant that is the same everywhere; nothing if the value is not known, as by default. Kernels that
+    /// accept or reject need it.
+    ///
+    /// # Errors
+    /// As [`Gradient::gradient`].
+    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+        self.gradient(point, gradient)?;
+        Ok(None)
+    }
 }
 
 /// A closure as a gradient.
@@ -44,6 +54,49 @@ impl<F: Fn(&[f64], &mut [f64]) -> Result<(), String>> Gradient for FromFn<F> {
 
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
         (self.function)(point, gradient)
+    }
+}
+
+/// A closure that gives the value with the gradient.
+///
+/// ```
+/// use ridgewalk_potentials::{FromValueFn, Gradient};
+///
+/// let normal = FromValueFn::new(1, |x: &[f64], g: &mut [f64]| { g[0] = x[0]; Ok(0.5 * x[0] * x[0]) });
+/// let mut gradient = [0.0];
+/// assert_eq!(normal.value_and_gradient(&[3.0], &mut gradient), Ok(Some(4.5)));
+/// assert_eq!(gradient, [3.0]);
+/// ```
+#[derive(Clone)]
+pub struct FromValueFn<F> {
+    dimension: usize,
+    function: F,
+}
+
+impl<F> std::fmt::Debug for FromValueFn<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FromValueFn").field("dimension", &self.dimension).finish_non_exhaustive()
+    }
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> FromValueFn<F> {
+    /// The potential whose value `function(point, gradient)` returns and whose gradient it writes, in `dimension` dimensions.
+    pub fn new(dimension: usize, function: F) -> Self {
+        Self { dimension, function }
+    }
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> Gradient for FromValueFn<F> {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+        (self.function)(point, gradient).map(|_| ())
+    }
+
+    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+        (self.function)(point, gradient).map(Some)
     }
 }
 
@@ -102,12 +155,32 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
         }
         Ok(())
     }
+
     fn gradients(&self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;
         for (point, gradient) in positions.chunks_exact(d).zip(gradients.chunks_exact_mut(d)) {
             let failed = |message| Error::Gradient { point: point.to_vec(), message };
             self.gradient.gradient(point, gradient).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn values_and_gradients(
+        &self,
+        positions: &[f64],
+        values: &mut [f64],
+        gradients: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<(), Error> {
+        let d = self.dimension();
+        whole_chains(d, positions, positions, gradients)?;
+        length("the list of values", values.len(), positions.len() / d)?;
+        let chains = positions.chunks_exact(d).zip(gradients.chunks_exact_mut(d));
+        for ((point, gradient), value) in chains.zip(values) {
+            let failed = |message| Error::Gradient { point: point.to_vec(), message };
+            *value =
+                self.gradient.value_and_gradient(point, gradient).map_err(failed)?.ok_or(Error::NoValue)?;
         }
         Ok(())
     }

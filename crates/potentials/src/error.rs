@@ -97,6 +97,11 @@ pub enum Error {
         /// Why.
         message: String,
     },
+    /// A potential that is known by its gradient alone was asked for its value.
+    #[error(
+        "the potential does not tell its value: need one that does, such as a `FromValueFn` in place of a `FromFn`"
+    )]
+    NoValue,
     /// Something that must be finite is not.
     #[error("{what} is not finite at {point:?}")]
     NotFinite {

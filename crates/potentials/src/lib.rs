@@ -54,7 +54,7 @@ mod segment;
 mod softplus;
 mod whitening;
 
-pub use black_box::{Chebyshev, FromFn, Gradient};
+pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use design::{Dense, Design, Sparse};
 pub use error::Error;

@@ -35,6 +35,22 @@ pub trait LineIntegral {
     fn gradients(&self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch)
     -> Result<(), Error>;
 
+    /// For each chain U(position), up to a constant that is the same everywhere, into `values`, and ∇U(position) into `gradients`: one
+    /// gradient's work a chain. The gradients are those of [`LineIntegral::gradients`], to the last bit.
+    ///
+    /// # Errors
+    /// As [`LineIntegral::integrate`]; [`Error::NoValue`] where the value is not known, as by default.
+    fn values_and_gradients(
+        &self,
+        positions: &[f64],
+        values: &mut [f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let _ = (positions, values, gradients, scratch);
+        Err(Error::NoValue)
+    }
+
     /// Whether the work for so many chains is shared out among threads in here. Chains then do best together, in one call; otherwise those
     /// of different threads had better call by themselves. This is a matter of speed alone.
     fn shares_out(&self, chains: usize) -> bool {

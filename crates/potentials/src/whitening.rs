@@ -439,14 +439,31 @@ impl<G: Gradient> Gradient for Whitened<G> {
     }
 
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+        self.in_original(point, gradient, |theta, slope| self.gradient.gradient(theta, slope))
+    }
+
+    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+        self.in_original(point, gradient, |theta, slope| self.gradient.value_and_gradient(theta, slope))
+    }
+}
+
+impl<G> Whitened<G> {
+    /// What `evaluate` gives in the original coordinates; the gradient that it writes is put into the whitened ones.
+    fn in_original<T>(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+        evaluate: impl FnOnce(&[f64], &mut [f64]) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let d = self.whitening.dimension();
         // Taken away while in use, so that a gradient that is itself a whitened one finds room of its own.
         let mut room = ROOM.take();
-        room.resize(2 * self.dimension(), 0.0);
-        let (theta, slope) = room.split_at_mut(self.dimension());
+        room.resize(2 * d, 0.0);
+        let (theta, slope) = room.split_at_mut(d);
         theta.copy_from_slice(&self.whitening.centre);
         self.whitening.map.add_image(point, theta);
         slope.fill(0.0);
-        let outcome = self.gradient.gradient(theta, slope);
+        let outcome = evaluate(theta, slope);
         gradient.fill(0.0);
         self.whitening.map.add_transposed_image(slope, gradient);
         let outcome = outcome.map_err(|message| format!("{message} (in original coordinates, at {theta:?})"));

@@ -1,13 +1,14 @@
-//! The states (θ, p, r) of some chains, one after the other, with the gradient at θ where a kernel has left it there.
+//! The states (θ, p, r) of some chains, one after the other, with the gradient and the value at θ where a kernel has left them there.
 
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
+use crate::acceptance::Proposal;
 use crate::error::Error;
 
 /// States of some chains: chain c has the entries c d to (c + 1) d of each list, as in [`LineIntegral`].
 ///
-/// The gradient at θ may be stored with them, so that a kernel whose step ends with it need not compute it again. It is a function
-/// of θ alone: whether it is stored changes no result, only the work.
+/// The gradient at θ may be stored with them, and U there, so that a kernel whose step ends with it need not compute it again. They are
+/// functions of θ alone: whether they are stored changes no result, only the work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     dimension: usize,
@@ -16,6 +17,11 @@ pub struct Batch {
     pub(crate) r: Vec<f64>,
     gradient: Vec<f64>,
     gradient_known: bool,
+    /// U at the positions, with the gradients there.
+    values: Vec<f64>,
+    values_known: bool,
+    /// What became of the proposals of the last step; none, or one for each chain.
+    proposals: Vec<Proposal>,
 }
 
 /// One chain's state.
@@ -27,6 +33,30 @@ pub struct State {
     pub p: Vec<f64>,
     /// The third variable.
     pub r: Vec<f64>,
+}
+
+/// All lists of a batch, to be written to by a kernel that leaves values and gradients with the states.
+#[derive(Debug)]
+pub(crate) struct Lists<'a> {
+    pub(crate) dimension: usize,
+    pub(crate) theta: &'a mut [f64],
+    pub(crate) p: &'a mut [f64],
+    pub(crate) r: &'a mut [f64],
+    pub(crate) gradient: &'a mut [f64],
+    pub(crate) values: &'a mut [f64],
+    pub(crate) proposals: &'a mut Vec<Proposal>,
+}
+
+impl Lists<'_> {
+    /// Puts a chain back to its state in another batch, where the gradient and the value are these.
+    pub(crate) fn put_back(&mut self, chain: usize, from: &Batch, gradient: &[f64], values: &[f64]) {
+        let range = from.range(chain);
+        self.theta[range.clone()].copy_from_slice(&from.theta[range.clone()]);
+        self.p[range.clone()].copy_from_slice(&from.p[range.clone()]);
+        self.r[range.clone()].copy_from_slice(&from.r[range.clone()]);
+        self.gradient[range.clone()].copy_from_slice(&gradient[range]);
+        self.values[chain] = values[chain];
+    }
 }
 
 /// The lists of a batch, to be written to.
@@ -58,6 +88,9 @@ impl Batch {
             r: zeros.clone(),
             gradient: zeros,
             gradient_known: false,
+            values: vec![0.0; chains],
+            values_known: false,
+            proposals: Vec::with_capacity(chains),
         })
     }
 
@@ -97,10 +130,46 @@ impl Batch {
         self.gradient_known.then_some(self.gradient.as_slice())
     }
 
-    /// The lists, to be written to. A stored gradient is forgotten.
+    /// U at the positions, one for each chain, if they are stored; the gradients are then stored too.
+    #[must_use]
+    pub fn values(&self) -> Option<&[f64]> {
+        self.values_known.then_some(self.values.as_slice())
+    }
+
+    /// What became of the proposals of the last step, one for each chain; none after steps that propose nothing.
+    #[must_use]
+    pub fn proposals(&self) -> &[Proposal] {
+        &self.proposals
+    }
+
+    /// The lists, to be written to. Stored gradients, values and proposals are forgotten.
     pub fn fields_mut(&mut self) -> Fields<'_> {
-        self.gradient_known = false;
+        self.forget();
         Fields { theta: &mut self.theta, p: &mut self.p, r: &mut self.r }
+    }
+
+    /// All lists, to be written to; what was stored is forgotten.
+    pub(crate) fn lists_mut(&mut self) -> Lists<'_> {
+        self.forget();
+        Lists {
+            dimension: self.dimension,
+            theta: &mut self.theta,
+            p: &mut self.p,
+            r: &mut self.r,
+            gradient: &mut self.gradient,
+            values: &mut self.values,
+            proposals: &mut self.proposals,
+        }
+    }
+
+    fn forget(&mut self) {
+        (self.gradient_known, self.values_known) = (false, false);
+        self.proposals.clear();
+    }
+
+    /// Says that the lists of values and of gradients are, or will be, those at the positions.
+    pub(crate) fn assume_values(&mut self) {
+        (self.gradient_known, self.values_known) = (true, true);
     }
 
     /// Computes and stores the gradients at the positions, unless they are stored. How many a chain this took: 0 or 1.
@@ -158,6 +227,9 @@ impl Batch {
             r: self.r[range.clone()].to_vec(),
             gradient: self.gradient[range].to_vec(),
             gradient_known: self.gradient_known,
+            values: vec![self.values[chain]],
+            values_known: self.values_known,
+            proposals: Vec::new(),
         }
     }
 
@@ -170,15 +242,18 @@ impl Batch {
         fields.r[range].copy_from_slice(&state.r);
     }
 
-    /// Writes the gradients at the positions, of all chains or of none; each must have length d.
-    pub(crate) fn set_gradients(&mut self, gradients: &[Option<&[f64]>]) {
+    /// Writes the gradients at the positions, of all chains or of none, and with them the values, of all or of none; each gradient must have
+    /// length d.
+    pub(crate) fn set_gradients(&mut self, stored: &[(Option<&[f64]>, Option<f64>)]) {
         let d = self.dimension;
-        self.gradient_known = !gradients.is_empty();
-        for (room, gradient) in self.gradient.chunks_exact_mut(d).zip(gradients) {
-            match gradient {
-                Some(gradient) => room.copy_from_slice(gradient),
-                None => self.gradient_known = false,
+        self.gradient_known = !stored.is_empty() && stored.iter().all(|(gradient, _)| gradient.is_some());
+        self.values_known = self.gradient_known && stored.iter().all(|(_, value)| value.is_some());
+        let rooms = self.gradient.chunks_exact_mut(d).zip(&mut self.values);
+        for ((room, at), (gradient, value)) in rooms.zip(stored) {
+            if let Some(gradient) = gradient {
+                room.copy_from_slice(gradient);
             }
+            *at = value.unwrap_or(0.0);
         }
     }
 
@@ -195,20 +270,18 @@ impl Batch {
         chain * self.dimension..(chain + 1) * self.dimension
     }
 
-    /// Puts chain `from` of another batch in the place of chain `to` here. The gradient counts as stored only if it is on both
-    /// sides.
+    /// Puts chain `from` of another batch in the place of chain `to` here. The gradient, or the value, counts as stored only if it is on
+    /// both sides.
     pub(crate) fn copy_chain(&mut self, to: usize, other: &Self, from: usize) {
         let (to, from) = (self.range(to), other.range(from));
         self.theta[to.clone()].copy_from_slice(&other.theta[from.clone()]);
         self.p[to.clone()].copy_from_slice(&other.p[from.clone()]);
         self.r[to.clone()].copy_from_slice(&other.r[from.clone()]);
-        self.gradient[to].copy_from_slice(&other.gradient[from]);
+        self.gradient[to.clone()].copy_from_slice(&other.gradient[from.clone()]);
         self.gradient_known &= other.gradient_known;
-    }
-
-    /// Says whether the list of gradients is that at the positions.
-    pub(crate) fn assume_gradient(&mut self, known: bool) {
-        self.gradient_known = known;
+        let (to, from) = (to.start / self.dimension, from.start / self.dimension);
+        self.values[to] = other.values[from];
+        self.values_known &= other.values_known;
     }
 
     /// Takes a chain out; those behind it move up.
@@ -217,5 +290,7 @@ impl Batch {
         for list in [&mut self.theta, &mut self.p, &mut self.r, &mut self.gradient] {
             list.drain(range.clone());
         }
+        self.values.remove(chain);
+        self.proposals.clear();
     }
 }

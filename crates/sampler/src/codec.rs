@@ -13,10 +13,11 @@
 //! entries, a text its length and UTF-8, something optional a flag and the thing. Entries of a structure follow one another in the order
 //! in which the lines below name them.
 
-use ridgewalk_lyapunov::laws::{Kernel, Scheme};
+use ridgewalk_lyapunov::laws::{Drift, Kernel, Scheme, Trajectory};
 use ridgewalk_potentials::{SavedWhitening, Whitening};
 use sha2::{Digest, Sha256};
 
+use crate::acceptance::Acceptance;
 use crate::automatic::{Bias, Decision, Look};
 use crate::batch::State;
 use crate::coupled::Difference;
@@ -27,7 +28,7 @@ use crate::saved::{SavedLooks, SavedRun, SavedWarmUp};
 use crate::sink::Memory;
 
 const MAGIC: &[u8; 8] = b"ridgewlk";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEAD: usize = 28;
 const CHECKSUM: usize = 32;
 
@@ -214,7 +215,8 @@ macro_rules! entries {
 entries! {
     State { theta, p, r }
     ChainEnd { step, last, why }
-    SavedChain { state, gradient, position, steps, gradients, end }
+    Acceptance { proposals, accepted, divergences, probabilities, errors, squared_errors, largest_error }
+    SavedChain { state, gradient, value, position, steps, gradients, acceptance, end }
     Snapshot { seed, steps, chains }
     Memory { dimension, chains }
     Look { draws, ess }
@@ -236,17 +238,27 @@ impl Code for Whitening {
     }
 }
 
-/// The kernel's name, γ, ξ (1 where the kernel has none) and η.
+/// The kernel's name, γ, ξ (1 where the kernel has none), η, and the steps of a trajectory and whether its drift rotates where it has one.
 impl Code for Scheme {
     fn put(&self, bytes: &mut Vec<u8>) {
         self.name().to_owned().put(bytes);
         [self.gamma().unwrap_or(1.0), self.xi().unwrap_or(1.0), self.eta()].iter().for_each(|x| x.put(bytes));
+        if let Some(Trajectory { steps, drift }) = self.trajectory() {
+            u64::from(steps).put(bytes);
+            (drift == Drift::Rotating).put(bytes);
+        }
     }
 
     fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
         let name = String::take(bytes)?;
-        let kernel = Kernel::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
         let [gamma, xi, eta] = [f64::take(bytes)?, f64::take(bytes)?, f64::take(bytes)?];
+        if name == Kernel::Adjusted.name() {
+            let steps = u64::take(bytes)?;
+            let steps = u32::try_from(steps).map_err(|_| wrong(format!("a trajectory of {steps} steps")))?;
+            let drift = if bool::take(bytes)? { Drift::Rotating } else { Drift::Straight };
+            return Ok(Self::adjusted(gamma, xi, eta, Trajectory { steps, drift })?);
+        }
+        let kernel = Kernel::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
         Ok(Self::new(kernel, gamma, xi, eta)?)
     }
 }
@@ -309,6 +321,13 @@ impl Code for Decision {
                 scheme.put(bytes);
                 thin.put(bytes);
             }
+            Self::Trajectories { scheme, acceptance, divergences, efficiency } => {
+                5_u64.put(bytes);
+                scheme.put(bytes);
+                acceptance.put(bytes);
+                divergences.put(bytes);
+                efficiency.put(bytes);
+            }
         }
     }
 
@@ -324,6 +343,12 @@ impl Code for Decision {
                 accepted: Code::take(bytes)?,
             },
             4 => Self::Chosen { scheme: Code::take(bytes)?, thin: Code::take(bytes)? },
+            5 => Self::Trajectories {
+                scheme: Code::take(bytes)?,
+                acceptance: Code::take(bytes)?,
+                divergences: Code::take(bytes)?,
+                efficiency: Code::take(bytes)?,
+            },
             other => return Err(wrong(format!("a decision of kind {other}"))),
         })
     }

@@ -262,7 +262,8 @@ impl<'a> Sampler<'a> {
                 None if draws >= self.draws => Status::Complete,
                 None => Status::Stopped,
             };
-            ChainReport { status, steps: chain.steps, draws, gradients: chain.gradients }
+            let (steps, gradients, acceptance) = (chain.steps, chain.gradients, chain.acceptance);
+            ChainReport { status, steps, draws, gradients, acceptance }
         });
         reports.collect()
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 use ridgewalk_potentials::LineIntegral;
 
+use crate::acceptance::Acceptance;
 use crate::batch::{Batch, State};
 use crate::error::{Error, length, positive};
 use crate::group::{Chain, Group, Schedule};
@@ -57,12 +58,16 @@ pub struct SavedChain {
     /// The gradient at its position, where the last step has left it. Without it the next step may have to compute it again, which changes
     /// the count of gradients and nothing else.
     pub gradient: Option<Vec<f64>>,
+    /// U there, where the last step has left it with the gradient.
+    pub value: Option<f64>,
     /// How much of its random stream was used.
     pub position: u128,
     /// Steps that it made.
     pub steps: u64,
     /// Gradients that they took.
     pub gradients: u64,
+    /// What became of its proposals.
+    pub acceptance: Acceptance,
     /// Its end, if it could not go on.
     pub end: Option<ChainEnd>,
 }
@@ -98,7 +103,16 @@ impl<'a> Ensemble<'a> {
             };
             let state = State { theta: start.to_vec(), p: draw(), r: draw() };
             let position = stream.position();
-            SavedChain { state, gradient: None, position, steps: 0, gradients: 0, end: None }
+            SavedChain {
+                state,
+                gradient: None,
+                value: None,
+                position,
+                steps: 0,
+                gradients: 0,
+                acceptance: Acceptance::default(),
+                end: None,
+            }
         });
         Self::restore(potential, Snapshot { seed, steps: 0, chains: chains.collect() })
     }
@@ -156,8 +170,8 @@ impl<'a> Ensemble<'a> {
             let mut now = Batch::new(d, members.iter().filter(|saved| saved.end.is_none()).count())?;
             for (number, saved) in (first..).zip(members) {
                 let stream = Stream::at(self.seed, number as u64, saved.position);
-                let SavedChain { steps, gradients, end, .. } = saved.clone();
-                let chain = Chain { number, stream, steps, gradients, end };
+                let SavedChain { steps, gradients, acceptance, end, .. } = saved.clone();
+                let chain = Chain { number, stream, steps, gradients, acceptance, end };
                 if chain.end.is_some() {
                     ended.push(chain);
                 } else {
@@ -166,8 +180,8 @@ impl<'a> Ensemble<'a> {
                 }
             }
             let running = members.iter().filter(|saved| saved.end.is_none());
-            let gradients: Vec<Option<&[f64]>> = running.map(|saved| saved.gradient.as_deref()).collect();
-            now.set_gradients(&gradients);
+            let stored: Vec<_> = running.map(|saved| (saved.gradient.as_deref(), saved.value)).collect();
+            now.set_gradients(&stored);
             self.groups.push(Group::new(first, active, ended, now));
         }
         Ok(())
@@ -201,6 +215,14 @@ impl<'a> Ensemble<'a> {
     #[must_use]
     pub fn gradients(&self) -> u64 {
         self.members().map(|chain| chain.gradients).sum()
+    }
+
+    /// What became of the proposals of all chains so far.
+    #[must_use]
+    pub fn acceptance(&self) -> Acceptance {
+        // In the order of their numbers: a sum of floating-point numbers depends on it.
+        let chains = self.members_in_order();
+        chains.into_iter().fold(Acceptance::default(), |sum, chain| sum.and(&chain.acceptance))
     }
 
     /// The state of a chain, or its last good one; `None` if there is no such chain.
@@ -275,11 +297,12 @@ impl<'a> Ensemble<'a> {
             .groups
             .iter()
             .flat_map(Group::states)
-            .map(|(chain, state, gradient)| {
-                let Chain { stream, steps, gradients, end, .. } = chain;
+            .map(|(chain, state, gradient, value)| {
+                let Chain { stream, steps, gradients, acceptance, end, .. } = chain;
                 let (position, end) = (stream.position(), end.clone());
+                let (steps, gradients, acceptance) = (*steps, *gradients, *acceptance);
                 let saved =
-                    SavedChain { state, gradient, position, steps: *steps, gradients: *gradients, end };
+                    SavedChain { state, gradient, value, position, steps, gradients, acceptance, end };
                 (chain.number, saved)
             })
             .collect();

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ridgewalk_potentials::LineIntegral;
 
+use crate::acceptance::Acceptance;
 use crate::batch::{Batch, State};
 use crate::error::panic_message;
 use crate::kernels::{Kernel, Workspace};
@@ -36,6 +37,7 @@ pub(crate) struct Chain {
     pub(crate) stream: Stream,
     pub(crate) steps: u64,
     pub(crate) gradients: u64,
+    pub(crate) acceptance: Acceptance,
     pub(crate) end: Option<ChainEnd>,
 }
 
@@ -147,6 +149,9 @@ impl Group {
                 for chain in &mut self.active {
                     chain.gradients += spent;
                 }
+                for (chain, proposal) in self.active.iter_mut().zip(self.next.proposals()) {
+                    chain.acceptance.count(proposal);
+                }
             }
             Err(why) => self.one_by_one(potential, kernel, why),
         }
@@ -170,7 +175,7 @@ impl Group {
             chain.end = Some(end(chain, &self.now, 0, why));
             return;
         }
-        self.next.assume_gradient(true);
+        self.next.assume_values();
         for (slot, chain) in self.active.iter_mut().enumerate() {
             let from = self.now.only(slot);
             let mut to = from.clone();
@@ -178,6 +183,7 @@ impl Group {
             match attempt(kernel, potential, &from, noise, &mut to, &mut self.workspace) {
                 Ok(spent) => {
                     chain.gradients += spent;
+                    to.proposals().iter().for_each(|proposal| chain.acceptance.count(proposal));
                     self.next.copy_chain(slot, &to, 0);
                 }
                 Err(why) => chain.end = Some(end(chain, &self.now, slot, why)),
@@ -207,14 +213,14 @@ impl Group {
         }
     }
 
-    /// Every chain with the state it has, or last had, and the gradient there if it is stored.
-    pub(crate) fn states(&self) -> impl Iterator<Item = (&Chain, State, Option<Vec<f64>>)> {
+    /// Every chain with the state it has, or last had, and the gradient and the value there if they are stored.
+    pub(crate) fn states(&self) -> impl Iterator<Item = (&Chain, State, Option<Vec<f64>>, Option<f64>)> {
         let active = self.active.iter().enumerate().map(|(slot, chain)| {
             let gradient = self.now.gradient().map(|all| all[self.now.range(slot)].to_vec());
-            (chain, self.now.copy_of(slot), gradient)
+            (chain, self.now.copy_of(slot), gradient, self.now.values().map(|values| values[slot]))
         });
-        let ended =
-            self.ended.iter().filter_map(|chain| Some((chain, chain.end.as_ref()?.last.clone(), None)));
+        let ended = self.ended.iter();
+        let ended = ended.filter_map(|chain| Some((chain, chain.end.as_ref()?.last.clone(), None, None)));
         active.chain(ended)
     }
 }

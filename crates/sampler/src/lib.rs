@@ -42,6 +42,7 @@
     )
 )]
 
+mod acceptance;
 pub mod automatic;
 mod batch;
 mod codec;
@@ -57,6 +58,7 @@ mod outcome;
 mod saved;
 mod sink;
 
+pub use acceptance::{Acceptance, Proposal};
 pub use batch::{Batch, Fields, State};
 pub use coupled::{CoupledChains, Difference};
 pub use coupling::Coupling;
@@ -64,7 +66,7 @@ pub use driver::Sampler;
 pub use ensemble::{Ensemble, SavedChain, Snapshot};
 pub use error::Error;
 pub use kernels::{
-    Averaged, Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+    Adjusted, Averaged, Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     from_scheme,
 };
 pub use noise::{Noise, Stream};

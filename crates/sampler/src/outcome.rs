@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::acceptance::Acceptance;
 use crate::batch::State;
 use crate::error::Error;
 
@@ -80,6 +81,8 @@ pub struct ChainReport {
     pub draws: u64,
     /// Gradients that its steps took.
     pub gradients: u64,
+    /// What became of its proposals; there are none for kernels that do not accept or reject.
+    pub acceptance: Acceptance,
 }
 
 /// How a run went.
@@ -104,6 +107,12 @@ impl Outcome {
     #[must_use]
     pub fn gradients(&self) -> u64 {
         self.chains.iter().map(|chain| chain.gradients).sum()
+    }
+
+    /// What became of the proposals of all chains.
+    #[must_use]
+    pub fn acceptance(&self) -> Acceptance {
+        self.chains.iter().fold(Acceptance::default(), |sum, chain| sum.and(&chain.acceptance))
     }
 
     /// Draws of all chains.

@@ -4,10 +4,10 @@ mod common;
 
 use std::alloc::System;
 
-use common::{Quadratic, kernels};
+use common::{Quadratic, all_kernels, kernels};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{
-    Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Sparse, Whitened, Whitening,
+    Chebyshev, Dense, FromValueFn, LineIntegral, Prior, Ridge, Sparse, Whitened, Whitening,
 };
 use ridgewalk_sampler::{Ensemble, InOriginal, Kernel, Sampler, Sink, SinkError};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -97,12 +97,12 @@ fn steps_and_draws_allocate_nothing() {
     let quadratic = Quadratic { curvature: vec![1.0; 7] };
     let gradient = |x: &[f64], g: &mut [f64]| {
         g.copy_from_slice(x);
-        Ok(())
+        Ok(0.5 * x.iter().map(|x| x * x).sum::<f64>())
     };
-    let black_box = Chebyshev::new(FromFn::new(7, gradient), 4).unwrap();
+    let black_box = Chebyshev::new(FromValueFn::new(7, gradient), 4).unwrap();
     let whitening = Whitening::diagonal(&[0.1; 7], &[0.5; 7]).unwrap();
     let whitened =
-        Chebyshev::new(Whitened::new(FromFn::new(7, gradient), whitening.clone()).unwrap(), 4).unwrap();
+        Chebyshev::new(Whitened::new(FromValueFn::new(7, gradient), whitening.clone()).unwrap(), 4).unwrap();
     let (dense, sparse) = (logistic(30, false), logistic(30, true));
     let all: [(&str, &(dyn LineIntegral + Sync)); 5] = [
         ("a quadratic", &quadratic),
@@ -113,7 +113,7 @@ fn steps_and_draws_allocate_nothing() {
     ];
     // So many rows that one step is shared among threads.
     let large = logistic(20_000, false);
-    for kernel in kernels(1.0, 2.0, 0.4, 4.0) {
+    for kernel in all_kernels(1.0, 2.0, 0.4, 4.0) {
         let kernel = kernel.as_ref();
         for (name, potential) in all {
             // All chains together on this thread; and in three groups on two others.
@@ -125,13 +125,13 @@ fn steps_and_draws_allocate_nothing() {
         assert!(shared <= OF_THREADS, "{}, rows on two threads: {shared}", kernel.name());
     }
     // A potential that allocates is seen, in every step.
-    let wasteful = FromFn::new(7, |x: &[f64], g: &mut [f64]| {
+    let wasteful = FromValueFn::new(7, |x: &[f64], g: &mut [f64]| {
         let copy = std::hint::black_box(x.to_vec());
         g.copy_from_slice(&copy);
-        Ok(())
+        Ok(0.5 * x.iter().map(|x| x * x).sum::<f64>())
     });
     let wasteful = Chebyshev::new(wasteful, 4).unwrap();
-    for kernel in kernels(1.0, 2.0, 0.4, 4.0) {
+    for kernel in all_kernels(1.0, 2.0, 0.4, 4.0) {
         assert!(of_steps(&wasteful, kernel.as_ref(), 5, 100) >= 500, "{}", kernel.name());
     }
     // Draws: ten times as many cost no more than some doublings of the room between two deliveries.

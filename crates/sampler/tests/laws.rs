@@ -3,15 +3,15 @@
 
 mod common;
 
-use common::{Quadratic, critical, kernels, parameters};
+use common::{Quadratic, all_kernels, critical, kernels, parameters};
 use ridgewalk_coefficients::Coefficients;
-use ridgewalk_lyapunov::laws::{Evolution, Law, Scheme, Start, Target};
+use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Scheme, Start, Target, Trajectory};
 use ridgewalk_potentials::families::Gaussian;
 use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Scratch};
 use ridgewalk_quadrature::LineRule;
 use ridgewalk_sampler::kernels::check_shapes;
 use ridgewalk_sampler::{
-    Averaged, Batch, Ensemble, Error, Kernel, Noise, ThirdOrder, Workspace, from_scheme,
+    Adjusted, Averaged, Batch, Ensemble, Error, Kernel, Noise, ThirdOrder, Workspace, from_scheme,
 };
 
 /// False alarms in all Monte Carlo tests of this file together. The estimates' tails are not quite normal (those of variances are of χ²
@@ -98,8 +98,32 @@ fn every_step_has_the_matrix_and_the_noise_of_its_linear_form() {
 }
 
 #[test]
+fn an_accepted_trajectory_has_the_factor_and_the_noise_of_its_linear_form() {
+    // A uniform number of 0 accepts.
+    for (smoothness, curvature) in [(1.0, 1.0), (4.0, 4.0), (4.0, 0.3), (0.02, 0.01)] {
+        let potential = Quadratic { curvature: vec![curvature] };
+        for (steps, drift) in
+            [(1, Drift::Straight), (4, Drift::Straight), (1, Drift::Rotating), (5, Drift::Rotating)]
+        {
+            let kernel =
+                Adjusted::new(parameters(1.2, 2.0, 0.6), Trajectory { steps, drift }, smoothness).unwrap();
+            let form = kernel.scheme().linear_form(curvature / smoothness).unwrap();
+            let (matrix, covariance) = probe(&kernel, &potential, 0.0);
+            assert!((matrix[0][0] - form.mean_matrix()[0][0]).abs() < 1e-13, "{steps} {drift:?}");
+            let variance = covariance[0][0] * smoothness;
+            assert!((variance - form.mean_noise()[0][0]).abs() < 1e-13, "{steps} {drift:?}");
+            // A quarter turn forgets a standard normal, and a rotation keeps its law.
+            if drift == Drift::Rotating && curvature == smoothness {
+                let factor = form.mean_matrix()[0][0];
+                assert!((factor * factor + variance - 1.0).abs() < 1e-13, "{steps}: {factor} and {variance}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_kernel_made_from_a_scheme_is_that_of_the_scheme() {
-    for kernel in kernels(1.2, 2.0, 0.5, 3.0) {
+    for kernel in all_kernels(1.2, 2.0, 0.5, 3.0) {
         let again = from_scheme(kernel.scheme(), 3.0).unwrap();
         assert_eq!((again.name(), again.scheme()), (kernel.name(), kernel.scheme()));
         let potential = Quadratic { curvature: vec![2.0] };

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Quadratic, kernels, parameters, small_run};
+use common::{Quadratic, all_kernels, parameters, small_run};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge};
 use ridgewalk_sampler::{Ensemble, Kernel, Memory, Sampler, Snapshot, Symmetric, ThirdOrder};
@@ -39,7 +39,7 @@ fn draws(potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, chains: usi
 #[test]
 fn draws_do_not_depend_on_threads() {
     let model = logistic();
-    for kernel in kernels(1.0, 2.0, 0.4, 8.0) {
+    for kernel in all_kernels(1.0, 2.0, 0.4, 8.0) {
         let alone = on_threads(1, || draws(&model, kernel.as_ref(), 21, 30));
         for threads in [2, 5] {
             assert!(
@@ -54,7 +54,7 @@ fn draws_do_not_depend_on_threads() {
 #[test]
 fn a_chain_does_not_depend_on_those_beside_it() {
     let model = logistic();
-    for kernel in kernels(1.0, 2.0, 0.4, 8.0) {
+    for kernel in all_kernels(1.0, 2.0, 0.4, 8.0) {
         let many = draws(&model, kernel.as_ref(), 21, 20);
         for chains in [1, 2, 3, 8, 9, 20] {
             let fewer = draws(&model, kernel.as_ref(), chains, 20);
@@ -69,7 +69,7 @@ fn a_chain_does_not_depend_on_those_beside_it() {
 fn groups_of_any_width_make_the_same_steps() {
     let model = logistic();
     let starts: Vec<f64> = (0..35).map(|i| f64::from(i) * 0.02).collect();
-    for kernel in kernels(1.0, 2.0, 0.4, 8.0) {
+    for kernel in all_kernels(1.0, 2.0, 0.4, 8.0) {
         let after = |width: usize| {
             let mut ensemble =
                 Ensemble::new(&model, 4, &starts, kernel.smoothness()).unwrap().with_width(width).unwrap();
@@ -104,7 +104,7 @@ fn saved_and_restored<'a>(ensemble: Ensemble<'a>, potential: &'a (dyn LineIntegr
 #[test]
 fn an_interruption_changes_nothing() {
     let model = logistic();
-    for kernel in kernels(1.0, 2.0, 0.4, 8.0) {
+    for kernel in all_kernels(1.0, 2.0, 0.4, 8.0) {
         let whole = draws(&model, kernel.as_ref(), 5, 100);
         let part =
             |draws| Sampler::new(&model, kernel.as_ref()).chains(5).seed(9).warm_up(5).thin(3).draws(draws);
@@ -148,18 +148,43 @@ fn a_stored_gradient_is_the_one_that_would_be_computed() {
 }
 
 #[test]
+fn a_stored_value_is_the_one_that_would_be_computed() {
+    let all = all_kernels(1.0, 2.0, 0.4, 8.0);
+    let (adjusted, model) = (all.last().unwrap().as_ref(), logistic());
+    let mut stored = Ensemble::new(&model, 1, &[0.1; 5 * 4], 8.0).unwrap();
+    let mut forgotten = Ensemble::new(&model, 1, &[0.1; 5 * 4], 8.0).unwrap();
+    stored.advance(adjusted, 10);
+    for _ in 0..10 {
+        forgotten.advance(adjusted, 1);
+        let mut snapshot = forgotten.snapshot();
+        snapshot.chains.iter_mut().for_each(|chain| assert!(chain.value.take().is_some()));
+        forgotten = Ensemble::restore(&model, snapshot).unwrap();
+    }
+    assert!((0..4).all(|chain| stored.state(chain) == forgotten.state(chain)));
+    assert_eq!(stored.acceptance(), forgotten.acceptance());
+    assert_eq!((stored.gradients(), forgotten.gradients()), (4 * 31, 4 * 40));
+    // A snapshot has it, and what became of the proposals; kernels that leave no value forget it.
+    let mut restored = saved_and_restored(stored, &model);
+    restored.advance(adjusted, 5);
+    assert_eq!((restored.gradients(), restored.acceptance().proposals), (4 * 46, 4 * 15));
+    restored.advance(all[1].as_ref(), 1);
+    assert!(restored.snapshot().chains.iter().all(|chain| chain.value.is_none() && chain.gradient.is_some()));
+    assert_eq!(restored.acceptance().proposals, 4 * 15);
+}
+
+#[test]
 fn gradients_are_counted() {
     let model = logistic();
-    for (kernel, each) in kernels(1.0, 2.0, 0.4, 8.0).iter().zip([1, 1, 1, 1, 1, 1, 1, 2]) {
+    for (kernel, each) in all_kernels(1.0, 2.0, 0.4, 8.0).iter().zip([1, 1, 1, 1, 1, 1, 1, 2, 3]) {
         assert_eq!(kernel.gradients_per_step(&model), each);
         let mut memory = Memory::default();
         let outcome = Sampler::new(&model, kernel.as_ref()).chains(3).draws(10).run(&mut memory).unwrap();
-        let at_start = u64::from(matches!(kernel.name(), "symmetric" | "baoab"));
+        let at_start = u64::from(matches!(kernel.name(), "symmetric" | "baoab" | "adjusted"));
         assert_eq!(outcome.gradients(), 3 * (10 * each + at_start), "{}", kernel.name());
     }
     // A line integral by quadrature costs its nodes, a gradient what it did.
     let nodes = Chebyshev::new(model, 5).unwrap();
-    for (kernel, each) in kernels(1.0, 2.0, 0.4, 8.0).iter().zip([5, 1, 5, 1, 1, 1, 1, 2]) {
+    for (kernel, each) in all_kernels(1.0, 2.0, 0.4, 8.0).iter().zip([5, 1, 5, 1, 1, 1, 1, 2, 3]) {
         assert_eq!(kernel.gradients_per_step(&nodes), each, "{}", kernel.name());
     }
 }
@@ -168,7 +193,7 @@ fn gradients_are_counted() {
 #[test]
 fn the_draws_of_a_seed_stay_what_they_are() {
     let mut changed = false;
-    for (kernel, expected) in kernels(1.2, 2.0, 0.5, 3.0).iter().zip(EXPECTED) {
+    for (kernel, expected) in all_kernels(1.2, 2.0, 0.5, 3.0).iter().zip(EXPECTED) {
         let memory = small_run(kernel.as_ref(), 2, 5);
         let last = memory.point(1, 4).unwrap();
         println!("[{:?}, {:?}, {:?}], // {}", last[0], last[1], last[2], kernel.name());
@@ -178,7 +203,7 @@ fn the_draws_of_a_seed_stay_what_they_are() {
     assert!(!changed);
 }
 
-const EXPECTED: [[f64; 3]; 8] = [
+const EXPECTED: [[f64; 3]; 9] = [
     [-0.2648944883322508, 1.143621909887413, 0.5430759335282119], // third-order
     [1.405932490484767, 0.8661345516595451, 0.8693780974692082],  // symmetric
     [1.2759466228956786, 0.821715253717469, 0.6635589142891257],  // averaged
@@ -187,6 +212,7 @@ const EXPECTED: [[f64; 3]; 8] = [
     [0.2636355239116255, 0.6202901952013768, 0.8262245740154122], // ubu
     [-0.5921339173040089, 1.0760292130482996, 1.6454117006548465], // baoab
     [-0.31027766261329653, -0.13530203945619532, 1.5133476242487778], // randomized-midpoint
+    [0.0, 0.0, 0.0],                                              // adjusted
 ];
 
 #[test]

@@ -59,6 +59,17 @@ pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
         sampler.gradients,
         sampler.seconds
     );
+    if let Some(found) = &sampler.trajectories {
+        let _ = writeln!(
+            text,
+            "trajectories of {}: {:.1} % accepted, energy error {:.2} ± {:.2}, {} diverged.",
+            if found.steps == 1 { "1 step".to_owned() } else { format!("{} steps", found.steps) },
+            100.0 * found.acceptance,
+            found.energy_error_mean,
+            found.energy_error_sd,
+            found.divergences
+        );
+    }
     for note in &said.notes {
         let _ = writeln!(text, "note: {note}");
     }

@@ -7,7 +7,7 @@
 //! left the posterior; the converse does not hold.
 
 use ridgewalk::potentials::families::Family;
-use ridgewalk::potentials::{Error, Ridge, Scratch, Whitening};
+use ridgewalk::potentials::{Error, LineIntegral, Ridge, Scratch, Whitening};
 
 use super::sinks::Rescaling;
 use crate::run::StoredDraws;

@@ -36,7 +36,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::run::{
     BiasDetails, Checkpoint, CsvDraws, Fact, Lock, ProblemFacts, RunDirectory, SamplerFacts, StoredDraws,
-    SummaryDocument, Text, ZarrDraws, write_report,
+    SummaryDocument, Text, Trajectories, ZarrDraws, write_report,
 };
 use excursion::{Trouble, excursion};
 use model::{ByNodes, Made, Model};
@@ -259,9 +259,16 @@ fn check(options: &FitOptions) -> Result<(), Failure> {
         ("--gamma", options.gamma),
         ("--xi", options.xi),
         ("--eta", options.eta),
-        ("--bias-tolerance", Some(options.bias_tolerance)),
+        ("--bias-tolerance", Some(options.bias_tolerance).filter(|tolerance| *tolerance != 0.0)),
         ("--target-ess", options.target_ess),
     ];
+    let unbiased = matches!(options.kernel, KernelName::Auto | KernelName::Adjusted);
+    if options.bias_tolerance == 0.0 && !unbiased {
+        return Err(Failure::Usage(format!(
+            "--bias-tolerance 0 with --kernel {}: need a positive number, as every unadjusted kernel has a bias; --kernel adjusted has none",
+            options.kernel
+        )));
+    }
     for (name, value) in numbers {
         if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
             return Err(Failure::Usage(format!("{name} {value}: need a positive, finite number")));
@@ -370,11 +377,11 @@ impl Job<'_> {
         })?;
         self.checkpoint.warm_up = warm.saved().to_bytes();
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
-        if options.nodes.is_some() && warm.scheme.kernel() == Kernel::Symmetric {
-            self.notes.push(
-                "--nodes has no effect: the symmetric kernel has no line integrals; --kernel third-order has"
-                    .into(),
-            );
+        if options.nodes.is_some() && matches!(warm.scheme.kernel(), Kernel::Symmetric | Kernel::Adjusted) {
+            self.notes.push(format!(
+                "--nodes has no effect: the {} kernel has no line integrals; --kernel third-order has",
+                warm.scheme.name()
+            ));
         }
         if let Properness::NotChecked(why) = warm.mode.properness {
             self.notes.push(format!("it was not checked that the posterior is proper: {why}"));
@@ -509,7 +516,7 @@ impl Job<'_> {
     ) -> Result<SummaryDocument, Failure> {
         let options = &self.config.options;
         let summaries = summaries_of(draws)?;
-        let bias = sampled.bias;
+        let (bias, exact) = (sampled.bias, warm.scheme.trajectory());
         let sampler = SamplerFacts {
             kernel: warm.scheme.name().to_owned(),
             gamma: warm.scheme.gamma().unwrap_or(f64::NAN),
@@ -523,13 +530,14 @@ impl Job<'_> {
             seconds: self.checkpoint.head.seconds + self.began.elapsed().as_secs_f64(),
             bias_estimate: bias.largest(),
             status: String::new(),
-            bias_details: Some(BiasDetails {
+            bias_details: exact.is_none().then_some(BiasDetails {
                 mean: bias.mean,
                 mean_error: bias.mean_error,
                 sd: bias.sd,
                 sd_error: bias.sd_error,
                 tolerance: options.bias_tolerance,
             }),
+            trajectories: exact.map(|trajectory| Trajectories::new(trajectory.steps, &sampled.outcome)),
         };
         let [m, l] = bounds(curvature);
         let problem = ProblemFacts {
@@ -572,11 +580,13 @@ impl Job<'_> {
         if let Some(rescaling) = &self.rescaling {
             rescaling.apply(&mut mode);
         }
-        let found = document.parameters.iter_mut().zip(mode).zip(summaries.iter().zip(&sampled.differences));
-        for ((parameter, mode), (summary, difference)) in found {
+        for (parameter, mode) in document.parameters.iter_mut().zip(mode) {
             parameter.mode = Some(mode);
-            // The differences are those of the coefficients that were sampled.
-            if self.rescaling.is_none() {
+        }
+        // The differences are those of the coefficients that were sampled; there are none where there is no bias.
+        if self.rescaling.is_none() {
+            let found = document.parameters.iter_mut().zip(summaries.iter().zip(&sampled.differences));
+            for (parameter, (summary, difference)) in found {
                 let moments = Extrapolated::new(summary, difference);
                 (parameter.mean_extrapolated, parameter.sd_extrapolated) =
                     (Some(moments.mean), Some(moments.sd));
@@ -661,6 +671,7 @@ fn wanted(options: &FitOptions) -> Wanted {
         KernelName::ThirdOrder => Some(Kernel::ThirdOrder),
         KernelName::Symmetric => Some(Kernel::Symmetric),
         KernelName::Averaged => Some(Kernel::Averaged),
+        KernelName::Adjusted => Some(Kernel::Adjusted),
     };
     Wanted { kernel, gamma: options.gamma, xi: options.xi, eta: options.eta }
 }

@@ -231,4 +231,8 @@ impl<F: Family> Gradient for GradientOf<F> {
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
         self.0.gradients(point, gradient, &mut Scratch::default()).map_err(|error| error.to_string())
     }
+
+    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+        Gradient::value_and_gradient(&self.0, point, gradient)
+    }
 }

@@ -19,6 +19,8 @@ pub enum KernelName {
     Symmetric,
     /// The gradient's average over a predicted segment.
     Averaged,
+    /// Trajectories that are accepted or rejected: no discretisation bias.
+    Adjusted,
 }
 
 impl std::fmt::Display for KernelName {
@@ -28,6 +30,7 @@ impl std::fmt::Display for KernelName {
             Self::ThirdOrder => "third-order",
             Self::Symmetric => "symmetric",
             Self::Averaged => "averaged",
+            Self::Adjusted => "adjusted",
         })
     }
 }
@@ -99,7 +102,7 @@ pub struct FitOptions {
     /// Fix the step size eta [default: tuned]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub eta: Option<f64>,
-    /// Discretisation bias that is allowed, in posterior standard deviations
+    /// Discretisation bias that is allowed, in posterior standard deviations; 0 is for --kernel adjusted, which auto then takes
     #[arg(long, value_name = "B", default_value_t = 0.05, allow_negative_numbers = true)]
     pub bias_tolerance: f64,
     /// Chains

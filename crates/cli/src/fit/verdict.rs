@@ -14,6 +14,8 @@ use crate::run::{Parameter, Warning};
 const FEW: f64 = 400.0;
 /// The R-hat above which chains disagree (the same).
 const APART: f64 = 1.01;
+/// The acceptance below which trajectories are a waste.
+const RARELY: f64 = 0.3;
 
 /// The warnings of a run.
 pub(super) fn warnings(
@@ -38,6 +40,28 @@ pub(super) fn warnings(
             ),
         );
     }
+    let trajectories = sampled.outcome.acceptance();
+    if trajectories.divergences > 0 && ended.is_empty() {
+        warn(
+            "divergence",
+            format!(
+                "{} of {} trajectories diverged and were rejected: where the posterior is steep, chains may stay away from what lies beyond. \
+                 Shorter steps help (--eta), or tighter priors",
+                trajectories.divergences, trajectories.proposals
+            ),
+        );
+    }
+    if trajectories.proposals > 0 && trajectories.rate() < RARELY {
+        warn(
+            "low_acceptance",
+            format!(
+                "{:.0} % of the trajectories were accepted, fewer than {:.0} %: chains stay where they are for long. Shorter steps help \
+                 (--eta), or none given",
+                100.0 * trajectories.rate(),
+                100.0 * RARELY
+            ),
+        );
+    }
     if sampled.outcome.stopped {
         warn("stopped", "the run was stopped before it had all its draws; those made so far are kept".into());
     }
@@ -54,7 +78,7 @@ pub(super) fn warnings(
                 if options.eta.is_some() {
                     "Without --eta a step is chosen that is short enough"
                 } else {
-                    "--bias-tolerance allows more, --kernel third-order may have less"
+                    "--bias-tolerance allows more, --kernel adjusted has none"
                 }
             ),
         );
@@ -147,6 +171,11 @@ pub(super) fn guarantee(
     dimension: usize,
     sampled: &Sampled,
 ) -> String {
+    if scheme.kernel() == Kernel::Adjusted {
+        return "no discretisation bias: every trajectory is accepted or rejected so that the posterior stays as it is; what is left is the \
+                Monte Carlo error, and how far the chains have come"
+            .into();
+    }
     let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
     let measured = format!(
         "measured bias of the worst coefficient {mean:.3} ± {mean_error:.3} sd (mean), {:.1} ± {:.1} % (sd)",

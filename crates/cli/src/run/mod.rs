@@ -22,5 +22,7 @@ pub use directory::{Lock, RunDirectory, write_atomically};
 pub use draws::Draws;
 pub use error::Error;
 pub use report::{ReportInput, report, write_report};
-pub use summary::{BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Warning};
+pub use summary::{
+    BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories, Warning,
+};
 pub use zarr::{StoredDraws, ZarrDraws, read_draws, read_every_draw, replay};

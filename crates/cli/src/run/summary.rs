@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use ridgewalk::diagnostics::Summary;
+use ridgewalk::sampler::Outcome;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::directory::write_atomically;
@@ -94,6 +95,57 @@ pub struct SamplerFacts {
     /// What the estimate is made of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias_details: Option<BiasDetails>,
+    /// What became of trajectories, for the kernel that accepts or rejects them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trajectories: Option<Trajectories>,
+}
+
+/// What became of trajectories that are accepted or rejected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trajectories {
+    /// Steps, and gradients, of each.
+    pub steps: u32,
+    /// How many there were, over all chains.
+    pub count: u64,
+    /// The mean probability with which they were accepted.
+    #[serde(deserialize_with = "number")]
+    pub acceptance: f64,
+    /// The same for each chain.
+    pub acceptance_by_chain: Vec<f64>,
+    /// How many diverged: their energy error was above 1000 or not finite, and they were rejected.
+    pub divergences: u64,
+    /// The mean energy error of the others.
+    #[serde(deserialize_with = "number")]
+    pub energy_error_mean: f64,
+    /// Its standard deviation.
+    #[serde(deserialize_with = "number")]
+    pub energy_error_sd: f64,
+    /// The largest by size.
+    #[serde(deserialize_with = "number")]
+    pub energy_error_largest: f64,
+}
+
+impl Trajectories {
+    /// Those of a run, so many steps each.
+    #[must_use]
+    pub fn new(steps: u32, outcome: &Outcome) -> Self {
+        let all = outcome.acceptance();
+        Self {
+            steps,
+            count: all.proposals,
+            acceptance: all.rate(),
+            // A chain that ended before its first has none.
+            acceptance_by_chain: outcome
+                .chains
+                .iter()
+                .map(|chain| if chain.acceptance.proposals > 0 { chain.acceptance.rate() } else { 0.0 })
+                .collect(),
+            divergences: all.divergences,
+            energy_error_mean: all.mean_error(),
+            energy_error_sd: all.sd_error(),
+            energy_error_largest: all.largest_error,
+        }
+    }
 }
 
 /// What the estimate of the bias is made of.

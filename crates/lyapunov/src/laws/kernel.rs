@@ -21,10 +21,13 @@ pub enum Kernel {
     Baoab,
     /// Kinetic Langevin with the gradient at a random time of the step (Shen and Lee, NeurIPS 2019).
     RandomizedMidpoint,
+    /// Trajectories of the third-order dynamics that are accepted or rejected as a whole. Its laws here are those of proposals that are all
+    /// accepted.
+    Adjusted,
 }
 
 impl Kernel {
-    /// All of them, the paper's first.
+    /// All that make one step at a time, the paper's first. [`Kernel::Adjusted`] is not among them.
     pub const ALL: [Self; 8] = [
         Self::ThirdOrder,
         Self::Symmetric,
@@ -48,10 +51,11 @@ impl Kernel {
             Self::Ubu => "ubu",
             Self::Baoab => "baoab",
             Self::RandomizedMidpoint => "randomized-midpoint",
+            Self::Adjusted => "adjusted",
         }
     }
 
-    /// The kernel of that name.
+    /// The kernel of that name among [`Kernel::ALL`].
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kernel| kernel.name() == name)
@@ -66,7 +70,7 @@ impl Kernel {
     /// Whether the kernel has a coupling γ.
     #[must_use]
     pub fn has_gamma(self) -> bool {
-        matches!(self, Self::ThirdOrder | Self::Symmetric | Self::Averaged)
+        matches!(self, Self::ThirdOrder | Self::Symmetric | Self::Averaged | Self::Adjusted)
     }
 
     /// Whether the kernel has a friction ξ.

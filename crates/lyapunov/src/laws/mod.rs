@@ -31,6 +31,7 @@ mod mixing;
 mod scheme;
 mod search;
 mod target;
+mod trajectory;
 mod tuning;
 
 pub use autocorrelation::Autocorrelation;
@@ -40,4 +41,5 @@ pub use linear::{Branch, LinearForm};
 pub use mixing::{MixingTuned, tune_mixing};
 pub use scheme::Scheme;
 pub use target::{Mode, Start, Target};
+pub use trajectory::{Drift, Trajectory};
 pub use tuning::{Tuned, tune};

@@ -7,6 +7,7 @@ use ridgewalk_quadrature::LineRule;
 
 use super::kernel::Kernel;
 use super::linear::{Branch, LinearForm};
+use super::trajectory::{Drift, Trajectory};
 use crate::error::{Error, positive};
 use crate::matrix::{self, Matrix};
 
@@ -34,6 +35,7 @@ enum Parts {
     Ubu { half: FreeFlow },
     Baoab { decay: f64, noise: f64 },
     RandomizedMidpoint { full: FreeFlow, nodes: Vec<Midpoint> },
+    Adjusted { between: OrnsteinUhlenbeck, trajectory: Trajectory },
 }
 
 /// One possible time of the midpoint, with its quadrature weight.
@@ -47,7 +49,7 @@ struct Midpoint {
 }
 
 impl Scheme {
-    /// A scheme of this kernel; parameters that the kernel does not have are not looked at.
+    /// A scheme of this kernel; parameters that the kernel does not have are not looked at. A trajectory has one step, straight.
     ///
     /// # Errors
     /// [`Error::Coefficients`] or [`Error::NotInRange`] names the parameter that is not usable and its value.
@@ -61,6 +63,9 @@ impl Scheme {
             Kernel::Ubu => Self::ubu(xi, eta),
             Kernel::Baoab => Self::baoab(xi, eta),
             Kernel::RandomizedMidpoint => Self::randomized_midpoint(xi, eta),
+            Kernel::Adjusted => {
+                Self::adjusted(gamma, xi, eta, Trajectory { steps: 1, drift: Drift::Straight })
+            }
         }
     }
 
@@ -155,6 +160,26 @@ impl Scheme {
         Ok(Self { kernel: Kernel::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
     }
 
+    /// Trajectories of steps of η: half kick, drift, half kick, with exact steps of (p, r) between them, from (p, r) that are drawn anew.
+    /// One step of this scheme is a trajectory, and its state is θ alone.
+    ///
+    /// # Errors
+    /// As [`Self::symmetric`]; [`Error::NotInRange`] for a number of steps that is not between 1 and [`Trajectory::LONGEST`].
+    pub fn adjusted(gamma: f64, xi: f64, eta: f64, trajectory: Trajectory) -> Result<Self, Error> {
+        let between = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
+        let parts = Parts::Adjusted { between, trajectory: trajectory.checked()? };
+        Ok(Self { kernel: Kernel::Adjusted, gamma, xi, eta, parts })
+    }
+
+    /// The trajectory, where the kernel has one.
+    #[must_use]
+    pub fn trajectory(&self) -> Option<Trajectory> {
+        match self.parts {
+            Parts::Adjusted { trajectory, .. } => Some(trajectory),
+            _ => None,
+        }
+    }
+
     /// The kernel.
     #[must_use]
     pub fn kernel(&self) -> Kernel {
@@ -188,7 +213,7 @@ impl Scheme {
     /// Gradients or exact line integrals per step.
     #[must_use]
     pub fn gradients_per_step(&self) -> u32 {
-        self.kernel.gradients_per_step()
+        self.trajectory().map_or(self.kernel.gradients_per_step(), |trajectory| trajectory.steps)
     }
 
     /// One step on a coordinate whose eigenvalue of H/L is `l`.
@@ -240,6 +265,10 @@ impl Scheme {
             Parts::RandomizedMidpoint { full, nodes } => {
                 LinearForm::new(2, nodes.iter().map(|node| midpoint_branch(full, node, eta, l)).collect())
             }
+            Parts::Adjusted { between, trajectory } => {
+                let [factor, variance] = trajectory.of_theta(between, eta, l);
+                one(1, padded([[factor, 0.0], [0.0; 2]]), padded([[variance, 0.0], [0.0; 2]]))
+            }
         }
     }
 }
@@ -268,7 +297,7 @@ fn third_order_matrix(c: &Coefficients, eta: f64, l: f64) -> Matrix<3> {
 }
 
 /// A step of (p, r) as one of (θ, p, r): its map and the covariance of its noise.
-fn beside_theta(step: &OrnsteinUhlenbeck) -> (Matrix<3>, Matrix<3>) {
+pub(super) fn beside_theta(step: &OrnsteinUhlenbeck) -> (Matrix<3>, Matrix<3>) {
     let [[a, b], [c, d]] = step.flow();
     let [[pp, pr], [_, rr]] = step.covariance();
     ([[1.0, 0.0, 0.0], [0.0, a, b], [0.0, c, d]], [[0.0, 0.0, 0.0], [0.0, pp, pr], [0.0, pr, rr]])

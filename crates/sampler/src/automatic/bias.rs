@@ -53,6 +53,9 @@ pub struct Bias {
 }
 
 impl Bias {
+    /// None: that of kernels that accept or reject.
+    pub const NONE: Self = Self { mean: 0.0, mean_error: 0.0, sd: 0.0, sd_error: 0.0 };
+
     /// From differences between η and η/2, for a bias that falls like η². Infinite after a divergence.
     #[must_use]
     pub fn from_differences(differences: &[Difference]) -> Self {

@@ -9,7 +9,7 @@ use crate::error::Error;
 /// What a warm-up is told and does not choose; nothing, unless told otherwise. Units are those of whitened coordinates, L = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wanted {
-    /// The kernel: the third-order, the symmetric or the averaged one.
+    /// The kernel: the third-order, the symmetric, the averaged or the adjusted one.
     pub kernel: Option<Kernel>,
     /// γ.
     pub gamma: Option<f64>,
@@ -41,10 +41,11 @@ impl Candidate {
         }
     }
 
-    /// Steps after which a draw is nearly independent of the last.
+    /// Steps after which a draw is nearly independent of the last. Trajectories are not left out as readily: half an independent draw is kept.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1000")]
     pub(super) fn thin(&self) -> u64 {
-        (1.0 / (self.efficiency * self.gradients_per_step as f64)).floor().clamp(1.0, 1000.0) as u64
+        let enough = if self.scheme.trajectory().is_some() { 0.7 } else { 1.0 };
+        (enough / (self.efficiency * self.gradients_per_step as f64)).floor().clamp(1.0, 1000.0) as u64
     }
 }
 

@@ -42,6 +42,17 @@ pub enum Decision {
         /// Whether the bias is within the tolerance.
         accepted: bool,
     },
+    /// Trajectories were tried.
+    Trajectories {
+        /// Their parameters.
+        scheme: Scheme,
+        /// The mean probability with which they were accepted.
+        acceptance: f64,
+        /// How many diverged.
+        divergences: u64,
+        /// Effective draws a gradient, by the autocorrelation that was seen.
+        efficiency: f64,
+    },
     /// What will be used.
     Chosen {
         /// The kernel and its parameters.
@@ -83,9 +94,35 @@ impl fmt::Display for Decision {
                     if *accepted { "accepted" } else { "too biased" }
                 )
             }
+            Self::Trajectories { scheme, acceptance, divergences, efficiency } => {
+                write!(
+                    f,
+                    "{} trajectories of {} at step {:.3}: {:.0} % accepted, {divergences} divergences; {efficiency:.2} effective draws a \
+                     gradient",
+                    scheme.name(),
+                    counted(scheme),
+                    scheme.eta(),
+                    100.0 * acceptance
+                )
+            }
+            Self::Chosen { scheme, thin } if scheme.trajectory().is_some() => {
+                let (name, eta) = (scheme.name(), scheme.eta());
+                write!(
+                    f,
+                    "chosen: {name} trajectories of {} at step {eta:.3}, a draw every {thin} of them",
+                    counted(scheme)
+                )
+            }
             Self::Chosen { scheme, thin } => {
                 write!(f, "chosen: {} at step {:.3}, a draw every {thin} steps", scheme.name(), scheme.eta())
             }
         }
+    }
+}
+
+fn counted(scheme: &Scheme) -> String {
+    match scheme.gradients_per_step() {
+        1 => "1 step".to_owned(),
+        steps => format!("{steps} steps"),
     }
 }

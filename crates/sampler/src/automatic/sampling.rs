@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ridgewalk_diagnostics::Workspace;
+use ridgewalk_lyapunov::laws;
 use ridgewalk_potentials::LineIntegral;
 
 use super::bias::Bias;
@@ -69,7 +70,7 @@ pub struct Sampled {
     pub draws: u64,
     /// The bias by all measurements, those of the warm-up and of the confirmation.
     pub bias: Bias,
-    /// What it follows from, for each coordinate.
+    /// What it follows from, for each coordinate; empty for trajectories that are accepted or rejected.
     pub differences: Vec<Difference>,
     /// What the confirmation measured by itself; nothing if the run was stopped before.
     pub confirmation: Option<Bias>,
@@ -210,8 +211,11 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
             }
         }
         outcome.seconds = seconds;
-        let confirmed =
-            if outcome.stopped { None } else { catching(|| self.confirm(&*kernel, &ensemble, &outcome))? };
+        let confirmed = if outcome.stopped || self.exact() {
+            None
+        } else {
+            catching(|| self.confirm(&*kernel, &ensemble, &outcome))?
+        };
         Ok(self.report(outcome, draws, looks, confirmed))
     }
 
@@ -228,6 +232,11 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether there is no bias to be confirmed.
+    fn exact(&self) -> bool {
+        self.warm.scheme.kernel() == laws::Kernel::Adjusted
     }
 
     /// Pairs of chains from where the run ended, and the gradients that they took.
@@ -285,7 +294,7 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
             }
             None => (warm.differences.clone(), None, 0),
         };
-        let bias = Bias::from_differences(&differences);
+        let bias = if self.exact() { Bias::NONE } else { Bias::from_differences(&differences) };
         // Clearly within by all measurements; or taken to be within by the warm-up, and not clearly beyond by all.
         let tolerance = warm.tolerance;
         let within_tolerance =

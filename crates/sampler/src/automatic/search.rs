@@ -20,7 +20,7 @@ const ROUNDS: usize = 6;
 /// A step that is longer by less than this factor is not worth another measurement.
 const WORTHWHILE: f64 = 1.15;
 /// What the whole warm-up may cost, as a share of the run, before a step that is within the tolerance is taken as it is.
-const SHARE: f64 = 0.19;
+pub(super) const SHARE: f64 = 0.19;
 /// Time of the dynamics that pairs of chains get to drift apart before they are compared.
 const DRIFT: f64 = 6.0;
 /// What one measurement may cost, as a share of the run, before it is taken as it is, and its blocks of steps at most.
@@ -93,7 +93,7 @@ impl<T: Target> Work<'_, T> {
     }
 
     /// Gradients of the run that a candidate would make, with no fewer chains than the warm-up has.
-    fn run_cost(&self, candidate: &Candidate) -> f64 {
+    pub(super) fn run_cost(&self, candidate: &Candidate) -> f64 {
         let per_draw = candidate.thin() * candidate.gradients_per_step;
         self.question.draws as f64 * self.chains() as f64 * per_draw as f64
     }

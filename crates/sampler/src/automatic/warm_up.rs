@@ -32,13 +32,15 @@ const PILOT_HALVINGS: i32 = 6;
 /// Points at which Hessians are averaged, and the steps that each chain makes from one to the next.
 const CURVATURE_POINTS: usize = 16;
 const BETWEEN_HESSIANS: u64 = 12;
+/// What they may cost, as a share of a run of one gradient a draw.
+const CURVATURE_SHARE: f64 = 0.05;
 /// Effective draws that a step of the pilot gives, roughly.
 const PILOT_EFFICIENCY: f64 = 0.2;
 /// Eigenvalues of the curvature to be ready for: in coordinates made at the mode, where a posterior is very nearly normal and where it is
 /// nearly so; and in others.
 pub(super) const NEARER: [f64; 2] = [0.95, 1.05];
 pub(super) const NEAR: [f64; 2] = [0.85, 1.15];
-const FAR: [f64; 2] = [0.7, 1.4];
+pub(super) const FAR: [f64; 2] = [0.7, 1.4];
 /// Effective draws a gradient below which another kernel is tried too.
 const POOR: f64 = 0.1;
 
@@ -100,7 +102,8 @@ pub struct WarmedUp<W> {
     pub thin: u64,
     /// The measured bias of that scheme.
     pub bias: Bias,
-    /// What it was measured by: how the moments of each coordinate at η differ from those at η/2.
+    /// What it was measured by: how the moments of each coordinate at η differ from those at η/2. Empty for trajectories that are accepted or
+    /// rejected, which have no bias.
     pub differences: Vec<Difference>,
     /// Whether it is within the tolerance.
     pub within_tolerance: bool,
@@ -210,7 +213,8 @@ impl<'a, T: Target> WarmUp<'a, T> {
         self
     }
 
-    /// The bias that is allowed, of means in standard deviations and of standard deviations relative to themselves.
+    /// The bias that is allowed, of means in standard deviations and of standard deviations relative to themselves. At 0 there are
+    /// trajectories that are accepted or rejected, which need the target's values.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
@@ -275,13 +279,20 @@ impl<'a, T: Target> WarmUp<'a, T> {
         })
     }
 
+    /// Whether nothing but trajectories without bias will do.
+    fn exact(&self) -> bool {
+        self.wanted.kernel.map_or(self.tolerance == 0.0, |kernel| kernel == Kernel::Adjusted)
+    }
+
     fn work(&self) -> Result<WarmedUp<T::White>, Error> {
         for (name, zero) in [("chains", self.chains == 0), ("draws", self.draws == 0)] {
             if zero {
                 return Err(Error::Zero { name });
             }
         }
-        positive("tolerance", self.tolerance)?;
+        if !(self.exact() && self.tolerance == 0.0) {
+            positive("tolerance", self.tolerance)?;
+        }
         let (mode, spent) = self.target.mode()?;
         let (hessian, more) = self.target.hessian(&mode.point)?;
         let mut work = Work {
@@ -289,12 +300,17 @@ impl<'a, T: Target> WarmUp<'a, T> {
             whitening: definite(&mode.point, hessian)?,
             history: Vec::new(),
             gradients: spent + more,
+            hessian: more,
             runs: 0,
             states: Vec::new(),
         };
         work.decide(Decision::Mode { iterations: mode.iterations, gradient_norm: mode.gradient_norm });
         let mut white = self.target.whitened(&work.whitening)?;
         work.states = work.normal_draws()?;
+        if self.exact() {
+            let (white, best) = work.exact(white)?;
+            return Ok(work.finish(mode, white, best));
+        }
         let first = self.wanted.kernel.unwrap_or(NEARLY_NORMAL);
         let near = if first == NEARLY_NORMAL { Some(work.fit_step(&white, first, NEAR)?) } else { None };
         let best = match near.filter(|found| found.within || self.wanted.eta.is_some()) {
@@ -302,7 +318,8 @@ impl<'a, T: Target> WarmUp<'a, T> {
             None => {
                 work.rewhiten(&white)?;
                 white = self.target.whitened(&work.whitening)?;
-                work.choose(&white)?
+                let best = work.choose(&white)?;
+                work.or_trajectories(&white, best)?
             }
         };
         Ok(work.finish(mode, white, best))
@@ -316,6 +333,8 @@ pub(super) struct Work<'a, T> {
     pub(super) whitening: Whitening,
     pub(super) history: Vec<Decision>,
     pub(super) gradients: u64,
+    /// What a Hessian costs, in gradients.
+    hessian: u64,
     /// Runs so far: each has streams of its own.
     runs: u64,
     /// Positions of the chains in whitened coordinates.
@@ -416,15 +435,35 @@ impl<T: Target> Work<'_, T> {
         Ok(())
     }
 
+    /// Hessians that new coordinates are made from; 0 where they are too dear. For trajectories, which the coordinates of the mode would do for
+    /// too, fewer where they are dear beside the run.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 16")]
+    pub(super) fn curvature_points(&self) -> usize {
+        let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
+        if points == 0 || !self.question.exact() {
+            return points;
+        }
+        let run = self.question.draws as f64 * self.chains() as f64;
+        let affordable = CURVATURE_SHARE * run / self.hessian.max(1) as f64;
+        affordable.clamp(self.chains().min(points) as f64, points as f64) as usize
+    }
+
+    /// What new coordinates cost, in gradients.
+    pub(super) fn rewhitening(&self) -> u64 {
+        let (points, chains) = (self.curvature_points() as u64, self.chains() as u64);
+        let pilot = if points > 0 { points.div_ceil(chains) * BETWEEN_HESSIANS } else { LONG_PILOT };
+        (PILOT + pilot) * chains + points * (self.hessian + 1)
+    }
+
     /// New coordinates: from the mean Hessian along a pilot where Hessians are cheap, from its covariance where they are not.
     ///
     /// The normal distribution that comes closest to a log-concave one has the inverse of the mean Hessian as its covariance, and
     /// a mean of few Hessians is far less noisy than a covariance of as many draws. Its centre is found likewise: gradients have mean 0 under
     /// the target, so that the mean of the points less H⁻¹ times that of their gradients has the same expectation as the former and
     /// little of its noise; none on a normal target.
-    fn rewhiten(&mut self, white: &T::White) -> Result<(), Error> {
+    pub(super) fn rewhiten(&mut self, white: &T::White) -> Result<(), Error> {
         let d = self.whitening.dimension();
-        let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
+        let points = self.curvature_points();
         let rounds = points.div_ceil(self.chains()).max(1);
         let mut covariance = Covariance::new(d);
         let mut mean = vec![0.0; d * d];
@@ -488,6 +527,19 @@ impl<T: Target> Work<'_, T> {
             }
         }
         best.ok_or(Error::Zero { name: "kernels" })
+    }
+
+    /// Trajectories without bias in place of a kernel that is not within the tolerance, or gives few effective draws a gradient, if they are
+    /// better and the potential tells its values. They are left alone where parameters are given.
+    fn or_trajectories(&mut self, white: &T::White, best: Candidate) -> Result<Candidate, Error> {
+        if self.question.wanted != Wanted::default() || (best.within && best.efficiency > POOR) {
+            return Ok(best);
+        }
+        match self.fit_trajectories(white) {
+            Ok(found) if found.beats(&best) => Ok(found),
+            Ok(_) | Err(Error::Potential(ridgewalk_potentials::Error::NoValue)) => Ok(best),
+            Err(error) => Err(error),
+        }
     }
 
     fn finish(mut self, mode: Mode, potential: T::White, best: Candidate) -> WarmedUp<T::White> {

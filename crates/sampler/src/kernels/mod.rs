@@ -3,6 +3,7 @@
 //! Every kernel takes the smoothness L when it is made, and works in units in which p and r have covariance I/L at stationarity, as the
 //! paper does. Noise is the Cholesky factor of its covariance times standard normals.
 
+mod adjusted;
 mod averaged;
 mod baoab;
 mod klmc;
@@ -18,6 +19,7 @@ use ridgewalk_coefficients::Parameters;
 use ridgewalk_lyapunov::laws::{self, Scheme};
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
+pub use adjusted::Adjusted;
 pub use averaged::Averaged;
 pub use baoab::Baoab;
 pub use klmc::Klmc;
@@ -93,6 +95,12 @@ pub fn from_scheme(scheme: &Scheme, smoothness: f64) -> Result<Box<dyn Kernel>, 
         laws::Kernel::ThirdOrder => Box::new(ThirdOrder::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
         laws::Kernel::Symmetric => Box::new(Symmetric::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
         laws::Kernel::Averaged => Box::new(Averaged::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
+        laws::Kernel::Adjusted => match scheme.trajectory() {
+            Some(trajectory) => {
+                Box::new(Adjusted::new(Parameters::new(gamma, xi, eta)?, trajectory, smoothness)?)
+            }
+            None => return Err(Error::NoKernel { name: scheme.name() }),
+        },
         laws::Kernel::Ula => Box::new(Ula::new(eta, smoothness)?),
         laws::Kernel::Klmc => Box::new(Klmc::new(xi, eta, smoothness)?),
         laws::Kernel::Ubu => Box::new(Ubu::new(xi, eta, smoothness)?),
@@ -108,6 +116,7 @@ pub struct Workspace {
     scratch: Scratch,
     first: Vec<f64>,
     second: Vec<f64>,
+    energies: Vec<f64>,
 }
 
 /// A workspace with room for two lists.
@@ -128,6 +137,16 @@ impl Workspace {
         self.first.resize(entries, 0.0);
         self.second.resize(entries, 0.0);
         Room { scratch: &mut self.scratch, first: &mut self.first, second: &mut self.second }
+    }
+
+    /// The same, and a list with a number for each chain.
+    fn room_with_energies(&mut self, batch: &Batch) -> (Room<'_>, &mut [f64]) {
+        let entries = batch.theta.len();
+        self.first.resize(entries, 0.0);
+        self.second.resize(entries, 0.0);
+        self.energies.resize(batch.chains(), 0.0);
+        let room = Room { scratch: &mut self.scratch, first: &mut self.first, second: &mut self.second };
+        (room, &mut self.energies)
     }
 }
 

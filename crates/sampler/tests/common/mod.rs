@@ -3,9 +3,11 @@
 #![allow(dead_code, reason = "each test program uses its own part")]
 
 use ridgewalk_coefficients::Parameters;
+use ridgewalk_lyapunov::laws::{Drift, Trajectory};
 use ridgewalk_potentials::{Error, LineIntegral, Scratch};
 use ridgewalk_sampler::{
-    Averaged, Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric, ThirdOrder, Ubu, Ula,
+    Adjusted, Averaged, Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric, ThirdOrder, Ubu,
+    Ula,
 };
 
 /// U = Σ curvature θ²/2, with its exact line integral.
@@ -45,6 +47,21 @@ impl LineIntegral for Quadratic {
         }
         Ok(())
     }
+
+    fn values_and_gradients(
+        &self,
+        positions: &[f64],
+        values: &mut [f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        self.gradients(positions, gradients, scratch)?;
+        let d = self.curvature.len();
+        for (value, (x, g)) in values.iter_mut().zip(positions.chunks(d).zip(gradients.chunks(d))) {
+            *value = 0.5 * x.iter().zip(g).map(|(x, g)| x * g).sum::<f64>();
+        }
+        Ok(())
+    }
 }
 
 pub(crate) fn parameters(gamma: f64, xi: f64, eta: f64) -> Parameters {
@@ -63,6 +80,14 @@ pub(crate) fn kernels(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Vec<Box
         Box::new(Baoab::new(xi, eta, smoothness).unwrap()),
         Box::new(RandomizedMidpoint::new(xi, eta, smoothness).unwrap()),
     ]
+}
+
+/// The same, and behind them trajectories of three steps that are accepted or rejected.
+pub(crate) fn all_kernels(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Vec<Box<dyn Kernel>> {
+    let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
+    let mut all = kernels(gamma, xi, eta, smoothness);
+    all.push(Box::new(Adjusted::new(parameters(gamma, xi, eta), trajectory, smoothness).unwrap()));
+    all
 }
 
 /// Draws of a small run on a quadratic potential of three dimensions.

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::directory::{RunDirectory, write_atomically};
 use super::draws::Draws;
 use super::error::Error;
-use super::summary::SummaryDocument;
+use super::summary::{SummaryDocument, Trajectories};
 use super::zarr::StoredDraws;
 use html::escape;
 use numbers::{count, short, whole};
@@ -220,6 +220,9 @@ fn accuracy(summary: &SummaryDocument) -> String {
     if !summary.text.guarantee.is_empty() {
         let _ = writeln!(html, "<p class=\"guarantee\">{}</p>", escape(&summary.text.guarantee));
     }
+    if let Some(trajectories) = &sampler.trajectories {
+        return html + &energy(trajectories);
+    }
     let Some(bias) = &sampler.bias_details else {
         let said = if sampler.bias_estimate.is_nan() {
             "The discretisation bias was not estimated.".to_owned()
@@ -248,6 +251,33 @@ fn accuracy(summary: &SummaryDocument) -> String {
             short(error),
             short(bias.tolerance)
         );
+    }
+    html + "</tbody>\n</table>\n"
+}
+
+/// What became of trajectories.
+fn energy(found: &Trajectories) -> String {
+    let Trajectories { steps, count: made, acceptance, divergences, acceptance_by_chain, .. } = found;
+    let lowest = acceptance_by_chain.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = acceptance_by_chain.iter().copied().fold(0.0, f64::max);
+    let facts = [
+        ("trajectories, of all chains", count(*made)),
+        ("steps of each", count(u64::from(*steps))),
+        ("accepted", format!("{:.1} %", 100.0 * acceptance)),
+        ("accepted, by chain", format!("{:.1} to {:.1} %", 100.0 * lowest, 100.0 * highest)),
+        (
+            "energy error, mean and standard deviation",
+            format!("{} and {}", short(found.energy_error_mean), short(found.energy_error_sd)),
+        ),
+        ("largest energy error", short(found.energy_error_largest)),
+        ("divergences", count(*divergences)),
+    ];
+    let mut html = String::from(
+        "<p class=\"say\">Trajectories are accepted or rejected by the error that their steps make in the energy, so that there is no \
+         discretisation bias: more draws are as accurate as one likes.</p>\n<table class=\"facts\">\n<tbody>\n",
+    );
+    for (name, value) in facts {
+        let _ = writeln!(html, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");
     }
     html + "</tbody>\n</table>\n"
 }

@@ -1,0 +1,110 @@
+//! What became of proposals: of one, and of all that a chain has made.
+
+/// What became of the proposal of one step, for kernels that accept or reject.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Proposal {
+    /// Δ, the error of the energy along it; infinite or not a number where it left the finite numbers.
+    pub energy_error: f64,
+    /// The probability with which it was accepted: min(1, e^−Δ), or 0 for a divergence.
+    pub probability: f64,
+    /// Whether it was.
+    pub accepted: bool,
+}
+
+impl Proposal {
+    /// The energy error from which on a trajectory is a divergence: e^−1000 is 0 in floating point.
+    pub const DIVERGENT: f64 = 1000.0;
+
+    /// The decision about a proposal with this energy error, by a number uniform on [0, 1).
+    #[must_use]
+    pub fn new(energy_error: f64, uniform: f64) -> Self {
+        let probability = if energy_error <= Self::DIVERGENT { (-energy_error).exp().min(1.0) } else { 0.0 };
+        Self { energy_error, probability, accepted: uniform < probability }
+    }
+
+    /// Whether its energy error is not finite or above [`Proposal::DIVERGENT`].
+    #[must_use]
+    pub fn divergent(&self) -> bool {
+        !(self.energy_error.is_finite() && self.energy_error <= Self::DIVERGENT)
+    }
+}
+
+/// What became of all proposals of a chain, or of some chains.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Acceptance {
+    /// How many there were; 0 for kernels that do not accept or reject.
+    pub proposals: u64,
+    /// How many of them were accepted.
+    pub accepted: u64,
+    /// How many diverged.
+    pub divergences: u64,
+    /// The sum of the probabilities with which they were accepted.
+    pub probabilities: f64,
+    /// The sum of the energy errors of those that did not diverge.
+    pub errors: f64,
+    /// The sum of the squares of these.
+    pub squared_errors: f64,
+    /// The largest of these by size.
+    pub largest_error: f64,
+}
+
+impl Acceptance {
+    /// Counts one more.
+    pub fn count(&mut self, proposal: &Proposal) {
+        let error = proposal.energy_error;
+        self.proposals += 1;
+        self.accepted += u64::from(proposal.accepted);
+        self.probabilities += proposal.probability;
+        if proposal.divergent() {
+            self.divergences += 1;
+        } else {
+            self.errors += error;
+            self.squared_errors += error * error;
+            self.largest_error = self.largest_error.max(error.abs());
+        }
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.proposals += other.proposals;
+        self.accepted += other.accepted;
+        self.divergences += other.divergences;
+        self.probabilities += other.probabilities;
+        self.errors += other.errors;
+        self.squared_errors += other.squared_errors;
+        self.largest_error = self.largest_error.max(other.largest_error);
+        self
+    }
+
+    /// Those that came after `earlier`, but for the largest error, which is of all.
+    #[must_use]
+    pub fn since(mut self, earlier: &Self) -> Self {
+        self.proposals -= earlier.proposals;
+        self.accepted -= earlier.accepted;
+        self.divergences -= earlier.divergences;
+        self.probabilities -= earlier.probabilities;
+        self.errors -= earlier.errors;
+        self.squared_errors -= earlier.squared_errors;
+        self
+    }
+
+    /// The mean probability of acceptance; not a number if there were no proposals.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.probabilities / self.proposals as f64
+    }
+
+    /// The mean energy error of those that did not diverge.
+    #[must_use]
+    pub fn mean_error(&self) -> f64 {
+        self.errors / (self.proposals - self.divergences) as f64
+    }
+
+    /// The standard deviation of the energy error of those that did not diverge.
+    #[must_use]
+    pub fn sd_error(&self) -> f64 {
+        let mean = self.mean_error();
+        (self.squared_errors / (self.proposals - self.divergences) as f64 - mean * mean).max(0.0).sqrt()
+    }
+}

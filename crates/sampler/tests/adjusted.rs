@@ -1,0 +1,591 @@
+//! Trajectories that are accepted or rejected leave the target as it is, at steps so long that half of them are rejected: from a million exact
+//! draws one trajectory makes a million exact draws, and ranks of simulation-based calibration are uniform. The same tests catch trajectories that are all
+//! accepted and trajectories that are charged for what the steps of (p, r) do to the energy. And what a run tells of them.
+
+mod common;
+
+use common::critical;
+use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
+use ridgewalk_lyapunov::laws::{Drift, Kernel as Name, Scheme, Trajectory};
+use ridgewalk_potentials::families::Logistic;
+use ridgewalk_potentials::{
+    Chebyshev, Dense, FromFn, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Scratch,
+};
+use ridgewalk_sampler::automatic::{BlackBox, Decision, Length, Wanted, WarmUp};
+use ridgewalk_sampler::{
+    Adjusted, Batch, Ensemble, Error, Kernel, Memory, Noise, Proposal, Sampler, Stream, Why, Workspace,
+};
+
+/// Exact draws of each test, one trajectory each.
+const DRAWS: usize = 1_000_000;
+/// False alarms of each Kolmogorov-Smirnov and each energy test. There are fewer than a hundred in this file.
+const LEVEL: f64 = 1e-6;
+
+/// A law with exact draws: d independent variables, a minimum's Gumbel law and the logistic law in turn, mixed by a matrix.
+#[derive(Debug, Clone)]
+struct Mixed {
+    /// θ = `map` z.
+    map: Vec<Vec<f64>>,
+    /// z = `back` θ.
+    back: Vec<Vec<f64>>,
+}
+
+impl Mixed {
+    /// One Gumbel variable, as it is.
+    fn one() -> Self {
+        Self { map: vec![vec![1.0]], back: vec![vec![1.0]] }
+    }
+
+    /// Five variables, each a sum of its own and of others: θ_k = s_k (z_k + 0.6 θ_(k−1)), with correlations up to 0.5.
+    fn five() -> Self {
+        let scales = [1.0, 0.7, 1.3, 0.8, 1.1];
+        let (mut map, mut back) = (vec![vec![0.0; 5]; 5], vec![vec![0.0; 5]; 5]);
+        for k in 0..5 {
+            map[k][k] = scales[k];
+            (back[k][k], back[k.max(1)][k.max(1) - 1]) = (1.0 / scales[k], -0.6);
+            for j in 0..k {
+                map[k][j] = 0.6 * scales[k] * map[k - 1][j];
+            }
+        }
+        Self { map, back }
+    }
+
+    fn dimension(&self) -> usize {
+        self.map.len()
+    }
+
+    fn image(matrix: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
+        matrix.iter().map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum()).collect()
+    }
+
+    /// The distribution function of z_k.
+    fn cdf(k: usize, z: f64) -> f64 {
+        if k % 2 == 0 { -(-z.exp()).exp_m1() } else { 1.0 / (1.0 + (-z).exp()) }
+    }
+
+    /// Exact draws of θ, one after the other.
+    fn draws(&self, seed: u64) -> Vec<f64> {
+        let d = self.dimension();
+        let mut uniforms = vec![0.0; d * DRAWS];
+        Stream::new(seed, 0).uniforms(&mut uniforms);
+        let inverse = |(k, u): (usize, &f64)| {
+            let u = u.clamp(1e-300, 1.0 - 1e-16);
+            if k % 2 == 0 { (-(-u).ln_1p()).ln() } else { (u / (1.0 - u)).ln() }
+        };
+        let draw = |u: &[f64]| Self::image(&self.map, &u.iter().enumerate().map(inverse).collect::<Vec<_>>());
+        uniforms.chunks_exact(d).flat_map(draw).collect()
+    }
+}
+
+impl Gradient for Mixed {
+    fn dimension(&self) -> usize {
+        self.map.len()
+    }
+
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+        self.value_and_gradient(point, gradient).map(|_| ())
+    }
+
+    /// Minus the logarithms of e^z exp(−e^z) and of e^−z/(1 + e^−z)².
+    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+        gradient.fill(0.0);
+        let mut value = 0.0;
+        for (k, row) in self.back.iter().enumerate() {
+            let z: f64 = row.iter().zip(point).map(|(a, x)| a * x).sum();
+            let e = z.exp();
+            let slope = if k % 2 == 0 {
+                value += e - z;
+                e - 1.0
+            } else {
+                value += z + 2.0 * (-z).exp().ln_1p();
+                1.0 - 2.0 / (1.0 + e)
+            };
+            gradient.iter_mut().zip(row).for_each(|(g, a)| *g += a * slope);
+        }
+        Ok(Some(value))
+    }
+}
+
+/// The largest distance of an empirical distribution function from the true one, over the one that a true sample exceeds with probability
+/// [`LEVEL`] (Kolmogorov's limit, 2 exp(−2 x²)).
+fn kolmogorov(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
+    sample.sort_by(f64::total_cmp);
+    let n = sample.len() as f64;
+    let off = |(i, x): (usize, &f64)| {
+        let f = cdf(*x);
+        (f - i as f64 / n).max((i + 1) as f64 / n - f)
+    };
+    let largest = sample.iter().enumerate().map(off).fold(0.0, f64::max);
+    largest * n.sqrt() / (0.5 * (2.0 / LEVEL).ln()).sqrt()
+}
+
+/// The energy distance 2 E|X − Y| − E|X − X'| − E|Y − Y'| = 2 ∫ (F − G)² of two samples of equal size, over its critical value at [`LEVEL`]. For
+/// samples of the same law n/2 times it, over E|X − Y|, is at most as large as a squared standard normal, as far out as that
+/// (Székely and Bakirov 2003).
+fn energy(mut x: Vec<f64>, mut y: Vec<f64>) -> f64 {
+    x.sort_by(f64::total_cmp);
+    y.sort_by(f64::total_cmp);
+    let n = x.len();
+    let (mut i, mut j, mut last, mut distance, mut spread) = (0, 0, x[0].min(y[0]), 0.0, 0.0);
+    while i < n || j < n {
+        let next = if j == n || (i < n && x[i] <= y[j]) { x[i] } else { y[j] };
+        let (f, g) = (i as f64 / n as f64, j as f64 / n as f64);
+        distance += 2.0 * (f - g) * (f - g) * (next - last);
+        spread += (f * (1.0 - g) + g * (1.0 - f)) * (next - last);
+        if j == n || (i < n && x[i] <= y[j]) {
+            i += 1
+        } else {
+            j += 1
+        }
+        last = next;
+    }
+    0.5 * n as f64 * distance / spread / critical(LEVEL).powi(2)
+}
+
+/// How far some points are from being draws of a law: the largest of the tests' statistics over their critical values. Above 1 is a failure.
+fn verdict(law: &Mixed, points: &[f64], seed: u64) -> [f64; 2] {
+    let d = law.dimension();
+    let z: Vec<f64> = points.chunks_exact(d).flat_map(|x| Mixed::image(&law.back, x)).collect();
+    let coordinate = |k: usize| z.iter().skip(k).step_by(d).copied().collect();
+    let largest = (0..d).map(|k| kolmogorov(coordinate(k), |x| Mixed::cdf(k, x))).fold(0.0, f64::max);
+    // Other exact draws, in random directions of θ.
+    let others = law.draws(seed);
+    let mut directions = vec![0.0; d * if d == 1 { 1 } else { 3 }];
+    Stream::new(seed, 1).normals(&mut directions);
+    let energies = directions.chunks_exact(d).map(|direction| {
+        let project = |points: &[f64]| {
+            points.chunks_exact(d).map(|x| x.iter().zip(direction).map(|(x, v)| x * v).sum()).collect()
+        };
+        energy(project(points), project(&others))
+    });
+    [largest, energies.fold(0.0, f64::max)]
+}
+
+/// What a trajectory is made of, one chain at a time, as the splitting O-B-A-B-O has it: with the half steps of (p, r) that the kernel leaves
+/// out. And what may be wrong with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Composed {
+    Right,
+    /// Everything is accepted.
+    AllAccepted,
+    /// Energy errors are the change of the whole energy, with what the steps of (p, r) do to it.
+    ChargedForNoise,
+}
+
+fn composed(law: &Mixed, starts: &[f64], at: Setting, kind: Composed) -> (Vec<f64>, f64) {
+    let (d, mut source) = (law.dimension(), Stream::new(77, 5));
+    let half = OrnsteinUhlenbeck::new(Parameters::new(at.gamma, at.xi, 0.5 * at.eta).unwrap(), 1.0).unwrap();
+    let ([[pp, pr], [rp, rr]], [l11, l21, l22]) = (half.flow(), half.cholesky());
+    let (mut points, mut accepted) = (starts.to_vec(), 0.0);
+    let [mut p, mut r, mut gradient, mut theta] = [vec![0.0; d], vec![0.0; d], vec![0.0; d], vec![0.0; d]];
+    let mut normals = vec![0.0; 2 * d];
+    for point in points.chunks_exact_mut(d) {
+        theta.copy_from_slice(point);
+        source.normals(&mut p);
+        source.normals(&mut r);
+        let squares = |list: &[f64]| 0.5 * list.iter().map(|x| x * x).sum::<f64>();
+        let mut value = law.value_and_gradient(&theta, &mut gradient).unwrap().unwrap();
+        let (mut error, whole) = (0.0, value + squares(&p) + squares(&r));
+        for _ in 0..at.steps {
+            for part in 0..2 {
+                source.normals(&mut normals);
+                for k in 0..d {
+                    let (n1, n2) = (normals[k], normals[d + k]);
+                    (p[k], r[k]) =
+                        (pp * p[k] + pr * r[k] + l11 * n1, rp * p[k] + rr * r[k] + l21 * n1 + l22 * n2);
+                }
+                if part == 1 {
+                    break;
+                }
+                let before = value + squares(&p);
+                p.iter_mut().zip(&gradient).for_each(|(p, g)| *p -= 0.5 * at.eta * g);
+                theta.iter_mut().zip(&p).for_each(|(x, p)| *x += at.eta * p);
+                value = law.value_and_gradient(&theta, &mut gradient).unwrap().unwrap();
+                p.iter_mut().zip(&gradient).for_each(|(p, g)| *p -= 0.5 * at.eta * g);
+                error += value + squares(&p) - before;
+            }
+        }
+        if kind == Composed::ChargedForNoise {
+            error = value + squares(&p) + squares(&r) - whole;
+        }
+        let mut uniform = [0.0];
+        source.uniforms(&mut uniform);
+        let probability = if error <= 1000.0 { (-error).exp().min(1.0) } else { 0.0 };
+        accepted += probability;
+        let all = kind == Composed::AllAccepted && error.is_finite();
+        if all || uniform[0] < probability {
+            point.copy_from_slice(&theta);
+        }
+    }
+    (points, accepted / DRAWS as f64)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    gamma: f64,
+    xi: f64,
+    eta: f64,
+    steps: u32,
+    drift: Drift,
+}
+
+impl Setting {
+    fn kernel(self, smoothness: f64) -> Adjusted {
+        let parameters = Parameters::new(self.gamma, self.xi, self.eta).unwrap();
+        Adjusted::new(parameters, Trajectory { steps: self.steps, drift: self.drift }, smoothness).unwrap()
+    }
+}
+
+/// A kernel whose uniform numbers are all 0: every trajectory that does not diverge is accepted.
+#[derive(Debug)]
+struct AllAccepted(Adjusted);
+
+impl Kernel for AllAccepted {
+    fn scheme(&self) -> &Scheme {
+        self.0.scheme()
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.0.smoothness()
+    }
+
+    fn normals(&self) -> usize {
+        self.0.normals()
+    }
+
+    fn uniforms(&self) -> usize {
+        1
+    }
+
+    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
+        self.0.gradients_per_step(potential)
+    }
+
+    fn step(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        workspace: &mut Workspace,
+    ) -> Result<u64, Error> {
+        let zeros = vec![0.0; noise.uniforms.len()];
+        self.0.step(potential, from, Noise { uniforms: &zeros, ..noise }, to, workspace)
+    }
+}
+
+/// One trajectory from every start, as the kernel makes it, and the mean probability of acceptance.
+fn moved(law: &Mixed, starts: &[f64], kernel: &dyn Kernel) -> (Vec<f64>, f64) {
+    let (d, potential) = (law.dimension(), Chebyshev::new(law.clone(), 1).unwrap());
+    let together = 1000;
+    let mut source = Stream::new(3, 9);
+    let [mut from, mut to] = [(); 2].map(|()| Batch::new(d, together).unwrap());
+    let mut normals = vec![0.0; kernel.normals() * d * together];
+    let mut uniforms = vec![0.0; together];
+    let (mut points, mut accepted) = (Vec::with_capacity(starts.len()), 0.0);
+    let mut workspace = Workspace::default();
+    for starts in starts.chunks_exact(d * together) {
+        from.fields_mut().theta.copy_from_slice(starts);
+        source.normals(&mut normals);
+        source.uniforms(&mut uniforms);
+        let noise = Noise { normals: &normals, uniforms: &uniforms };
+        kernel.step(&potential, &from, noise, &mut to, &mut workspace).unwrap();
+        accepted += to.proposals().iter().map(|proposal| proposal.probability).sum::<f64>();
+        points.extend_from_slice(to.theta());
+    }
+    (points, accepted / DRAWS as f64)
+}
+
+/// Steps so long that about half of the trajectories are rejected.
+fn settings(law: &Mixed) -> [Setting; 2] {
+    let straight = Setting { gamma: 1.5, xi: 2.0, eta: 1.25, steps: 3, drift: Drift::Straight };
+    let rotating = Setting { eta: 1.4, drift: Drift::Rotating, ..straight };
+    if law.dimension() == 1 {
+        [Setting { eta: 1.62, ..straight }, Setting { eta: 2.1, ..rotating }]
+    } else {
+        [Setting { eta: 1.03, ..straight }, Setting { eta: 1.15, ..rotating }]
+    }
+}
+
+fn leaves_the_law_unchanged(law: &Mixed) {
+    let starts = law.draws(1);
+    let [ks, energy] = verdict(law, &starts, 2);
+    assert!(ks < 1.0 && energy < 1.0, "the exact draws themselves: {ks} and {energy}");
+    for setting in settings(law) {
+        let (points, acceptance) = moved(law, &starts, &setting.kernel(1.0));
+        let [ks, energy] = verdict(law, &points, 2);
+        println!("{setting:?}: acceptance {acceptance:.3}, KS {ks:.2}, energy {energy:.2} of critical");
+        assert!((0.4..0.6).contains(&acceptance), "{setting:?}: acceptance {acceptance}");
+        assert!(ks < 1.0 && energy < 1.0, "{setting:?}: {ks} and {energy}");
+        let [ks, energy] = verdict(law, &moved(law, &starts, &AllAccepted(setting.kernel(1.0))).0, 2);
+        println!("  all accepted: KS {ks:.2}, energy {energy:.2}");
+        assert!(ks > 2.0 && energy > 2.0, "all accepted, {setting:?}: {ks} and {energy}");
+    }
+    let setting = settings(law)[0];
+    for kind in [Composed::Right, Composed::AllAccepted, Composed::ChargedForNoise] {
+        let (points, acceptance) = composed(law, &starts, setting, kind);
+        let [ks, energy] = verdict(law, &points, 2);
+        println!("{kind:?}: acceptance {acceptance:.3}, KS {ks:.2}, energy {energy:.2} of critical");
+        if kind == Composed::Right {
+            assert!(ks < 1.0 && energy < 1.0 && (0.4..0.6).contains(&acceptance), "{ks} and {energy}");
+        } else {
+            assert!(ks > 2.0 && energy > 2.0, "{kind:?}: {ks} and {energy}");
+        }
+    }
+}
+
+#[test]
+fn a_skewed_law_stays_as_it_is() {
+    leaves_the_law_unchanged(&Mixed::one());
+}
+
+#[test]
+fn a_correlated_law_of_five_dimensions_stays_as_it_is() {
+    leaves_the_law_unchanged(&Mixed::five());
+}
+
+/// θ, p and the energy error of one chain of one dimension by the definition, with the kernel's own noise.
+fn by_hand(setting: Setting, smoothness: f64, start: f64, normals: &[f64], curvature: f64) -> [f64; 2] {
+    let Setting { gamma, xi, eta, .. } = setting;
+    let whole = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta).unwrap(), smoothness).unwrap();
+    let ([[pp, pr], [rp, rr]], [l11, l21, l22]) = (whole.flow(), whole.cholesky());
+    let value = |x: f64| 0.5 * curvature * x * x + 0.1 * x.powi(4);
+    let kick = |x: f64| {
+        let gradient = curvature * x + 0.4 * x.powi(3);
+        0.5 * eta * (gradient / smoothness - if setting.drift == Drift::Rotating { x } else { 0.0 })
+    };
+    let mut theta = start;
+    let (mut p, mut r) = (normals[0] / smoothness.sqrt(), normals[1] / smoothness.sqrt());
+    let mut error = 0.0;
+    for (step, n) in normals.chunks_exact(2).enumerate() {
+        if step > 0 {
+            (p, r) = (pp * p + pr * r + l11 * n[0], rp * p + rr * r + l21 * n[0] + l22 * n[1]);
+        }
+        error -= value(theta) + 0.5 * smoothness * p * p;
+        p -= kick(theta);
+        (theta, p) = match setting.drift {
+            Drift::Straight => (theta + eta * p, p),
+            Drift::Rotating => {
+                let (s, c) = eta.sin_cos();
+                (c * theta + s * p, c * p - s * theta)
+            }
+        };
+        p -= kick(theta);
+        error += value(theta) + 0.5 * smoothness * p * p;
+    }
+    [theta, error]
+}
+
+#[test]
+fn a_trajectory_is_what_the_definition_says() {
+    let (curvature, smoothness) = (2.0, 3.0);
+    let potential = FromValueFn::new(1, move |x: &[f64], g: &mut [f64]| {
+        g[0] = curvature * x[0] + 0.4 * x[0].powi(3);
+        Ok(0.5 * curvature * x[0] * x[0] + 0.1 * x[0].powi(4) + 1e3)
+    });
+    let potential = Chebyshev::new(potential, 1).unwrap();
+    for drift in [Drift::Straight, Drift::Rotating] {
+        for steps in [1, 2, 5] {
+            let setting = Setting { gamma: 1.2, xi: 2.0, eta: 0.7, steps, drift };
+            let kernel = setting.kernel(smoothness);
+            let mut normals = vec![0.0; 2 * steps as usize];
+            Stream::new(5, u64::from(steps)).normals(&mut normals);
+            let mut from = Batch::new(1, 1).unwrap();
+            from.fields_mut().theta[0] = 0.8;
+            let [theta, error] = by_hand(setting, smoothness, 0.8, &normals, curvature);
+            // Just accepted, and just not.
+            let probability = (-error).exp().min(1.0);
+            for (uniform, accepted) in [(probability - 1e-9, true), (probability + 1e-9, false)] {
+                let mut to = from.clone();
+                let noise = Noise { normals: &normals, uniforms: &[uniform] };
+                let spent =
+                    kernel.step(&potential, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+                let proposal = to.proposals()[0];
+                assert_eq!((spent, proposal.accepted), (u64::from(steps) + 1, accepted), "{setting:?}");
+                assert!(
+                    (proposal.energy_error - error).abs() < 1e-11,
+                    "{setting:?}: {proposal:?} for {error}"
+                );
+                let expected = if accepted { theta } else { 0.8 };
+                assert!((to.theta()[0] - expected).abs() < 1e-13, "{setting:?}");
+                // Value and gradient belong to where the chain is.
+                let (mut value, mut gradient) = ([0.0], [0.0]);
+                let scratch = &mut Scratch::default();
+                potential.values_and_gradients(to.theta(), &mut value, &mut gradient, scratch).unwrap();
+                assert_eq!((to.values(), to.gradient()), (Some(&value[..]), Some(&gradient[..])));
+            }
+        }
+    }
+}
+
+/// Ranks of simulation-based calibration, exactly uniform if the kernel is reversible and leaves the posterior as it is, whether or not it
+/// mixes: a prior draw and its data are a posterior draw, which is put at a random place among 63 others that are made from it in both
+/// directions (Gandy and Scott 2021). How far they are from uniform: the largest χ² of 16 bins over its critical value, for both
+/// coefficients and the log-density; and the mean acceptance.
+fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
+    const OTHERS: u64 = 63;
+    const THIN: u64 = 2;
+    let mut counts = [[0.0_f64; 16]; 3];
+    let mut acceptance = 0.0;
+    for replication in 0..replications {
+        let mut source = Stream::new(1234, replication);
+        let (mut theta, mut design, mut uniforms) = ([0.0; 2], [0.0; 24], [0.0; 16]);
+        source.normals(&mut theta);
+        theta.iter_mut().for_each(|x| *x *= 2.0);
+        source.normals(&mut design);
+        source.uniforms(&mut uniforms);
+        let success = |(row, u): (&[f64], &f64)| {
+            let predictor = row[0] * theta[0] + row[1] * theta[1];
+            f64::from(u8::from(*u < 1.0 / (1.0 + (-predictor).exp())))
+        };
+        let responses: Vec<f64> = design.chunks_exact(2).zip(&uniforms).map(success).collect();
+        let design = Dense::new(12, 2, design.to_vec()).unwrap();
+        let model = Ridge::new(design, Logistic, &responses, Prior::centred(2, 2.0).unwrap()).unwrap();
+        let place = (uniforms[12] * (OTHERS + 1) as f64) as u64;
+        let own = [theta[0], theta[1], model.value(&theta).unwrap()];
+        let (mut below, mut equal) = ([0.0; 3], [0.0; 3]);
+        for (direction, draws) in [(0, place), (1, OTHERS - place)] {
+            let mut ensemble = Ensemble::new(&model, 2 * replication + direction, &theta, 1.0).unwrap();
+            for _ in 0..draws {
+                ensemble.advance(kernel, THIN);
+                let draw = ensemble.state(0).unwrap().theta;
+                let found = [draw[0], draw[1], model.value(&draw).unwrap()];
+                for k in 0..3 {
+                    below[k] += f64::from(u8::from(found[k] < own[k]));
+                    equal[k] += f64::from(u8::from(found[k] == own[k]));
+                }
+            }
+            acceptance += ensemble.acceptance().probabilities / (replications * OTHERS * THIN) as f64;
+        }
+        for k in 0..3 {
+            // Among draws that stayed where it is, at random.
+            let rank = below[k] + (uniforms[13 + k] * (equal[k] + 1.0)).floor();
+            counts[k][rank as usize / 4] += 1.0;
+        }
+    }
+    // χ² with 15 degrees of freedom by Wilson and Hilferty; three tests, one side.
+    let z = critical(2.0 * LEVEL / 3.0);
+    let most = 15.0 * (1.0 - 2.0 / 135.0 + z * (2.0_f64 / 135.0).sqrt()).powi(3);
+    let expected = replications as f64 / 16.0;
+    let of = |counts: &[f64; 16]| counts.iter().map(|n| (n - expected).powi(2) / expected).sum::<f64>();
+    [counts.iter().map(of).fold(0.0, f64::max) / most, acceptance]
+}
+
+#[test]
+fn ranks_of_simulation_based_calibration_are_uniform() {
+    let setting = Setting { gamma: 1.2, xi: 2.0, eta: 0.95, steps: 2, drift: Drift::Straight };
+    let [off, acceptance] = calibration(&setting.kernel(1.0), 3000);
+    println!("acceptance {acceptance:.3}: {off:.2} of the critical value");
+    assert!(off < 1.0, "{off}");
+    assert!((0.62..0.78).contains(&acceptance), "{acceptance}");
+    let [off, _] = calibration(&AllAccepted(setting.kernel(1.0)), 3000);
+    println!("all accepted: {off:.2}");
+    assert!(off > 2.0, "{off}");
+}
+
+/// U = x²/2 up to a wall, beyond which it is what is said.
+fn walled(beyond: f64) -> impl LineIntegral + Sync {
+    let function = move |x: &[f64], g: &mut [f64]| {
+        g[0] = x[0];
+        Ok(if x[0] > 1.0 { beyond } else { 0.5 * x[0] * x[0] })
+    };
+    Chebyshev::new(FromValueFn::new(1, function), 1).unwrap()
+}
+
+#[test]
+fn a_divergence_is_a_rejection_that_is_counted_and_no_end() {
+    let setting = Setting { gamma: 1.2, xi: 2.0, eta: 0.8, steps: 3, drift: Drift::Straight };
+    for beyond in [f64::NAN, f64::INFINITY, 1e5] {
+        let (potential, mut draws) = (walled(beyond), Memory::default());
+        let kernel = setting.kernel(1.0);
+        let outcome = Sampler::new(&potential, &kernel).chains(2).draws(4000).run(&mut draws).unwrap();
+        assert!(outcome.complete(), "{beyond}");
+        let all = outcome.acceptance();
+        assert!(all.divergences > 500 && all.divergences + all.accepted < all.proposals + 1, "{all:?}");
+        assert!(draws.chain(0).iter().all(|x| *x <= 1.0) && draws.chain(0).iter().any(|x| *x > 0.9));
+        // Those that do not diverge have ordinary errors.
+        assert!(all.mean_error().abs() < 0.5 && all.sd_error() < 1.0 && all.largest_error < 20.0, "{all:?}");
+        // The mean of a normal law below 1 is −φ(1)/Φ(1).
+        let mean = 0.5 * (draws.mean(0) + draws.mean(0));
+        assert!((mean + 0.287_60).abs() < 0.06, "{mean}");
+    }
+    assert!(Proposal::new(f64::NAN, 0.0).divergent() && Proposal::new(f64::NEG_INFINITY, 0.5).divergent());
+    assert!(!Proposal::new(1000.0, 0.0).divergent() && Proposal::new(1000.1, 0.0).divergent());
+    // A chain that begins where there is no value cannot begin.
+    let nowhere =
+        Sampler::new(&walled(f64::NAN), &setting.kernel(1.0)).start(&[2.0]).run(&mut Memory::default());
+    let nowhere = nowhere.unwrap();
+    let (_, end) = nowhere.ended().next().unwrap();
+    assert!(
+        matches!(&end.why, Why::Gradient { message, .. } if message.contains("not finite at [2.0]")),
+        "{end:?}"
+    );
+}
+
+#[test]
+fn a_potential_without_values_is_refused_in_words() {
+    let gradient = |x: &[f64], g: &mut [f64]| {
+        g.copy_from_slice(x);
+        Ok(())
+    };
+    let target = BlackBox::new(FromFn::new(2, gradient), 3, &[0.5, 0.5]).unwrap();
+    let adjusted = Wanted { kernel: Some(Name::Adjusted), ..Wanted::default() };
+    for question in [WarmUp::new(&target).tolerance(0.0), WarmUp::new(&target).wanted(adjusted)] {
+        let error = question.run().unwrap_err();
+        assert!(error.to_string().contains("does not tell its value: need one that does"), "{error}");
+    }
+    // What needs none is as it was; and a tolerance of 0 is for trajectories alone.
+    assert!(WarmUp::new(&target).run().unwrap().within_tolerance);
+    let symmetric = Wanted { kernel: Some(Name::Symmetric), ..Wanted::default() };
+    let error = WarmUp::new(&target).wanted(symmetric).tolerance(0.0).run().unwrap_err();
+    assert_eq!(error.to_string(), "tolerance = 0: need a positive, finite number");
+    let kernel = Setting { gamma: 1.0, xi: 2.0, eta: 0.5, steps: 2, drift: Drift::Straight }.kernel(1.0);
+    let alone = Chebyshev::new(FromFn::new(2, gradient), 3).unwrap();
+    let outcome = Sampler::new(&alone, &kernel).run(&mut Memory::default()).unwrap();
+    assert!(
+        matches!(&outcome.ended().next().unwrap().1.why, Why::Gradient { message, .. } if message.contains("value"))
+    );
+    for steps in [0, 1025] {
+        let trajectory = Trajectory { steps, drift: Drift::Straight };
+        let error = Adjusted::new(Parameters::new(1.0, 2.0, 0.5).unwrap(), trajectory, 1.0).unwrap_err();
+        assert_eq!(error.to_string(), format!("steps = {steps}: need a number of steps between 1 and 1024"));
+    }
+}
+
+#[test]
+fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() {
+    // Independent coordinates: nearly normal ones, and ones whose potential grows like cosh.
+    let flat = FromValueFn::new(10, |x: &[f64], g: &mut [f64]| {
+        g.iter_mut().zip(x).for_each(|(g, x)| *g = x + 0.02 * x.powi(3));
+        Ok(x.iter().map(|x| 0.5 * x * x + 0.005 * x.powi(4)).sum())
+    });
+    let steep = FromValueFn::new(10, |x: &[f64], g: &mut [f64]| {
+        g.iter_mut().zip(x).for_each(|(g, x)| *g = 3.0 * (2.0 * x).sinh());
+        Ok(x.iter().map(|x| 1.5 * (2.0 * x).cosh()).sum())
+    });
+    let (flat, steep) =
+        (BlackBox::new(flat, 3, &[0.5; 10]).unwrap(), BlackBox::new(steep, 3, &[0.5; 10]).unwrap());
+    let warm = WarmUp::new(&flat).tolerance(0.0).seed(3).run().unwrap();
+    println!("flat: {:?}", warm.history.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!((warm.scheme.kernel(), warm.scheme.gradients_per_step(), warm.thin), (Name::Adjusted, 1, 1));
+    assert!(warm.scheme.eta() > 1.5 && warm.within_tolerance && warm.bias.largest() == 0.0);
+    assert!(warm.gradients < 1600, "a fifth of 8 x 1000: {}", warm.gradients);
+    let mut draws = Memory::default();
+    let sampled = warm.run(Length::Draws(1000)).keep(&mut draws).unwrap();
+    assert!(sampled.outcome.acceptance().rate() > 0.85 && sampled.confirmation.is_none());
+    assert!(sampled.within_tolerance && sampled.differences.is_empty() && sampled.gradients() < 8 * 1001 + 1);
+    let wanted = Wanted { kernel: Some(Name::Adjusted), ..Wanted::default() };
+    let warm = WarmUp::new(&steep).wanted(wanted).seed(3).run().unwrap();
+    let sampled = warm.run(Length::Draws(500)).keep(&mut Memory::default()).unwrap();
+    let rate = sampled.outcome.acceptance().rate();
+    println!("steep: {:?} {rate}", warm.history.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert!((0.6..0.95).contains(&rate), "{rate}");
+    let tried = |decision: &&Decision| matches!(decision, Decision::Trajectories { .. });
+    assert!(warm.history.iter().filter(tried).count() >= 1);
+    // Parameters that are given are used as they are.
+    let wanted = Wanted { kernel: Some(Name::Adjusted), gamma: Some(0.9), xi: Some(2.5), eta: Some(0.4) };
+    let warm = WarmUp::new(&flat).wanted(wanted).run().unwrap();
+    let scheme = &warm.scheme;
+    assert_eq!((scheme.gamma(), scheme.xi(), scheme.eta()), (Some(0.9), Some(2.5), 0.4));
+    assert!(scheme.gradients_per_step() > 1, "steps that short are not enough one at a time");
+}
