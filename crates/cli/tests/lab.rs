@@ -309,10 +309,6 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (vec!["bound", "--dimension", "0"], "dimension = 0: need at least 1"),
         (vec!["coupling", "--dimensions", "10,0"], "dimension 0: need a number between 1 and 2000"),
         (vec!["coupling", "--eta", "-1"], "eta = -1: need"),
-        (
-            vec!["coupling", "--dimensions", "3", "--kernels", "ula", "--eta", "5"],
-            "eta = 5: ula is unstable with it",
-        ),
         (vec!["nodes", "--accuracy", "0"], "accuracy = 0: need"),
         (vec!["nodes", "--gamma", "0"], "gamma"),
         (vec!["nodes", "--nodes", "17"], "invalid value '17'"),
