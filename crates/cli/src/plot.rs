@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use crate::failure::Failure;
 
 /// Colours that stay apart for colour-blind readers (Okabe and Ito), in the order of the series.
-const COLOURS: [RGBColor; 8] = [
+const COLOURS: [RGBColor; 9] = [
     RGBColor(213, 94, 0),
     RGBColor(0, 114, 178),
     RGBColor(0, 0, 0),
@@ -17,6 +17,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 158, 115),
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
+    RGBColor(140, 86, 75),
 ];
 /// Width and height of a panel, and width of the legend, in pixels.
 const PANEL: (u32, u32) = (560, 460);

@@ -188,6 +188,92 @@ fn mixing_draws_two_panels_and_prints_both_tables() {
 }
 
 #[test]
+fn mixing_goes_along_the_condition_number_too() {
+    let words = "mixing --kappa 4 --dimension 64 --accuracy 0.4 --doublings 1 --kappa-doublings 2 --kernels ula,third-order";
+    let document = json(&words.split(' ').collect::<Vec<_>>());
+    let results = document["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2 * 5);
+    let kappas: Vec<f64> = results[..5].iter().map(|row| row["kappa"].as_f64().unwrap()).collect();
+    assert_eq!(kappas, [4.0, 4.0, 4.0, 8.0, 16.0]);
+    let fitted = |i: usize| document["exponents"][i]["kappa_fitted"].as_f64().unwrap();
+    assert!((fitted(0) - 1.0).abs() < 0.2 && fitted(1) < 0.8, "{} and {}", fitted(0), fitted(1));
+    // Euler's step has a variance of 1/(l (1 - eta l/2)): a bias of first order in eta, which is what sets it.
+    assert!((document["exponents"][0]["accuracy_of_inverse_eta"].as_f64().unwrap() - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn the_certified_bound_is_above_the_truth_and_its_rate_no_better() {
+    let document = json(&["bound", "--kappa", "2,10", "--points", "12"]);
+    let results = document["results"].as_array().unwrap();
+    assert!(results.len() > 20);
+    for row in results {
+        let of = |key: &str| row[key].as_f64().unwrap();
+        assert!(of("narrow") <= of("bound") && of("spread") <= of("bound"), "{row}");
+        let target = Target::log_spaced(of("kappa"), 100).unwrap();
+        assert!(
+            of("spread")
+                < target.modes().iter().map(|m| m.multiplicity as f64 / m.eigenvalue).sum::<f64>().sqrt()
+        );
+    }
+    for plan in document["plans"].as_array().unwrap() {
+        let of = |key: &str| plan[key].as_f64().unwrap();
+        assert!(of("certified_gap") <= of("true_gap") * (1.0 + 1e-9), "{plan}");
+        assert!(
+            of("narrow_steps") <= of("certified_steps") && of("spread_steps") <= of("narrow_steps"),
+            "{plan}"
+        );
+        assert!(
+            of("tuned_steps") <= of("spread_steps") && of("true_floor") <= of("certified_floor"),
+            "{plan}"
+        );
+    }
+}
+
+#[test]
+fn coupled_chains_on_regressions_show_the_orders_of_their_kernels_and_the_seed_decides() {
+    let words =
+        "coupling --dimensions 6,24 --halvings 2 --kernels third-order,klmc,randomized-midpoint --seed 3";
+    let words: Vec<&str> = words.split(' ').collect();
+    let document = json(&words);
+    assert_eq!(document, json(&words));
+    assert_ne!(document, json(&[&words[..words.len() - 1], &["4"]].concat()));
+    let results = document["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2 * 3 * 3);
+    // Strong orders, and a distance that grows like the root of the dimension; 30 or so pairs tell them this closely.
+    for (exponents, order) in document["exponents"].as_array().unwrap().iter().zip([2.0, 1.0, 1.5]) {
+        let of = |key: &str| exponents[key].as_f64().unwrap();
+        assert!((of("order") - order).abs() < 0.25, "{exponents}");
+        assert!((of("distance_in_dimension") - 0.5).abs() < 0.2, "{exponents}");
+        assert!((of("accuracy_measured") - 1.0 / of("order")).abs() < 1e-12);
+    }
+    for rows in results.chunks(3) {
+        let of = |i: usize, key: &str| rows[i][key].as_f64().unwrap();
+        // As long as the steps take: half the accuracy for the bias of all halvings, half for the start.
+        assert!(of(0, "gradients") >= of(0, "time") / 0.4 * (1.0 - 1e-12), "{:?}", rows[0]);
+        assert!((0..3).all(|i| of(i, "error") < 0.3 * of(i, "distance")));
+    }
+}
+
+#[test]
+fn more_nodes_are_nearer_to_the_exact_integral_as_the_rules_have_it() {
+    let document = json(&["nodes", "--nodes", "3", "--eta", "0.8", "--halvings", "2"]);
+    let results = document["results"].as_array().unwrap();
+    let distance = |nodes: Option<u64>, eta: f64| {
+        let found =
+            results.iter().find(|row| row["nodes"].as_u64() == nodes && row["eta"].as_f64() == Some(eta));
+        found.unwrap()["distance"].as_f64().unwrap()
+    };
+    // The midpoint rule is off by f'' h^3/24, two Chebyshev nodes by -f'' h^3/48: half of it, to leading order.
+    assert!((distance(Some(1), 0.2) / distance(Some(2), 0.2) - 2.0).abs() < 0.02);
+    let order = |nodes| (distance(nodes, 0.4) / distance(nodes, 0.2)).log2();
+    for (nodes, expected) in [(Some(1), 2.0), (Some(2), 2.0), (Some(3), 4.0), (None, 2.0)] {
+        assert!((order(nodes) - expected).abs() < 0.4, "{nodes:?}: {}", order(nodes));
+    }
+    let costs = document["costs"].as_array().unwrap();
+    assert!(costs.iter().any(|cost| cost["nodes"] == 1 && cost["accuracy"] == 0.3));
+}
+
+#[test]
 fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
     let mixing = |kappa, dimension, accuracy| {
         vec!["mixing", "--kappa", kappa, "--dimension", dimension, "--accuracy", accuracy]
@@ -218,6 +304,14 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
             mixing("3", "18446744073709551615", "0.1"),
             "dimension = 18446744073709551615: need one that can be doubled",
         ),
+        (vec!["bound", "--kappa", "0.5"], "kappa = 0.5: need a finite number of at least 1"),
+        (vec!["bound", "--accuracy", "nan"], "accuracy = NaN: need"),
+        (vec!["bound", "--dimension", "0"], "dimension = 0: need at least 1"),
+        (vec!["coupling", "--dimensions", "10,0"], "dimension 0: need a number between 1 and 2000"),
+        (vec!["coupling", "--eta", "-1"], "eta = -1: need"),
+        (vec!["nodes", "--accuracy", "0"], "accuracy = 0: need"),
+        (vec!["nodes", "--gamma", "0"], "gamma"),
+        (vec!["nodes", "--nodes", "17"], "invalid value '17'"),
         (vec![], "Usage"),
     ] {
         let output = lab(&arguments);
@@ -241,8 +335,8 @@ fn a_file_that_cannot_be_written_is_named_and_ends_with_exit_code_1() {
 
 #[test]
 fn help_has_examples_that_run() {
-    for command in [&["--help"][..], &["iact", "--help"], &["bias", "--help"], &["mixing", "--help"]] {
-        let help = String::from_utf8(lab(command).stdout).unwrap();
+    for command in ["iact", "bias", "mixing", "plan", "bound", "coupling", "nodes"] {
+        let help = String::from_utf8(lab(&[command, "--help"]).stdout).unwrap();
         let example = help.lines().find_map(|line| line.trim().strip_prefix("ridgewalk lab ")).unwrap();
         let words: Vec<&str> = example.split(' ').collect();
         assert!(lab(&words).status.success(), "{example}");

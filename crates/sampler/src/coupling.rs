@@ -2,13 +2,13 @@
 //!
 //! The noise of a step is an integral of known functions against the path, and the path of the long step is that of the two short ones. So
 //! its standard normals are a linear map of theirs, with orthonormal rows: z' = A z₁ + C z₂ + b g. For Algorithm 1 the long step sees
-//! in the first half a function that the three of the short step do not span, hence one further normal g for each coordinate; the
-//! Ornstein-Uhlenbeck step of the symmetric splitting and of the averaged kernel composes exactly and needs none.
+//! in the first half a function that the three of the short step do not span, hence one further normal g for each coordinate; exact
+//! Ornstein-Uhlenbeck steps (of the symmetric splitting and the averaged kernel) and free flows (of the kinetic kernels) compose and need none.
 //!
 //! Chains that share a path stay close, so that differences between step sizes are known far better than either side: the error of
 //! a path over a short time (its strong order) and the bias of the stationary law (section 7 of the mathematics) are measured with it.
 
-use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters, phi1, phi2};
+use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters, phi1, phi2};
 use ridgewalk_quadrature::LineRule;
 
 use crate::error::{Error, length};
@@ -71,19 +71,47 @@ impl Coupling {
     pub fn symmetric(short: Parameters) -> Result<Self, Error> {
         let long = Parameters::new(short.gamma(), short.xi(), 2.0 * short.eta())?;
         let (short, long) = (OrnsteinUhlenbeck::new(short, 1.0)?, OrnsteinUhlenbeck::new(long, 1.0)?);
-        // n' = E n₁ + n₂.
-        let [l11, l21, l22] = short.cholesky();
-        let e = short.flow();
-        let [c11, c21, c22] = long.cholesky();
-        let solve = |p: f64, r: f64| [p / c11, (r - c21 * (p / c11)) / c22];
-        let columns = [
-            solve(e[0][0] * l11 + e[0][1] * l21, e[1][0] * l11 + e[1][1] * l21),
-            solve(e[0][1] * l22, e[1][1] * l22),
-            solve(l11, l21),
-            solve(0.0, l22),
-        ];
-        let matrix = (0..2).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
-        Ok(Self { normals: 2, extra: 0, matrix })
+        let rows = composed(short.flow(), short.cholesky(), long.cholesky());
+        Ok(Self { normals: 2, extra: 0, matrix: rows.concat() })
+    }
+
+    /// For [`crate::Ula`]: the increments of the path add up.
+    #[must_use]
+    pub fn ula() -> Self {
+        Self { normals: 1, extra: 0, matrix: vec![0.5_f64.sqrt(); 2] }
+    }
+
+    /// For [`crate::Klmc`], with the friction and the length of the short steps: free flows compose.
+    ///
+    /// # Errors
+    /// A bad ξ or η, and ξη above 350.
+    pub fn klmc(xi: f64, eta: f64) -> Result<Self, Error> {
+        Ok(Self { normals: 2, extra: 0, matrix: flows(xi, eta)?.concat() })
+    }
+
+    /// For [`crate::Ubu`], with the friction and the length of the short steps: its two free flows, before and after the kick, are each
+    /// made of two of a short step.
+    ///
+    /// # Errors
+    /// As [`Coupling::klmc`].
+    pub fn ubu(xi: f64, eta: f64) -> Result<Self, Error> {
+        let rows = flows(xi, 0.5 * eta)?;
+        let nothing = [0.0; 4];
+        let first = rows.iter().map(|row| [*row, nothing].concat());
+        let second = rows.iter().map(|row| [nothing, *row].concat());
+        Ok(Self { normals: 4, extra: 0, matrix: first.chain(second).flatten().collect() })
+    }
+
+    /// For [`crate::Baoab`], with the friction and the length of the short steps: its noise is that of p alone, which composes. What the path
+    /// does to θ within a step it does not see, so that its paths converge like η, though its law does like η².
+    ///
+    /// # Errors
+    /// As [`Coupling::klmc`].
+    pub fn baoab(xi: f64, eta: f64) -> Result<Self, Error> {
+        let short = FreeFlow::new(xi, eta, 1.0)?;
+        let [short_variance, long_variance] = [2.0, 4.0].map(|times: f64| -(-times * xi * eta).exp_m1());
+        let share = (short_variance / long_variance).sqrt();
+        Ok(Self { normals: 1, extra: 0, matrix: vec![short.decay() * share, share] })
     }
 
     /// Normals that a step needs for each coordinate.
@@ -133,6 +161,24 @@ impl Coupling {
     pub fn matrix(&self) -> &[f64] {
         &self.matrix
     }
+}
+
+/// The normals of a long step whose noise is n' = E n₁ + n₂, from the lower factors of a short and of the long step's noise.
+fn composed(e: [[f64; 2]; 2], [l11, l21, l22]: [f64; 3], [c11, c21, c22]: [f64; 3]) -> [[f64; 4]; 2] {
+    let solve = |p: f64, r: f64| [p / c11, (r - c21 * (p / c11)) / c22];
+    let columns = [
+        solve(e[0][0] * l11 + e[0][1] * l21, e[1][0] * l11 + e[1][1] * l21),
+        solve(e[0][1] * l22, e[1][1] * l22),
+        solve(l11, l21),
+        solve(0.0, l22),
+    ];
+    [0, 1].map(|i| columns.map(|column| column[i]))
+}
+
+/// The same for free flows over one time and over twice that time.
+fn flows(xi: f64, time: f64) -> Result<[[f64; 4]; 2], Error> {
+    let (short, long) = (FreeFlow::new(xi, time, 1.0)?, FreeFlow::new(xi, 2.0 * time, 1.0)?);
+    Ok(composed([[1.0, short.reach()], [0.0, short.decay()]], short.cholesky(), long.cholesky()))
 }
 
 /// What a long step sees of its first half, in orthonormal functions of which the first three are those of the short step's factor.

@@ -14,8 +14,8 @@ fn variance(scheme: &Scheme, l: f64) -> f64 {
 
 #[test]
 fn differences_of_variances_are_those_of_the_exact_laws() {
-    // 6 kernels with parameters, 3 eigenvalues: 18 means and 18 variances. With 64 chains and 60 blocks errors are known to a few per
-    // cent, so that 5 standard errors have a false-alarm rate below 1e-5 in total.
+    // 11 kernels with parameters, 3 eigenvalues: 33 means and 33 variances. With 64 chains and 60 blocks errors are known to a few per
+    // cent, so that 5 standard errors have a false-alarm rate below 1e-4 in total.
     let smoothness = 4.0;
     let curvature = vec![4.0, 2.0, 0.8];
     let target = Quadratic { curvature: curvature.clone() };
@@ -26,13 +26,21 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
         (Kernel::Symmetric, 1.0, 2.0, 1.2),
         (Kernel::Averaged, 1.2, 2.0, 0.6),
         (Kernel::Averaged, 1.5, 3.0, 1.2),
+        (Kernel::Ula, 1.0, 1.0, 0.5),
+        (Kernel::Klmc, 1.0, 1.5, 0.3),
+        (Kernel::Ubu, 1.0, 1.5, 0.6),
+        (Kernel::Baoab, 1.0, 1.5, 0.6),
+        (Kernel::RandomizedMidpoint, 1.0, 1.5, 0.6),
     ] {
         let scheme = Scheme::new(kernel, gamma, xi, eta).unwrap();
         let half = Scheme::new(kernel, gamma, xi, 0.5 * eta).unwrap();
         let mut chains = CoupledChains::new(&target, &scheme, smoothness, 3, &[0.0; 3 * 64]).unwrap();
         chains.advance(100).unwrap();
         let found = chains.measure(480).unwrap();
-        assert_eq!(chains.gradients(), 64 * (580 * 3) + if kernel == Kernel::Symmetric { 2 * 64 } else { 0 });
+        let stored = matches!(kernel, Kernel::Symmetric | Kernel::Baoab);
+        let steps = 100 + 480_u64.div_ceil(chains.block()) * chains.block();
+        let each = steps * 3 * u64::from(kernel.gradients_per_step()) + if stored { 2 } else { 0 };
+        assert_eq!(chains.gradients(), 64 * each);
         for (difference, c) in found.iter().zip(&curvature) {
             let l = c / smoothness;
             let exact = (variance(&scheme, l) - variance(&half, l)) / smoothness;
@@ -87,10 +95,6 @@ fn too_long_a_step_is_a_divergence_and_bad_questions_are_errors() {
     let new = |scheme: Scheme, starts: &[f64]| {
         CoupledChains::new(&target, &scheme, 1.0, 1, starts).map(drop).unwrap_err()
     };
-    assert_eq!(
-        new(Scheme::ula(0.1).unwrap(), &[0.0]).to_string(),
-        "no coupling of step sizes for the kernel `ula`"
-    );
     assert!(matches!(new(Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), &[]), Error::Zero { name: "chains" }));
     let mut one =
         CoupledChains::new(&target, &Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), 1.0, 1, &[0.0]).unwrap();

@@ -4,9 +4,12 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
+use ridgewalk_lyapunov::laws;
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{Chebyshev, Dense, Error, LineIntegral, Prior, Ridge, Scratch};
-use ridgewalk_sampler::{Averaged, Batch, Coupling, Kernel, Noise, Symmetric, ThirdOrder, Workspace};
+use ridgewalk_sampler::{
+    Averaged, Batch, CoupledChains, Coupling, Kernel, Noise, Symmetric, ThirdOrder, Workspace,
+};
 
 fn normals(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
     (0..count).map(|_| StandardNormal.sample(rng)).collect()
@@ -289,6 +292,34 @@ fn paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_
     // (p, r) go first: θ is half a step behind the path, which is first order in η; the kernel itself is of second order.
     assert!((0.9..1.1).contains(&from_one_state), "{from_one_state}");
     assert!(in_step >= 1.9, "{in_step}");
+}
+
+#[test]
+fn paths_of_the_rivals_converge_with_the_orders_that_theory_gives_them() {
+    // Euler's step of additive noise, the gradient of the start, and noise that reaches θ by the trapezoid alone: 1. One kick in the middle of
+    // an exact flow: 2. A gradient at a random time: 3/2, the mean of its errors over the time being smaller than their spread.
+    for (kernel, xi, wanted) in [
+        (laws::Kernel::Ula, 1.0, 1.0),
+        (laws::Kernel::Klmc, 2.0, 1.0),
+        (laws::Kernel::Baoab, 2.0, 1.0),
+        (laws::Kernel::RandomizedMidpoint, 2.0, 1.5),
+        (laws::Kernel::Ubu, 2.0, 2.0),
+    ] {
+        let potential = posterior();
+        let distance = |steps: u32| {
+            let scheme = laws::Scheme::new(kernel, 1.0, xi, 2.0 / f64::from(steps)).unwrap();
+            let starts = normals(&mut ChaCha8Rng::seed_from_u64(7), 3 * 256);
+            let mut pairs = CoupledChains::new(&potential, &scheme, SMOOTHNESS, 5, &starts).unwrap();
+            pairs.advance(u64::from(steps)).unwrap();
+            let apart =
+                pairs.coarse().theta().iter().zip(pairs.fine().theta()).map(|(a, b)| (a - b) * (a - b));
+            (apart.sum::<f64>() / 256.0).sqrt()
+        };
+        let order = (distance(16) / distance(128)).log2() / 3.0;
+        println!("{}: {order:.3}", kernel.name());
+        // Paths that have nothing in common are apart by the same whatever the step.
+        assert!((order - wanted).abs() < 0.15, "{}: {order}", kernel.name());
+    }
 }
 
 /// The gradient at the start of the segment in place of the integral.

@@ -1,4 +1,4 @@
-//! `ridgewalk lab mixing`: gradients until the law is near the target, against dimension and accuracy.
+//! `ridgewalk lab mixing`: gradients until the law is near the target, against dimension, accuracy and condition number.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{Kernel, Target, tune_mixing};
@@ -23,6 +23,9 @@ pub(super) struct Options {
     /// How often the dimension is doubled, and the accuracy halved
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=30))]
     doublings: u8,
+    /// How often the condition number is doubled
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=16))]
+    kappa_doublings: u8,
     #[command(flatten)]
     common: Common,
 }
@@ -48,20 +51,32 @@ struct Row {
     gamma: Option<f64>,
     xi: Option<f64>,
     eta: Option<f64>,
+    kappa: f64,
 }
 
-/// Powers of d and of 1/ε with which the gradients grow: as fitted here, and as proved for potentials of the kernel's class.
+/// Powers of d, of 1/ε and of κ with which the gradients grow: as fitted here, and as proved for potentials of the kernel's class.
+/// Those of 1/η are without the logarithm that is in the number of steps.
 #[derive(Debug, Serialize)]
 struct Exponents {
     kernel: &'static str,
     dimension_fitted: Option<f64>,
+    dimension_of_inverse_eta: Option<f64>,
     dimension_proved: Option<f64>,
     accuracy_fitted: Option<f64>,
+    accuracy_of_inverse_eta: Option<f64>,
     accuracy_proved: Option<f64>,
+    kappa_fitted: Option<f64>,
+}
+
+/// What the tables and panels are about: all rows, and the values along which they go.
+struct Grid {
+    dimensions: Vec<u64>,
+    accuracies: Vec<f64>,
+    kappas: Vec<f64>,
 }
 
 /// Exponents of d and of 1/ε in published guarantees of W2 <= ε.
-fn proved(kernel: Kernel) -> Option<(f64, f64)> {
+pub(super) fn proved(kernel: Kernel) -> Option<(f64, f64)> {
     match kernel {
         // Mou et al. 2021, Theorem 1; Sanz-Serna and Zygalakis 2021 (with a bound on the third derivative).
         Kernel::ThirdOrder | Kernel::Ubu => Some((0.25, 0.5)),
@@ -77,6 +92,55 @@ fn proved(kernel: Kernel) -> Option<(f64, f64)> {
 
 pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let kernels = options.common.kernels()?;
+    let grid = grid(options)?;
+    let mut results = Vec::new();
+    let mut exponents = Vec::new();
+    for &kernel in &kernels {
+        let (d, accuracy, kappa) = (options.dimension, options.accuracy, options.kappa);
+        let of = |questions: Vec<(f64, u64, f64)>| -> Result<Vec<Row>, Failure> {
+            questions.into_iter().map(|(kappa, d, accuracy)| row(kernel, kappa, d, accuracy)).collect()
+        };
+        let by_dimension = of(grid.dimensions.iter().map(|&d| (kappa, d, accuracy)).collect())?;
+        let first = || by_dimension[..1].to_vec();
+        let finer = of(grid.accuracies[1..].iter().map(|&a| (kappa, d, a)).collect())?;
+        let worse = of(grid.kappas[1..].iter().map(|&k| (k, d, accuracy)).collect())?;
+        let by_accuracy = [first(), finer.clone()].concat();
+        let by_kappa = [first(), worse.clone()].concat();
+        let inverse_eta = |row: &Row| row.eta.map(f64::recip);
+        let power = |rows: &[Row], x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>| {
+            slope(&rows.iter().filter_map(|row| y(row).map(|y| (x(row), y))).collect::<Vec<_>>())
+        };
+        exponents.push(Exponents {
+            kernel: kernel.name(),
+            dimension_fitted: power(&by_dimension, &|row| row.dimension as f64, &Row::cost),
+            dimension_of_inverse_eta: power(&by_dimension, &|row| row.dimension as f64, &inverse_eta),
+            dimension_proved: proved(kernel).map(|(dimension, _)| dimension),
+            accuracy_fitted: power(&by_accuracy, &|row| row.accuracy.recip(), &Row::cost),
+            accuracy_of_inverse_eta: power(&by_accuracy, &|row| row.accuracy.recip(), &inverse_eta),
+            accuracy_proved: proved(kernel).map(|(_, accuracy)| accuracy),
+            kappa_fitted: power(&by_kappa, &|row| row.kappa, &Row::cost),
+        });
+        results.extend([by_dimension, finer, worse].concat());
+    }
+    let document = Document {
+        kappa: options.kappa,
+        dimension: options.dimension,
+        accuracy: options.accuracy,
+        results,
+        exponents,
+    };
+    write_csv(options, &document)?;
+    if let Some(path) = &options.common.to.svg {
+        plot::save(path, &panels(&document, &kernels, grid.kappas.len() > 1))?;
+    }
+    if options.common.to.json {
+        output::json(&document)
+    } else {
+        output::text(&text(&document, &kernels, &grid))
+    }
+}
+
+fn grid(options: &Options) -> Result<Grid, Failure> {
     let accuracy = positive("accuracy", options.accuracy)?;
     Target::log_spaced(options.kappa, options.dimension)?;
     let doublings = u32::from(options.doublings);
@@ -86,40 +150,19 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
             options.dimension
         ))
     })?;
-    let dimensions: Vec<u64> = (0..=doublings).map(|i| largest >> (doublings - i)).collect();
-    let accuracies: Vec<f64> =
-        (0..=options.doublings).map(|i| accuracy * 0.5_f64.powi(i32::from(i))).collect();
-    let mut results = Vec::new();
-    let mut exponents = Vec::new();
-    for &kernel in &kernels {
-        let mut by_dimension = Vec::new();
-        for &dimension in &dimensions {
-            by_dimension.push(row(kernel, options.kappa, dimension, accuracy)?);
-        }
-        let mut by_accuracy = vec![by_dimension[0].clone()];
-        for &accuracy in &accuracies[1..] {
-            by_accuracy.push(row(kernel, options.kappa, options.dimension, accuracy)?);
-        }
-        exponents.push(Exponents {
-            kernel: kernel.name(),
-            dimension_fitted: slope(&points(&by_dimension, |row| row.dimension as f64)),
-            dimension_proved: proved(kernel).map(|(dimension, _)| dimension),
-            accuracy_fitted: slope(&points(&by_accuracy, |row| row.accuracy)).map(|s| -s),
-            accuracy_proved: proved(kernel).map(|(_, accuracy)| accuracy),
-        });
-        results.extend(by_dimension);
-        results.extend_from_slice(&by_accuracy[1..]);
-    }
-    let document =
-        Document { kappa: options.kappa, dimension: options.dimension, accuracy, results, exponents };
-    write_csv(options, &document)?;
-    if let Some(path) = &options.common.to.svg {
-        plot::save(path, &panels(&document, &kernels))?;
-    }
-    if options.common.to.json {
-        output::json(&document)
-    } else {
-        output::text(&text(&document, &kernels, &dimensions, &accuracies))
+    let powers =
+        |first: f64, factor: f64, last: u8| (0..=last).map(move |i| first * factor.powi(i32::from(i)));
+    Ok(Grid {
+        dimensions: (0..=doublings).map(|i| largest >> (doublings - i)).collect(),
+        accuracies: powers(accuracy, 0.5, options.doublings).collect(),
+        kappas: powers(options.kappa, 2.0, options.kappa_doublings).collect(),
+    })
+}
+
+impl Row {
+    /// Gradients, where there are any; 0 of them have no logarithm.
+    fn cost(&self) -> Option<f64> {
+        self.gradients.filter(|gradients| *gradients > 0).map(|gradients| gradients as f64)
     }
 }
 
@@ -135,16 +178,12 @@ fn row(kernel: Kernel, kappa: f64, dimension: u64, accuracy: f64) -> Result<Row,
         gamma: tuned.and_then(|t| t.scheme.gamma()),
         xi: tuned.and_then(|t| t.scheme.xi()),
         eta: tuned.map(|t| t.scheme.eta()),
+        kappa,
     })
 }
 
-/// (x, gradients) of the rows that have gradients to show; 0 gradients have no logarithm.
-fn points(rows: &[Row], x: impl Fn(&Row) -> f64) -> Vec<(f64, f64)> {
-    rows.iter().filter_map(|row| row.gradients.filter(|g| *g > 0).map(|g| (x(row), g as f64))).collect()
-}
-
 fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
-    let header = ["kernel", "dimension", "accuracy", "steps", "gradients", "gamma", "xi", "eta"];
+    let header = ["kernel", "dimension", "accuracy", "steps", "gradients", "gamma", "xi", "eta", "kappa"];
     let rows = document.results.iter().map(|row| {
         let count = |value: Option<u64>| value.map_or_else(String::new, |v| v.to_string());
         let mut cells = vec![row.kernel.to_owned(), row.dimension.to_string(), row.accuracy.to_string()];
@@ -154,43 +193,53 @@ fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
             exact(row.gamma),
             exact(row.xi),
             exact(row.eta),
+            row.kappa.to_string(),
         ]);
         cells
     });
     options.common.to.write_csv(&header, rows)
 }
 
-fn panels(document: &Document, kernels: &[Kernel]) -> [Panel; 2] {
+fn panels(document: &Document, kernels: &[Kernel], by_kappa: bool) -> Vec<Panel> {
     let series = |kept: &dyn Fn(&Row) -> bool, x: &dyn Fn(&Row) -> f64| -> Vec<Series> {
         let one = |kernel: &Kernel| {
-            let rows: Vec<Row> = document
-                .results
-                .iter()
-                .filter(|row| row.kernel == kernel.name() && kept(row))
-                .cloned()
-                .collect();
-            Series { name: kernel.name().to_owned(), points: points(&rows, x) }
+            let rows = document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
+            let points = rows.filter_map(|row| row.cost().map(|cost| (x(row), cost)));
+            Series { name: kernel.name().to_owned(), points: points.collect() }
         };
         kernels.iter().map(one).collect()
     };
-    let y_label = "gradients".to_owned();
-    [
-        Panel {
-            title: format!("W2 at most {}, condition number {}", document.accuracy, document.kappa),
-            x_label: "dimension".to_owned(),
-            y_label: y_label.clone(),
-            series: series(&|row| row.accuracy == document.accuracy, &|row| row.dimension as f64),
-        },
-        Panel {
-            title: format!("{} dimensions, condition number {}", document.dimension, document.kappa),
-            x_label: "accuracy in W2".to_owned(),
-            y_label,
-            series: series(&|row| row.dimension == document.dimension, &|row| row.accuracy),
-        },
-    ]
+    let (d, accuracy, kappa) = (document.dimension, document.accuracy, document.kappa);
+    let panel = |title: String, x_label: &str, series: Vec<Series>| Panel {
+        title,
+        x_label: x_label.to_owned(),
+        y_label: "gradients".to_owned(),
+        series,
+    };
+    let mut all = vec![
+        panel(
+            format!("W2 at most {accuracy}, condition number {kappa}"),
+            "dimension",
+            series(&|row| row.accuracy == accuracy && row.kappa == kappa, &|row| row.dimension as f64),
+        ),
+        panel(
+            format!("{d} dimensions, condition number {kappa}"),
+            "accuracy in W2",
+            series(&|row| row.dimension == d && row.kappa == kappa, &|row| row.accuracy),
+        ),
+    ];
+    if by_kappa {
+        all.push(panel(
+            format!("W2 at most {accuracy}, {d} dimensions"),
+            "condition number",
+            series(&|row| row.dimension == d && row.accuracy == accuracy, &|row| row.kappa),
+        ));
+    }
+    all
 }
 
-fn text(document: &Document, kernels: &[Kernel], dimensions: &[u64], accuracies: &[f64]) -> String {
+fn text(document: &Document, kernels: &[Kernel], grid: &Grid) -> String {
+    let (d, accuracy, kappa) = (document.dimension, document.accuracy, document.kappa);
     let cells = |first: String, kept: &dyn Fn(&Row) -> bool| -> Vec<String> {
         let rows = document.results.iter().filter(|row| kept(row));
         let gradients = rows.map(|row| row.gradients.map_or_else(|| "-".to_owned(), |g| g.to_string()));
@@ -201,22 +250,36 @@ fn text(document: &Document, kernels: &[Kernel], dimensions: &[u64], accuracies:
         let values = values.map(|v| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}")));
         std::iter::once(first.to_owned()).chain(values).collect()
     };
-    let by_dimension = dimensions
-        .iter()
-        .map(|d| cells(d.to_string(), &|row| row.dimension == *d && row.accuracy == document.accuracy))
-        .chain([exponents("fitted", &|e| e.dimension_fitted), exponents("proved", &|e| e.dimension_proved)]);
-    let by_accuracy = accuracies
-        .iter()
-        .map(|a| cells(short(Some(*a)), &|row| row.accuracy == *a && row.dimension == document.dimension))
-        .chain([exponents("fitted", &|e| e.accuracy_fitted), exponents("proved", &|e| e.accuracy_proved)]);
+    let at = |row: &Row, k: f64, dimension: u64, a: f64| {
+        row.kappa == k && row.dimension == dimension && row.accuracy == a
+    };
+    let by_dimension =
+        grid.dimensions.iter().map(|&x| cells(x.to_string(), &|row| at(row, kappa, x, accuracy)));
+    let by_dimension = by_dimension.chain([
+        exponents("fitted", &|e| e.dimension_fitted),
+        exponents("of 1/eta", &|e| e.dimension_of_inverse_eta),
+        exponents("proved", &|e| e.dimension_proved),
+    ]);
+    let by_accuracy = grid.accuracies.iter().map(|&x| cells(short(Some(x)), &|row| at(row, kappa, d, x)));
+    let by_accuracy = by_accuracy.chain([
+        exponents("fitted", &|e| e.accuracy_fitted),
+        exponents("of 1/eta", &|e| e.accuracy_of_inverse_eta),
+        exponents("proved", &|e| e.accuracy_proved),
+    ]);
+    let by_kappa = grid.kappas.iter().map(|&x| cells(x.to_string(), &|row| at(row, x, d, accuracy)));
+    let by_kappa = by_kappa.chain([exponents("fitted", &|e| e.kappa_fitted)]);
+    let last = if grid.kappas.len() > 1 {
+        let table = by_kernel("kappa", kernels, by_kappa);
+        format!("\n\nGradients until W2 <= {accuracy} in {d} dimensions:\n{table}")
+    } else {
+        String::new()
+    };
     format!(
-        "Gradients until W2 <= {} from the mode, kappa = {}, each kernel tuned for it:\n{}\n\n\
-         Gradients in {} dimensions:\n{}\n\
-         fitted, proved: exponents of d and of 1/accuracy; proved ones hold for all potentials of a class, fitted ones here.",
-        document.accuracy,
-        document.kappa,
+        "Gradients until W2 <= {accuracy} from the mode, kappa = {kappa}, each kernel tuned for it:\n{}\n\n\
+         Gradients in {d} dimensions:\n{}{last}\n\
+         fitted, proved: exponents of d and of 1/accuracy; proved ones hold for all potentials of a class, fitted ones here.\n\
+         of 1/eta: the same for the reciprocal of the step, without the logarithm in the number of steps.",
         by_kernel("dimension", kernels, by_dimension),
-        document.dimension,
         by_kernel("accuracy", kernels, by_accuracy)
     )
 }

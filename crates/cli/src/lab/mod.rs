@@ -1,8 +1,13 @@
-//! `ridgewalk lab`: exact laws on Gaussian targets for every kernel, and how plans grow, as tables, CSV files and plots.
+//! `ridgewalk lab`: exact laws on Gaussian targets for every kernel, how plans grow, and chains coupled on regressions, as tables, CSV files
+//! and plots.
 
 mod bias;
+mod bound;
+mod chains;
+mod coupling;
 mod iact;
 mod mixing;
+mod nodes;
 mod plan;
 
 use std::path::{Path, PathBuf};
@@ -32,7 +37,7 @@ enum LabCommand {
     #[command(after_help = "Example:\n  ridgewalk lab bias --kappa 5 --eta-from 0.01 --eta-to 1\n\n\
                             The largest over nine eigenvalues of H/L from 1/kappa to 1; 0 where it is below rounding.")]
     Bias(bias::Options),
-    /// Gradients until W2 to the target is below an accuracy, against dimension and accuracy
+    /// Gradients until W2 to the target is below an accuracy, against dimension, accuracy and condition number
     #[command(
         after_help = "Example:\n  ridgewalk lab mixing --kappa 5 --dimension 100 --accuracy 0.5 --doublings 2\n\n\
                             From the mode, each kernel tuned for it, on nine eigenvalues from 1/kappa to 1 (L = 1). On\n\
@@ -47,6 +52,23 @@ enum LabCommand {
                             fitted to them contain the logarithm of the bound."
     )]
     Plan(plan::Options),
+    /// What a plan guarantees beside what happens on Gaussian targets
+    #[command(after_help = "Example:\n  ridgewalk lab bound --kappa 2,10 --dimension 100 --accuracy 0.2\n\n\
+                            W2 after each number of steps: the bound of `ridgewalk plan`, and the truth with its parameters on Gaussians\n\
+                            whose eigenvalues are spread from 1/kappa to 1, or all but one at 1/kappa.")]
+    Bound(bound::Options),
+    /// Mixing on logistic regressions, bounded by coupled chains
+    #[command(
+        after_help = "Example:\n  ridgewalk lab coupling --dimensions 5,10 --kernels third-order,klmc\n\n\
+                            Chains of steps h and h/2 on one Brownian path: their distance bounds W2 between their laws. Chains from\n\
+                            the mode and settled ones with the same noise: their distance bounds W2 to the stationary law."
+    )]
+    Coupling(coupling::Options),
+    /// How many Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
+    #[command(after_help = "Example:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n\n\
+                            Chains of Algorithm 1 on a multinomial regression, known by its gradient alone, that differ in nothing but\n\
+                            the number of nodes.")]
+    Nodes(nodes::Options),
 }
 
 /// What those about kernels take.
@@ -80,6 +102,9 @@ pub(crate) fn run(options: &LabOptions) -> Result<(), Failure> {
         LabCommand::Bias(options) => bias::run(options),
         LabCommand::Mixing(options) => mixing::run(options),
         LabCommand::Plan(options) => plan::run(options),
+        LabCommand::Bound(options) => bound::run(options),
+        LabCommand::Coupling(options) => coupling::run(options),
+        LabCommand::Nodes(options) => nodes::run(options),
     }
 }
 

@@ -8,7 +8,6 @@
 //! gradient, moves much as the pair of the target does, and its differences are known exactly. What is averaged is the difference
 //! between the two pairs.
 
-use ridgewalk_coefficients::Parameters;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::{LineIntegral, Whitening};
 
@@ -81,8 +80,7 @@ impl<'a> CoupledChains<'a> {
     /// longer step.
     ///
     /// # Errors
-    /// For a kernel whose steps cannot be coupled (there are couplings for the third-order, the symmetric and the averaged one), a bad L, no starts, or
-    /// starts that are not whole points.
+    /// For a kernel whose steps cannot be coupled, a bad L, no starts, or starts that are not whole points.
     pub fn new(
         potential: &'a (dyn LineIntegral + Sync),
         scheme: &Scheme,
@@ -98,8 +96,8 @@ impl<'a> CoupledChains<'a> {
         length("the list of starts", starts.len(), starts.len().div_ceil(d) * d)?;
         let (gamma, xi) = (scheme.gamma().unwrap_or(1.0), scheme.xi().unwrap_or(1.0));
         let half = 0.5 * scheme.eta();
-        let paths = Paths::new(scheme.kernel(), Parameters::new(gamma, xi, half)?)?;
         let short = Scheme::new(scheme.kernel(), gamma, xi, half)?;
+        let paths = Paths::new(&short)?;
         let chains = starts.len() / d;
         let mut streams: Vec<Stream> = (0..chains as u64).map(|chain| Stream::new(seed, chain)).collect();
         let mut coarse = Batch::new(d, chains)?;
@@ -116,7 +114,14 @@ impl<'a> CoupledChains<'a> {
         let long = from_scheme(scheme, smoothness)?;
         let each = long.normals() * d;
         let list = || vec![0.0; each * chains];
-        let noise = Lists { first: list(), second: list(), long: list(), parts: vec![0.0; 6 * each] };
+        let midpoints = || vec![0.0; long.uniforms() * chains];
+        let noise = Lists {
+            first: list(),
+            second: list(),
+            long: list(),
+            midpoints: [midpoints(), midpoints(), midpoints()],
+            parts: vec![0.0; 6 * each],
+        };
         Ok(Self {
             potential: PotentialRef(potential),
             long,
@@ -242,11 +247,11 @@ impl<'a> CoupledChains<'a> {
         for (chain, stream) in self.streams.iter_mut().enumerate() {
             self.paths.draw(chain, each, stream, &mut self.noise)?;
         }
-        let Lists { first, second, long, .. } = &self.noise;
+        let [first, second, long] = self.noise.steps();
         let mut spent = 0;
-        for normals in [first, second] {
+        for noise in [first, second] {
             let (now, spare, workspace) = (&mut self.fine, &mut self.spare, &mut self.workspace);
-            spent += one_step(&*self.short, potential, now, spare, normals, workspace)?;
+            spent += one_step(&*self.short, potential, now, spare, noise, workspace)?;
         }
         let (now, spare, workspace) = (&mut self.coarse, &mut self.spare, &mut self.workspace);
         spent += one_step(&*self.long, potential, now, spare, long, workspace)?;
@@ -266,10 +271,10 @@ fn one_step(
     potential: &dyn LineIntegral,
     now: &mut Batch,
     spare: &mut Batch,
-    normals: &[f64],
+    noise: Noise<'_>,
     workspace: &mut Workspace,
 ) -> Result<u64, Error> {
-    let spent = kernel.step(potential, now, Noise { normals, uniforms: &[] }, spare, workspace)?;
+    let spent = kernel.step(potential, now, noise, spare, workspace)?;
     std::mem::swap(now, spare);
     Ok(spent)
 }

@@ -1,11 +1,11 @@
 //! How the normals of a long step and of its two halves are made of one Brownian path, for each kernel that can be coupled.
 
-use ridgewalk_coefficients::Parameters;
-use ridgewalk_lyapunov::laws;
+use ridgewalk_coefficients::{FreeFlow, Parameters};
+use ridgewalk_lyapunov::laws::{self, Scheme};
 
 use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Stream;
+use crate::noise::{Noise, Stream};
 
 /// The normals of a long step and of the two short ones on the same piece of path.
 #[derive(Debug, Default)]
@@ -13,8 +13,22 @@ pub(super) struct Lists {
     pub(super) first: Vec<f64>,
     pub(super) second: Vec<f64>,
     pub(super) long: Vec<f64>,
+    /// The times of the midpoints: for the first short step, the second, and the long one. Empty unless the kernel has them.
+    pub(super) midpoints: [Vec<f64>; 3],
     /// What they are made from, of one chain.
     pub(super) parts: Vec<f64>,
+}
+
+impl Lists {
+    /// The noise of the first short step, of the second, and of the long one.
+    pub(super) fn steps(&self) -> [Noise<'_>; 3] {
+        let [first, second, long] = &self.midpoints;
+        [
+            Noise { normals: &self.first, uniforms: first },
+            Noise { normals: &self.second, uniforms: second },
+            Noise { normals: &self.long, uniforms: long },
+        ]
+    }
 }
 
 /// How the steps of a kernel lie on the path.
@@ -25,18 +39,30 @@ pub(super) enum Paths {
     /// The averaged kernel uses the path half a step ahead of θ: a piece of a long step begins in the middle of a short one's. Pieces of half a
     /// short step are put together instead, and the last of them is kept for the next long step.
     Ahead { halves: Coupling, wholes: Coupling, last: Vec<f64> },
+    /// The randomized midpoint cuts the path at a time of its own in each short step; the long step takes one of these two cuts, each
+    /// with probability 1/2, which makes its own uniform.
+    Cut { xi: f64, short: f64 },
 }
 
 impl Paths {
-    pub(super) fn new(kernel: laws::Kernel, short: Parameters) -> Result<Self, Error> {
-        Ok(match kernel {
-            laws::Kernel::ThirdOrder => Self::InStep(Coupling::third_order(short)?),
-            laws::Kernel::Symmetric => Self::InStep(Coupling::symmetric(short)?),
+    /// For the scheme of the short steps.
+    pub(super) fn new(short: &Scheme) -> Result<Self, Error> {
+        // A kernel that has a parameter also tells it.
+        let (gamma, xi, eta) = (short.gamma().unwrap_or(1.0), short.xi().unwrap_or(1.0), short.eta());
+        let of_third_order = |eta: f64| Parameters::new(gamma, xi, eta);
+        Ok(match short.kernel() {
+            laws::Kernel::ThirdOrder => Self::InStep(Coupling::third_order(of_third_order(eta)?)?),
+            laws::Kernel::Symmetric => Self::InStep(Coupling::symmetric(of_third_order(eta)?)?),
             laws::Kernel::Averaged => {
-                let half = Parameters::new(short.gamma(), short.xi(), 0.5 * short.eta())?;
-                let (halves, wholes) = (Coupling::symmetric(half)?, Coupling::symmetric(short)?);
+                let halves = Coupling::symmetric(of_third_order(0.5 * eta)?)?;
+                let wholes = Coupling::symmetric(of_third_order(eta)?)?;
                 Self::Ahead { halves, wholes, last: Vec::new() }
             }
+            laws::Kernel::Ula => Self::InStep(Coupling::ula()),
+            laws::Kernel::Klmc => Self::InStep(Coupling::klmc(xi, eta)?),
+            laws::Kernel::Ubu => Self::InStep(Coupling::ubu(xi, eta)?),
+            laws::Kernel::Baoab => Self::InStep(Coupling::baoab(xi, eta)?),
+            laws::Kernel::RandomizedMidpoint => Self::Cut { xi, short: eta },
             other => return Err(Error::NoCoupling { name: other.name() }),
         })
     }
@@ -76,6 +102,60 @@ impl Paths {
                 last[range].copy_from_slice(piece(3));
                 wholes.combine(early, late, &[], long)
             }
+            Self::Cut { xi, short } => {
+                stream.normals(first);
+                stream.normals(second);
+                let mut drawn = [0.0; 3];
+                stream.uniforms(&mut drawn);
+                let [early, late, which] = drawn;
+                let in_second = which >= 0.5;
+                let cut = 0.5 * if in_second { 1.0 + late } else { early };
+                for (list, time) in lists.midpoints.iter_mut().zip([early, late, cut]) {
+                    list[chain] = time;
+                }
+                let pieces = [early, 1.0 - early, late, 1.0 - late];
+                let mut flows = Vec::with_capacity(pieces.len());
+                for share in pieces {
+                    flows.push(FreeFlow::new(*xi, share * *short, 1.0)?);
+                }
+                let mut whole = [FreeFlow::new(*xi, 2.0 * *short * cut, 1.0)?; 2];
+                whole[1] = FreeFlow::new(*xi, 2.0 * *short * (1.0 - cut), 1.0)?;
+                join(&flows, &whole, if in_second { 3 } else { 1 }, first, second, long);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The normals of the two parts of a long step, from those of four pieces of path of which the first `before` make the first part.
+fn join(
+    pieces: &[FreeFlow],
+    whole: &[FreeFlow; 2],
+    before: usize,
+    first: &[f64],
+    second: &[f64],
+    long: &mut [f64],
+) {
+    let d = long.len() / 4;
+    for k in 0..d {
+        let normal = |piece: usize, component: usize| {
+            let list = if piece < 2 { first } else { second };
+            list[(2 * (piece % 2) + component) * d + k]
+        };
+        for (part, range) in [(0, 0..before), (1, before..4)] {
+            let (mut theta, mut p) = (0.0, 0.0);
+            for piece in range {
+                let flow = &pieces[piece];
+                let ([l11, l21, l22], [n1, n2]) = (flow.cholesky(), [0, 1].map(|c| normal(piece, c)));
+                theta += flow.reach() * p + l11 * n1;
+                p = flow.decay() * p + l21 * n1 + l22 * n2;
+            }
+            let [c11, c21, c22] = whole[part].cholesky();
+            // A part of no length has no noise.
+            let z1 = if c11 > 0.0 { theta / c11 } else { 0.0 };
+            let z2 = if c22 > 0.0 { (p - c21 * z1) / c22 } else { 0.0 };
+            long[2 * part * d + k] = z1;
+            long[(2 * part + 1) * d + k] = z2;
         }
     }
 }

@@ -49,10 +49,11 @@ impl Twin {
         spare: &mut Batch,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        for normals in [&noise.first, &noise.second] {
-            one_step(short, &self.round, &mut self.fine, spare, normals, workspace)?;
+        let [first, second, whole] = noise.steps();
+        for noise in [first, second] {
+            one_step(short, &self.round, &mut self.fine, spare, noise, workspace)?;
         }
-        one_step(long, &self.round, &mut self.coarse, spare, &noise.long, workspace)?;
+        one_step(long, &self.round, &mut self.coarse, spare, whole, workspace)?;
         Ok(())
     }
 }

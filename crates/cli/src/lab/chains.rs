@@ -1,0 +1,240 @@
+//! What the commands that run chains share: targets drawn from a seed, starts, and distances between batches.
+
+use std::fmt::Display;
+
+use ridgewalk::potentials::families::Logistic;
+use ridgewalk::potentials::{Dense, FromFn, Gradient, LineIntegral, Prior, Ridge, Whitening};
+use ridgewalk::sampler::{Batch, Kernel, Noise, Stream, Workspace};
+
+use crate::failure::Failure;
+
+/// Streams of a seed that draw data; chains have those from 0 on.
+const DATA: u64 = 1 << 40;
+const STARTS: u64 = 1 << 41;
+
+/// A failure of a run.
+pub(super) fn failed(error: impl Display) -> Failure {
+    Failure::Run(error.to_string())
+}
+
+/// A logistic regression of `d` coefficients with a normal(0, 4) prior and four rows for each coefficient, whose entries are
+/// normal(0, 1/√n): the curvature stays between the same bounds, about 1/16 and 0.6, whatever d is. Responses are drawn with
+/// coefficients from the prior.
+pub(super) fn logistic(d: usize, seed: u64) -> Result<Ridge<'static, Logistic>, Failure> {
+    const PRIOR_SCALE: f64 = 4.0;
+    let rows = 4 * d;
+    let mut stream = Stream::new(seed, DATA + d as u64);
+    let (mut values, mut truth, mut chance) = (vec![0.0; rows * d], vec![0.0; d], vec![0.0; rows]);
+    stream.normals(&mut values);
+    stream.normals(&mut truth);
+    stream.uniforms(&mut chance);
+    let scale = (rows as f64).sqrt().recip();
+    values.iter_mut().for_each(|x| *x *= scale);
+    let respond = |(row, chance): (&[f64], &f64)| {
+        let predictor: f64 = row.iter().zip(&truth).map(|(x, t)| PRIOR_SCALE * x * t).sum();
+        f64::from(u8::from(*chance < 1.0 / (1.0 + (-predictor).exp())))
+    };
+    let responses: Vec<f64> = values.chunks_exact(d).zip(&chance).map(respond).collect();
+    let prior = Prior::centred(d, PRIOR_SCALE).map_err(failed)?;
+    Ridge::new(Dense::new(rows, d, values).map_err(failed)?, Logistic, &responses, prior).map_err(failed)
+}
+
+/// A potential that is no ridge: multinomial logistic regression.
+#[derive(Debug)]
+pub(super) struct Multinomial<G> {
+    /// Its gradient.
+    pub(super) gradient: G,
+    /// A bound of its curvature.
+    pub(super) smoothness: f64,
+}
+
+/// Coefficients of the multinomial regression: so many for each of so many classes.
+const FEATURES: usize = 4;
+const CLASSES: usize = 3;
+const ROWS: usize = 120;
+
+/// Multinomial logistic regression of three classes on four features, 120 rows of normal(0, 1) entries, normal(0, 1) priors. The Hessian
+/// of one row is at most half of x xᵀ on each class (Böhning 1992), hence L = 1 + the trace of XᵀX over two.
+pub(super) fn multinomial(seed: u64) -> Result<Multinomial<impl Gradient + Sync + Clone>, Failure> {
+    let mut stream = Stream::new(seed, DATA);
+    let (mut rows, mut truth) = (vec![0.0; ROWS * FEATURES], vec![0.0; CLASSES * FEATURES]);
+    let mut chance = vec![0.0; ROWS];
+    stream.normals(&mut rows);
+    stream.normals(&mut truth);
+    stream.uniforms(&mut chance);
+    let choose = |(x, chance): (&[f64], &f64)| {
+        let mut left = *chance;
+        let shares = shares(x, &truth);
+        shares
+            .iter()
+            .position(|share| {
+                left -= share;
+                left < 0.0
+            })
+            .unwrap_or(CLASSES - 1)
+    };
+    let classes: Vec<usize> = rows.chunks_exact(FEATURES).zip(&chance).map(choose).collect();
+    let smoothness = 1.0 + 0.5 * largest_eigenvalue(&rows);
+    let gradient = move |theta: &[f64], out: &mut [f64]| -> Result<(), String> {
+        out.copy_from_slice(theta);
+        for (x, class) in rows.chunks_exact(FEATURES).zip(&classes) {
+            for (k, share) in shares(x, theta).into_iter().enumerate() {
+                let residual = share - f64::from(u8::from(k == *class));
+                out[k * FEATURES..(k + 1) * FEATURES].iter_mut().zip(x).for_each(|(g, x)| *g += residual * x);
+            }
+        }
+        Ok(())
+    };
+    Ok(Multinomial { gradient: FromFn::new(CLASSES * FEATURES, gradient), smoothness })
+}
+
+/// Probabilities of the classes at one row.
+fn shares(x: &[f64], theta: &[f64]) -> [f64; CLASSES] {
+    let predictors: [f64; CLASSES] =
+        std::array::from_fn(|k| x.iter().zip(&theta[k * FEATURES..]).map(|(x, t)| x * t).sum());
+    let largest = predictors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights = predictors.map(|s| (s - largest).exp());
+    let sum: f64 = weights.iter().sum();
+    weights.map(|weight| weight / sum)
+}
+
+/// The largest eigenvalue of XᵀX, rounded up: the Frobenius norm of its 32nd power has it, to the 32nd root and at most 4 % too large.
+fn largest_eigenvalue(rows: &[f64]) -> f64 {
+    let mut power = [[0.0; FEATURES]; FEATURES];
+    for x in rows.chunks_exact(FEATURES) {
+        for (i, row) in power.iter_mut().enumerate() {
+            row.iter_mut().zip(x).for_each(|(entry, other)| *entry += x[i] * other);
+        }
+    }
+    let norm = |a: &[[f64; FEATURES]; FEATURES]| a.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+    let mut logarithm = 0.0;
+    for _ in 0..5 {
+        let scale = norm(&power);
+        logarithm = 2.0 * (logarithm + scale.ln());
+        let a = power.map(|row| row.map(|x| x / scale));
+        power =
+            std::array::from_fn(|i| std::array::from_fn(|j| (0..FEATURES).map(|k| a[i][k] * a[k][j]).sum()));
+    }
+    ((logarithm + norm(&power).ln()) / 32.0).exp()
+}
+
+/// Points from the normal distribution that a whitening has at its centre.
+pub(super) fn starts(whitening: &Whitening, chains: usize, seed: u64) -> Result<Vec<f64>, Failure> {
+    let d = whitening.dimension();
+    let (mut z, mut theta) = (vec![0.0; d], vec![0.0; d * chains]);
+    let mut stream = Stream::new(seed, STARTS);
+    for point in theta.chunks_exact_mut(d) {
+        stream.normals(&mut z);
+        whitening.to_original(&z, point).map_err(failed)?;
+    }
+    Ok(theta)
+}
+
+/// Chains at one point with p and r from N(0, I/L).
+pub(super) fn at(point: &[f64], chains: usize, smoothness: f64, seed: u64) -> Result<Batch, Failure> {
+    let mut batch = Batch::new(point.len(), chains).map_err(failed)?;
+    let mut stream = Stream::new(seed, STARTS + 1);
+    let fields = batch.fields_mut();
+    fields.theta.chunks_exact_mut(point.len()).for_each(|theta| theta.copy_from_slice(point));
+    for list in [fields.p, fields.r] {
+        stream.normals(list);
+        list.iter_mut().for_each(|x| *x /= smoothness.sqrt());
+    }
+    Ok(batch)
+}
+
+/// The mean over chains of |θ − θ'|².
+pub(super) fn mean_square(a: &Batch, b: &Batch) -> f64 {
+    let squares = a.theta().iter().zip(b.theta()).map(|(a, b)| (a - b) * (a - b));
+    squares.sum::<f64>() / a.chains() as f64
+}
+
+/// Batches that make each step with the same noise.
+#[derive(Debug)]
+pub(super) struct Synchronous {
+    stream: Stream,
+    normals: Vec<f64>,
+    uniforms: Vec<f64>,
+    spare: Batch,
+    workspace: Workspace,
+}
+
+impl Synchronous {
+    /// For batches of the shape of this one.
+    pub(super) fn new(batch: &Batch, seed: u64) -> Self {
+        Self {
+            stream: Stream::new(seed, STARTS + 2),
+            normals: Vec::new(),
+            uniforms: Vec::new(),
+            spare: batch.clone(),
+            workspace: Workspace::default(),
+        }
+    }
+
+    /// Draws the noise of the next step.
+    pub(super) fn draw(&mut self, kernel: &dyn Kernel) {
+        self.normals.resize(kernel.normals() * self.spare.theta().len(), 0.0);
+        self.uniforms.resize(kernel.uniforms() * self.spare.chains(), 0.0);
+        self.stream.normals(&mut self.normals);
+        self.stream.uniforms(&mut self.uniforms);
+    }
+
+    /// Makes a step of one batch with the noise that was drawn.
+    pub(super) fn step(
+        &mut self,
+        kernel: &dyn Kernel,
+        potential: &dyn LineIntegral,
+        batch: &mut Batch,
+    ) -> Result<(), Failure> {
+        let noise = Noise { normals: &self.normals, uniforms: &self.uniforms };
+        kernel.step(potential, batch, noise, &mut self.spare, &mut self.workspace).map_err(failed)?;
+        std::mem::swap(batch, &mut self.spare);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_multinomial_gradient_is_that_of_its_potential_and_curved_no_more_than_said() {
+        let target = multinomial(3).unwrap();
+        let d = CLASSES * FEATURES;
+        let mut stream = Stream::new(8, 0);
+        let gradient = |x: &[f64]| {
+            let mut g = vec![0.0; d];
+            target.gradient.gradient(x, &mut g).unwrap();
+            g
+        };
+        for _ in 0..20 {
+            let (mut x, mut v) = (vec![0.0; d], vec![0.0; d]);
+            stream.normals(&mut x);
+            stream.normals(&mut v);
+            let length: f64 = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let ahead: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + 1e-5 * v / length).collect();
+            let behind: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x - 1e-5 * v / length).collect();
+            // A gradient has a symmetric derivative: (Hv).w = (Hw).v; and here 1 <= v.Hv <= L.
+            let curvature: Vec<f64> =
+                gradient(&ahead).iter().zip(gradient(&behind)).map(|(a, b)| (a - b) / 2e-5).collect();
+            let along: f64 = curvature.iter().zip(&v).map(|(c, v)| c * v / length).sum();
+            assert!((1.0 - 1e-6..=target.smoothness).contains(&along), "{along}, {}", target.smoothness);
+        }
+        // All classes alike where nothing is known: the gradient of a class is its expected less its seen features, which have sum 0.
+        let g = gradient(&vec![0.0; d]);
+        for j in 0..FEATURES {
+            assert!((0..CLASSES).map(|k| g[k * FEATURES + j]).sum::<f64>().abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn the_largest_eigenvalue_is_bounded_from_above_and_closely() {
+        // Orthogonal columns of lengths 3, 2, 2, 1.
+        let mut rows = vec![0.0; 16];
+        for (i, length) in [3.0, 2.0, 2.0, 1.0].into_iter().enumerate() {
+            rows[5 * i] = length;
+        }
+        let found = largest_eigenvalue(&rows);
+        assert!((9.0..9.4).contains(&found), "{found}");
+    }
+}

@@ -1,0 +1,380 @@
+//! `ridgewalk lab coupling`: mixing on logistic regressions, bounded by coupled chains.
+//!
+//! Two things are measured for each kernel. Chains of steps η and η/2 on one Brownian path stay at a root mean square distance D(η), which
+//! bounds W2 between their stationary laws; halving on and on, D(η) + D(η/2) + ... bounds the distance to the target. And two chains
+//! with the same noise, one of them settled, the other from the mode, approach each other; their distance bounds W2 between the law so
+//! far and the stationary one. Both are means over finitely many chains and times.
+
+use clap::Args;
+use ridgewalk::lyapunov::laws::{Kernel, Scheme, tune};
+use ridgewalk::potentials::families::Logistic;
+use ridgewalk::potentials::{Ridge, Whitening};
+use ridgewalk::sampler::{Batch, CoupledChains, from_scheme};
+use serde::Serialize;
+
+use super::chains::{Synchronous, at, failed, logistic, mean_square, starts};
+use super::{Common, by_kernel, exact, positive, short, slope};
+use crate::failure::Failure;
+use crate::output;
+use crate::plot::{self, Panel, Series};
+
+/// The condition number for which γ and ξ are tuned; that of the regressions is near it.
+const TUNED_FOR: f64 = 10.0;
+/// Time before distances are measured, and for which they are, in units of the dynamics.
+const SETTLING: f64 = 40.0;
+const MEASURING: f64 = 20.0;
+/// The longest time for which two chains are followed.
+const LONGEST: f64 = 1000.0;
+/// Coordinates over all pairs of chains, and the bounds of the number of pairs.
+const COORDINATES: usize = 1600;
+const PAIRS: (usize, usize) = (4, 32);
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Dimensions
+    #[arg(long, value_name = "D,D,...", value_delimiter = ',', default_value = "10,32,100,316,1000")]
+    dimensions: Vec<usize>,
+    /// Longest step
+    #[arg(long, value_name = "H", default_value_t = 0.4, allow_negative_numbers = true)]
+    eta: f64,
+    /// How often the step is halved
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
+    halvings: u8,
+    /// W2 accuracy, in units of 1/sqrt(L)
+    #[arg(long, value_name = "EPS", default_value_t = 0.5, allow_negative_numbers = true)]
+    accuracy: f64,
+    /// Seed of data and chains
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The JSON document; its keys are a promise to scripts.
+#[derive(Debug, Serialize)]
+struct Document {
+    accuracy: f64,
+    results: Vec<Row>,
+    exponents: Vec<Exponents>,
+}
+
+/// One kernel and step on one regression. Distances are in units of 1/√L.
+#[derive(Debug, Clone, Serialize)]
+struct Row {
+    kernel: &'static str,
+    dimension: usize,
+    kappa: f64,
+    gamma: Option<f64>,
+    xi: Option<f64>,
+    eta: f64,
+    /// D(η) and its standard error.
+    distance: f64,
+    error: f64,
+    /// Time until chains from the mode are within half the accuracy of settled ones, at the longest step.
+    time: f64,
+    /// Gradients of that time at the step whose bias is at most half the accuracy.
+    gradients: f64,
+    /// Whether that step is shorter than all that were measured.
+    extrapolated: bool,
+}
+
+/// D ~ d^a η^q; a step for a bias of ε is then ~ (ε/d^a)^(1/q).
+#[derive(Debug, Serialize)]
+struct Exponents {
+    kernel: &'static str,
+    order: Option<f64>,
+    distance_in_dimension: Option<f64>,
+    dimension_measured: Option<f64>,
+    dimension_proved: Option<f64>,
+    accuracy_measured: Option<f64>,
+    accuracy_proved: Option<f64>,
+}
+
+/// A regression, measured from its mode, with what is known of it.
+struct Regression {
+    ridge: Ridge<'static, Logistic>,
+    smoothness: f64,
+    kappa: f64,
+    whitening: Whitening,
+}
+
+pub(super) fn run(options: &Options) -> Result<(), Failure> {
+    let kernels = options.common.kernels()?;
+    positive("eta", options.eta)?;
+    positive("accuracy", options.accuracy)?;
+    if let Some(d) = options.dimensions.iter().find(|d| !(1..=2000).contains(*d)) {
+        return Err(Failure::Usage(format!("dimension {d}: need a number between 1 and 2000")));
+    }
+    let tuned: Vec<(Kernel, Option<f64>, Option<f64>)> = kernels
+        .iter()
+        .map(|&kernel| Ok((kernel, tune(kernel, TUNED_FOR, 0.01)?.scheme)))
+        .map(|found| found.map(|(kernel, scheme)| (kernel, scheme.gamma(), scheme.xi())))
+        .collect::<Result<_, Failure>>()?;
+    let mut results = Vec::new();
+    for &d in &options.dimensions {
+        let regression = Regression::new(d, options.seed)?;
+        for &(kernel, gamma, xi) in &tuned {
+            let at = |eta| Scheme::new(kernel, gamma.unwrap_or(1.0), xi.unwrap_or(1.0), eta);
+            results.extend(measure(options, &regression, &at)?);
+        }
+    }
+    let exponents = kernels.iter().map(|&kernel| exponents(kernel, &results)).collect();
+    let document = Document { accuracy: options.accuracy, results, exponents };
+    write_csv(options, &document)?;
+    if let Some(path) = &options.common.to.svg {
+        plot::save(path, &panels(&document, &kernels))?;
+    }
+    if options.common.to.json {
+        output::json(&document)
+    } else {
+        output::text(&text(options, &document, &kernels))
+    }
+}
+
+impl Regression {
+    fn new(d: usize, seed: u64) -> Result<Self, Failure> {
+        let ridge = logistic(d, seed)?;
+        let curvature = ridge.curvature().map_err(failed)?;
+        let [convexity, smoothness] = curvature.certifiable().map_err(failed)?;
+        let mode = ridge.mode().map_err(failed)?.point;
+        let hessian = ridge.hessian(&mode).map_err(failed)?;
+        // Moved, not stretched: the averaged kernel takes the origin for the middle of the target.
+        let centred = Whitening::diagonal(&mode, &vec![1.0; d]).map_err(failed)?;
+        let ridge = ridge.whitened(&centred).map_err(failed)?;
+        let whitening = Whitening::from_hessian(&vec![0.0; d], &hessian).map_err(failed)?;
+        Ok(Self { ridge, smoothness, kappa: smoothness / convexity, whitening })
+    }
+
+    /// Pairs of chains that are run at once.
+    fn pairs(&self) -> usize {
+        (COORDINATES / self.whitening.dimension()).clamp(PAIRS.0, PAIRS.1)
+    }
+}
+
+/// The rows of one kernel on one regression: the longest step first.
+fn measure(
+    options: &Options,
+    regression: &Regression,
+    scheme: &dyn Fn(f64) -> Result<Scheme, ridgewalk::lyapunov::Error>,
+) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    let mut time = 0.0;
+    for halving in 0..=options.halvings {
+        let scheme = scheme(options.eta * 0.5_f64.powi(i32::from(halving)))?;
+        let (distance, error, settled) = apart(options, regression, &scheme)?;
+        if halving == 0 {
+            time = approach(options, regression, &scheme, settled)?;
+        }
+        rows.push(Row {
+            kernel: scheme.name(),
+            dimension: regression.whitening.dimension(),
+            kappa: regression.kappa,
+            gamma: scheme.gamma(),
+            xi: scheme.xi(),
+            eta: scheme.eta(),
+            distance,
+            error,
+            time,
+            gradients: 0.0,
+            extrapolated: false,
+        });
+    }
+    let per_step = f64::from(scheme(options.eta)?.gradients_per_step());
+    let (eta, extrapolated) = step_for(&rows, 0.5 * options.accuracy);
+    for row in &mut rows {
+        (row.gradients, row.extrapolated) = (per_step * time / eta, extrapolated);
+    }
+    Ok(rows)
+}
+
+/// D(η) in units of 1/√L, its standard error over pairs, and the settled chains with long steps.
+fn apart(options: &Options, regression: &Regression, scheme: &Scheme) -> Result<(f64, f64, Batch), Failure> {
+    let pairs = regression.pairs();
+    let from = starts(&regression.whitening, pairs, options.seed)?;
+    let mut chains =
+        CoupledChains::new(&regression.ridge, scheme, regression.smoothness, options.seed, &from)
+            .map_err(failed)?;
+    chains.drift(SETTLING).map_err(failed)?;
+    let d = regression.whitening.dimension();
+    let mut squares = vec![0.0; pairs];
+    let steps = (MEASURING / scheme.eta()).ceil();
+    let mut step = 0.0;
+    while step < steps {
+        chains.advance(1).map_err(failed)?;
+        let [coarse, fine] =
+            [chains.coarse().theta(), chains.fine().theta()].map(|list| list.chunks_exact(d));
+        for (sum, (a, b)) in squares.iter_mut().zip(coarse.zip(fine)) {
+            *sum += a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        }
+        step += 1.0;
+    }
+    if chains.diverged() {
+        return Err(Failure::Usage(format!("eta = {}: {} is unstable with it", scheme.eta(), scheme.name())));
+    }
+    let squares: Vec<f64> = squares.iter().map(|sum| regression.smoothness * sum / steps).collect();
+    let count = pairs as f64;
+    let mean = squares.iter().sum::<f64>() / count;
+    let spread = squares.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0) / count;
+    let distance = mean.sqrt();
+    Ok((distance, spread.sqrt() / (2.0 * distance), chains.coarse().clone()))
+}
+
+/// The time until chains from the mode are within half the accuracy of settled ones with the same noise, in root mean square.
+fn approach(
+    options: &Options,
+    regression: &Regression,
+    scheme: &Scheme,
+    mut settled: Batch,
+) -> Result<f64, Failure> {
+    let kernel = from_scheme(scheme, regression.smoothness).map_err(failed)?;
+    let mode = regression.whitening.centre();
+    let mut fresh = at(mode, settled.chains(), regression.smoothness, options.seed)?;
+    let mut both = Synchronous::new(&fresh, options.seed);
+    let mut time = 0.0;
+    while (regression.smoothness * mean_square(&settled, &fresh)).sqrt() > 0.5 * options.accuracy {
+        if time > LONGEST {
+            let name = scheme.name();
+            return Err(Failure::Run(format!(
+                "{name}: chains did not approach each other in a time of {LONGEST}"
+            )));
+        }
+        both.draw(&*kernel);
+        both.step(&*kernel, &regression.ridge, &mut settled)?;
+        both.step(&*kernel, &regression.ridge, &mut fresh)?;
+        time += scheme.eta();
+    }
+    Ok(time)
+}
+
+/// The longest step, up to the longest measured, with D(η) + D(η/2) + ... at most `bias`, by the fitted power between and beyond the measured
+/// ones; and whether it is beyond.
+fn step_for(rows: &[Row], bias: f64) -> (f64, bool) {
+    let points: Vec<(f64, f64)> = rows.iter().map(|row| (row.eta, row.distance)).collect();
+    let (longest, shortest) = (points[0], points[points.len() - 1]);
+    let order = slope(&points).unwrap_or(1.0).max(0.1);
+    let all_halvings = 1.0 / (1.0 - 0.5_f64.powf(order));
+    let wanted = bias / all_halvings;
+    let eta = longest.0.min(shortest.0 * (wanted / shortest.1).powf(1.0 / order));
+    (eta, eta < 0.999 * shortest.0)
+}
+
+fn exponents(kernel: Kernel, results: &[Row]) -> Exponents {
+    let rows = || results.iter().filter(|row| row.kernel == kernel.name());
+    let largest = rows().map(|row| row.dimension).max();
+    let shortest = rows().map(|row| row.eta).fold(f64::INFINITY, f64::min);
+    let at_largest: Vec<(f64, f64)> =
+        rows().filter(|row| Some(row.dimension) == largest).map(|row| (row.eta, row.distance)).collect();
+    let at_shortest: Vec<(f64, f64)> =
+        rows().filter(|row| row.eta == shortest).map(|row| (row.dimension as f64, row.distance)).collect();
+    let (order, growth) = (slope(&at_largest), slope(&at_shortest));
+    let proved = super::mixing::proved(kernel);
+    Exponents {
+        kernel: kernel.name(),
+        order,
+        distance_in_dimension: growth,
+        dimension_measured: growth.zip(order).map(|(growth, order)| growth / order),
+        dimension_proved: proved.map(|(dimension, _)| dimension),
+        accuracy_measured: order.map(f64::recip),
+        accuracy_proved: proved.map(|(_, accuracy)| accuracy),
+    }
+}
+
+fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
+    let header = [
+        "kernel",
+        "dimension",
+        "kappa",
+        "gamma",
+        "xi",
+        "eta",
+        "distance",
+        "error",
+        "time",
+        "gradients",
+        "extrapolated",
+    ];
+    let rows = document.results.iter().map(|row| {
+        let mut cells = vec![row.kernel.to_owned(), row.dimension.to_string()];
+        let known = [row.eta, row.distance, row.error, row.time, row.gradients].map(Some);
+        cells.extend([Some(row.kappa), row.gamma, row.xi].into_iter().chain(known).map(exact));
+        cells.push(row.extrapolated.to_string());
+        cells
+    });
+    options.common.to.write_csv(&header, rows)
+}
+
+fn panels(document: &Document, kernels: &[Kernel]) -> [Panel; 3] {
+    let largest = document.results.iter().map(|row| row.dimension).max().unwrap_or(1);
+    let shortest = document.results.iter().map(|row| row.eta).fold(f64::INFINITY, f64::min);
+    let series = |kept: &dyn Fn(&Row) -> bool, point: &dyn Fn(&Row) -> (f64, f64)| -> Vec<Series> {
+        let one = |kernel: &Kernel| {
+            let rows = document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
+            Series { name: kernel.name().to_owned(), points: rows.map(point).collect() }
+        };
+        kernels.iter().map(one).collect()
+    };
+    let panel = |title: String, x_label: &str, y_label: &str, series: Vec<Series>| Panel {
+        title,
+        x_label: x_label.to_owned(),
+        y_label: y_label.to_owned(),
+        series,
+    };
+    let apart = "distance of steps h and h/2";
+    [
+        panel(
+            format!("Logistic regression, {largest} dimensions"),
+            "step size",
+            apart,
+            series(&|row| row.dimension == largest, &|row| (row.eta, row.distance)),
+        ),
+        panel(
+            format!("Step size {shortest}"),
+            "dimension",
+            apart,
+            series(&|row| row.eta == shortest, &|row| (row.dimension as f64, row.distance)),
+        ),
+        panel(
+            format!("W2 at most {}, by coupling", document.accuracy),
+            "dimension",
+            "gradients",
+            series(&|row| row.eta == shortest, &|row| (row.dimension as f64, row.gradients)),
+        ),
+    ]
+}
+
+fn text(options: &Options, document: &Document, kernels: &[Kernel]) -> String {
+    let shortest = document.results.iter().map(|row| row.eta).fold(f64::INFINITY, f64::min);
+    let by_dimension = options.dimensions.iter().map(|d| {
+        let rows = document.results.iter().filter(|row| row.dimension == *d && row.eta == shortest);
+        let cells =
+            rows.map(|row| format!("{:.0}{}", row.gradients, if row.extrapolated { "*" } else { "" }));
+        std::iter::once(d.to_string()).chain(cells).collect()
+    });
+    let exponents = document.exponents.iter().map(|e| {
+        let values = [
+            e.order,
+            e.distance_in_dimension,
+            e.dimension_measured,
+            e.dimension_proved,
+            e.accuracy_measured,
+            e.accuracy_proved,
+        ];
+        let values = values.map(|v| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}")));
+        std::iter::once(e.kernel.to_owned()).chain(values).collect()
+    });
+    let kappas = document.results.iter().map(|row| row.kappa);
+    let (low, high) = kappas.fold((f64::INFINITY, 0.0_f64), |(low, high), k| (low.min(k), high.max(k)));
+    format!(
+        "Gradients until W2 <= {}/sqrt(L) on logistic regressions (kappa {} to {}), from the mode, as couplings bound it:\n{}\n\
+         *: at a step shorter than those measured, by the fitted power.\n\n\
+         The distance D of steps h and h/2 on one path, and what follows for the gradients: exponents of d and 1/accuracy.\n{}",
+        document.accuracy,
+        short(Some(low)),
+        short(Some(high)),
+        by_kernel("dimension", kernels, by_dimension),
+        output::table(
+            ["kernel", "D in h", "D in d", "in d", "proved", "in 1/accuracy", "proved",],
+            exponents
+        )
+    )
+}
