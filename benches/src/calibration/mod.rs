@@ -4,11 +4,11 @@
 
 pub mod mistakes;
 pub mod models;
-//pub mod plots;
+pub mod plots;
 pub mod power;
 pub mod sampler;
-//#[cfg(test)]
-//mod tests;
+#[cfg(test)]
+mod tests;
 pub mod uniformity;
 
 use std::collections::BTreeMap;
@@ -119,9 +119,8 @@ impl Outcome {
     pub fn verdicts(&self) -> Result<Vec<Verdict>, Failure> {
         let first = &self.ranks[0];
         let envelope = Envelope::new(usize::try_from(first.total())?, first.counts.len());
-        let verdict = |ranks: &Ranks| {
-            Ok(Verdict { chi_square: ranks.chi_square(CELLS)?, ecdf: envelope.test(ranks)? })
-        };
+        let verdict =
+            |ranks: &Ranks| Ok(Verdict { chi_square: ranks.chi_square(CELLS)?, ecdf: envelope.test(ranks)? });
         self.ranks.iter().map(verdict).collect()
     }
 

@@ -55,7 +55,9 @@ impl Ranks {
     pub fn chi_square(&self, cells: usize) -> Result<[f64; 2], Failure> {
         let values = self.counts.len();
         if cells < 2 || !values.is_multiple_of(cells) {
-            return Err(format!("{values} ranks in {cells} cells: need as many in each of two or more").into());
+            return Err(
+                format!("{values} ranks in {cells} cells: need as many in each of two or more").into()
+            );
         }
         let expected = self.total() as f64 / cells as f64;
         let of = |cell: &[u64]| (cell.iter().sum::<u64>() as f64 - expected).powi(2) / expected;
