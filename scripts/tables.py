@@ -185,6 +185,33 @@ def faults():
     return table(head, [*rows, ["all", *sums]])
 
 
+def calibration():
+    """For each sampler and model the smallest probability of all tests; those that fail stand out."""
+    rows = {}
+    for row in read("calibration"):
+        least = min((float(row[f"{test}_p"]), row["quantity"]) for test in ("chi_square", "ecdf"))
+        found = rows.setdefault(row["sampler"], {}).setdefault(row["model"], [])
+        found.append((*least, float(row["level"])))
+    models = list(next(iter(rows.values())))
+    lines = []
+    for sampler, found in rows.items():
+        least = {model: min(found[model]) for model in models}
+        cells = [f"**{p:.0e}**" if p < level else f"{p:.2g}" for p, _, level in (least[model] for model in models)]
+        p, quantity, level = least["all"]
+        verdict = f"**fails**: {quantity}" if any(q < limit for q, _, limit in least.values()) else "passes"
+        lines.append([sampler, *cells, verdict])
+    return table(["sampler", *models, "verdict"], lines)
+
+
+def power():
+    """How often an error is found, by a model alone and by all together."""
+    rows = {}
+    for row in read("calibration-power"):
+        rows.setdefault(row["error_percent"], []).append(f'{100 * float(row["found"]):.0f} %')
+    sizes = list(dict.fromkeys(row["replications"] for row in read("calibration-power")))
+    return table(["every sd off by", *(f"found, {size} replications" for size in sizes)], [[f"{error} %", *found] for error, found in rows.items()])
+
+
 def limits():
     rows = []
     for row in read("limits"):
@@ -295,6 +322,8 @@ TABLES = {
     "coupling": ("experiments.md", coupling),
     "nodes": ("experiments.md", nodes),
     "faults": ("reliability.md", faults),
+    "calibration": ("reliability.md", calibration),
+    "power": ("reliability.md", power),
     "limits": ("benchmarks.md", limits),
     "growth": ("benchmarks.md", growth),
     "steps": ("benchmarks.md", steps),

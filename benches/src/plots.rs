@@ -117,14 +117,14 @@ fn power(exponent: f64) -> String {
 
 // Writing to a string does not fail.
 
-fn line(svg: &mut String, [x1, y1, x2, y2]: [f64; 4], colour: &str, width: f64) {
+pub(crate) fn line(svg: &mut String, [x1, y1, x2, y2]: [f64; 4], colour: &str, width: f64) {
     let _ = writeln!(
         svg,
         "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>"
     );
 }
 
-fn text(svg: &mut String, [x, y]: [f64; 2], anchor: &str, size: u32, colour: &str, words: &str) {
+pub(crate) fn text(svg: &mut String, [x, y]: [f64; 2], anchor: &str, size: u32, colour: &str, words: &str) {
     let words = words.replace('&', "&amp;").replace('<', "&lt;");
     let _ = writeln!(
         svg,

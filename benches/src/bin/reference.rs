@@ -1,13 +1,14 @@
 //! Long runs of nuts-rs that give the references of the gallery: `cargo run --profile checks -p ridgewalk-benches --bin reference [NAME ...]`.
 //!
 //! Writes crates/gallery/data/NAME.csv for every target but two: `ladder` is known exactly, and `breast-cancer`, whose reference comes
-//! from another sampler, is compared with that one instead, which checks nuts-rs as it is called here.
+//! from another sampler, is compared with that one instead, which checks nuts-rs as it is called here. With `--law` it writes what means and
+//! standard deviations do not tell: NAME-law.csv with quantiles and correlations, and NAME-draws.csv with draws far apart.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use clap::Parser;
-use ridgewalk::diagnostics::{Summary, summaries_of_table};
+use ridgewalk::diagnostics::{Summary, mcse_mean, mcse_quantile, quantile, summaries_of_table};
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::peers::{Setting, VERSION, run};
 use ridgewalk_benches::problems::{Density, Problem, Visit, on};
@@ -31,10 +32,16 @@ struct Arguments {
     /// With the integrator that is exact on a standard normal.
     #[arg(long)]
     exact_normal: bool,
+    /// Quantiles, correlations and some of the draws, in place of means and standard deviations.
+    #[arg(long)]
+    law: bool,
     /// Only print.
     #[arg(long)]
     dry: bool,
 }
+
+/// Draws that are kept with `--law`.
+const KEPT: usize = 800;
 
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
@@ -49,10 +56,16 @@ fn main() -> Result<(), Failure> {
         print!("{name}\n{head}");
         let seconds = run.warm_up.seconds + run.sampling.seconds;
         println!("{seconds:.0} core seconds, {} gradients\n", run.sampling.gradients);
-        if name == "breast-cancer" {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/gallery/data");
+        if arguments.law {
+            let (law, draws) = (head.clone() + &law(&tables, &summaries)?, head + &some(&tables, dimension));
+            if !arguments.dry {
+                std::fs::write(folder.join(format!("{name}-law.csv")), law)?;
+                std::fs::write(folder.join(format!("{name}-draws.csv")), draws)?;
+            }
+        } else if name == "breast-cancer" {
             compare(&summaries)?;
         } else if !arguments.dry {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/gallery/data");
             std::fs::write(folder.join(format!("{name}.csv")), head + &table(&summaries))?;
         }
     }
@@ -85,8 +98,9 @@ fn head(name: &str, arguments: &Arguments, run: &Run, summaries: &[Summary]) -> 
     } else {
         ("", "")
     };
+    let law = if arguments.law { "--law " } else { "" };
     format!(
-        "# cargo run --profile checks -p ridgewalk-benches --bin reference -- --chains {chains} --draws {draws} --seed {seed} {flag}{name}\n\
+        "# cargo run --profile checks -p ridgewalk-benches --bin reference -- --chains {chains} --draws {draws} --seed {seed} {law}{flag}{name}\n\
          # nuts-rs {VERSION}, NUTS with its defaults (diagonal metric, 400 draws of warm-up{more}) on the target whitened by the Hessian at the mode.\n\
          # {chains} chains of {draws} draws, seed {seed}, streams 0 to {}; {} divergences.\n\
          # Smallest ESS: {:.0} of means, {:.0} of squares; largest MCSE of a mean: {:.5} sd; largest R-hat: {:.6}.\n",
@@ -105,6 +119,47 @@ fn table(summaries: &[Summary]) -> String {
         let name = if k == 0 { "(Intercept)".to_string() } else { format!("x{k}") };
         // Writing to a string does not fail.
         let _ = writeln!(text, "{name},{},{},{},{}", s.mean, s.sd, s.mcse_mean, s.mcse_sd);
+    }
+    text
+}
+
+/// Quantiles of each coordinate, then the mean products of coordinates that were made to have mean 0 and variance 1; each with its Monte Carlo
+/// standard error.
+fn law(tables: &[&[f64]], summaries: &[Summary]) -> Result<String, Failure> {
+    let d = summaries.len();
+    let mut text = String::from("what,first,second,value,error\n");
+    for k in 0..d {
+        let traces: Vec<Vec<f64>> =
+            tables.iter().map(|table| table.iter().skip(k).step_by(d).copied().collect()).collect();
+        let traces: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
+        for p in gallery::PROBABILITIES {
+            let (value, error) = (quantile(&traces, p)?, mcse_quantile(&traces, p)?);
+            let _ = writeln!(text, "quantile,{k},{p},{value:.7},{error:.2e}");
+        }
+    }
+    for (i, j) in (0..d).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+        let score = |x: f64, k: usize| (x - summaries[k].mean) / summaries[k].sd;
+        let of = |table: &&[f64]| -> Vec<f64> {
+            table.chunks_exact(d).map(|x| score(x[i], i) * score(x[j], j)).collect()
+        };
+        let traces: Vec<Vec<f64>> = tables.iter().map(of).collect();
+        let count: usize = traces.iter().map(Vec::len).sum();
+        let value = traces.iter().flatten().sum::<f64>() / count as f64;
+        let error = mcse_mean(&traces.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        let _ = writeln!(text, "product,{i},{j},{value:.5},{error:.2e}");
+    }
+    Ok(text)
+}
+
+/// Draws that are equally far apart, as many of each chain.
+fn some(tables: &[&[f64]], dimension: usize) -> String {
+    let mut text = String::new();
+    for table in tables {
+        let apart = (table.len() / dimension * tables.len() / KEPT).max(1);
+        for point in table.chunks_exact(dimension).skip(apart - 1).step_by(apart) {
+            let cells: Vec<String> = point.iter().map(|x| format!("{x:.4}")).collect();
+            let _ = writeln!(text, "{}", cells.join(","));
+        }
     }
     text
 }

@@ -269,3 +269,55 @@ pub fn reference(name: &str) -> Result<Reference, Anything> {
         other => Err(format!("no target `{other}`").into()),
     }
 }
+
+/// Probabilities of the quantiles of a [`Law`].
+pub const PROBABILITIES: [f64; 7] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99];
+
+/// More of a posterior than means and standard deviations, from long runs of another sampler.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Law {
+    /// For each coordinate, at each of [`PROBABILITIES`], a quantile and its Monte Carlo standard error.
+    pub quantiles: Vec<Vec<[f64; 2]>>,
+    /// The mean products of coordinates less their means over their standard deviations, rows of the lower triangle one after the other, each
+    /// with its error: correlations, and on the diagonal 1 but for rounding.
+    pub products: Vec<[f64; 2]>,
+    /// Draws that are far apart in their chains, one after the other.
+    pub draws: Vec<f64>,
+}
+
+/// The law of a target, for those that have one: `breast-cancer`, `poisson`, `probit` and `huber`.
+///
+/// # Errors
+/// For another name.
+pub fn law(name: &str) -> Result<Law, Anything> {
+    let [law, draws] = match name {
+        "breast-cancer" => {
+            [include_str!("../data/breast-cancer-law.csv"), include_str!("../data/breast-cancer-draws.csv")]
+        }
+        "poisson" => [include_str!("../data/poisson-law.csv"), include_str!("../data/poisson-draws.csv")],
+        "probit" => [include_str!("../data/probit-law.csv"), include_str!("../data/probit-draws.csv")],
+        "huber" => [include_str!("../data/huber-law.csv"), include_str!("../data/huber-draws.csv")],
+        other => return Err(format!("no law of a target `{other}`").into()),
+    };
+    let mut found = Law::default();
+    for line in law.lines().filter(|line| !line.starts_with('#')).skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [what, first, _, value, error] = fields[..] else {
+            return Err(format!("five fields, not `{line}`").into());
+        };
+        let entry = [value.parse()?, error.parse()?];
+        match what {
+            "quantile" => {
+                let k: usize = first.parse()?;
+                found.quantiles.resize(found.quantiles.len().max(k + 1), Vec::new());
+                found.quantiles[k].push(entry);
+            }
+            "product" => found.products.push(entry),
+            other => return Err(format!("quantiles and products, not `{other}`").into()),
+        }
+    }
+    for cell in draws.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split(',')) {
+        found.draws.push(cell.parse()?);
+    }
+    Ok(found)
+}

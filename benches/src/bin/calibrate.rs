@@ -1,0 +1,228 @@
+//! Simulation-based calibration of the automatic run, with errors planted that it must find:
+//! `cargo run --release -p ridgewalk-benches --bin calibrate`.
+//!
+//! For each model 1,000 data sets by default. Writes docs/results/calibration.csv with every test, calibration-power.csv with how small an error
+//! is found how often, and the pictures calibration.svg and calibration-planted.svg. Fails if the right sampler does, or if one that is
+//! planted to be found passes. One thread: `RAYON_NUM_THREADS=1`; the results are the same on any number.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk_benches::Failure;
+use ridgewalk_benches::calibration::mistakes::{Coefficient, Mistake};
+use ridgewalk_benches::calibration::models::Model;
+use ridgewalk_benches::calibration::power::power;
+use ridgewalk_benches::calibration::sampler::Automatic;
+use ridgewalk_benches::calibration::{Outcome, QUANTITIES, Size, calibrate, plots, tests};
+
+/// Simulation-based calibration of the automatic run, with planted errors.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Models; all where none is named.
+    models: Vec<String>,
+    /// Data sets of each model.
+    #[arg(long, default_value_t = Size::FULL.replications)]
+    replications: u64,
+    /// Rows of each data set.
+    #[arg(long, default_value_t = Size::FULL.rows)]
+    rows: usize,
+    /// Coefficients of each, three at least.
+    #[arg(long, default_value_t = Size::FULL.columns)]
+    columns: usize,
+    /// Draws among which ranks are taken; one less than a multiple of 16.
+    #[arg(long, default_value_t = Size::FULL.draws)]
+    draws: usize,
+    /// The bias that the warm-up may leave, in standard deviations.
+    #[arg(long, default_value_t = 0.01)]
+    tolerance: f64,
+    /// The kernel, where the warm-up is not to choose one.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// The probability with which a right sampler fails.
+    #[arg(long, default_value_t = 0.01)]
+    level: f64,
+    /// The seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only the right sampler: nothing planted, and no power.
+    #[arg(long)]
+    right: bool,
+    /// How the files that are written begin.
+    #[arg(long, default_value = "calibration")]
+    name: String,
+    /// Only print.
+    #[arg(long)]
+    dry: bool,
+}
+
+/// What is expected of a calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Passes,
+    Fails,
+    /// Told as it is: the default tolerance allows a bias, and some mistakes are too small to be found.
+    Either,
+}
+
+/// A sampler, the factor of its prior scale, and what is expected of it.
+struct Variant {
+    name: &'static str,
+    sampler: Automatic,
+    prior: f64,
+    expected: Expected,
+}
+
+fn variants(arguments: &Arguments, kernel: Option<Kernel>) -> Vec<Variant> {
+    let right = Automatic { kernel, ..Automatic::new(arguments.tolerance) };
+    let wrong = |name, coefficient, expected| {
+        let mistake = Some(Mistake { coefficient, factor: 1.02 });
+        Variant { name, sampler: Automatic { mistake, ..right }, prior: 1.0, expected }
+    };
+    let mut all = vec![Variant { name: "right", sampler: right, prior: 1.0, expected: Expected::Passes }];
+    if !arguments.right {
+        let usual = Automatic { kernel, ..Automatic::new(0.05) };
+        all.extend([
+            Variant { name: "default tolerance", sampler: usual, prior: 1.0, expected: Expected::Either },
+            Variant { name: "prior scale +5 %", sampler: right, prior: 1.05, expected: Expected::Fails },
+            wrong("p to p +2 %", Coefficient::PToP, Expected::Fails),
+            wrong("noise of p +2 %", Coefficient::NoiseOfP, Expected::Fails),
+            wrong("r to p +2 %", Coefficient::RToP, Expected::Either),
+        ]);
+    }
+    all
+}
+
+const HEADER: &str = "sampler,model,quantity,replications,chi_square,chi_square_p,ecdf_tail,ecdf_p,level,within,gradients,kernels\n";
+/// Errors of all standard deviations whose chance to be found is told, in percent, and from how many calibrations.
+const ERRORS: [f64; 6] = [0.0, 1.0, 1.5, 2.0, 3.0, 5.0];
+const TRIALS: u64 = 200;
+
+fn main() -> Result<ExitCode, Failure> {
+    let arguments = Arguments::parse();
+    let Arguments { rows, columns, replications, draws, .. } = arguments;
+    let size = Size { rows, columns, replications, draws };
+    if columns < 3 || replications == 0 || !(arguments.level > 0.0 && arguments.level < 1.0) {
+        return Err("need three columns, a replication and a level between 0 and 1 at least".into());
+    }
+    let kernel = match &arguments.kernel {
+        Some(name) => Some(Kernel::from_name(name).ok_or_else(|| format!("no kernel `{name}`"))?),
+        None => None,
+    };
+    let models = models(&arguments.models)?;
+    let level = arguments.level / tests(models.len()) as f64;
+    println!("each of {} tests at {level:.2e}", tests(models.len()));
+    let (mut csv, mut good) = (HEADER.to_string(), true);
+    let (mut right, mut all) = (Vec::new(), Vec::new());
+    for variant in variants(&arguments, kernel) {
+        let (mut made, mut fails) = (Vec::new(), false);
+        for model in &models {
+            let outcome = calibrate(&variant.sampler, *model, size, variant.prior, arguments.seed)?;
+            fails |= report(&mut csv, [variant.name, model.name()], &outcome, level)?;
+            made.push((model.name().to_string(), outcome));
+        }
+        let together =
+            Outcome::together(&made.iter().map(|(_, outcome)| outcome.clone()).collect::<Vec<_>>());
+        if models.len() > 1 {
+            fails |= report(&mut csv, [variant.name, "all"], &together, level)?;
+        }
+        good &= match variant.expected {
+            Expected::Passes => !fails,
+            Expected::Fails => fails,
+            Expected::Either => true,
+        };
+        if right.is_empty() {
+            right = made;
+            right.push(("all".to_string(), together.clone()));
+        }
+        all.push((variant.name.to_string(), together));
+    }
+    if !arguments.dry {
+        write(&arguments, "", "csv", &csv)?;
+        let title = "Ranks of the truth among draws of the automatic run";
+        write(&arguments, "", "svg", &plots::svg(title, &right, level)?)?;
+    }
+    if !arguments.right {
+        let title = "The same, all models together, with errors planted";
+        let picture = plots::svg(title, &all, level)?;
+        let power = powers(size, models.len() as u64, level)?;
+        print!("{power}");
+        if !arguments.dry {
+            write(&arguments, "-planted", "svg", &picture)?;
+            write(&arguments, "-power", "csv", &power)?;
+        }
+    }
+    println!("{}", if good { "as expected" } else { "NOT AS EXPECTED" });
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn models(names: &[String]) -> Result<Vec<Model>, Failure> {
+    if names.is_empty() {
+        return Ok(Model::ALL.to_vec());
+    }
+    let known = |name: &String| {
+        Model::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| {
+            let all = Model::ALL.map(Model::name).join(", ");
+            format!("no model `{name}`: need one of {all}").into()
+        })
+    };
+    names.iter().map(known).collect()
+}
+
+/// Writes and prints what the tests say. Whether one of them fails.
+fn report(
+    csv: &mut String,
+    [sampler, model]: [&str; 2],
+    outcome: &Outcome,
+    level: f64,
+) -> Result<bool, Failure> {
+    let total = outcome.ranks[0].total();
+    let kernels: Vec<String> = outcome
+        .kernels
+        .iter()
+        .map(|(name, (count, sum))| format!("{name} {count} at {:.2}", sum / *count as f64))
+        .collect();
+    let kernels = kernels.join("; ");
+    let verdicts = outcome.verdicts()?;
+    for (quantity, verdict) in QUANTITIES.iter().zip(&verdicts) {
+        let ([chi_square, chi_p], [tail, ecdf_p]) = (verdict.chi_square, verdict.ecdf);
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            csv,
+            "{sampler},{model},{quantity},{total},{chi_square:.2},{chi_p:.2e},{tail:.2e},{ecdf_p:.2e},{level:.3e},{},{},{kernels}",
+            outcome.within,
+            outcome.gradients / total.max(1),
+        );
+    }
+    let (quantity, least) = QUANTITIES
+        .iter()
+        .zip(&verdicts)
+        .map(|(quantity, verdict)| (quantity, verdict.smallest()))
+        .fold((&"", f64::INFINITY), |least, found| if found.1 < least.1 { found } else { least });
+    let fails = least < level;
+    println!(
+        "{sampler}, {model}: smallest p {least:.1e} ({quantity}), {}; within {} of {total}; {kernels}",
+        if fails { "fails" } else { "passes" },
+        outcome.within,
+    );
+    Ok(fails)
+}
+
+/// How often errors of all standard deviations are found, by a model alone and by all together.
+fn powers(size: Size, models: u64, level: f64) -> Result<String, Failure> {
+    let mut csv = String::from("error_percent,replications,calibrations,found\n");
+    for (error, seed) in ERRORS.into_iter().zip(1..) {
+        for replications in [size.replications, models * size.replications] {
+            let found = power(Size { replications, ..size }, error / 100.0, level, TRIALS, seed)?;
+            let _ = writeln!(csv, "{error},{replications},{TRIALS},{found:.3}");
+        }
+    }
+    Ok(csv)
+}
+
+fn write(arguments: &Arguments, more: &str, ending: &str, text: &str) -> Result<(), Failure> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results");
+    Ok(std::fs::write(folder.join(format!("{}{more}.{ending}", arguments.name)), text)?)
+}

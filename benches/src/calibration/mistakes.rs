@@ -1,0 +1,144 @@
+//! Kernels with a planted error: one coefficient of a step is off by a factor, and everything else as it should be.
+
+use ridgewalk::coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
+use ridgewalk::lyapunov::laws::{Kernel as Name, Scheme};
+use ridgewalk::potentials::LineIntegral;
+use ridgewalk::sampler::{Batch, Error, Kernel, Noise, Workspace, from_scheme};
+
+use crate::Failure;
+
+/// A coefficient of a step: what goes from where to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coefficient {
+    /// From p into p: μ22 of Algorithm 1, the same entry of the exact step of (p, r) in the two other kernels.
+    PToP,
+    /// From r into p: μ23.
+    RToP,
+    /// From p into r: μ32.
+    PToR,
+    /// From r into r: μ33.
+    RToR,
+    /// The noise of p by itself: L22 of Algorithm 1, L11 in the two others.
+    NoiseOfP,
+    /// The noise of r by itself: L33, or L22.
+    NoiseOfR,
+}
+
+/// A coefficient, and the factor by which it is off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mistake {
+    /// Which.
+    pub coefficient: Coefficient,
+    /// What it is multiplied by.
+    pub factor: f64,
+}
+
+/// A kernel with a mistake. It claims to be the right one.
+///
+/// The right kernel makes the step, with other noise: whatever the mistake adds to p and to r can be had by adding to the normals that p and r
+/// alone depend on, in the rows of the Cholesky factor. What comes out is to the last digits the step with the wrong coefficient.
+#[derive(Debug)]
+pub struct Mistaken {
+    right: Box<dyn Kernel>,
+    mistake: Mistake,
+    /// Entries pp, pr, rp, rr.
+    flow: [f64; 4],
+    /// Entries of the factor in the rows of p and r, for the noises of p and r.
+    factor: [f64; 3],
+    /// What of the gradient is taken off p before these coefficients are used.
+    half_kick: f64,
+}
+
+impl Mistaken {
+    /// The kernel of a scheme at smoothness 1, with a mistake.
+    ///
+    /// # Errors
+    /// For a kernel other than the three of the third-order dynamics.
+    pub fn new(scheme: &Scheme, mistake: Mistake) -> Result<Self, Failure> {
+        let right = from_scheme(scheme, 1.0)?;
+        let (gamma, xi, eta) =
+            (scheme.gamma().unwrap_or(f64::NAN), scheme.xi().unwrap_or(f64::NAN), scheme.eta());
+        let parameters = Parameters::new(gamma, xi, eta)?;
+        let (flow, factor) = match scheme.kernel() {
+            Name::ThirdOrder => {
+                let c = Coefficients::new(parameters, 1.0)?;
+                let [_, _, l22, _, l32, l33] = c.cholesky();
+                ([c.mu22(), c.mu23(), c.mu32(), c.mu33()], [l22, l32, l33])
+            }
+            Name::Symmetric | Name::Averaged => {
+                let step = OrnsteinUhlenbeck::new(parameters, 1.0)?;
+                let [[pp, pr], [rp, rr]] = step.flow();
+                ([pp, pr, rp, rr], step.cholesky())
+            }
+            other => return Err(format!("no planted error for the kernel `{}`", other.name()).into()),
+        };
+        let half_kick = if scheme.kernel() == Name::Symmetric { 0.5 * eta } else { 0.0 };
+        Ok(Self { right, mistake, flow, factor, half_kick })
+    }
+
+    /// What the mistake adds to p and to r, given both before the step and their own noises.
+    fn added(&self, [p, r]: [f64; 2], [of_p, of_r]: [f64; 2]) -> [f64; 2] {
+        let [pp, pr, rp, rr] = self.flow;
+        let [l11, _, l22] = self.factor;
+        let off = self.mistake.factor - 1.0;
+        match self.mistake.coefficient {
+            Coefficient::PToP => [off * pp * p, 0.0],
+            Coefficient::RToP => [off * pr * r, 0.0],
+            Coefficient::PToR => [0.0, off * rp * p],
+            Coefficient::RToR => [0.0, off * rr * r],
+            Coefficient::NoiseOfP => [off * l11 * of_p, 0.0],
+            Coefficient::NoiseOfR => [0.0, off * l22 * of_r],
+        }
+    }
+}
+
+impl Kernel for Mistaken {
+    fn scheme(&self) -> &Scheme {
+        self.right.scheme()
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.right.smoothness()
+    }
+
+    fn normals(&self) -> usize {
+        self.right.normals()
+    }
+
+    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
+        self.right.gradients_per_step(potential)
+    }
+
+    fn step(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        workspace: &mut Workspace,
+    ) -> Result<u64, Error> {
+        let (d, each) = (from.dimension(), self.normals());
+        let gradient = match from.gradient() {
+            _ if self.half_kick == 0.0 => vec![0.0; from.p().len()],
+            Some(gradient) => gradient.to_vec(),
+            None => {
+                let mut gradient = vec![0.0; from.p().len()];
+                potential.gradients(from.theta(), &mut gradient, workspace.room(from).scratch)?;
+                gradient
+            }
+        };
+        let [l11, l21, l22] = self.factor;
+        let mut normals = noise.normals.to_vec();
+        for (at, (p, r)) in from.p().iter().zip(from.r()).enumerate() {
+            // The last two noises of a chain are those of p and of r.
+            let place = |back: usize| ((at / d + 1) * each - back) * d + at % d;
+            let (of_p, of_r) = (place(2), place(1));
+            let [more_p, more_r] =
+                self.added([p - self.half_kick * gradient[at], *r], [normals[of_p], normals[of_r]]);
+            let shift = more_p / l11;
+            normals[of_p] += shift;
+            normals[of_r] += (more_r - l21 * shift) / l22;
+        }
+        self.right.step(potential, from, Noise { normals: &normals, ..noise }, to, workspace)
+    }
+}

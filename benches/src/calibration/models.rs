@@ -1,0 +1,163 @@
+//! Models with data drawn from them: coefficients from the prior, responses from the coefficients, by formulas of their own. Nothing here but
+//! the potential that a sampler is handed comes from the crates that are tested.
+
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, Exp1, Poisson as PoissonLaw, StandardNormal, StandardUniform};
+use ridgewalk::potentials::families::{Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
+use ridgewalk::potentials::{Dense, Prior, Ridge};
+use statrs::function::erf::erf;
+
+use crate::Failure;
+
+/// Where Huber's loss becomes straight, in scales of the noise.
+const DELTA: f64 = 1.345;
+/// The scale of noise that is not of a count or a yes.
+const NOISE: f64 = 1.0;
+
+/// A kind of regression, with the prior scale of its coefficients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Model {
+    /// 0 or 1 with log odds s.
+    Logistic,
+    /// 0 or 1 with probability Φ(s).
+    Probit,
+    /// Counts of mean e^s.
+    Poisson,
+    /// s and normal noise.
+    Gaussian,
+    /// s and logistic noise.
+    LogisticNoise,
+    /// s and noise of density e^−h with Huber's h.
+    Huber,
+}
+
+/// Coefficients from the prior, and a data set from them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawn {
+    /// The coefficients.
+    pub truth: Vec<f64>,
+    /// The design, row by row: a constant, then normals of variance 1/(d − 1), so that the prior of a predictor does not grow with d.
+    pub design: Vec<f64>,
+    /// The responses.
+    pub responses: Vec<f64>,
+}
+
+/// Something to be done with a posterior, whatever its family.
+pub trait Visit {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// Whatever goes wrong.
+    fn visit<F: Family + Clone>(self, posterior: &Ridge<'_, F>) -> Result<Self::Output, Failure>;
+}
+
+impl Model {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Logistic, Self::Probit, Self::Poisson, Self::Gaussian, Self::LogisticNoise, Self::Huber];
+
+    /// The name at the command line and in tables: that of the family.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logistic => "logistic",
+            Self::Probit => "probit",
+            Self::Poisson => "poisson",
+            Self::Gaussian => "gaussian",
+            Self::LogisticNoise => "robust-logistic",
+            Self::Huber => "robust-huber",
+        }
+    }
+
+    /// The standard deviation of every coefficient in the prior. A predictor has √2 times that: what a row says is then far from normal, and
+    /// counts stay below some hundreds.
+    #[must_use]
+    pub fn prior_scale(self) -> f64 {
+        match self {
+            Self::Logistic | Self::LogisticNoise | Self::Huber => 2.0,
+            Self::Probit | Self::Gaussian => 1.5,
+            Self::Poisson => 1.0,
+        }
+    }
+
+    /// Coefficients and data, with so many rows and columns.
+    ///
+    /// # Errors
+    /// For a mean of counts that is out of range.
+    pub fn draw(self, rows: usize, columns: usize, seed: u64) -> Result<Drawn, Failure> {
+        let mut source = ChaCha8Rng::seed_from_u64(seed);
+        let mut normal = |scale: f64| {
+            let z: f64 = StandardNormal.sample(&mut source);
+            scale * z
+        };
+        let truth: Vec<f64> = (0..columns).map(|_| normal(self.prior_scale())).collect();
+        let spread = (columns.max(2) as f64 - 1.0).sqrt().recip();
+        let design: Vec<f64> =
+            (0..rows * columns).map(|at| if at % columns == 0 { 1.0 } else { normal(spread) }).collect();
+        let predictors = design.chunks(columns).map(|row| row.iter().zip(&truth).map(|(a, x)| a * x).sum());
+        let responses: Result<Vec<f64>, Failure> =
+            predictors.map(|s: f64| self.response(s, &mut source)).collect();
+        Ok(Drawn { truth, responses: responses?, design })
+    }
+
+    fn response(self, s: f64, source: &mut ChaCha8Rng) -> Result<f64, Failure> {
+        let uniform: f64 = StandardUniform.sample(source);
+        let normal: f64 = StandardNormal.sample(source);
+        let yes = |it: bool| if it { 1.0 } else { 0.0 };
+        Ok(match self {
+            Self::Logistic => yes(uniform < 1.0 / (1.0 + (-s).exp())),
+            Self::Probit => yes(normal < s),
+            Self::Poisson => PoissonLaw::new(s.exp())?.sample(source),
+            Self::Gaussian => s + NOISE * normal,
+            Self::LogisticNoise => s + NOISE * (uniform / (1.0 - uniform)).ln(),
+            Self::Huber => s + NOISE * huber_noise(uniform, source),
+        })
+    }
+
+    /// The posterior under a prior of this scale.
+    ///
+    /// # Errors
+    /// For data that the family cannot have, and whatever the visitor meets.
+    pub fn posterior<V: Visit>(self, data: &Drawn, scale: f64, visitor: V) -> Result<V::Output, Failure> {
+        match self {
+            Self::Logistic => visitor.visit(&ridge(data, Logistic, scale)?),
+            Self::Probit => visitor.visit(&ridge(data, Probit, scale)?),
+            Self::Poisson => visitor.visit(&ridge(data, Poisson, scale)?),
+            Self::Gaussian => visitor.visit(&ridge(data, Gaussian::new(NOISE)?, scale)?),
+            Self::LogisticNoise => visitor.visit(&ridge(data, LogisticNoise::new(NOISE)?, scale)?),
+            Self::Huber => visitor.visit(&ridge(data, Huber::new(NOISE, DELTA)?, scale)?),
+        }
+    }
+}
+
+fn ridge<F: Family>(data: &Drawn, family: F, scale: f64) -> Result<Ridge<'_, F>, Failure> {
+    let (n, d) = (data.responses.len(), data.truth.len());
+    let design = Dense::new(n, d, data.design.as_slice())?;
+    Ok(Ridge::new(design, family, &data.responses, Prior::centred(d, scale)?)?)
+}
+
+/// Noise of density e^−h(e) over its integral: a normal that is cut at ±δ, and beyond it an exponential law of rate δ on either side. The parts
+/// have weights √(2π)(2Φ(δ) − 1) and 2 e^(−δ²/2)/δ.
+fn huber_noise(uniform: f64, source: &mut ChaCha8Rng) -> f64 {
+    let inner = (2.0 * PI).sqrt() * erf(DELTA * FRAC_1_SQRT_2);
+    let outer = 2.0 * (-0.5 * DELTA * DELTA).exp() / DELTA;
+    let share = inner / (inner + outer);
+    if uniform < share {
+        loop {
+            let z: f64 = StandardNormal.sample(source);
+            if z.abs() <= DELTA {
+                return z;
+            }
+        }
+    }
+    let e: f64 = Exp1.sample(source);
+    let beyond = DELTA + e / DELTA;
+    // Either side has half of what is left of the uniform number's range.
+    if uniform - share < 0.5 * (1.0 - share) { beyond } else { -beyond }
+}

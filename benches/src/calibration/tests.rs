@@ -1,0 +1,217 @@
+//! The tests of uniformity against enumeration, the planted errors against the step, the noise against its density, and a small calibration:
+//! the automatic run passes it, and runs with errors of 2 and of 5 percent do not.
+
+use ridgewalk::lyapunov::laws::{Kernel as Name, Scheme};
+use ridgewalk::potentials::{Error, LineIntegral, Scratch};
+use ridgewalk::sampler::{Batch, Kernel, Noise, Workspace, from_scheme};
+
+use super::mistakes::{Coefficient, Mistake, Mistaken};
+use super::models::Model;
+use super::sampler::Automatic;
+use super::uniformity::{Envelope, Ranks};
+use super::{Outcome, Size, calibrate, tests};
+
+/// The probability with which the small calibration fails a right sampler.
+const FALSE_ALARMS: f64 = 1e-3;
+
+fn ranks_of(list: impl IntoIterator<Item = usize>, values: usize) -> Ranks {
+    let mut ranks = Ranks::new(values);
+    list.into_iter().for_each(|rank| ranks.push(rank));
+    ranks
+}
+
+/// n over k times shareᵏ (1 − share)ⁿ⁻ᵏ, as it is written.
+fn binomial(n: u64, k: u64, share: f64) -> f64 {
+    let ways: f64 = (0..k).map(|j| (n - j) as f64 / (k - j) as f64).product();
+    ways * share.powf(k as f64) * (1.0 - share).powf((n - k) as f64)
+}
+
+#[test]
+fn the_probability_of_leaving_the_envelope_is_that_of_all_lists_of_ranks_that_do() {
+    let (total, values) = (6_u64, 4_u64);
+    let envelope = Envelope::new(6, 4);
+    let lists =
+        || (0..values.pow(6)).map(|code| (0..6).map(move |k| (code / values.pow(k) % values) as usize));
+    // The smallest tail of a list, from the formula of the binomial law.
+    let smallest = |ranks: &Ranks| {
+        let counts = ranks.cumulative();
+        let tail = |i: u64| {
+            let (count, share) = (counts[i as usize], (i + 1) as f64 / values as f64);
+            let below: f64 = (0..=count).map(|k| binomial(total, k, share)).sum();
+            let above: f64 = (count..=total).map(|k| binomial(total, k, share)).sum();
+            2.0 * below.min(above)
+        };
+        (0..values - 1).map(tail).fold(f64::INFINITY, f64::min)
+    };
+    let all: Vec<f64> = lists().map(|list| smallest(&ranks_of(list, 4))).collect();
+    for (list, code) in lists().zip(0..).step_by(37) {
+        let ranks = ranks_of(list, 4);
+        let [tail, probability] = envelope.test(&ranks).unwrap();
+        assert!((tail - all[code]).abs() < 1e-12);
+        // Tails that are equal but for rounding count as equal.
+        let as_small = all.iter().filter(|other| **other <= all[code] + 1e-9).count();
+        let expected = as_small as f64 / all.len() as f64;
+        assert!((probability - expected).abs() < 1e-9, "{ranks:?}: {probability} instead of {expected}");
+    }
+    // A level is the largest that leaves no more than what was asked for, and its bounds are what the tails say.
+    let level = envelope.level(0.1);
+    assert!(envelope.leaves(level) <= 0.1 && envelope.leaves(1.2 * level) >= envelope.leaves(level));
+    let bounds = envelope.bounds(level);
+    let leave = lists().filter(|list| {
+        let counts = ranks_of(list.clone(), 4).cumulative();
+        bounds.iter().zip(counts).any(|(b, count)| (count as usize) < b[0] || count as usize > b[1])
+    });
+    assert!((leave.count() as f64 / 4096.0 - envelope.leaves(level)).abs() < 1e-9);
+}
+
+#[test]
+fn chi_square_is_that_of_the_formula() {
+    // Counts 10, 20, 30, 40 where 25 are expected: 20; beyond it 3 degrees of freedom leave 1.697e-4 (R: pchisq(20, 3, lower = FALSE)).
+    let ranks = Ranks { counts: vec![4, 6, 20, 0, 13, 17, 40, 0] };
+    let [statistic, probability] = ranks.chi_square(4).unwrap();
+    assert_eq!(statistic, 20.0);
+    assert!((probability / 1.697_424e-4 - 1.0).abs() < 1e-5, "{probability}");
+    assert!(ranks.chi_square(3).is_err() && ranks.chi_square(1).is_err());
+}
+
+#[test]
+fn huber_noise_has_the_density_that_the_family_takes_it_to_have() {
+    // Shares within 0.5, 1.345 and 2.5, by a sum over a fine grid of e^-h.
+    let h = |e: f64| if e <= 1.345 { 0.5 * e * e } else { 1.345 * (e - 0.5 * 1.345) };
+    let mass =
+        |to: f64| (0..100_000).map(|k| (-h((k as f64 + 0.5) * to / 1e5)).exp() * to / 1e5).sum::<f64>();
+    let whole = mass(40.0);
+    let (n, mut found) = (40_000, [0.0_f64; 3]);
+    let mut sum = 0.0;
+    for seed in 0..n / 400 {
+        let data = Model::Huber.draw(400, 3, seed).unwrap();
+        for (row, y) in data.design.chunks(3).zip(&data.responses) {
+            let e = y - row.iter().zip(&data.truth).map(|(a, x)| a * x).sum::<f64>();
+            sum += e;
+            for (share, edge) in found.iter_mut().zip([0.5, 1.345, 2.5]) {
+                *share += f64::from(u8::from(e.abs() < edge)) / n as f64;
+            }
+        }
+    }
+    for (share, edge) in found.into_iter().zip([0.5, 1.345, 2.5]) {
+        let expected = mass(edge) / whole;
+        // Five standard errors, four times: a false alarm with a probability of 2e-6.
+        let error = (expected * (1.0 - expected) / n as f64).sqrt();
+        assert!((share - expected).abs() < 5.0 * error, "within {edge}: {share} instead of {expected}");
+    }
+    assert!((sum / n as f64).abs() < 5.0 * 1.6 / (n as f64).sqrt(), "{sum}");
+}
+
+/// U = 0: what a step does to p and r is then what its coefficients say.
+struct Nothing;
+
+impl LineIntegral for Nothing {
+    fn dimension(&self) -> usize {
+        2
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        1
+    }
+
+    fn integrate(
+        &self,
+        _: f64,
+        _: &[f64],
+        _: &[f64],
+        integrals: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<(), Error> {
+        integrals.fill(0.0);
+        Ok(())
+    }
+
+    fn gradients(&self, _: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
+        gradients.fill(0.0);
+        Ok(())
+    }
+}
+
+/// p and r after a step of the second coordinate of the second of two chains, of which one of p, r, the noise of p and that of r is 1 and the
+/// others 0.
+fn entry(kernel: &dyn Kernel, source: usize) -> [f64; 2] {
+    let (mut from, mut to) = (Batch::new(2, 2).unwrap(), Batch::new(2, 2).unwrap());
+    let each = kernel.normals();
+    let mut normals = vec![0.0; 4 * each];
+    match source {
+        0 => from.fields_mut().p[3] = 1.0,
+        1 => from.fields_mut().r[3] = 1.0,
+        noise => normals[(2 * each - 4 + noise) * 2 + 1] = 1.0,
+    }
+    let noise = Noise { normals: &normals, uniforms: &[] };
+    kernel.step(&Nothing, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+    [to.p()[3], to.r()[3]]
+}
+
+#[test]
+fn a_planted_error_is_in_one_coefficient_and_in_no_other() {
+    let places = [
+        (Coefficient::PToP, 0, 0),
+        (Coefficient::RToP, 1, 0),
+        (Coefficient::PToR, 0, 1),
+        (Coefficient::RToR, 1, 1),
+        (Coefficient::NoiseOfP, 2, 0),
+        (Coefficient::NoiseOfR, 3, 1),
+    ];
+    for name in [Name::ThirdOrder, Name::Symmetric, Name::Averaged] {
+        let scheme = Scheme::new(name, 1.2, 2.0, 0.7).unwrap();
+        let right = from_scheme(&scheme, 1.0).unwrap();
+        for (coefficient, from, to) in places {
+            let wrong = Mistaken::new(&scheme, Mistake { coefficient, factor: 1.02 }).unwrap();
+            for source in 0..4 {
+                let (found, was) = (entry(&wrong, source), entry(&*right, source));
+                for target in 0..2 {
+                    let factor = if (source, target) == (from, to) { 1.02 } else { 1.0 };
+                    let off = (found[target] - factor * was[target]).abs();
+                    assert!(off < 1e-14, "{name:?}, {coefficient:?}: {source} to {target} is off by {off}");
+                    assert!(source == 3 && target == 0 || was[target].abs() > 1e-3);
+                }
+            }
+        }
+    }
+    assert!(
+        Mistaken::new(&Scheme::ula(0.1).unwrap(), Mistake { coefficient: Coefficient::PToP, factor: 1.02 })
+            .is_err()
+    );
+}
+
+const SMALL: Size = Size { replications: 100, ..Size::FULL };
+
+fn smallest(outcome: &Outcome) -> f64 {
+    outcome.verdicts().unwrap().iter().map(super::Verdict::smallest).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn the_automatic_run_is_calibrated() {
+    let level = FALSE_ALARMS / tests(Model::ALL.len()) as f64;
+    let run = |model| calibrate(&Automatic::new(0.01), model, SMALL, 1.0, 2).unwrap();
+    let outcomes: Vec<Outcome> = Model::ALL.into_iter().map(run).collect();
+    for (model, outcome) in Model::ALL.into_iter().zip(&outcomes) {
+        assert_eq!((outcome.ranks[0].total(), outcome.within), (100, 100), "{}", model.name());
+        assert!(smallest(outcome) > level, "{}: {:?}", model.name(), outcome.verdicts());
+    }
+    let all = Outcome::together(&outcomes);
+    assert_eq!(all.ranks[7].total(), 600);
+    assert!(smallest(&all) > level, "{:?}", all.verdicts());
+}
+
+#[test]
+fn a_prior_scale_that_is_5_percent_off_is_found() {
+    let size = Size { replications: 400, ..SMALL };
+    let outcome = calibrate(&Automatic::new(0.01), Model::Gaussian, size, 1.05, 2).unwrap();
+    assert!(smallest(&outcome) < FALSE_ALARMS / tests(1) as f64, "{:?}", outcome.verdicts());
+}
+
+#[test]
+fn a_coefficient_that_is_2_percent_off_is_found() {
+    let mistake = Some(Mistake { coefficient: Coefficient::PToP, factor: 1.02 });
+    let size = Size { replications: 200, ..SMALL };
+    let outcome =
+        calibrate(&Automatic { mistake, ..Automatic::new(0.01) }, Model::Poisson, size, 1.0, 2).unwrap();
+    assert!(smallest(&outcome) < FALSE_ALARMS / tests(1) as f64, "{:?}", outcome.verdicts());
+}
