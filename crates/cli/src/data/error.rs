@@ -66,6 +66,28 @@ pub enum DataError {
         /// The byte.
         value: u8,
     },
+    /// A byte of 0, which no text has.
+    #[error(
+        "{place}, byte {byte}: found a byte of 0, need text in UTF-8; is this UTF-16 or no text at all? Save it as CSV in UTF-8"
+    )]
+    NotText {
+        /// The line.
+        place: Box<Place>,
+        /// Which byte of the line, the first being 1.
+        byte: usize,
+    },
+    /// The file was written to while it was read.
+    #[error(
+        "{file}: found {before} bytes in it at first and {after} in the end, need a file that stays as it is; read it again when nothing writes to it"
+    )]
+    Changed {
+        /// The file.
+        file: String,
+        /// Its length when it was opened.
+        before: u64,
+        /// Its length when it had been read.
+        after: u64,
+    },
     /// A row that is longer than the program reads.
     #[error(
         "{place}: found a row longer than {limit} bytes, need shorter ones; is this a table with one line for each row?"

@@ -1,13 +1,14 @@
 //! Parquet files of flat columns, as pyarrow and polars write them.
 //!
-//! What a file says about its own size is checked before anything is allocated for it: see `pages`.
+//! What a file says about its own size is checked before anything is allocated for it: see `footer` and `pages`.
 
+mod footer;
 mod pages;
+mod quiet;
+mod thrift;
 
 use std::fs::File;
-use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::io::{Read, Seek};
 
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
@@ -22,15 +23,24 @@ use super::column::Builder;
 use super::error::DataError;
 use super::place::{Place, Row};
 use super::table::{Table, check_names, hex};
+use pages::Pages;
 use super::{MAX_COLUMNS, MAX_VALUES};
 
 /// How many values are decoded at a time.
 const BATCH: usize = 8192;
+/// Values that any file may have, and how many more for each of its bytes. Runs of one value take next to no room in a file: a thousand bytes could
+/// claim to be gigabytes of numbers.
+const FREE_VALUES: usize = 4 << 20;
+const VALUES_PER_BYTE: u64 = 64;
 
 /// Reads a Parquet file.
-pub(super) fn read(name: &str, path: &Path) -> Result<Table, DataError> {
+pub(super) fn read(name: &str, mut file: &File) -> Result<Table, DataError> {
     let cannot = |source| DataError::Read { file: name.to_owned(), source };
-    let mut file = File::open(path).map_err(cannot)?;
+    if !file.metadata().map_err(cannot)?.is_file() {
+        let need = "a file, because Parquet is read from its end";
+        return Err(DataError::Format { file: name.to_owned(), found: "a pipe or a device", need });
+    }
+    file.rewind().map_err(cannot)?;
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -40,8 +50,8 @@ pub(super) fn read(name: &str, path: &Path) -> Result<Table, DataError> {
         }
         digest.update(buffer.get(..count).unwrap_or_default());
     }
-    let headers = file.try_clone().map_err(cannot)?;
-    decode(name, file, &headers, hex(digest))
+    let input = file.try_clone().map_err(cannot)?;
+    decode(name, input, file, hex(digest))
 }
 
 /// Reads Parquet from memory.
@@ -50,6 +60,9 @@ pub(super) fn from_bytes(name: &str, bytes: &[u8]) -> Result<Table, DataError> {
     let bytes = Bytes::copy_from_slice(bytes);
     decode(name, bytes.clone(), &bytes, hex(digest))
 }
+
+/// What a column is called whose texts are in an encoding that is not read.
+const DELTA_TEXT: &str = "text in delta encoding (plain and dictionary encoding are read)";
 
 /// What the values of a column are.
 #[derive(Clone, Copy)]
@@ -69,9 +82,8 @@ fn decode<R: ChunkReader + 'static>(
     headers: &R,
     digest: String,
 ) -> Result<Table, DataError> {
-    let decoded = catch_unwind(AssertUnwindSafe(|| decode_columns(name, input, headers, digest)));
-    decoded.unwrap_or_else(|_| {
-        let message = "the file is damaged, and its decoder stopped".to_owned();
+    quiet::catch(|| decode_columns(name, input, headers, digest)).unwrap_or_else(|found| {
+        let message = format!("the file is damaged, and its decoder stopped: {found}");
         Err(DataError::Parquet { file: name.to_owned(), message })
     })
 }
@@ -85,6 +97,7 @@ fn decode_columns<R: ChunkReader + 'static>(
 ) -> Result<Table, DataError> {
     let cannot = |message: String| DataError::Parquet { file: name.to_owned(), message };
     let failed = |error: ParquetError| cannot(error.to_string());
+    footer::check(headers).map_err(cannot)?;
     let reader = SerializedFileReader::new(input).map_err(failed)?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
@@ -92,6 +105,14 @@ fn decode_columns<R: ChunkReader + 'static>(
         return Err(DataError::TooManyColumns { place: Place::file(name), limit: MAX_COLUMNS });
     }
     let rows = declared_rows(name, metadata, schema.num_columns())?;
+    let values = rows.saturating_mul(schema.num_columns());
+    if values > FREE_VALUES && values as u64 / VALUES_PER_BYTE > headers.len() {
+        return Err(cannot(format!(
+            "found a claim of {values} values in {} bytes, need at most {VALUES_PER_BYTE} values for each byte; if it is right, write the table as CSV",
+            headers.len()
+        )));
+    }
+    let mut pages = Pages::default();
     let mut columns = Vec::new();
     for index in 0..schema.num_columns() {
         let descriptor = schema.column(index);
@@ -112,8 +133,11 @@ fn decode_columns<R: ChunkReader + 'static>(
         for group in 0..metadata.num_row_groups() {
             let about = metadata.row_group(group);
             check_compression(about.column(index).compression()).map_err(cannot)?;
-            pages::check(headers, about.column(index)).map_err(cannot)?;
             let count = usize::try_from(about.num_rows()).unwrap_or_default();
+            if !pages.check(headers, about.column(index), count).map_err(cannot)? {
+                builder = Builder::other(builder.name().to_owned(), DELTA_TEXT.to_owned());
+                break;
+            }
             let values = reader.get_row_group(group).and_then(|group| group.get_column_reader(index));
             let mut sink = Sink { builder: &mut builder, row, kind };
             sink.take(values.map_err(failed)?, count).map_err(cannot)?;

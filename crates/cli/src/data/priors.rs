@@ -1,5 +1,7 @@
 //! Priors of the coefficients: two scales for all, and a TOML file for those that differ.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use toml::Spanned;
@@ -50,15 +52,17 @@ impl Priors {
     pub fn with_file(self, path: &Path) -> Result<Self, DataError> {
         let name = path.display().to_string();
         let cannot = |source| DataError::Read { file: name.clone(), source };
-        let about = std::fs::metadata(path).map_err(cannot)?;
-        if about.is_dir() {
+        if std::fs::metadata(path).map_err(cannot)?.is_dir() {
             return Err(DataError::Directory { file: name });
         }
-        if about.len() > MAX_BYTES {
+        // What a device or a pipe holds is not known before it is read.
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(cannot)?;
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
+        if bytes.len() as u64 > MAX_BYTES {
             let need = "a TOML file of priors, at most 16 MiB";
             return Err(DataError::Format { file: name, found: "a larger file", need });
         }
-        let bytes = std::fs::read(path).map_err(cannot)?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => self.with_toml(&name, text),
             Err(error) => {

@@ -143,8 +143,12 @@ impl<R: BufRead> Records<R> {
         Ok(true)
     }
 
-    /// Whether the line is text with sane line ends.
+    /// Whether the line is text.
     fn check_text(&self) -> Result<(), DataError> {
+        if self.bytes.contains(&0) {
+            let before = self.bytes.iter().take_while(|&&byte| byte != 0).count();
+            return Err(DataError::NotText { place: self.place(self.line), byte: before + 1 });
+        }
         let Err(error) = std::str::from_utf8(&self.bytes) else { return Ok(()) };
         let at = error.valid_up_to();
         let value = self.bytes.get(at).copied().unwrap_or_default();

@@ -39,13 +39,27 @@ impl Table {
             return Err(DataError::Directory { file: name });
         }
         let file = File::open(path).map_err(cannot)?;
+        let before = file.metadata().map_err(cannot)?;
+        let table = Self::read_open(&name, path, &file);
+        // A pipe has no length to compare.
+        if before.is_file() {
+            let after = file.metadata().map_err(cannot)?;
+            let same = before.len() == after.len() && before.modified().ok() == after.modified().ok();
+            if !same {
+                return Err(DataError::Changed { file: name, before: before.len(), after: after.len() });
+            }
+        }
+        table
+    }
+
+    fn read_open(name: &str, path: &Path, file: &File) -> Result<Self, DataError> {
         let mut input = BufReader::with_capacity(1 << 16, Digesting::new(file));
-        let start = input.fill_buf().map_err(cannot)?;
+        let start = input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
         if named || start.starts_with(b"PAR1") {
-            return Self::read_parquet(&name, path);
+            return Self::read_parquet(name, file);
         }
-        Self::from_text(&name, input)
+        Self::from_text(name, input)
     }
 
     /// Reads delimited text, or Parquet, from memory. The name stands in messages.
@@ -110,8 +124,8 @@ impl Table {
     }
 
     #[cfg(feature = "parquet")]
-    fn read_parquet(name: &str, path: &Path) -> Result<Self, DataError> {
-        super::parquet::read(name, path)
+    fn read_parquet(name: &str, file: &File) -> Result<Self, DataError> {
+        super::parquet::read(name, file)
     }
 
     #[cfg(feature = "parquet")]
@@ -120,7 +134,7 @@ impl Table {
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn read_parquet(name: &str, _: &Path) -> Result<Self, DataError> {
+    fn read_parquet(name: &str, _: &File) -> Result<Self, DataError> {
         Err(without_parquet(name))
     }
 
@@ -132,6 +146,7 @@ impl Table {
     fn from_text<R: Read>(name: &str, mut input: BufReader<Digesting<R>>) -> Result<Self, DataError> {
         let start = input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
         refuse_other_formats(name, start)?;
+        refuse_zeros(name, start)?;
         let mut records = Records::new(name, &mut input);
         let Some(header) = records.header()? else {
             return Err(DataError::Empty { file: name.to_owned() });
@@ -172,6 +187,15 @@ fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
         Some((_, found, need)) => Err(DataError::Format { file: name.to_owned(), found, need }),
         None => Ok(()),
     }
+}
+
+/// Bytes of 0 at the beginning of a file, before a line that has no end is read.
+fn refuse_zeros(name: &str, start: &[u8]) -> Result<(), DataError> {
+    let Some(at) = start.iter().position(|&byte| byte == 0) else { return Ok(()) };
+    let before = start.get(..at).unwrap_or_default();
+    let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    let byte = 1 + before.iter().rev().take_while(|&&byte| byte != b'\n').count();
+    Err(DataError::NotText { place: Place::line(name, line), byte })
 }
 
 /// The names of the columns, each there once and fit to be shown.

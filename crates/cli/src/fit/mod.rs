@@ -56,9 +56,8 @@ const CHECKPOINTS: Duration = Duration::from_secs(10);
 
 /// Runs the subcommand.
 pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
-    let stop = stop_signal();
     let pool = threads(options.threads)?;
-    let document = pool.install(|| fit(options, None, &stop))?;
+    let document = pool.install(|| fit(options, None))?;
     tell(&document, options)
 }
 
@@ -108,11 +107,7 @@ fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
 }
 
 /// Fits, and writes the run directory; or goes on with an earlier run. Nothing is written before data and options are known to be good.
-fn fit(
-    options: &FitOptions,
-    earlier: Option<Earlier>,
-    stop: &AtomicBool,
-) -> Result<SummaryDocument, Failure> {
+fn fit(options: &FitOptions, earlier: Option<Earlier>) -> Result<SummaryDocument, Failure> {
     let began = Instant::now();
     check(options)?;
     let mut options = options.clone();
@@ -149,6 +144,9 @@ fn fit(
             priors.for_names(&frame.names)?
         }
     };
+    // Until here there is nothing to keep: a signal ends the program at once, even while it waits for a pipe.
+    let stop = stop_signal();
+    let stop = &*stop;
     let words = Words { file: table.name(), frame: &frame };
     let prior = Prior::normal(&means, &scales).map_err(|error| words.potential(&error))?;
     let rescaling = options.original_scale.then(|| Rescaling::new(&frame)).transpose()?;

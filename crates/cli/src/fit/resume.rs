@@ -3,16 +3,15 @@
 //! What is refused: a version of the program, a configuration or data that are not those of the run, since their draws would be of something
 //! else; and a checkpoint that is not as it was written. Each with what differs.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::config::Config;
-use super::{Begun, FitOptions, again, fit, stop_signal, tell, threads};
+use super::{Begun, FitOptions, again, fit, tell, threads};
 use crate::failure::Failure;
 use crate::output;
-use crate::run::{Checkpoint, Error, Lock, RunDirectory, SummaryDocument};
+use crate::run::{Checkpoint, Error, Lock, MAX_DOCUMENT, RunDirectory, SummaryDocument, read_file};
 
 /// Lines of a changed `config.toml` that are told.
 const TOLD: usize = 3;
@@ -84,7 +83,6 @@ impl Earlier {
 
 /// Runs the subcommand.
 pub(crate) fn run(options: &ResumeOptions) -> Result<(), Failure> {
-    let stop = stop_signal();
     let directory = RunDirectory::open(&options.directory)?;
     if !directory.interrupted() {
         return finished(options, &directory);
@@ -107,7 +105,7 @@ pub(crate) fn run(options: &ResumeOptions) -> Result<(), Failure> {
     };
     let pool = threads(fit_options.threads)?;
     let earlier = Earlier { directory, lock, config, checkpoint };
-    let document = pool.install(|| fit(&fit_options, Some(earlier), &stop))?;
+    let document = pool.install(|| fit(&fit_options, Some(earlier)))?;
     tell(&document, &fit_options)
 }
 
@@ -143,8 +141,8 @@ fn checked(directory: &RunDirectory) -> Result<(Checkpoint, Config), Failure> {
         )));
     }
     let path = directory.config();
-    let text =
-        fs::read_to_string(&path).map_err(|error| Failure::Files(Error::file("read", &path)(error)))?;
+    let text = read_file(&path, MAX_DOCUMENT, "the options of the run")?;
+    let text = String::from_utf8_lossy(&text);
     if text != checkpoint.config {
         return Err(Failure::Usage(format!(
             "{} has changed since the run began: {}. Put back what it was to go on, or run `ridgewalk fit` with the new options and \

@@ -11,7 +11,8 @@
 //! themselves; they are missing until there are any. The file is replaced whole, after the draws it counts are on the disk.
 
 use std::fmt::Write;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -92,8 +93,31 @@ impl Checkpoint {
     /// # Errors
     /// If it cannot be read, or is not as it was written.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(Error::file("read", path))?;
-        parse(&bytes).map_err(|found| Error::format(path, found, NEED))
+        if !fs::metadata(path).map_err(Error::file("read", path))?.is_file() {
+            return Err(Error::format(path, "it is no file", NEED));
+        }
+        let mut file = File::open(path).map_err(Error::file("read", path))?;
+        let length = file.metadata().map_err(Error::file("read", path))?.len();
+        // A checkpoint may be large. What does not begin like one is not read to its end, and one for which there is no room is refused.
+        let mut bytes = Vec::new();
+        let title = (&mut file).take(TITLE.len() as u64).read_to_end(&mut bytes);
+        title.map_err(Error::file("read", path))?;
+        if bytes == TITLE.as_bytes() {
+            let room = usize::try_from(length).ok().and_then(|length| bytes.try_reserve_exact(length).ok());
+            if room.is_none() {
+                return Err(Error::format(path, format!("{length} bytes, more than there is memory for"), NEED));
+            }
+            file.take(length).read_to_end(&mut bytes).map_err(Error::file("read", path))?;
+        }
+        Self::from_bytes(&bytes).map_err(|found| Error::format(path, found, NEED))
+    }
+
+    /// The checkpoint that these are the file's bytes of, or what is wrong with them.
+    ///
+    /// # Errors
+    /// If they are not as they were written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        parse(bytes)
     }
 }
 

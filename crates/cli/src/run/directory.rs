@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
@@ -229,6 +229,8 @@ impl RunDirectory {
 
 /// Files of this name are locked by the process that writes into the directory.
 const LOCK: &str = "lock";
+/// The largest `config.toml`, `summary.json` or document of a store that is read: each has some lines for a coefficient or a chain.
+pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
 /// How the names of files end that are being written.
 const PARTIAL: &str = ".partial";
 
@@ -324,6 +326,21 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         let _ = fs::remove_file(&partial);
         Error::file("write", path)(error)
     })
+}
+
+/// The bytes of a file of at most `limit` bytes. What is no file, such as a pipe that nobody writes to, is not waited for.
+pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<Vec<u8>, Error> {
+    let about = fs::metadata(path).map_err(Error::file("read", path))?;
+    if !about.is_file() {
+        return Err(Error::format(path, "it is no file", need));
+    }
+    if about.len() > limit {
+        return Err(Error::format(path, format!("it has {} bytes, and at most {limit} are read", about.len()), need));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(Error::file("read", path))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(Error::file("read", path))?;
+    Ok(bytes)
 }
 
 /// The new name is on the disk once the directory is.

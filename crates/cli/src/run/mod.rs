@@ -19,6 +19,7 @@ mod zarr;
 pub use checkpoint::{Checkpoint, Head};
 pub use csv::CsvDraws;
 pub use directory::{Lock, RunDirectory, write_atomically};
+pub(crate) use directory::{MAX_DOCUMENT, read_file};
 pub use draws::Draws;
 pub use error::Error;
 pub use report::{ReportInput, report, write_report};

@@ -2,14 +2,13 @@
 //!
 //! The keys of parameters, sampler and problem are a promise; the others may grow. A number that is not finite is `null`.
 
-use std::fs;
 use std::path::Path;
 
 use ridgewalk::diagnostics::Summary;
 use ridgewalk::sampler::Outcome;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::directory::write_atomically;
+use super::directory::{MAX_DOCUMENT, read_file, write_atomically};
 use super::error::Error;
 
 /// `summary.json`.
@@ -336,13 +335,8 @@ impl SummaryDocument {
     /// # Errors
     /// If it cannot be read, or is not such a document.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read(path).map_err(Error::file("read", path))?;
-        serde_json::from_slice(&text).map_err(|error| {
-            Error::format(
-                path,
-                error,
-                "a summary as `ridgewalk fit` writes it (keys parameters, sampler, problem)",
-            )
-        })
+        let need = "a summary as `ridgewalk fit` writes it (keys parameters, sampler, problem)";
+        let text = read_file(path, MAX_DOCUMENT, need)?;
+        serde_json::from_slice(&text).map_err(|error| Error::format(path, error, need))
     }
 }

@@ -339,6 +339,13 @@ impl Looks {
         match (saved, self.target) {
             (None, None) => Ok((first, Memory::default())),
             (Some(saved), Some(_)) => {
+                // 1.5 times 0 or 1 is no more, in whole numbers: looks without end.
+                let least = self.interval.min(2);
+                if saved.interval < least {
+                    let [found, need] =
+                        [saved.interval, least].map(|draws| format!("a look every {draws} draws"));
+                    return Err(Error::Saved { what: "run", found, need });
+                }
                 (self.made, self.interval) = (saved.made, saved.interval);
                 Ok((saved.next.min(self.most), saved.fresh))
             }

@@ -1,12 +1,12 @@
 //! Reading a store of our own back.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ridgewalk::sampler::{Sink, SinkError};
 use serde_json::Value;
 
+use super::super::directory::{MAX_DOCUMENT, read_file};
 use super::super::draws::Draws;
 use super::super::error::Error;
 use super::metadata::{self, Extent, Layout};
@@ -26,8 +26,8 @@ impl Store {
     /// Reads the root's document, which tells everything but the draws.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let document = metadata::document(path, "");
-        let text = fs::read(&document).map_err(Error::file("read", &document))?;
         let need = "the metadata of a store that ridgewalk wrote";
+        let text = read_file(&document, MAX_DOCUMENT, need)?;
         let root: Value =
             serde_json::from_slice(&text).map_err(|error| Error::format(&document, error, need))?;
         parse(&root)
@@ -42,10 +42,11 @@ impl Store {
     /// The names of the coefficients.
     pub(super) fn names(&self) -> Result<Vec<String>, Error> {
         let path = metadata::chunk(&self.path, "posterior/coef", &[0]);
-        let bytes = fs::read(&path).map_err(Error::file("read", &path))?;
+        let need = "a name for each coefficient";
+        let bytes = read_file(&path, MAX_DOCUMENT, need)?;
         metadata::decode_strings(&bytes)
             .filter(|names| names.len() == self.layout.dimension)
-            .ok_or_else(|| Error::format(&path, "no such list", "a name for each coefficient"))
+            .ok_or_else(|| Error::format(&path, "no such list", need))
     }
 
     /// One chunk of a chain, all of it; `None` if it was never written.
@@ -58,14 +59,15 @@ impl Store {
     /// The bytes of a chunk.
     fn bytes(&self, chain: usize, block: usize) -> Result<Option<Vec<u8>>, Error> {
         let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
-        let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(Error::file("read", &path))?,
-        };
+        let need = "as many bytes as the metadata say a chunk has";
         let values = self.layout.block.checked_mul(self.layout.dimension);
-        if values.and_then(|values| values.checked_mul(size_of::<f64>())) != Some(bytes.len()) {
-            let found = format!("{} bytes", bytes.len());
-            return Err(Error::format(&path, found, "as many as the metadata say a chunk has"));
+        let length = values.and_then(|values| values.checked_mul(size_of::<f64>()));
+        let bytes = match read_file(&path, length.unwrap_or_default() as u64, need) {
+            Err(Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read?,
+        };
+        if length != Some(bytes.len()) {
+            return Err(Error::format(&path, format!("{} bytes", bytes.len()), need));
         }
         Ok(Some(bytes))
     }
@@ -117,6 +119,8 @@ fn parse(root: &Value) -> Option<(Layout, Extent)> {
     // The rest of the document is as we write it, or it is another's.
     let same = (one, width) == (1, dimension)
         && block > 0
+        && dimension > 0
+        && chains > 0
         && chains == extent.made.len()
         && draws as u64 == extent.common()
         && metadata::arrays(&layout, &extent)
@@ -229,13 +233,17 @@ impl StoredDraws {
         let length = self.chains().saturating_mul(self.draws());
         let dimension = self.names.len();
         let width = (COLUMNS / length.max(1)).clamp(1, dimension.max(1));
+        // More draws than can be held are more than can be there.
+        let room = |column: &mut Vec<f64>| {
+            column.clear();
+            column.try_reserve_exact(length).map_err(|_| {
+                Error::format(self.store.path(), format!("{length} draws are promised"), "draws that fit into memory")
+            })
+        };
         let mut columns: Vec<Vec<f64>> = Vec::new();
         for first in (0..dimension).step_by(width) {
             columns.resize_with(width.min(dimension - first), Vec::new);
-            columns.iter_mut().for_each(|column| {
-                column.clear();
-                column.reserve_exact(length);
-            });
+            columns.iter_mut().try_for_each(room)?;
             for chain in 0..self.chains() {
                 self.blocks(|block, rows| {
                     let bytes =
