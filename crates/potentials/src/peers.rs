@@ -407,7 +407,8 @@ mod tests {
             for all in group {
                 scope.spawn(move || {
                     let rank = all.rank();
-                    let line = Subset::new(all.clone(), (0..6).filter(|r| r / 2 == rank / 2).collect()).unwrap();
+                    let line =
+                        Subset::new(all.clone(), (0..6).filter(|r| r / 2 == rank / 2).collect()).unwrap();
                     let column = Subset::new(all, (0..6).filter(|r| r % 2 == rank % 2).collect()).unwrap();
                     let (line, column): (&dyn Peers, &dyn Peers) = (&line, &column);
                     let mut sums = [rank as f64];

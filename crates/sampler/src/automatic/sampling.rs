@@ -261,8 +261,8 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         let blocks = (each / block).max(if chains == 1 { 2 } else { 1 });
         let seed = warm.seed ^ STREAMS.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let shared = warm.team.share(&warm.potential);
-        let mut pairs = CoupledChains::new(&shared, &warm.scheme, 1.0, seed, &states)?
-            .whitened(&warm.whitening)?;
+        let mut pairs =
+            CoupledChains::new(&shared, &warm.scheme, 1.0, seed, &states)?.whitened(&warm.whitening)?;
         pairs.drift(DRIFT)?;
         let differences = pairs.measure(blocks * block)?;
         Ok(Some((differences, pairs.gradients())))
