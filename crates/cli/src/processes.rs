@@ -4,6 +4,7 @@
 //! the rows. All of them do the same and come to the same decisions; the first one alone writes files and talks.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ridgewalk::potentials::peers::{Alone, Peers, Subset};
 use ridgewalk::sampler::{self, Team};
@@ -22,12 +23,14 @@ pub(crate) struct Processes {
     all: Arc<dyn Peers>,
     rows: Arc<dyn Peers>,
     chains: Arc<dyn Peers>,
+    /// Whether all know of a failure: there is nothing more to settle.
+    over: Arc<AtomicBool>,
 }
 
 impl Processes {
     /// This one by itself.
     pub(crate) fn alone() -> Self {
-        Self { all: Arc::new(Alone), rows: Arc::new(Alone), chains: Arc::new(Alone) }
+        Self { all: Arc::new(Alone), rows: Arc::new(Alone), chains: Arc::new(Alone), over: Arc::default() }
     }
 
     /// All of them, with the rows in so many shards.
@@ -40,11 +43,12 @@ impl Processes {
         }
         let some = |is_one: &dyn Fn(usize) -> bool| -> Arc<dyn Peers> {
             let members = (0..size).filter(|other| is_one(*other)).collect();
-            Subset::new(Arc::clone(&all), members).map_or_else(|| Arc::new(Alone) as _, |some| Arc::new(some) as _)
+            Subset::new(Arc::clone(&all), members)
+                .map_or_else(|| Arc::new(Alone) as _, |some| Arc::new(some) as _)
         };
         let rows = some(&|other| other / shards == rank / shards);
         let chains = some(&|other| other % shards == rank % shards);
-        Ok(Self { all, rows, chains })
+        Ok(Self { all, rows, chains, over: Arc::default() })
     }
 
     /// Whether this is the one that writes and talks.
@@ -97,9 +101,10 @@ impl Processes {
         self.all.from_first(bytes)
     }
 
-    /// What was done, unless another process failed: then what that one said.
+    /// What was done, unless another process failed: then what that one said. A process that fails may come to a later one of these than
+    /// the others: it is settled once, and then not again.
     pub(crate) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
-        if self.is_alone() {
+        if self.is_alone() || self.over.load(Ordering::Relaxed) {
             return done;
         }
         let said = match &done {
@@ -110,6 +115,7 @@ impl Processes {
             }
         };
         let all = self.all.gather(&said);
+        self.over.store(all.iter().any(|said| said.first() != Some(&WELL)), Ordering::Relaxed);
         let of = |tag: u8| all.iter().find(|said| said.first() == Some(&tag));
         match of(FAILED).or_else(|| of(HEARD)) {
             Some(said) if said.len() > 1 && (done.is_ok() || *said != all[self.all.rank()]) => {
@@ -127,7 +133,9 @@ impl Processes {
             None => Ok(()),
             Some(other) => {
                 let [here, there] = [&all[0], &all[other]].map(|bytes| String::from_utf8_lossy(bytes));
-                Err(Failure::Usage(format!("{what} of process {other} is {there}, and of process 0 {here}: need {need}")))
+                Err(Failure::Usage(format!(
+                    "{what} of process {other} is {there}, and of process 0 {here}: need {need}"
+                )))
             }
         }
     }
@@ -175,8 +183,13 @@ mod tests {
             assert_eq!((beside, first), (rank < 2, rank == 0));
         }
         for shards in [0, 4] {
-            let group: Vec<_> = Threads::group(6).into_iter().map(|p| Processes::grid(Arc::new(p), shards)).collect();
-            assert!(group.iter().all(|grid| matches!(grid, Err(Failure::Usage(text)) if text.contains("divides"))));
+            let group: Vec<_> =
+                Threads::group(6).into_iter().map(|p| Processes::grid(Arc::new(p), shards)).collect();
+            assert!(
+                group
+                    .iter()
+                    .all(|grid| matches!(grid, Err(Failure::Usage(text)) if text.contains("divides")))
+            );
         }
     }
 
@@ -193,7 +206,9 @@ mod tests {
             (failure.code(), failure.to_string())
         });
         assert!(found.iter().all(|said| *said == (1, "the disk is full".to_owned())), "{found:?}");
-        assert!(in_all(3, 3, |rank, processes| processes.settle(Ok(rank))).into_iter().all(|done| done.is_ok()));
+        assert!(
+            in_all(3, 3, |rank, processes| processes.settle(Ok(rank))).into_iter().all(|done| done.is_ok())
+        );
     }
 
     #[test]

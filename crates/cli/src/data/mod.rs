@@ -42,6 +42,7 @@ pub use priors::Priors;
 pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::split_names;
 pub use table::Table;
+pub(crate) use table::digest_of;
 
 /// The largest number of columns that is read.
 pub const MAX_COLUMNS: usize = 100_000;

@@ -364,6 +364,11 @@ pub(crate) fn hex(digest: Sha256) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The digest of some bytes, likewise.
+pub(crate) fn digest_of(bytes: &[u8]) -> String {
+    hex(Sha256::new_with_prefix(bytes))
+}
+
 impl<R: Read> Read for Digesting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.inner.read(buffer)?;

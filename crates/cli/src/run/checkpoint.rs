@@ -93,7 +93,12 @@ impl Checkpoint {
     /// If it cannot be read, or is not as it was written.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(Error::file("read", path))?;
-        parse(&bytes).map_err(|found| Error::format(path, found, NEED))
+        Self::from_bytes(&bytes).map_err(|found| Error::format(path, found, NEED))
+    }
+
+    /// What the bytes of the file say, or what is wrong with them.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        parse(bytes)
     }
 }
 
