@@ -61,6 +61,39 @@ pub(crate) enum Command {
     Lab(crate::lab::LabOptions),
 }
 
+/// Third-order Langevin sampling of log-concave distributions by several processes
+#[derive(Debug, Parser)]
+#[command(name = "ridgewalk-mpi", version, max_term_width = 100)]
+pub(crate) struct SharedArguments {
+    #[command(subcommand)]
+    pub(crate) command: SharedCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SharedCommand {
+    /// A posterior from a data file, as `ridgewalk fit` makes it
+    #[command(
+        after_help = "Examples:\n  mpirun -n 4 ridgewalk-mpi fit wells.csv --response switched --out wells\n  \
+                      mpirun -n 4 ridgewalk-mpi fit part-{}.csv --response y --row-shards 4\n\n\
+                      The first shares out the chains; its draws are those of `ridgewalk fit`, bit for bit. In the second\n\
+                      each process has a part of the rows, here a file of its own. See docs/distributed.md."
+    )]
+    Fit(Box<SharedFitOptions>),
+    /// Go on with a run that was interrupted, by one process or by several
+    #[command(after_help = "Example:\n  mpirun -n 4 ridgewalk-mpi resume ridgewalk-run")]
+    Resume(crate::fit::resume::ResumeOptions),
+}
+
+/// Options of `ridgewalk-mpi fit`.
+#[derive(Debug, Args)]
+pub(crate) struct SharedFitOptions {
+    #[command(flatten)]
+    pub(crate) options: crate::fit::FitOptions,
+    /// Parts that the rows are in; it must divide the number of processes, and the chains are shared out among what remains
+    #[arg(long, value_name = "R", default_value_t = 1)]
+    pub(crate) row_shards: usize,
+}
+
 /// Options of `ridgewalk coefficients`.
 #[derive(Debug, Args)]
 pub(crate) struct CoefficientOptions {

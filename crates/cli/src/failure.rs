@@ -24,6 +24,14 @@ pub(crate) enum Failure {
     /// The run was stopped by a signal, which standard error has told: exit code 130.
     #[error("stopped: {0}")]
     Stopped(String),
+    /// It failed in another process of the run: with the exit code of that one.
+    #[error("{message}")]
+    Elsewhere {
+        /// The exit code.
+        code: u8,
+        /// What that process said.
+        message: String,
+    },
     /// A certificate or a plan was refuted or not found, which standard output tells: exit code 3.
     #[error("not certified")]
     NotCertified,
@@ -50,21 +58,27 @@ impl Failure {
             // Standard error may be closed; the exit code still tells.
             let _ = writeln!(std::io::stderr(), "error: {self}");
         }
+        ExitCode::from(self.code())
+    }
+
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Data(_) => ExitCode::from(2),
+            Self::Elsewhere { code, .. } => *code,
+            Self::Usage(_) | Self::Data(_) => 2,
             Self::Files(
                 crate::run::Error::Exists { .. }
                 | crate::run::Error::NotARun { .. }
                 | crate::run::Error::Busy { .. },
-            ) => ExitCode::from(2),
-            Self::Stopped(_) => ExitCode::from(130),
+            ) => 2,
+            Self::Stopped(_) => 130,
             Self::Files(_)
             | Self::Run(_)
             | Self::NoDraws(_)
             | Self::Claims(_)
             | Self::File { .. }
-            | Self::Output(_) => ExitCode::from(1),
-            Self::NotCertified => ExitCode::from(3),
+            | Self::Output(_) => 1,
+            Self::NotCertified => 3,
         }
     }
 }

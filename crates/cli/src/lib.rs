@@ -25,14 +25,18 @@ mod lab;
 mod output;
 mod plan;
 mod plot;
+mod processes;
 pub mod run;
 mod verify;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
+use ridgewalk::potentials::peers::Peers;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, SharedArguments, SharedCommand};
+use processes::Processes;
 
 /// Reads the arguments of the process, does what they say, and gives the exit code.
 #[must_use]
@@ -53,4 +57,39 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.tell(),
     }
+}
+
+/// What `ridgewalk-mpi` does: `fit` and `resume` as one of several processes, which all call this with the same arguments. The first one talks;
+/// all give the same exit code.
+#[must_use]
+pub fn main_of(all: &Arc<dyn Peers>) -> ExitCode {
+    let first = all.rank() == 0;
+    let arguments = match SharedArguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            if first {
+                // Standard error may be closed; the exit code still tells.
+                let _ = error.print();
+            }
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let done = agree_on_arguments(all).and_then(|()| match arguments.command {
+        SharedCommand::Fit(shared) => fit::run_shared(all, &shared.options, shared.row_shards),
+        SharedCommand::Resume(options) => fit::resume::run_shared(all, &options),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if first => failure.tell(),
+        Err(failure) => ExitCode::from(failure.code()),
+    }
+}
+
+/// An error unless all processes are one program and were asked for the same.
+fn agree_on_arguments(all: &Arc<dyn Peers>) -> Result<(), failure::Failure> {
+    let together = Processes::grid(Arc::clone(all), 1)?;
+    together.same("the version", env!("CARGO_PKG_VERSION"), "one version of the program everywhere")?;
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    together.same("the command", &format!("`{}`", words.join(" ")), "the same everywhere")
 }

@@ -145,7 +145,6 @@ impl<F: Family> Ridge<'_, F> {
             for (task, sums) in sums.chunks(sums_size).enumerate() {
                 unpack(sums, spans.get(task / blocks), d, out, values.as_deref_mut());
             }
-            out.par_chunks_mut(d).enumerate().for_each(|(chain, out)| self.finish(&paths, chain, out));
         } else {
             for span in spans.all() {
                 pack(&paths.of(span), span, packed);
@@ -154,6 +153,14 @@ impl<F: Family> Ridge<'_, F> {
                     unpack(sums, span, d, out, values.as_deref_mut());
                 }
             }
+        }
+        self.peers().sum(out);
+        if let Some(values) = values {
+            self.peers().sum(values);
+        }
+        if shared {
+            out.par_chunks_mut(d).enumerate().for_each(|(chain, out)| self.finish(&paths, chain, out));
+        } else {
             for (chain, out) in out.chunks_mut(d).enumerate() {
                 self.finish(&paths, chain, out);
             }
@@ -340,6 +347,10 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
     fn shares_out(&self, chains: usize) -> bool {
         // Fewer blocks would leave a thread waiting for the last one.
         self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains)
+    }
+
+    fn collective(&self) -> bool {
+        self.peers().size() > 1
     }
 }
 

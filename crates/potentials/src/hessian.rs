@@ -31,13 +31,28 @@ impl<F: Family> Ridge<'_, F> {
     pub fn hessian(&self, point: &[f64]) -> Result<Vec<f64>, Error> {
         length("the point", point.len(), self.dimension())?;
         let curvatures = self.row_curvatures(&self.predictors(point));
-        let mut hessian = gram(self.design(), &curvatures);
+        let mut hessian = self.gram(&curvatures);
         self.quadratic().add_to(&mut hessian);
         if hessian.iter().all(|h| h.is_finite()) {
             Ok(hessian)
         } else {
             Err(Error::NotFinite { what: "the Hessian", point: point.to_vec() })
         }
+    }
+
+    /// Aᵀ diag(c) A over the rows of all processes.
+    pub(crate) fn gram(&self, c: &[f64]) -> Vec<f64> {
+        let mut matrix = gram(self.design(), c);
+        self.peers().sum(&mut matrix);
+        matrix
+    }
+
+    /// sum += Aᵀ c over the rows of all processes.
+    pub(crate) fn add_backward(&self, c: &[f64], sum: &mut [f64]) {
+        let mut here = vec![0.0; sum.len()];
+        add_backward(self.design(), c, &mut here);
+        self.peers().sum(&mut here);
+        sum.iter_mut().zip(here).for_each(|(sum, here)| *sum += here);
     }
 
     /// The linear predictors of all rows, offsets included.
@@ -98,14 +113,14 @@ pub(crate) fn forward(design: &Design<'_>, x: &[f64]) -> Vec<f64> {
 }
 
 /// sum += Aᵀ c.
-pub(crate) fn add_backward(design: &Design<'_>, c: &[f64], sum: &mut [f64]) {
+fn add_backward(design: &Design<'_>, c: &[f64], sum: &mut [f64]) {
     for (row, &c) in c.iter().enumerate() {
         visit(design, row, |k, a| sum[k] += c * a);
     }
 }
 
 /// Aᵀ diag(c) A, d rows of d, exactly symmetric.
-pub(crate) fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
+fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
     let d = design.columns();
     let mut out = vec![0.0; d * d];
     match design {

@@ -6,6 +6,7 @@
 //! - [`Ridge::mode`] and [`ModeSearch`]: the mode, by Newton's method or from gradients alone, and whether a posterior exists at all:
 //!   [`Properness`] where it does, [`Impropriety`] with the columns concerned where it does not.
 //! - [`Whitening`]: coordinates in which a posterior is nearly round; a whitened `Ridge` is a `Ridge`.
+//! - [`peers`]: processes that share the rows of a `Ridge`, or the chains, among them.
 //! - [`families`]: for each observation a convex function u of the linear predictor, with the mean of its derivative over any
 //!   segment, accurate to a few units in the last place. These means are what makes line integrals exact.
 //!
@@ -46,6 +47,7 @@ mod mode;
 mod narrow;
 mod normal;
 mod pass;
+pub mod peers;
 mod prior;
 mod properness;
 mod quadratic;

@@ -57,6 +57,11 @@ pub trait LineIntegral {
         let _ = chains;
         false
     }
+
+    /// Whether a call is a meeting of several processes. Calls must then be the same in all of them, in one order: one at a time.
+    fn collective(&self) -> bool {
+        false
+    }
 }
 
 /// Working space for [`LineIntegral::integrate`].

@@ -1,11 +1,13 @@
 //! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in closed form.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::design::Design;
 use crate::error::{Error, length};
 use crate::families::{Family, NO_TRIALS, Observation, WHOLE_TRIALS};
 use crate::pass::Terms;
+use crate::peers::{Alone, Peers};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
 
@@ -32,6 +34,10 @@ pub struct Ridge<'a, F> {
     /// Empty where all are 0.
     offsets: Vec<f64>,
     quadratic: Quadratic,
+    /// Those that have the other rows.
+    peers: Arc<dyn Peers>,
+    /// Rows of all of them.
+    all_rows: usize,
 }
 
 impl<'a, F: Family> Ridge<'a, F> {
@@ -75,7 +81,17 @@ impl<'a, F: Family> Ridge<'a, F> {
             observations.push(y);
         }
         let quadratic = Quadratic::Diagonal(prior);
-        Ok(Self { design, family, observations, weights: Vec::new(), offsets: Vec::new(), quadratic })
+        let all_rows = observations.len();
+        Ok(Self {
+            design,
+            family,
+            observations,
+            weights: Vec::new(),
+            offsets: Vec::new(),
+            quadratic,
+            peers: Arc::new(Alone),
+            all_rows,
+        })
     }
 
     /// The same model with each row counted so many times.
@@ -105,6 +121,17 @@ impl<'a, F: Family> Ridge<'a, F> {
         Ok(self)
     }
 
+    /// The model of the rows of several processes, of which this one has its own: every sum over rows is from now on one over all of them, the
+    /// same to the last bit in each. All have the same family, columns and prior, and ask the same questions in the same order.
+    #[must_use]
+    pub fn with_peers(self, peers: Arc<dyn Peers>) -> Self {
+        let mut rows = [self.observations.len() as f64];
+        peers.sum(&mut rows);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let all_rows = rows[0] as usize;
+        Self { peers, all_rows, ..self }
+    }
+
     /// The same observations and weights with a design, quadratic part and offsets in other coordinates.
     pub(crate) fn with_coordinates<'b>(
         &self,
@@ -122,6 +149,8 @@ impl<'a, F: Family> Ridge<'a, F> {
             weights: self.weights.clone(),
             offsets: Vec::new(),
             quadratic,
+            peers: Arc::clone(&self.peers),
+            all_rows: self.all_rows,
         };
         model.with_offsets(offsets)
     }
@@ -146,6 +175,24 @@ impl<'a, F: Family> Ridge<'a, F> {
         &self.observations
     }
 
+    /// Those that have the other rows.
+    pub(crate) fn peers(&self) -> &dyn Peers {
+        &*self.peers
+    }
+
+    /// What counts once in a sum over all processes: as it is in the first, 0 in the others.
+    pub(crate) fn once(&self, mut numbers: Vec<f64>) -> Vec<f64> {
+        if self.peers.rank() > 0 {
+            numbers.fill(0.0);
+        }
+        numbers
+    }
+
+    /// Rows of all processes.
+    pub(crate) fn all_rows(&self) -> usize {
+        self.all_rows
+    }
+
     pub(crate) fn quadratic(&self) -> &Quadratic {
         &self.quadratic
     }
@@ -161,7 +208,9 @@ impl<'a, F: Family> Ridge<'a, F> {
                 self.weight(row) * self.family.value(self.predictor(row, point), self.observations[row])
             })
             .sum();
-        Ok(sum + self.quadratic.value(point))
+        let mut sum = [sum];
+        self.peers.sum(&mut sum);
+        Ok(sum[0] + self.quadratic.value(point))
     }
 
     pub(crate) fn predictor(&self, row: usize, point: &[f64]) -> f64 {

@@ -13,6 +13,7 @@ use crate::kernels::Kernel;
 use crate::outcome::{ChainReport, Outcome, Progress, Status};
 use crate::saved::SavedRun;
 use crate::sink::Sink;
+use crate::team::{Agenda, Team};
 
 /// How long the chains go on between two looks at the stop signal.
 const LEG: Duration = Duration::from_millis(50);
@@ -39,6 +40,7 @@ pub struct Sampler<'a> {
     stop: Option<&'a AtomicBool>,
     progress: Option<Tell<'a>>,
     pub(crate) saving: Option<Saving>,
+    pub(crate) team: Team,
 }
 
 #[derive(Debug)]
@@ -75,6 +77,7 @@ impl<'a> Sampler<'a> {
             stop: None,
             progress: None,
             saving: None,
+            team: Team::default(),
         }
     }
 
@@ -142,6 +145,14 @@ impl<'a> Sampler<'a> {
         self
     }
 
+    /// Processes that make this run together, each with its share of the chains; every one of them is told all draws. The draws are those
+    /// of a run by one process.
+    #[must_use]
+    pub fn team(mut self, team: &Team) -> Self {
+        self.team = team.clone();
+        self
+    }
+
     /// The sink is given the state of the run ([`Sink::checkpoint`]): when it begins, then at least this often, in short runs more often,
     /// and when it is stopped. Less often where saving would take more than a twentieth of the time. When this is done depends on the clock;
     /// the draws do not.
@@ -180,7 +191,7 @@ impl<'a> Sampler<'a> {
                 points.clone()
             }
         };
-        Ensemble::new(self.potential, self.seed, &starts, self.kernel.smoothness())
+        Ensemble::new(self.potential, self.seed, &starts, self.kernel.smoothness())?.with_team(&self.team)
     }
 
     /// Makes what is left of the run, given chains that were stopped or restored on the way. Their draws are those of a run that was not
@@ -195,6 +206,23 @@ impl<'a> Sampler<'a> {
             return Err(Error::Ensemble { got: ensemble.chains(), need: self.chains });
         }
         length("a state of the ensemble", ensemble.dimension(), self.potential.dimension())?;
+        match self.make(ensemble, sink, steps) {
+            Err(Error::Elsewhere) => Err(Error::Elsewhere),
+            // A process that fails tells the others before it ends, so that none waits for it.
+            done => match self.team.agree(Agenda { failed: done.is_err(), ..Agenda::default() }) {
+                Some(_) => done,
+                None => done.and(Err(Error::Elsewhere)),
+            },
+        }
+    }
+
+    /// Whatever fails, fails between two agreements: all processes are then about to agree on how to go on.
+    fn make(
+        &mut self,
+        ensemble: &mut Ensemble<'_>,
+        sink: &mut dyn Sink,
+        steps: u64,
+    ) -> Result<Outcome, Error> {
         let began = Instant::now();
         let mut kept = 0;
         sink.begin(self.chains, ensemble.dimension()).map_err(|source| Error::Sink { kept, source })?;
@@ -202,12 +230,19 @@ impl<'a> Sampler<'a> {
         let mut stopped = false;
         let mut told = Instant::now();
         while ensemble.steps() < steps && ensemble.running() > 0 {
-            if self.stop.is_some_and(|signal| signal.load(Ordering::Relaxed)) {
+            let stop = self.stop.is_some_and(|signal| signal.load(Ordering::Relaxed));
+            if !stop {
+                self.save(ensemble, sink, kept, false)?;
+            }
+            let wanted = Agenda { steps: pace.steps, stop, failed: false };
+            let agreed = self.team.agree(wanted).ok_or(Error::Elsewhere)?;
+            if agreed.stop {
                 stopped = true;
                 break;
             }
-            self.save(ensemble, sink, kept, false)?;
-            pace.measure(steps - ensemble.steps(), |leg| ensemble.leg(self.kernel, leg, Some(self.schedule)));
+            pace.steps = agreed.steps;
+            let (left, schedule) = (steps - ensemble.steps(), self.schedule);
+            pace.measure(left, |leg| ensemble.leg(self.kernel, leg, schedule))?;
             ensemble.deliver(sink, &mut kept)?;
             if told.elapsed() >= LEG {
                 sink.flush().map_err(|source| Error::Sink { kept, source })?;
@@ -298,16 +333,17 @@ impl Pace {
     }
 
     /// Makes the next steps, at most `left`.
-    fn measure(&mut self, left: u64, make: impl FnOnce(u64)) {
+    fn measure<E>(&mut self, left: u64, make: impl FnOnce(u64) -> Result<(), E>) -> Result<(), E> {
         let steps = self.steps.min(left);
         let began = Instant::now();
-        make(steps);
+        make(steps)?;
         let took = began.elapsed();
         if took < LEG / 2 {
             self.steps = steps.saturating_mul(2).min(self.most);
         } else if took > LEG * 2 {
             self.steps = (steps / 2).max(1);
         }
+        Ok(())
     }
 }
 

@@ -7,12 +7,14 @@ use ridgewalk_potentials::LineIntegral;
 
 use crate::acceptance::Acceptance;
 use crate::batch::{Batch, State};
+use crate::codec::Code;
 use crate::error::{Error, length, positive};
-use crate::group::{Chain, Group, Schedule};
+use crate::group::{Chain, Group, Schedule, Waiting};
 use crate::kernels::Kernel;
 use crate::noise::Stream;
 use crate::outcome::ChainEnd;
 use crate::sink::Sink;
+use crate::team::Team;
 
 /// The most chains that take their steps together: as many as the potentials' passes over data take at a time.
 const WIDEST: usize = 32;
@@ -27,6 +29,8 @@ pub struct Ensemble<'a> {
     chains: usize,
     steps: u64,
     groups: Vec<Group>,
+    /// Processes that have other chains.
+    team: Team,
 }
 
 impl fmt::Debug for Ensemble<'_> {
@@ -140,13 +144,35 @@ impl<'a> Ensemble<'a> {
             }
             length("the gradient of a chain", saved.gradient.as_ref().map_or(d, Vec::len), d)?;
         }
-        let mut ensemble = Self { potential, seed, chains: chains.len(), steps, groups: Vec::new() };
-        // No group so wide that threads would be left without one, unless the potential has work for them all.
-        let together = ensemble.chains.min(WIDEST);
-        let threads = if potential.shares_out(together) { 1 } else { rayon::current_num_threads() };
-        let width = ensemble.chains.div_ceil(threads).clamp(1, WIDEST);
+        let team = Team::default();
+        let mut ensemble = Self { potential, seed, chains: chains.len(), steps, groups: Vec::new(), team };
+        let width = ensemble.width(chains.len());
         ensemble.regroup(chains, width)?;
         Ok(ensemble)
+    }
+
+    /// How many of so many chains take their steps together.
+    fn width(&self, chains: usize) -> usize {
+        if self.potential.collective() {
+            // One call at a time: all in one.
+            return chains.max(1);
+        }
+        // No group so wide that threads would be left without one, unless the potential has work for them all.
+        let together = chains.min(WIDEST);
+        let threads = if self.potential.shares_out(together) { 1 } else { rayon::current_num_threads() };
+        chains.div_ceil(threads).clamp(1, WIDEST)
+    }
+
+    /// The same chains shared out among processes that all have this ensemble: each advances its own in [`Ensemble::leg`].
+    pub(crate) fn with_team(mut self, team: &Team) -> Result<Self, Error> {
+        if team.chains().size() == 1 {
+            return Ok(self);
+        }
+        self.team = team.clone();
+        let most = self.team.shares(self.chains).iter().map(std::ops::Range::len).max().unwrap_or(0);
+        let (chains, width) = (self.snapshot().chains, self.width(most));
+        self.regroup(chains, width)?;
+        Ok(self)
     }
 
     /// The same chains in groups of another width, 1 or more. This changes the speed and nothing else.
@@ -164,8 +190,19 @@ impl<'a> Ensemble<'a> {
 
     fn regroup(&mut self, chains: Vec<SavedChain>, width: usize) -> Result<(), Error> {
         self.groups.clear();
-        let d = self.potential.dimension();
-        for (first, members) in (0..).step_by(width).zip(chains.chunks(width)) {
+        for share in self.team.shares(chains.len()) {
+            for (first, members) in (share.start..).step_by(width).zip(chains[share].chunks(width)) {
+                let group = self.group(first, members)?;
+                self.groups.push(group);
+            }
+        }
+        Ok(())
+    }
+
+    /// Chains whose numbers follow each other, from `first` on.
+    fn group(&self, first: usize, members: &[SavedChain]) -> Result<Group, Error> {
+        {
+            let d = self.potential.dimension();
             let (mut active, mut ended) = (Vec::new(), Vec::new());
             let mut now = Batch::new(d, members.iter().filter(|saved| saved.end.is_none()).count())?;
             for (number, saved) in (first..).zip(members) {
@@ -182,9 +219,8 @@ impl<'a> Ensemble<'a> {
             let running = members.iter().filter(|saved| saved.end.is_none());
             let stored: Vec<_> = running.map(|saved| (saved.gradient.as_deref(), saved.value)).collect();
             now.set_gradients(&stored);
-            self.groups.push(Group::new(first, active, ended, now));
+            Ok(Group::new(first, active, ended, now))
         }
-        Ok(())
     }
 
     /// The number of chains, those that ended included.
@@ -239,18 +275,65 @@ impl<'a> Ensemble<'a> {
 
     /// Makes steps. Chains that fail on the way end; [`Ensemble::end`] tells how.
     pub fn advance(&mut self, kernel: &dyn Kernel, steps: u64) {
-        self.leg(kernel, steps, None);
+        self.step(kernel, steps, None);
+        self.steps += steps;
     }
 
-    /// Makes steps and stores the draws among them with the chains.
-    pub(crate) fn leg(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Option<Schedule>) {
-        let potential = self.potential;
-        if let [group] = self.groups.as_mut_slice() {
-            group.advance(potential, kernel, steps, schedule);
-        } else {
-            self.groups.par_iter_mut().for_each(|group| group.advance(potential, kernel, steps, schedule));
-        }
+    /// Makes steps and stores the draws among them with the chains. Those of other processes are what these found.
+    pub(crate) fn leg(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Schedule) -> Result<(), Error> {
+        self.step(kernel, steps, Some(schedule));
         self.steps += steps;
+        if self.team.chains().size() > 1 { self.meet() } else { Ok(()) }
+    }
+
+    /// Advances the chains of this process.
+    fn step(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Option<Schedule>) {
+        let potential = self.potential;
+        let mine = self.team.chains().share(self.chains);
+        let groups = self.groups.iter_mut().filter(|group| mine.contains(&group.first));
+        match groups.collect::<Vec<_>>().as_mut_slice() {
+            [group] => group.advance(potential, kernel, steps, schedule),
+            groups => {
+                groups.par_iter_mut().for_each(|group| group.advance(potential, kernel, steps, schedule));
+            }
+        }
+    }
+
+    /// Tells the other processes where the chains of this one are, with the draws that wait, and hears of theirs.
+    fn meet(&mut self) -> Result<(), Error> {
+        let mine = self.team.chains().share(self.chains);
+        let mut bytes = Vec::new();
+        for group in self.groups.iter().filter(|group| mine.contains(&group.first)) {
+            let mut members: Vec<(usize, SavedChain)> = group.saved().collect();
+            members.sort_by_key(|(number, _)| *number);
+            for ((_, saved), waiting) in members.iter().zip(&group.waiting) {
+                saved.put(&mut bytes);
+                let (points, first) = waiting.parts();
+                points.put(&mut bytes);
+                first.put(&mut bytes);
+            }
+        }
+        let all = self.team.chains().gather(&bytes);
+        for (share, bytes) in self.team.shares(self.chains).into_iter().zip(all) {
+            if share == mine {
+                continue;
+            }
+            let mut left = bytes.as_slice();
+            for at in 0..self.groups.len() {
+                let (first, count) = (self.groups[at].first, self.groups[at].waiting.len());
+                if !share.contains(&first) {
+                    continue;
+                }
+                let (mut members, mut waiting) = (Vec::new(), Vec::new());
+                for _ in 0..count {
+                    members.push(SavedChain::take(&mut left)?);
+                    waiting.push(Waiting::new(Code::take(&mut left)?, Code::take(&mut left)?));
+                }
+                self.groups[at] = self.group(first, &members)?;
+                self.groups[at].waiting = waiting;
+            }
+        }
+        Ok(())
     }
 
     /// Hands the draws that are waiting to a sink, draw by draw, and counts them in `kept`. Those that it does not take go on waiting.
@@ -293,19 +376,7 @@ impl<'a> Ensemble<'a> {
     /// What is needed to go on later, or elsewhere.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let mut all: Vec<(usize, SavedChain)> = self
-            .groups
-            .iter()
-            .flat_map(Group::states)
-            .map(|(chain, state, gradient, value)| {
-                let Chain { stream, steps, gradients, acceptance, end, .. } = chain;
-                let (position, end) = (stream.position(), end.clone());
-                let (steps, gradients, acceptance) = (*steps, *gradients, *acceptance);
-                let saved =
-                    SavedChain { state, gradient, value, position, steps, gradients, acceptance, end };
-                (chain.number, saved)
-            })
-            .collect();
+        let mut all: Vec<(usize, SavedChain)> = self.groups.iter().flat_map(Group::saved).collect();
         all.sort_by_key(|(number, _)| *number);
         let chains = all.into_iter().map(|(_, saved)| saved).collect();
         Snapshot { seed: self.seed, steps: self.steps, chains }

@@ -123,6 +123,9 @@ pub enum Error {
         /// Why, in the sink's words.
         source: SinkError,
     },
+    /// Another process of the [`Team`](crate::Team) has failed, which tells why.
+    #[error("another process of the run has failed")]
+    Elsewhere,
     /// γ, ξ, η or L is not usable.
     #[error(transparent)]
     Coefficients(#[from] ridgewalk_coefficients::Error),

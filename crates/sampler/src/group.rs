@@ -7,6 +7,7 @@ use ridgewalk_potentials::LineIntegral;
 
 use crate::acceptance::Acceptance;
 use crate::batch::{Batch, State};
+use crate::ensemble::SavedChain;
 use crate::error::panic_message;
 use crate::kernels::{Kernel, Workspace};
 use crate::noise::{Buffer, Noise, Stream};
@@ -52,6 +53,16 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
+    /// So many numbers of draws that follow each other, the first of which has the number `first`.
+    pub(crate) fn new(points: Vec<f64>, first: u64) -> Self {
+        Self { points, first, given: 0 }
+    }
+
+    /// What [`Waiting::new`] takes.
+    pub(crate) fn parts(&self) -> (&Vec<f64>, u64) {
+        (&self.points, self.first)
+    }
+
     /// The numbers of the draws.
     pub(crate) fn draws(&self, dimension: usize) -> Range<u64> {
         self.first..self.first + (self.points.len() / dimension) as u64
@@ -213,8 +224,19 @@ impl Group {
         }
     }
 
+    /// Every chain by its number, as it is stored; in no order.
+    pub(crate) fn saved(&self) -> impl Iterator<Item = (usize, SavedChain)> {
+        self.states().map(|(chain, state, gradient, value)| {
+            let Chain { stream, steps, gradients, acceptance, end, .. } = chain;
+            let (position, end) = (stream.position(), end.clone());
+            let (steps, gradients, acceptance) = (*steps, *gradients, *acceptance);
+            let saved = SavedChain { state, gradient, value, position, steps, gradients, acceptance, end };
+            (chain.number, saved)
+        })
+    }
+
     /// Every chain with the state it has, or last had, and the gradient and the value there if they are stored.
-    pub(crate) fn states(&self) -> impl Iterator<Item = (&Chain, State, Option<Vec<f64>>, Option<f64>)> {
+    fn states(&self) -> impl Iterator<Item = (&Chain, State, Option<Vec<f64>>, Option<f64>)> {
         let active = self.active.iter().enumerate().map(|(slot, chain)| {
             let gradient = self.now.gradient().map(|all| all[self.now.range(slot)].to_vec());
             (chain, self.now.copy_of(slot), gradient, self.now.values().map(|values| values[slot]))

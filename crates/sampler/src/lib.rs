@@ -6,6 +6,7 @@
 //! - [`CoupledChains`]: two step sizes on one Brownian path, which tells the bias of the longer.
 //! - [`automatic`]: a warm-up that needs no parameters.
 //! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal and progress.
+//! - [`Team`]: several processes that share the chains of a run.
 //! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which a run that was interrupted goes on bit for bit.
 //!
 //! ```
@@ -57,6 +58,7 @@ mod noise;
 mod outcome;
 mod saved;
 mod sink;
+mod team;
 
 pub use acceptance::{Acceptance, Proposal};
 pub use batch::{Batch, Fields, State};
@@ -73,3 +75,4 @@ pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, Outcome, Progress, Status, Why};
 pub use saved::{SavedLooks, SavedRun, SavedWarmUp};
 pub use sink::{InOriginal, Memory, Sink, SinkError};
+pub use team::Team;

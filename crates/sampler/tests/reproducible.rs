@@ -1,11 +1,19 @@
-//! The same seed gives the same draws bit for bit: for 1 or many threads, in batches of any size, with or without an interruption.
+//! The same seed gives the same draws bit for bit: for 1 or many threads or processes, in batches of any size, with or without an
+//! interruption.
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use common::{Quadratic, all_kernels, parameters, small_run};
 use ridgewalk_potentials::families::Logistic;
+use ridgewalk_potentials::peers::{Counted, Peers, Subset, Threads, share_of};
 use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge};
-use ridgewalk_sampler::{Ensemble, Kernel, Memory, Sampler, Snapshot, Symmetric, ThirdOrder};
+use ridgewalk_sampler::automatic::{Length, Sampled, WarmUp};
+use ridgewalk_sampler::{
+    Ensemble, Error, Kernel, Memory, Sampler, Sink, SinkError, Snapshot, Symmetric, Team, ThirdOrder,
+};
 
 /// A logistic posterior with its own tiles, sums and line integrals.
 fn logistic() -> Ridge<'static, Logistic> {
@@ -235,4 +243,142 @@ fn draws_come_in_an_order_that_depends_on_nothing() {
     let expected: Vec<(usize, u64)> =
         (0..300).flat_map(|draw| (0..20).map(move |chain| (chain, draw))).collect();
     assert_eq!(order.0, expected);
+}
+
+/// Some of the rows of [`logistic`].
+fn rows(range: std::ops::Range<usize>) -> Ridge<'static, Logistic> {
+    let values: Vec<f64> = (5 * range.start..5 * range.end).map(|i| (i as f64 * 1.7).sin()).collect();
+    let design = Dense::new(range.len(), 5, values).unwrap();
+    let responses: Vec<f64> = range.map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+    Ridge::new(design, Logistic, &responses, Prior::centred(5, 2.0).unwrap()).unwrap()
+}
+
+/// Does something in a grid of threads as if they were processes: with the rows of each, and the team.
+fn in_grid<T: Send>(
+    groups: usize,
+    shards: usize,
+    work: impl Fn(usize, Ridge<'static, Logistic>, Team) -> T + Sync,
+) -> Vec<T> {
+    let size = groups * shards;
+    let processes: Vec<Arc<dyn Peers>> =
+        Threads::group(size).into_iter().map(|peers| Arc::new(peers) as _).collect();
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads = processes.into_iter().map(|all| {
+            scope.spawn(move || {
+                let (rank, of) = (all.rank(), |member: &dyn Fn(usize) -> bool| {
+                    Arc::new(Subset::new(all.clone(), (0..size).filter(|r| member(*r)).collect()).unwrap())
+                });
+                let of_rows = of(&|r| r / shards == rank / shards);
+                let of_chains = of(&|r| r % shards == rank % shards);
+                let model = rows(share_of(60, rank % shards, shards)).with_peers(of_rows);
+                on_threads(1, || work(rank, model, Team::new(all.clone(), of_chains)))
+            })
+        });
+        threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn warmed_up_run(model: &Ridge<'static, Logistic>, team: &Team, length: Length) -> (Memory, Sampled) {
+    let mut memory = Memory::default();
+    let warm = WarmUp::new(model).seed(3).chains(7).draws(300).team(team).run().unwrap();
+    let mut sampled = warm.run(length).keep(&mut memory).unwrap();
+    sampled.outcome.seconds = 0.0;
+    (memory, sampled)
+}
+
+#[test]
+fn processes_that_share_the_chains_make_the_run_of_one() {
+    for length in [Length::Draws(300), Length::Ess { target: 2500.0, most: 900 }] {
+        let alone = warmed_up_run(&logistic(), &Team::default(), length);
+        for groups in [2, 3, 7] {
+            for found in in_grid(groups, 1, |_, model, team| warmed_up_run(&model, &team, length)) {
+                assert!(found.0 == alone.0, "{groups}: other draws");
+                assert_eq!(found.1, alone.1, "{groups}");
+            }
+        }
+    }
+}
+
+/// The chains contract, so that what rounding changes in a sum stays as small as it is.
+#[test]
+fn processes_that_share_the_rows_differ_from_one_by_rounding_and_not_from_run_to_run() {
+    let length = Length::Draws(300);
+    let (alone, _) = warmed_up_run(&logistic(), &Team::default(), length);
+    for (groups, shards) in [(1, 2), (1, 3), (1, 4), (2, 2)] {
+        let runs = || in_grid(groups, shards, |_, model, team| warmed_up_run(&model, &team, length));
+        let (first, again) = (runs(), runs());
+        assert!(first.iter().chain(&again).all(|found| *found == first[0]), "{groups} x {shards}");
+        let memory = &first[0].0;
+        for chain in 0..7 {
+            let far = memory.chain(chain).iter().zip(alone.chain(chain)).map(|(a, b)| (a - b).abs());
+            let far = far.fold(0.0, f64::max);
+            assert!(far < 1e-11, "{groups} x {shards}, chain {chain}: {far:e}");
+        }
+        assert!(memory != &alone, "{groups} x {shards}: sums in another order are others");
+    }
+}
+
+#[test]
+fn a_step_sends_as_many_bytes_as_it_has_sums() {
+    // A step of the symmetric kernel has one gradient, that of all chains in one message to each of log2(shards) others; d = 5, C = 9.
+    for (shards, rounds) in [(2, 1), (4, 2), (8, 3)] {
+        let processes: Vec<_> =
+            Threads::group(shards).into_iter().map(|peers| Arc::new(Counted::new(peers))).collect();
+        std::thread::scope(|scope| {
+            for counted in &processes {
+                scope.spawn(move || {
+                    let model = rows(share_of(60, counted.rank(), shards)).with_peers(counted.clone());
+                    let kernel = Symmetric::new(parameters(1.0, 2.0, 0.4), 8.0).unwrap();
+                    let mut ensemble = Ensemble::new(&model, 4, &[0.1; 45], 8.0).unwrap();
+                    ensemble.advance(&kernel, 1);
+                    let before = counted.sent();
+                    ensemble.advance(&kernel, 50);
+                    let [messages, bytes] = counted.sent();
+                    assert_eq!(messages - before[0], 50 * rounds);
+                    assert_eq!(bytes - before[1], 50 * rounds * 8 * 5 * 9);
+                });
+            }
+        });
+    }
+}
+
+/// A sink that takes so many draws.
+struct Narrow(u64);
+
+impl Sink for Narrow {
+    fn begin(&mut self, _: usize, _: usize) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn keep(&mut self, _: usize, _: u64, _: &[f64]) -> Result<(), SinkError> {
+        self.0 = self.0.checked_sub(1).ok_or("the disk is full")?;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_process_that_fails_or_is_stopped_ends_the_run_of_all() {
+    let kernel = Symmetric::new(parameters(1.0, 2.0, 0.4), 8.0).unwrap();
+    for (groups, shards) in [(3, 1), (2, 2)] {
+        let ended = in_grid(groups, shards, |rank, model, team| {
+            let mut sink = Narrow(if rank == 1 { 100 } else { u64::MAX });
+            Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).run(&mut sink).unwrap_err()
+        });
+        for (rank, error) in ended.iter().enumerate() {
+            let sink = matches!(error, Error::Sink { .. });
+            assert_eq!((sink, matches!(error, Error::Elsewhere)), (rank == 1, rank != 1), "{error}");
+        }
+        let steps = in_grid(groups, shards, |rank, model, team| {
+            let stop = AtomicBool::new(false);
+            let mut sampler = Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).stop(&stop);
+            let told = |progress: &ridgewalk_sampler::Progress| {
+                stop.store(rank == 1 && progress.steps > 20, Ordering::Relaxed);
+            };
+            let outcome = sampler.progress(told).run(&mut Narrow(u64::MAX)).unwrap();
+            assert!(outcome.stopped);
+            outcome.chains.iter().map(|chain| chain.steps).collect::<Vec<_>>()
+        });
+        assert!(steps.iter().all(|other| *other == steps[0] && other[0] == other[4]), "{steps:?}");
+    }
 }

@@ -343,6 +343,15 @@ pub enum DataError {
         /// How many had missing values.
         dropped: usize,
     },
+    /// A column that is of numbers in one part of the rows and of text in another.
+    #[error("{place}: found numbers in one part of the rows and texts in another, need one of the two")]
+    Parts {
+        /// The column.
+        place: Box<Place>,
+    },
+    /// Another process could not use its part of the data, and tells why.
+    #[error("another process could not use its part of the data")]
+    Elsewhere,
     /// A predictor that does not vary.
     #[error("{place}: found {} in every row, need values that differ{reason}; leave the column out with --predictors", quoted(.value))]
     Constant {

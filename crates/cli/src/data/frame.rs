@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 
+use ridgewalk::potentials::peers::{Alone, Peers};
+
 use super::column::{Cells, Column};
 use super::error::{DataError, MissingIn};
+use super::parts::{agreed, range, total};
 use super::place::{NAME_SHOWN, Place, Row, listed, number, shown};
 use super::question::{Question, Role, Roles};
 use super::response;
@@ -23,6 +26,8 @@ pub struct Frame {
     pub names: Vec<String>,
     /// How many rows are used.
     pub rows: usize,
+    /// How many are used by all processes that have a part of them.
+    pub all_rows: usize,
     /// How many coefficients there are.
     pub columns: usize,
     /// The design, row after row.
@@ -50,35 +55,50 @@ impl Frame {
     /// # Errors
     /// Columns that do not exist or cannot be used as asked, with the place of the first value in the way.
     pub fn new(table: &Table, question: &Question) -> Result<Self, DataError> {
-        let roles = Roles::new(table, question)?;
-        for (column, role) in roles.all() {
-            usable(table, column, role)?;
-        }
+        Self::of_part(table, question, &Alone)
+    }
+
+    /// Answers a question to a table of which other processes have the other rows; they all ask the same. Levels, means and standard
+    /// deviations are those of all rows.
+    ///
+    /// # Errors
+    /// As [`Frame::new`], in the process whose rows are in the way; [`DataError::Elsewhere`] in the others.
+    pub fn of_part(table: &Table, question: &Question, peers: &dyn Peers) -> Result<Self, DataError> {
+        let usable = Roles::new(table, question).and_then(|roles| {
+            roles.all().try_for_each(|(column, role)| usable(table, column, role))?;
+            Ok(roles)
+        });
+        let roles = agreed(peers, usable)?;
+        same_kinds(table, &roles, peers)?;
         let mut notes = Vec::new();
-        let kept = kept_rows(table, &roles, question.drop_missing, &mut notes)?;
+        let kept = kept_rows(table, &roles, question.drop_missing, &mut notes, peers)?;
         for (column, role) in roles.all() {
-            magnitudes(table, column, role, &kept)?;
+            magnitudes(table, column, role, &kept, peers)?;
         }
-        let response = response::values(table, &roles, question, &kept, &mut notes)?;
+        let response = response::values(table, &roles, question, &kept, &mut notes, peers)?;
         let of = |column: Option<&Column>| column.map(|column| numbers(column, &kept));
         let (offset, weights) = (of(roles.offset), of(roles.weights));
         if let (Some(weights), Some(column)) = (&weights, roles.weights) {
-            response::check_weights(table, column, weights, &kept)?;
+            agreed(peers, response::check_weights(table, column, weights, &kept))?;
         }
-        let terms = terms(table, &roles, question, &kept, &mut notes)?;
+        let terms = terms(table, &roles, question, &kept, &mut notes, peers)?;
         let names = names(table, &terms, question.intercept)?;
         let (rows, columns) = (kept.len(), names.len());
-        if rows.saturating_mul(columns) > MAX_VALUES {
+        let too_large = if rows.saturating_mul(columns) > MAX_VALUES {
             let file = table.name().to_owned();
-            return Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES });
-        }
-        let (design, scaling) = design(table, &terms, question, &kept)?;
+            Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES })
+        } else {
+            Ok(())
+        };
+        agreed(peers, too_large)?;
+        let (design, scaling) = design(table, &terms, question, &kept, peers)?;
         if question.standardize && !question.intercept {
             notes.push("predictors are centred although there is no intercept: the linear predictor is 0 at their means".to_owned());
         }
         Ok(Self {
             names,
             rows,
+            all_rows: total(peers, rows),
             columns,
             design,
             response,
@@ -156,18 +176,37 @@ fn with_decimal_point(text: &str) -> Option<String> {
     (digits(sign) && digits(fraction)).then(|| format!("{whole}.{fraction}"))
 }
 
+/// Whether each column that is used is of numbers in every process, or of text.
+fn same_kinds(table: &Table, roles: &Roles<'_>, peers: &dyn Peers) -> Result<(), DataError> {
+    let columns: Vec<&Column> = roles.all().map(|(column, _)| column).collect();
+    let mut kinds: Vec<f64> = columns
+        .iter()
+        .flat_map(|column| [column.numbers().is_some(), column.numbers().is_none()])
+        .map(|kind| f64::from(u8::from(kind)))
+        .collect();
+    peers.largest(&mut kinds);
+    match kinds.chunks_exact(2).position(|kinds| kinds == [1.0, 1.0]) {
+        Some(at) => Err(DataError::Parts { place: Place::column(table.name(), columns[at].name()) }),
+        None => Ok(()),
+    }
+}
+
 /// The rows without missing values in the columns that are used, or a refusal that counts the others.
 fn kept_rows(
     table: &Table,
     roles: &Roles<'_>,
     drop_missing: bool,
     notes: &mut Vec<String>,
+    peers: &dyn Peers,
 ) -> Result<Vec<usize>, DataError> {
     let mut lacking = vec![false; table.rows()];
     let mut columns = Vec::new();
     let used: HashSet<&str> = roles.all().map(|(column, _)| column.name()).collect();
-    for column in table.columns().iter().filter(|column| used.contains(column.name())) {
+    let mut counts = Vec::new();
+    let used_columns = || table.columns().iter().filter(|column| used.contains(column.name()));
+    for column in used_columns() {
         let missing = column.missing();
+        counts.push(missing.len() as f64);
         for &row in &missing {
             if let Some(flag) = lacking.get_mut(row) {
                 *flag = true;
@@ -181,30 +220,47 @@ fn kept_rows(
     let kept: Vec<usize> = (0..table.rows()).filter(|&row| !lacking[row]).collect();
     let (of, rows) = (table.rows(), table.rows() - kept.len());
     let file = table.name().to_owned();
-    if rows > 0 && !drop_missing {
-        return Err(DataError::Missing { file, columns, rows, of });
-    }
-    if kept.len() < 2 {
-        return Err(DataError::TooFewRows { file, rows: kept.len(), dropped: rows });
+    // A part needs a row, and all of them two.
+    let found = if rows > 0 && !drop_missing {
+        Err(DataError::Missing { file, columns, rows, of })
+    } else if kept.is_empty() {
+        Err(DataError::TooFewRows { file, rows: 0, dropped: rows })
+    } else {
+        Ok(())
+    };
+    agreed(peers, found)?;
+    let [all, rows, of] = [kept.len(), rows, of].map(|count| total(peers, count));
+    if all < 2 {
+        let file = table.name().to_owned();
+        return Err(DataError::TooFewRows { file, rows: all, dropped: rows });
     }
     if rows > 0 {
-        let names: Vec<&str> = columns.iter().map(|missing| missing.column.as_str()).collect();
-        notes.push(format!("left out {rows} of {of} rows for missing values in {}", listed(&names, 8)));
+        peers.sum(&mut counts);
+        let names = used_columns().zip(&counts).filter(|(_, count)| **count > 0.0);
+        let names = listed(&names.map(|(column, _)| column.name()).collect::<Vec<_>>(), 8);
+        notes.push(format!("left out {rows} of {of} rows for missing values in {names}"));
     }
     Ok(kept)
 }
 
 /// Whether numbers can be squared without overflow, and do not all vanish when they are.
-fn magnitudes(table: &Table, column: &Column, role: Role, kept: &[usize]) -> Result<(), DataError> {
+fn magnitudes(
+    table: &Table,
+    column: &Column,
+    role: Role,
+    kept: &[usize],
+    peers: &dyn Peers,
+) -> Result<(), DataError> {
     let Some(values) = column.numbers() else { return Ok(()) };
-    let mut largest = 0.0_f64;
-    for &row in kept {
-        let Some(&value) = values.get(row) else { continue };
-        if !(value.abs() <= MAX_MAGNITUDE) {
-            return Err(DataError::TooLarge { place: table.cell(row, column.name()), value: number(value) });
+    let kept = || kept.iter().filter_map(|&row| Some((row, values.get(row)?.abs())));
+    let found = match kept().find(|(_, size)| !(*size <= MAX_MAGNITUDE)) {
+        Some((row, _)) => {
+            Err(DataError::TooLarge { place: table.cell(row, column.name()), value: number(values[row]) })
         }
-        largest = largest.max(value.abs());
-    }
+        None => Ok(()),
+    };
+    agreed(peers, found)?;
+    let [_, largest] = range(peers, kept().map(|(_, size)| size));
     let may_vanish = matches!(role, Role::Offset);
     if largest > 0.0 && largest < MIN_MAGNITUDE && !may_vanish {
         return Err(DataError::TooSmall { place: Place::column(table.name(), column.name()), largest });
@@ -248,6 +304,7 @@ fn design(
     terms: &[Term<'_>],
     question: &Question,
     kept: &[usize],
+    peers: &dyn Peers,
 ) -> Result<Scaled, DataError> {
     let first = usize::from(question.intercept);
     let width = terms.len() + first;
@@ -257,8 +314,8 @@ fn design(
     for (index, term) in terms.iter().enumerate() {
         let mut values = term.values(kept);
         if question.standardize {
-            let (mean, sd) = mean_and_sd(&values);
-            let size = values.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+            let (mean, sd) = mean_and_sd(&values, peers);
+            let [_, size] = range(peers, values.iter().map(|value| value.abs()));
             // Differences of the size of rounding would be blown up to differences of size 1.
             if !(sd > 16.0 * f64::EPSILON * size) {
                 return Err(DataError::Constant {
@@ -281,20 +338,25 @@ fn design(
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
 /// The mean and the standard deviation with divisor n, in two passes, free of overflow and underflow for any finite values that can
-/// be added up.
-fn mean_and_sd(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let first = values.iter().sum::<f64>() / n;
+/// be added up; over all processes.
+fn mean_and_sd(values: &[f64], peers: &dyn Peers) -> (f64, f64) {
+    let sum = |here: f64| {
+        let mut sum = [here];
+        peers.sum(&mut sum);
+        sum[0]
+    };
+    let n = total(peers, values.len()) as f64;
+    let first = sum(values.iter().sum()) / n;
     // The second pass takes the rounding of the first sum away.
-    let mean = first + values.iter().map(|value| value - first).sum::<f64>() / n;
-    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max((value - mean).abs()));
+    let mean = first + sum(values.iter().map(|value| value - first).sum()) / n;
+    let [_, largest] = range(peers, values.iter().map(|value| (value - mean).abs()));
     if largest == 0.0 {
         return (mean, 0.0);
     }
     // A power of two as the unit: no square overflows or vanishes, and nothing is rounded that would not be without it.
     let power = f64::from_bits(largest.to_bits() & EXPONENT);
     let unit = if power > 0.0 { power } else { largest };
-    let squares: f64 = values.iter().map(|value| ((value - mean) / unit).powi(2)).sum();
+    let squares = sum(values.iter().map(|value| ((value - mean) / unit).powi(2)).sum());
     (mean, unit * (squares / n).sqrt())
 }
 
@@ -304,15 +366,15 @@ mod tests {
 
     #[test]
     fn standard_deviations_have_divisor_n_and_do_not_overflow() {
-        let (mean, sd) = mean_and_sd(&[1.0, 2.0, 3.0, 4.0]);
+        let (mean, sd) = mean_and_sd(&[1.0, 2.0, 3.0, 4.0], &Alone);
         assert_eq!((mean, sd), (2.5, 1.25_f64.sqrt()));
-        let (mean, sd) = mean_and_sd(&[1e200, 3e200]);
+        let (mean, sd) = mean_and_sd(&[1e200, 3e200], &Alone);
         assert_eq!(mean, 2e200);
         assert!((sd / 1e200 - 1.0).abs() < 1e-15);
         // With the squares themselves this would be 0.
-        let (_, sd) = mean_and_sd(&[1e-200, 3e-200]);
+        let (_, sd) = mean_and_sd(&[1e-200, 3e-200], &Alone);
         assert!((sd / 1e-200 - 1.0).abs() < 1e-15);
-        let (mean, sd) = mean_and_sd(&[1e9, 1e9 + 1.0, 1e9 + 2.0]);
+        let (mean, sd) = mean_and_sd(&[1e9, 1e9 + 1.0, 1e9 + 2.0], &Alone);
         assert_eq!(mean, 1e9 + 1.0);
         assert!((sd - (2.0_f64 / 3.0).sqrt()).abs() < 1e-12);
     }

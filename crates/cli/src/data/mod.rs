@@ -23,6 +23,7 @@ mod error;
 mod frame;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod parts;
 mod place;
 mod priors;
 mod question;
@@ -34,11 +35,14 @@ mod terms;
 pub use column::{Column, MISSING_MARKERS};
 pub use error::{DataError, MissingIn};
 pub use frame::{Frame, INTERCEPT};
+pub use parts::Part;
+pub(crate) use parts::{nth_smallest, range, total};
 pub use place::{Place, Row};
 pub use priors::Priors;
 pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::split_names;
 pub use table::Table;
+pub(crate) use table::digest_of;
 
 /// The largest number of columns that is read.
 pub const MAX_COLUMNS: usize = 100_000;

@@ -1,8 +1,11 @@
 //! The response, trials and weights of each row, checked against what the family can take.
 
+use ridgewalk::potentials::peers::Peers;
+
 use super::column::Column;
 use super::error::DataError;
 use super::frame::numbers;
+use super::parts::{agreed, range};
 use super::place::{NAME_SHOWN, Place, VALUE_SHOWN, number, shown};
 use super::question::{FamilyName, Question, Roles};
 use super::table::Table;
@@ -18,22 +21,22 @@ pub(crate) fn values(
     question: &Question,
     kept: &[usize],
     notes: &mut Vec<String>,
+    peers: &dyn Peers,
 ) -> Result<Vec<f64>, DataError> {
     let column = roles.response;
     if column.numbers().is_none() {
-        return text(table, roles, question, kept, notes);
+        return text(table, roles, question, kept, notes, peers);
     }
     let values = numbers(column, kept);
-    match roles.trials {
-        Some(trials) => check_trials(table, column, trials, &values, kept)?,
-        None => check(table, column, question.family, &values, kept)?,
-    }
-    if let Some(&first) = values.first()
-        && roles.trials.is_none()
-        && values.iter().all(|&value| value == first)
-    {
+    let checked = match roles.trials {
+        Some(trials) => check_trials(table, column, trials, &values, kept),
+        None => check(table, column, question.family, &values, kept),
+    };
+    agreed(peers, checked)?;
+    let [low, high] = range(peers, values.iter().copied());
+    if roles.trials.is_none() && low == high {
         let name = shown(column.name(), NAME_SHOWN);
-        notes.push(format!("the response `{name}` is {} in every row", number(first)));
+        notes.push(format!("the response `{name}` is {} in every row", number(low)));
     }
     Ok(values)
 }
@@ -129,6 +132,7 @@ fn text(
     question: &Question,
     kept: &[usize],
     notes: &mut Vec<String>,
+    peers: &dyn Peers,
 ) -> Result<Vec<f64>, DataError> {
     let column = roles.response;
     let refuse = |need| {
@@ -148,20 +152,22 @@ fn text(
     if !question.family.is_binomial() {
         return refuse("numbers as the response of this family");
     }
-    if column.texts().is_none() {
-        // More texts than were kept.
-        levels(table, column, kept)?;
+    // More texts than were kept, here or elsewhere.
+    let many = peers.somewhere(column.texts().is_none());
+    let found = levels(table, column, kept, peers);
+    if many {
+        found?;
+        return Err(DataError::Elsewhere);
     }
-    let Ok(&[zero, one]) = levels(table, column, kept).as_deref() else {
+    let Ok([(zero, _), (one, _)]) = found.as_deref() else {
         return refuse("0 and 1, or two different texts");
     };
     let texts = column.texts().unwrap_or_default();
     let name = shown(column.name(), NAME_SHOWN);
-    let [zero, one] = [zero.0, one.0];
     notes.push(format!(
         "the response `{name}` is text: `{}` counts as 1, `{}` as 0",
         shown(one, VALUE_SHOWN),
         shown(zero, VALUE_SHOWN)
     ));
-    Ok(kept.iter().map(|&row| f64::from(u8::from(texts.get(row) == Some(&Some(one))))).collect())
+    Ok(kept.iter().map(|&row| f64::from(u8::from(texts.get(row) == Some(&Some(one.as_str()))))).collect())
 }

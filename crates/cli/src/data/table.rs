@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -10,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::MAX_VALUES;
 use super::column::{Builder, Column};
 use super::error::DataError;
+use super::parts::Part;
 use super::place::{Place, Row};
 use super::records::Records;
 
@@ -33,6 +35,19 @@ impl Table {
     /// # Errors
     /// A file that cannot be read or that is not a table, with the place where it is not.
     pub fn read(path: &Path) -> Result<Self, DataError> {
+        Self::read_part(path, Part::WHOLE)
+    }
+
+    /// Reads one part of the rows of a file; the digest is that of all of it. A text is read through twice, and only the rows of the part are
+    /// kept. A Parquet file is read whole: with several parts each has a file of its own ([`Part::file`]), which is whole.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub fn read_part(path: &Path, part: Part) -> Result<Self, DataError> {
+        let (path, part) = match Part::has_file(path) && part.of > 1 {
+            true => (&*part.file(path), Part::WHOLE),
+            false => (path, part),
+        };
         let name = path.display().to_string();
         let cannot = |source| DataError::Read { file: name.clone(), source };
         if std::fs::metadata(path).map_err(cannot)?.is_dir() {
@@ -40,7 +55,7 @@ impl Table {
         }
         let file = File::open(path).map_err(cannot)?;
         let before = file.metadata().map_err(cannot)?;
-        let table = Self::read_open(&name, path, &file);
+        let table = Self::read_open(&name, path, &file, part);
         // A pipe has no length to compare.
         if before.is_file() {
             let after = file.metadata().map_err(cannot)?;
@@ -52,14 +67,29 @@ impl Table {
         table
     }
 
-    fn read_open(name: &str, path: &Path, file: &File) -> Result<Self, DataError> {
+    fn read_open(name: &str, path: &Path, file: &File, part: Part) -> Result<Self, DataError> {
+        let cannot = |source| DataError::Read { file: name.to_owned(), source };
         let mut input = BufReader::with_capacity(1 << 16, Digesting::new(file));
-        let start = input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
+        let start = input.fill_buf().map_err(cannot)?;
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
         if named || start.starts_with(b"PAR1") {
+            if part.of > 1 {
+                let need = "a file for each part of the rows, named with {} where its number goes, as part-{}.parquet";
+                return Err(DataError::Format { file: name.to_owned(), found: "one Parquet file", need });
+            }
             return Self::read_parquet(name, file);
         }
-        Self::from_text(name, input)
+        let rows = if part.of > 1 {
+            let file = File::open(path).map_err(cannot)?;
+            let all = count_rows(name, BufReader::with_capacity(1 << 16, file))?;
+            if all < part.of {
+                return Err(DataError::TooFewRows { file: name.to_owned(), rows: all, dropped: 0 });
+            }
+            part.rows(all)
+        } else {
+            0..usize::MAX
+        };
+        Self::from_text(name, input, rows)
     }
 
     /// Reads delimited text, or Parquet, from memory. The name stands in messages.
@@ -70,7 +100,7 @@ impl Table {
         if bytes.starts_with(b"PAR1") {
             return Self::parquet_from_bytes(name, bytes);
         }
-        Self::from_text(name, BufReader::with_capacity(1 << 16, Digesting::new(bytes)))
+        Self::from_text(name, BufReader::with_capacity(1 << 16, Digesting::new(bytes)), 0..usize::MAX)
     }
 
     /// The Wisconsin diagnostic breast cancer data: 569 rows, 30 predictors, response `y`.
@@ -143,7 +173,11 @@ impl Table {
         Err(without_parquet(name))
     }
 
-    fn from_text<R: Read>(name: &str, mut input: BufReader<Digesting<R>>) -> Result<Self, DataError> {
+    fn from_text<R: Read>(
+        name: &str,
+        mut input: BufReader<Digesting<R>>,
+        kept: Range<usize>,
+    ) -> Result<Self, DataError> {
         let start = input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
         refuse_other_formats(name, start)?;
         refuse_zeros(name, start)?;
@@ -153,7 +187,7 @@ impl Table {
         };
         let mut columns: Vec<Builder> =
             names(&records, name, header)?.into_iter().map(Builder::new).collect();
-        let lines = rows(&mut records, name, header, &mut columns)?;
+        let lines = rows(&mut records, name, header, &mut columns, kept)?;
         if lines.is_empty() {
             return Err(DataError::NoRows { file: name.to_owned() });
         }
@@ -239,7 +273,25 @@ pub(crate) fn check_names(place: &Place, names: &[String]) -> Result<(), DataErr
     Ok(())
 }
 
-/// Reads all rows into the columns and gives their lines.
+/// How many rows a text has, as [`rows`] counts them.
+fn count_rows<R: BufRead>(name: &str, mut input: R) -> Result<usize, DataError> {
+    let mut records = Records::new(name, &mut input);
+    if records.header()?.is_none() {
+        return Ok(0);
+    }
+    let (columns, mut count, mut blank) = (records.count(), 0, 0);
+    while records.next()?.is_some() {
+        if records.count() > 0 {
+            count += 1 + blank;
+            blank = 0;
+        } else if columns == 1 {
+            blank += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// Reads the rows of a range into the columns and gives their lines.
 ///
 /// A blank line is passed over, except among the rows of a file with one column: there it is a missing value.
 fn rows<R: BufRead>(
@@ -247,10 +299,13 @@ fn rows<R: BufRead>(
     file: &str,
     header: u64,
     columns: &mut [Builder],
+    kept: Range<usize>,
 ) -> Result<Vec<u64>, DataError> {
     let need = columns.len();
     let mut lines = Vec::new();
     let mut blank = Vec::new();
+    // Rows before this one, kept or not.
+    let mut row = 0;
     while let Some(line) = records.next()? {
         let got = records.count();
         if got == 0 {
@@ -270,8 +325,15 @@ fn rows<R: BufRead>(
             return Err(DataError::Fields { place: Place::line(file, line), got, need, delimiter });
         }
         for line in blank.drain(..) {
-            columns.iter_mut().for_each(Builder::push_missing);
-            lines.push(line);
+            if kept.contains(&row) {
+                columns.iter_mut().for_each(Builder::push_missing);
+                lines.push(line);
+            }
+            row += 1;
+        }
+        row += 1;
+        if !kept.contains(&(row - 1)) {
+            continue;
         }
         for (column, cell) in columns.iter_mut().zip(records.fields()) {
             column.push_cell(lines.len(), cell);
@@ -325,6 +387,11 @@ impl<R> Digesting<R> {
 /// The digest as 64 hexadecimal digits.
 pub(crate) fn hex(digest: Sha256) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The digest of some bytes, likewise.
+pub(crate) fn digest_of(bytes: &[u8]) -> String {
+    hex(Sha256::new_with_prefix(bytes))
 }
 
 impl<R: Read> Read for Digesting<R> {

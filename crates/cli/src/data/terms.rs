@@ -1,7 +1,12 @@
 //! From predictors to the columns of a design: numbers as they are, texts as indicators of their levels.
 
+use std::collections::BTreeSet;
+
+use ridgewalk::potentials::peers::Peers;
+
 use super::column::{Cells, Column, NO_TEXT};
 use super::error::DataError;
+use super::parts::{agreed, range, total};
 use super::place::{Place, VALUE_SHOWN, listed, number, shown};
 use super::question::{Question, Roles};
 use super::table::Table;
@@ -12,7 +17,7 @@ pub(crate) enum Term<'t> {
     /// A column of numbers.
     Number(&'t Column),
     /// 1 where the column has the level of this code, 0 elsewhere.
-    Indicator { column: &'t Column, code: u32, level: &'t str },
+    Indicator { column: &'t Column, code: u32, level: String },
 }
 
 impl Term<'_> {
@@ -58,18 +63,20 @@ pub(crate) fn terms<'t>(
     question: &Question,
     kept: &[usize],
     notes: &mut Vec<String>,
+    peers: &dyn Peers,
 ) -> Result<Vec<Term<'t>>, DataError> {
     let mut all = Vec::new();
     let mut base_needed = question.intercept || question.standardize;
     for &column in &roles.predictors {
         if let Some(values) = column.numbers() {
-            check_varies(table, column, values, question, kept)?;
+            check_varies(table, column, values, question, kept, peers)?;
             all.push(Term::Number(column));
             continue;
         }
-        let levels = levels(table, column, kept)?;
+        let levels = levels(table, column, kept, peers)?;
         let base = usize::from(base_needed);
-        let terms = levels.iter().skip(base).map(|&(level, code)| Term::Indicator { column, code, level });
+        let others = levels.iter().skip(base).cloned();
+        let terms = others.map(|(level, code)| Term::Indicator { column, code, level });
         let first = all.len();
         all.extend(terms);
         notes.push(text_note(column, levels.first().filter(|_| base_needed), &all[first..]));
@@ -78,7 +85,7 @@ pub(crate) fn terms<'t>(
     Ok(all)
 }
 
-fn text_note(column: &Column, base: Option<&(&str, u32)>, terms: &[Term<'_>]) -> String {
+fn text_note(column: &Column, base: Option<&(String, u32)>, terms: &[Term<'_>]) -> String {
     let name = shown(column.name(), VALUE_SHOWN);
     let names: Vec<String> = terms.iter().map(Term::name).collect();
     let names = listed(&names, 6);
@@ -93,18 +100,24 @@ fn text_note(column: &Column, base: Option<&(&str, u32)>, terms: &[Term<'_>]) ->
     }
 }
 
-/// The levels of a text column that occur in the rows kept, in alphabetical order, with their codes.
-pub(crate) fn levels<'t>(
+/// The levels of a text column that occur in the rows kept, by any process, in alphabetical order, with their codes; the code of a level
+/// that occurs elsewhere only is that of no row here.
+pub(crate) fn levels(
     table: &Table,
-    column: &'t Column,
+    column: &Column,
     kept: &[usize],
-) -> Result<Vec<(&'t str, u32)>, DataError> {
+    peers: &dyn Peers,
+) -> Result<Vec<(String, u32)>, DataError> {
     let place = || Place::column(table.name(), column.name());
-    let rows = kept.len();
-    let Cells::Text { levels, codes } = column.cells() else {
-        let levels = MAX_HELD_LEVELS;
-        return Err(DataError::TooManyLevels { place: place(), levels, more: true, rows });
+    let rows = total(peers, kept.len());
+    let held = match column.cells() {
+        Cells::Text { levels, codes } => Ok((levels, codes)),
+        _ => {
+            let levels = MAX_HELD_LEVELS;
+            Err(DataError::TooManyLevels { place: place(), levels, more: true, rows })
+        }
     };
+    let (levels, codes) = agreed(peers, held)?;
     let mut seen = vec![false; levels.len()];
     for &row in kept {
         let code = codes.get(row).copied().unwrap_or(NO_TEXT);
@@ -112,17 +125,28 @@ pub(crate) fn levels<'t>(
             *flag = true;
         }
     }
-    let mut found: Vec<(&str, u32)> =
-        levels.iter().map(String::as_str).zip(0..).filter(|&(_, code)| seen[code as usize]).collect();
-    found.sort_unstable();
-    let count = found.len();
+    let here = || levels.iter().zip(0..).filter(|&(_, code)| seen[code as usize]);
+    // Each with its end: a level has no byte that text has none of.
+    let bytes: Vec<u8> = here().flat_map(|(level, _)| level.bytes().chain([0xff])).collect();
+    let all: BTreeSet<String> = peers
+        .gather(&bytes)
+        .iter()
+        .flat_map(|bytes| bytes.split_inclusive(|byte| *byte == 0xff))
+        .map(|level| String::from_utf8_lossy(&level[..level.len() - 1]).into_owned())
+        .collect();
+    let code =
+        |level: &String| here().find(|(other, _)| *other == level).map_or(NO_TEXT - 1, |(_, code)| code);
+    let count = all.len();
+    let coded = |level: String| (code(&level), level);
+    let found = all.into_iter().take(MAX_LEVELS).map(coded).map(|(code, level)| (level, code));
+    let found: Vec<(String, u32)> = found.collect();
     // An identifier: a text for each row, or nearly; or so many that they are hardly groups.
     let own = (count == rows && rows > 2) || (count > 20 && 2 * count > rows);
     if own || count > MAX_LEVELS {
         return Err(DataError::TooManyLevels { place: place(), levels: count, more: false, rows });
     }
-    match found[..] {
-        [(level, _)] => Err(DataError::Constant { place: place(), value: level.to_owned(), reason: "" }),
+    match &found[..] {
+        [(level, _)] => Err(DataError::Constant { place: place(), value: level.clone(), reason: "" }),
         _ => Ok(found),
     }
 }
@@ -134,10 +158,10 @@ fn check_varies(
     values: &[f64],
     question: &Question,
     kept: &[usize],
+    peers: &dyn Peers,
 ) -> Result<(), DataError> {
-    let mut kept = kept.iter().filter_map(|&row| values.get(row));
-    let Some(&first) = kept.next() else { return Ok(()) };
-    if kept.any(|&value| value != first) {
+    let [first, last] = range(peers, kept.iter().filter_map(|&row| values.get(row).copied()));
+    if first != last {
         return Ok(());
     }
     let reason = match (question.intercept, question.standardize) {

@@ -16,6 +16,9 @@ pub struct Config {
     pub command: String,
     /// The data.
     pub data: DataConfig,
+    /// How several processes shared them.
+    #[serde(skip_serializing_if = "ProcessesConfig::is_plain", default)]
+    pub processes: ProcessesConfig,
     /// The options, those left at their defaults too.
     pub options: FitOptions,
     /// What followed from data and options before the first draw.
@@ -31,6 +34,26 @@ pub struct DataConfig {
     pub sha256: String,
     /// Rows that were used.
     pub rows: usize,
+}
+
+/// How the rows of a run were shared among processes. How its chains were is not kept: the draws do not depend on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ProcessesConfig {
+    /// Shards of the rows: sums over them are added in another order than those of one, and differ by rounding.
+    pub row_shards: usize,
+}
+
+impl Default for ProcessesConfig {
+    fn default() -> Self {
+        Self { row_shards: 1 }
+    }
+}
+
+impl ProcessesConfig {
+    fn is_plain(&self) -> bool {
+        self.row_shards == 1
+    }
 }
 
 /// What followed from data and options before the first draw.

@@ -7,6 +7,7 @@
 //! left the posterior; the converse does not hold.
 
 use ridgewalk::potentials::families::Family;
+use ridgewalk::potentials::peers::Peers;
 use ridgewalk::potentials::{Error, LineIntegral, Ridge, Scratch, Whitening};
 
 use super::sinks::Rescaling;
@@ -37,6 +38,7 @@ pub(super) struct Excursion {
 /// and for U there, so that one number for each draw is all that is in memory.
 pub(super) fn excursion<F: Family>(
     ridge: &Ridge<'_, F>,
+    rows: &dyn Peers,
     whitening: &Whitening,
     mode: &[f64],
     draws: &StoredDraws,
@@ -58,7 +60,7 @@ pub(super) fn excursion<F: Family>(
     let looked_at = LOOKED_AT.max(total / SHARE);
     let (threshold, mut ties) = farthest(&mut distances, looked_at);
     drop(distances);
-    let mut heights = Heights::new(ridge, mode)?;
+    let mut heights = Heights::new(ridge, rows, mode)?;
     draws.points(|draw| {
         let found = distance(draw, &mut point)?.total_cmp(&threshold);
         let tie = found.is_eq() && ties > 0;
@@ -66,6 +68,29 @@ pub(super) fn excursion<F: Family>(
         if found.is_gt() || tie { heights.add(&point) } else { Ok(()) }
     })?;
     Ok(judged(&heights.finish()?, d, total))
+}
+
+/// Tells the processes that have the other rows at which points U is wanted.
+fn ask(rows: &dyn Peers, points: &[f64]) {
+    if rows.size() > 1 {
+        let _ = rows.from_first(&points.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+    }
+}
+
+/// What the processes that have the other rows do meanwhile: their part of U, wherever it is wanted, until nothing is.
+pub(super) fn help<F: Family>(ridge: &Ridge<'_, F>, rows: &dyn Peers) {
+    let mut scratch = Scratch::default();
+    loop {
+        let bytes = rows.from_first(&[]);
+        let points: Vec<f64> = bytes.as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect();
+        if points.is_empty() {
+            return;
+        }
+        let mut gradients = vec![0.0; points.len()];
+        let mut values = vec![0.0; points.len() / ridge.dimension().max(1)];
+        // The lists fit: that is all that could be wrong.
+        let _ = ridge.values_and_gradients(&points, &mut values, &mut gradients, &mut scratch);
+    }
 }
 
 /// What can go wrong: the draws cannot be read, or U cannot be computed.
@@ -91,6 +116,8 @@ fn farthest(distances: &mut [f64], count: usize) -> (f64, usize) {
 /// U above its value at the mode, for some points at a time.
 struct Heights<'a, F> {
     ridge: &'a Ridge<'a, F>,
+    /// Those that have the other rows, and [`help`].
+    rows: &'a dyn Peers,
     at_mode: f64,
     found: Vec<f64>,
     waiting: Vec<f64>,
@@ -99,12 +126,13 @@ struct Heights<'a, F> {
 }
 
 impl<'a, F: Family> Heights<'a, F> {
-    fn new(ridge: &'a Ridge<'_, F>, mode: &[f64]) -> Result<Self, Error> {
+    fn new(ridge: &'a Ridge<'_, F>, rows: &'a dyn Peers, mode: &[f64]) -> Result<Self, Error> {
         let (mut value, mut gradient) = ([0.0], vec![0.0; mode.len()]);
         let mut scratch = Scratch::default();
+        ask(rows, mode);
         ridge.values_and_gradients(mode, &mut value, &mut gradient, &mut scratch)?;
         let (found, waiting) = (Vec::new(), Vec::with_capacity(BATCH * mode.len()));
-        Ok(Self { ridge, at_mode: value[0], found, waiting, gradients: gradient, scratch })
+        Ok(Self { ridge, rows, at_mode: value[0], found, waiting, gradients: gradient, scratch })
     }
 
     fn add(&mut self, point: &[f64]) -> Result<(), Trouble> {
@@ -117,6 +145,7 @@ impl<'a, F: Family> Heights<'a, F> {
         let mut values = [0.0; BATCH];
         let values = &mut values[..self.waiting.len() / d];
         if !values.is_empty() {
+            ask(self.rows, &self.waiting);
             self.gradients.resize(self.waiting.len(), 0.0);
             self.ridge.values_and_gradients(&self.waiting, values, &mut self.gradients, &mut self.scratch)?;
             self.found.extend(values.iter().map(|value| value - self.at_mode));

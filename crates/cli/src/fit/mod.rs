@@ -24,25 +24,27 @@ use std::time::{Duration, Instant};
 use ridgewalk::diagnostics::{Summary, Workspace, summaries};
 use ridgewalk::lyapunov::laws::Kernel;
 use ridgewalk::potentials::families::Family;
+use ridgewalk::potentials::peers::Peers;
 use ridgewalk::potentials::{Curvature, Prior, Properness, Ridge};
 use ridgewalk::sampler::automatic::{Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp};
 use ridgewalk::sampler::{self, SavedRun, SavedWarmUp};
 
-pub use config::{Config, DataConfig, Resolved};
+pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
 pub use options::{FitOptions, KernelName};
 
-use crate::data::{self, Frame, Priors, Question, Table};
+use crate::data::{self, Frame, Part, Priors, Question, Table};
 use crate::failure::Failure;
 use crate::output;
+use crate::processes::Processes;
 use crate::run::{
     BiasDetails, Checkpoint, CsvDraws, Fact, Lock, ProblemFacts, RunDirectory, SamplerFacts, StoredDraws,
     SummaryDocument, Text, Trajectories, ZarrDraws, write_report,
 };
-use excursion::{Trouble, excursion};
+use excursion::{Trouble, excursion, help};
 use model::{ByNodes, Made, Model};
 use progress::Display;
 use resume::Earlier;
-use sinks::{Keeper, Rescaling, Safe};
+use sinks::{Keeper, Nowhere, Rescaling, Safe};
 use words::Words;
 
 /// The response of the data that ship with the program.
@@ -57,8 +59,16 @@ const CHECKPOINTS: Duration = Duration::from_secs(10);
 /// Runs the subcommand.
 pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     let pool = threads(options.threads)?;
-    let document = pool.install(|| fit(options, None))?;
-    tell(&document, options)
+    let done = pool.install(|| fit(options, None, &Processes::alone()))?;
+    done.map_or(Ok(()), |document| tell(&document, options))
+}
+
+/// Runs the subcommand as one of several processes, with the rows in so many shards.
+pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &FitOptions, shards: usize) -> Result<(), Failure> {
+    let processes = Processes::grid(Arc::clone(all), shards)?;
+    let pool = threads(options.threads.or(Some(1)))?;
+    let done = pool.install(|| processes.settle(fit(options, None, &processes)))?;
+    processes.settle(done.map_or(Ok(()), |document| tell(&document, options)))
 }
 
 /// Says what came out.
@@ -106,32 +116,36 @@ fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
     pool.map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
 }
 
-/// Fits, and writes the run directory; or goes on with an earlier run. Nothing is written before data and options are known to be good.
-fn fit(options: &FitOptions, earlier: Option<Earlier>) -> Result<SummaryDocument, Failure> {
+/// Fits, and writes the run directory; or goes on with an earlier run. Nothing is written before data and options are known to be good. Of
+/// several processes the first one writes, and has the summary.
+fn fit(
+    options: &FitOptions,
+    earlier: Option<Earlier>,
+    processes: &Processes,
+) -> Result<Option<SummaryDocument>, Failure> {
     let began = Instant::now();
     check(options)?;
+    check_processes(options, processes)?;
     let mut options = options.clone();
-    let table = match &options.data {
-        Some(path) => Table::read(path)?,
-        None => Table::built_in()?,
-    };
+    let (table, digest) = read(&options, processes)?;
     if options.data.is_none() {
         options.response.get_or_insert_with(|| BUILT_IN_RESPONSE.to_owned());
         options.standardize = true;
     }
     if let Some(Earlier { config, .. }) = &earlier
-        && config.data.sha256 != table.digest()
+        && config.data.sha256 != digest
     {
         return Err(Failure::Usage(format!(
             "{} has changed since the run began: found SHA-256 {}, need {}. Put back the data that it had to go on, or run `ridgewalk fit` \
              on the new ones with another --out",
             table.name(),
-            table.digest(),
+            digest,
             config.data.sha256
         )));
     }
     let question = question(&options, &table)?;
-    let frame = Frame::new(&table, &question)?;
+    let frame =
+        processes.settle(Frame::of_part(&table, &question, &**processes.rows()).map_err(Failure::from))?;
     let (means, scales) = match &earlier {
         Some(Earlier { config, .. }) => {
             (config.resolved.prior_means.clone(), config.resolved.prior_scales.clone())
@@ -151,18 +165,29 @@ fn fit(options: &FitOptions, earlier: Option<Earlier>) -> Result<SummaryDocument
     let prior = Prior::normal(&means, &scales).map_err(|error| words.potential(&error))?;
     let rescaling = options.original_scale.then(|| Rescaling::new(&frame)).transpose()?;
     // Before a long warm-up, not after it.
-    if earlier.is_none() {
-        RunDirectory::check(&options.out)?;
-    }
-    let display = Display::new(options.quiet || options.json);
+    let possible = match &earlier {
+        None if processes.first() => RunDirectory::check(&options.out).map_err(Failure::from),
+        _ => Ok(()),
+    };
+    processes.settle(possible)?;
+    let display = Display::new(options.quiet || options.json || !processes.first());
     display.say(&format!(
         "{}: {} rows, {} coefficients, {} model",
         table.name(),
-        frame.rows,
+        frame.all_rows,
         frame.columns,
         options.family
     ));
-    let Made { model, noise_scale, notes } = model::model(&options, &frame, &prior, &words)?;
+    if !processes.is_alone() {
+        display.say(&format!(
+            "{} processes: the chains in {}, the rows in {}",
+            processes.size(),
+            processes.chain_groups(),
+            processes.row_shards()
+        ));
+    }
+    let made = model::model(&options, &frame, &prior, &words, processes.rows());
+    let Made { model, noise_scale, notes } = processes.settle(made)?;
     let scaling = frame.scaling.as_ref();
     let config = Config {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -172,9 +197,10 @@ fn fit(options: &FitOptions, earlier: Option<Earlier>) -> Result<SummaryDocument
                 .data
                 .as_ref()
                 .map_or("built-in".into(), |p| config::absolute(p).display().to_string()),
-            sha256: table.digest().to_owned(),
-            rows: frame.rows,
+            sha256: digest,
+            rows: frame.all_rows,
         },
+        processes: ProcessesConfig { row_shards: processes.row_shards() },
         resolved: Resolved {
             coefficients: frame.names.clone(),
             prior_means: means,
@@ -185,16 +211,29 @@ fn fit(options: &FitOptions, earlier: Option<Earlier>) -> Result<SummaryDocument
         },
         options,
     };
-    let (config, begun) = match earlier {
-        Some(earlier) => earlier.compared(config)?,
-        None => Begun::new(config)?,
+    let begun = match earlier {
+        Some(earlier) => earlier.compared(config),
+        None => Begun::new(config, processes),
     };
-    let Begun { directory, lock, checkpoint, new } = begun;
+    let (config, Begun { files, checkpoint, new }) = processes.settle(begun)?;
     let notes = frame.notes.iter().cloned().chain(notes).collect();
     let sampling = &Cell::new(!new);
-    let (config, frame, display, directory) = (&config, &frame, &display, &directory);
-    let job =
-        Job { config, frame, words, rescaling, stop, display, began, notes, directory, checkpoint, sampling };
+    let (config, frame, display, directory) =
+        (&config, &frame, &display, files.as_ref().map(|(directory, _)| directory));
+    let job = Job {
+        config,
+        frame,
+        words,
+        rescaling,
+        stop,
+        display,
+        began,
+        notes,
+        directory,
+        checkpoint,
+        sampling,
+        processes,
+    };
     let done = match &model {
         Model::Logistic(ridge) => job.sample(ridge),
         Model::Probit(ridge) => job.sample(ridge),
@@ -204,8 +243,9 @@ fn fit(options: &FitOptions, earlier: Option<Earlier>) -> Result<SummaryDocument
         Model::Huber(ridge) => job.sample(ridge),
     };
     display.end();
+    let Some((directory, lock)) = files else { return done };
     match &done {
-        Ok(document) if !document.stopped() => directory.finish(lock)?,
+        Ok(document) if !document.as_ref().is_some_and(SummaryDocument::stopped) => directory.finish(lock)?,
         // Going on would not change it.
         Err(Failure::NoDraws(_)) => directory.finish(lock)?,
         // Nothing is known yet that is worth going on from: as if it had not begun.
@@ -215,22 +255,62 @@ fn fit(options: &FitOptions, earlier: Option<Earlier>) -> Result<SummaryDocument
     done
 }
 
-/// A run directory that is ours.
+/// The rows of this process, and the digest of all data, which is the same in all processes.
+fn read(options: &FitOptions, processes: &Processes) -> Result<(Table, String), Failure> {
+    let part = processes.part();
+    let table = match &options.data {
+        Some(path) => Table::read_part(path, part),
+        None if part.of == 1 => Table::built_in(),
+        None => {
+            return Err(Failure::Usage("--row-shards is for data in a file: found none, need DATA".into()));
+        }
+    };
+    let table = processes.settle(table.map_err(Failure::from))?;
+    let own_files = part.of > 1 && options.data.as_deref().is_some_and(Part::has_file);
+    let digest = if own_files {
+        let all = processes.rows().gather(table.digest().as_bytes());
+        data::digest_of(&all.concat())
+    } else {
+        table.digest().to_owned()
+    };
+    let need = "the same data everywhere";
+    processes.same(&format!("SHA-256 of {}", table.name()), &digest, need)?;
+    Ok((table, digest))
+}
+
+/// What several processes cannot do.
+fn check_processes(options: &FitOptions, processes: &Processes) -> Result<(), Failure> {
+    let (groups, shards) = (processes.chain_groups(), processes.row_shards());
+    if options.chains < groups {
+        return Err(Failure::Usage(format!(
+            "--chains {}: need at least {groups}, one for each group of processes, or more --row-shards",
+            options.chains
+        )));
+    }
+    if shards > 1 && options.nodes.is_some() {
+        return Err(Failure::Usage(
+            "--nodes is not for rows in shards: leave out one of --nodes and --row-shards".into(),
+        ));
+    }
+    Ok(())
+}
+
+/// A run that has begun, and its directory in the process that writes.
 struct Begun {
-    directory: RunDirectory,
-    lock: Lock,
+    files: Option<(RunDirectory, Lock)>,
     checkpoint: Checkpoint,
     new: bool,
 }
 
 impl Begun {
     /// Makes the directory.
-    fn new(config: Config) -> Result<(Config, Self), Failure> {
+    fn new(config: Config, processes: &Processes) -> Result<(Config, Self), Failure> {
         let text = config.to_toml()?;
         let checkpoint = Checkpoint::new(&text);
         let bytes = checkpoint.to_bytes().map_err(|error| Failure::Run(error.to_string()))?;
-        let (directory, lock) = RunDirectory::begin(&config.options.out, text.as_bytes(), &bytes)?;
-        Ok((config, Self { directory, lock, checkpoint, new: true }))
+        let begin = || RunDirectory::begin(&config.options.out, text.as_bytes(), &bytes);
+        let files = processes.first().then(begin).transpose()?;
+        Ok((config, Self { files, checkpoint, new: true }))
     }
 }
 
@@ -319,14 +399,16 @@ struct Job<'a> {
     display: &'a Display,
     began: Instant,
     notes: Vec<String>,
-    directory: &'a RunDirectory,
+    /// In the process that writes.
+    directory: Option<&'a RunDirectory>,
     checkpoint: Checkpoint,
     /// Whether the directory holds more than the question.
     sampling: &'a Cell<bool>,
+    processes: &'a Processes,
 }
 
 impl Job<'_> {
-    fn sample<F: Family + Clone>(self, ridge: &Ridge<'_, F>) -> Result<SummaryDocument, Failure> {
+    fn sample<F: Family + Clone>(self, ridge: &Ridge<'_, F>) -> Result<Option<SummaryDocument>, Failure> {
         let of = |error: ridgewalk::potentials::Error| self.words.potential(&error);
         let curvature = ridge.curvature().map_err(of)?;
         match self.config.options.nodes {
@@ -341,7 +423,7 @@ impl Job<'_> {
         ridge: &Ridge<'_, F>,
         curvature: &Curvature,
         target: &T,
-    ) -> Result<SummaryDocument, Failure> {
+    ) -> Result<Option<SummaryDocument>, Failure> {
         let options = &self.config.options;
         let of = |error: sampler::Error| self.words.sampler(&error);
         let length = match options.target_ess {
@@ -360,6 +442,7 @@ impl Job<'_> {
             .tolerance(options.bias_tolerance)
             .wanted(wanted(options))
             .stop(self.stop)
+            .team(&self.processes.team())
             .watch(&hear);
         let warm = if self.checkpoint.warm_up.is_empty() {
             warm_up.run()
@@ -374,6 +457,12 @@ impl Job<'_> {
             other => of(other),
         })?;
         self.checkpoint.warm_up = warm.saved().to_bytes();
+        let found = data::digest_of(&self.checkpoint.warm_up);
+        self.processes.same(
+            "SHA-256 of the warm-up",
+            &found,
+            "machines of one kind, whose rounding is the same",
+        )?;
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
         if options.nodes.is_some() && matches!(warm.scheme.kernel(), Kernel::Symmetric | Kernel::Adjusted) {
             self.notes.push(format!(
@@ -384,13 +473,13 @@ impl Job<'_> {
         if let Properness::NotChecked(why) = warm.mode.properness {
             self.notes.push(format!("it was not checked that the posterior is proper: {why}"));
         }
-        if self.frame.rows * self.frame.columns <= SEPARATION_ENTRIES {
+        if self.frame.all_rows * self.frame.columns <= SEPARATION_ENTRIES {
             let found = ridge.separation().map_err(|error| self.words.potential(&error))?;
             self.notes.extend(self.words.separability(&found));
         }
         self.display.phase("sampling");
         self.sampling.set(true);
-        let sampled = self.keep(&warm, length)?;
+        let sampled = self.processes.settle(self.keep(&warm, length))?;
         let done = self.conclude(ridge, curvature, &warm, &sampled, length);
         done.map_err(|failure| match failure {
             end @ (Failure::Stopped(_) | Failure::NoDraws(_)) => end,
@@ -406,11 +495,32 @@ impl Job<'_> {
         warm: &WarmedUp<W>,
         sampled: &Sampled,
         length: Length,
-    ) -> Result<SummaryDocument, Failure> {
-        let directory = self.directory;
+    ) -> Result<Option<SummaryDocument>, Failure> {
         self.display.phase("summary and report");
         let white = ridge.whitened(&warm.whitening).and_then(|white| white.curvature());
         let white = white.map_err(|error| self.words.potential(&error))?;
+        let Some(directory) = self.directory else {
+            if self.processes.beside_first() {
+                help(ridge, &**self.processes.rows());
+            }
+            return Ok(None);
+        };
+        let done = self.written(directory, ridge, [curvature, &white], warm, sampled, length);
+        // Whatever came of it: nobody waits for more questions.
+        let _ = self.processes.rows().from_first(&[]);
+        done.map(Some)
+    }
+
+    /// Summary and report, in the process that writes.
+    fn written<F: Family + Clone, W>(
+        &self,
+        directory: &RunDirectory,
+        ridge: &Ridge<'_, F>,
+        curvatures: [&Curvature; 2],
+        warm: &WarmedUp<W>,
+        sampled: &Sampled,
+        length: Length,
+    ) -> Result<SummaryDocument, Failure> {
         let draws = StoredDraws::open(&directory.draws())?;
         if sampled.outcome.stopped && draws.draws() == 0 {
             let out = &self.config.options.out;
@@ -419,12 +529,13 @@ impl Job<'_> {
         if draws.draws() == 0 {
             return Err(Failure::NoDraws(verdict::no_draws(sampled)));
         }
-        let far = excursion(ridge, &warm.whitening, &warm.mode.point, &draws, self.rescaling.as_ref());
+        let rows = &**self.processes.rows();
+        let far = excursion(ridge, rows, &warm.whitening, &warm.mode.point, &draws, self.rescaling.as_ref());
         let far = far.map_err(|trouble| match trouble {
             Trouble::Draws(error) => error.into(),
             Trouble::Potential(error) => self.words.potential(&error),
         })?;
-        let mut document = self.document(warm, sampled, length, [curvature, &white], &draws)?;
+        let mut document = self.document(warm, sampled, length, curvatures, &draws)?;
         document.warn(far.map(|found| verdict::excursion(&found)));
         document.write(&directory.summary())?;
         write_report(directory)?;
@@ -449,13 +560,23 @@ impl Job<'_> {
             [] => None,
             bytes => Some(SavedRun::from_bytes(bytes).map_err(|error| failed(&error, safe))?),
         };
-        let mut keeper = self.keeper(thin, saved.as_ref()).map_err(|error| match error {
+        let keeper = self.directory.map(|directory| self.keeper(directory, thin, saved.as_ref())).transpose();
+        let keeper = keeper.map_err(|error| match error {
             crate::run::Error::File { what: "write", .. } => failed(&error, safe),
             missing => Failure::Usage(format!(
                 "{missing}. To go on, the run needs the {safe} draws of each chain that its checkpoint counts: put them back, or run \
                  `ridgewalk fit` again with another --out"
             )),
-        })?;
+        });
+        let Some(mut keeper) = self.processes.settle(keeper)? else {
+            let mut run = warm.run(length).thin(thin).stop(self.stop);
+            if let Some(saved) = saved {
+                run = run.from_saved(saved);
+            }
+            return run
+                .keep(&mut Nowhere)
+                .map_err(|e| Failure::heard(&e).unwrap_or_else(|| failed(&e, safe)));
+        };
         let recent = keeper.recent();
         let mut run = warm
             .run(length)
@@ -474,13 +595,21 @@ impl Job<'_> {
                 keeper.finish(sampled.outcome.complete()).map_err(|error| failed(&error, safe))?;
                 Ok(sampled)
             }
-            Err(error) => Err(failed(&error, keeper.salvage())),
+            Err(error) => {
+                let kept = keeper.salvage();
+                Err(Failure::heard(&error).unwrap_or_else(|| failed(&error, kept)))
+            }
         }
     }
 
     /// The sinks: new ones, or those of the earlier run, cut to what the saved state has.
-    fn keeper(&self, thin: u64, saved: Option<&SavedRun>) -> Result<Keeper, crate::run::Error> {
-        let (directory, names, options) = (self.directory, &self.frame.names, &self.config.options);
+    fn keeper(
+        &self,
+        directory: &RunDirectory,
+        thin: u64,
+        saved: Option<&SavedRun>,
+    ) -> Result<Keeper, crate::run::Error> {
+        let (names, options) = (&self.frame.names, &self.config.options);
         let head = &self.checkpoint.head;
         let (zarr, csv) = match saved {
             Some(saved) => {
@@ -539,7 +668,7 @@ impl Job<'_> {
         };
         let [m, l] = bounds(curvature);
         let problem = ProblemFacts {
-            n: self.frame.rows,
+            n: self.frame.all_rows,
             d: self.frame.columns,
             family: options.family.to_string(),
             convexity: m,

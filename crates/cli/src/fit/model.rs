@@ -1,15 +1,18 @@
 //! From a frame and priors to a potential: the family, the noise scale, and line integrals by nodes where those are asked for.
 
 use ridgewalk::potentials::families::{Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
+use ridgewalk::potentials::peers::Peers;
 use ridgewalk::potentials::{
     self, Chebyshev, Dense, Gradient, LineIntegral, Mode, Prior, Ridge, Scratch, Whitening,
 };
 use ridgewalk::sampler;
 use ridgewalk::sampler::automatic::Target;
 
+use std::sync::Arc;
+
 use super::FitOptions;
 use super::words::Words;
-use crate::data::{FamilyName, Frame};
+use crate::data::{FamilyName, Frame, nth_smallest, range, total};
 use crate::failure::Failure;
 
 /// Where Huber's loss turns into a line unless told otherwise: 95 % efficient under normal noise (Huber 1981).
@@ -45,6 +48,7 @@ pub(super) fn model<'a>(
     frame: &'a Frame,
     prior: &Prior,
     words: &Words<'_>,
+    peers: &Arc<dyn Peers>,
 ) -> Result<Made<'a>, Failure> {
     for (name, given) in [("--noise-scale", options.noise_scale), ("--huber-delta", options.huber_delta)] {
         if let Some(value) = given.filter(|value| !(*value > 0.0 && value.is_finite())) {
@@ -64,7 +68,7 @@ pub(super) fn model<'a>(
         return Err(Failure::Usage(format!("--huber-delta is for robust-huber: found --family {family}")));
     }
     let of = |error: potentials::Error| words.potential(&error);
-    let build = Build { frame, prior };
+    let build = Build { frame, prior, peers };
     let (noise_scale, notes) = match options.noise_scale {
         _ if !noisy => (None, Vec::new()),
         Some(scale) => (Some(scale), Vec::new()),
@@ -98,6 +102,8 @@ pub(super) fn model<'a>(
 struct Build<'a, 'p> {
     frame: &'a Frame,
     prior: &'p Prior,
+    /// Those that have the other rows.
+    peers: &'p Arc<dyn Peers>,
 }
 
 impl<'a> Build<'a, '_> {
@@ -115,16 +121,23 @@ impl<'a> Build<'a, '_> {
         if let Some(offsets) = &frame.offset {
             ridge = ridge.with_offsets(offsets.clone())?;
         }
-        Ok(ridge)
+        // The frame is checked: no process has ended before here.
+        Ok(ridge.with_peers(Arc::clone(self.peers)))
     }
 
     /// The scale of the noise. Normal: from the residuals of least squares, with n − d in the denominator. Robust: from the median of the
     /// absolute residuals of the robust fit itself, which is repeated with each new scale.
     fn noise_scale(&self, family: FamilyName, delta: f64, words: &Words<'_>) -> Result<f64, Failure> {
         let of = |error: potentials::Error| words.potential(&error);
-        let (n, d) = (self.frame.rows, self.frame.columns);
+        let (n, d, peers) = (self.frame.all_rows, self.frame.columns, &**self.peers);
+        let sum = |here: f64| {
+            let mut sum = [here];
+            peers.sum(&mut sum);
+            sum[0]
+        };
+        let [_, largest] = range(peers, self.frame.response.iter().map(|y| y.abs()));
         // With little noise the prior decides nothing but what the data leave open, as it does with collinear predictors.
-        let size = self.frame.response.iter().map(|y| y.abs()).sum::<f64>() / n as f64;
+        let size = sum(self.frame.response.iter().map(|y| y.abs()).sum()) / n as f64;
         let little = if size > 0.0 { 1e-3 * size } else { 1.0 };
         let least_squares =
             self.ridge(Gaussian::new(little).map_err(of)?).and_then(|r| r.mode()).map_err(of)?;
@@ -136,19 +149,20 @@ impl<'a> Build<'a, '_> {
                 )));
             }
             let weights = |i: usize| self.frame.weights.as_ref().map_or(1.0, |weights| weights[i]);
-            let sum: f64 = residuals.iter().enumerate().map(|(i, r)| weights(i) * r * r).sum();
-            return known((sum / (n - d) as f64).sqrt(), &self.frame.response);
+            let squares = sum(residuals.iter().enumerate().map(|(i, r)| weights(i) * r * r).sum());
+            return known((squares / (n - d) as f64).sqrt(), largest);
         }
         let unit = if family == FamilyName::RobustHuber { NORMAL_MEDIAN } else { LOGISTIC_MEDIAN };
-        let of_residuals = |residuals: &[f64]| median(residuals.iter().map(|r| r.abs()).collect()) / unit;
-        let mut scale = known(of_residuals(&residuals), &self.frame.response)?;
+        let of_residuals =
+            |residuals: &[f64]| median(residuals.iter().map(|r| r.abs()).collect(), peers) / unit;
+        let mut scale = known(of_residuals(&residuals), largest)?;
         for _ in 0..SCALE_ROUNDS {
             let mode: Mode = if family == FamilyName::RobustHuber {
                 self.ridge(Huber::new(scale, delta).map_err(of)?).and_then(|r| r.mode()).map_err(of)?
             } else {
                 self.ridge(LogisticNoise::new(scale).map_err(of)?).and_then(|r| r.mode()).map_err(of)?
             };
-            scale = known(of_residuals(&self.residuals(&mode.point)), &self.frame.response)?;
+            scale = known(of_residuals(&self.residuals(&mode.point)), largest)?;
         }
         Ok(scale)
     }
@@ -162,9 +176,8 @@ impl<'a> Build<'a, '_> {
     }
 }
 
-/// A noise scale that can be one.
-fn known(scale: f64, responses: &[f64]) -> Result<f64, Failure> {
-    let largest = responses.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
+/// A noise scale that can be one, for responses up to `largest`.
+fn known(scale: f64, largest: f64) -> Result<f64, Failure> {
     if scale > 1e-10 * largest && scale.is_finite() {
         Ok(scale)
     } else {
@@ -175,17 +188,12 @@ fn known(scale: f64, responses: &[f64]) -> Result<f64, Failure> {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    let middle = values.len() / 2;
-    if values.is_empty() {
-        return f64::NAN;
-    }
-    let (_, &mut high, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    if values.len() % 2 == 1 {
-        return high;
-    }
-    let low = values[..middle].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    0.5 * (low + high)
+/// The median of numbers of all processes, none of them negative.
+fn median(mut values: Vec<f64>, peers: &dyn Peers) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let count = total(peers, values.len());
+    let high = nth_smallest(peers, &values, count / 2);
+    if count % 2 == 1 { high } else { 0.5 * (nth_smallest(peers, &values, count / 2 - 1) + high) }
 }
 
 /// A model whose line integrals are taken by Chebyshev nodes, as if only its gradient were known.

@@ -4,13 +4,16 @@
 //! else; and a checkpoint that is not as it was written. Each with what differs.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
+use ridgewalk::potentials::peers::Peers;
 
 use super::config::Config;
 use super::{Begun, FitOptions, again, fit, tell, threads};
 use crate::failure::Failure;
 use crate::output;
+use crate::processes::Processes;
 use crate::run::{Checkpoint, Error, Lock, MAX_DOCUMENT, RunDirectory, SummaryDocument, read_file};
 
 /// Lines of a changed `config.toml` that are told.
@@ -36,8 +39,8 @@ pub(crate) struct ResumeOptions {
 /// A run that was interrupted.
 #[derive(Debug)]
 pub(super) struct Earlier {
-    pub(super) directory: RunDirectory,
-    pub(super) lock: Lock,
+    /// In the process that writes.
+    pub(super) files: Option<(RunDirectory, Lock)>,
     pub(super) config: Config,
     pub(super) checkpoint: Checkpoint,
 }
@@ -45,13 +48,13 @@ pub(super) struct Earlier {
 impl Earlier {
     /// The configuration to go on with, unless what follows from data and options now is not what followed then.
     pub(super) fn compared(self, now: Config) -> Result<(Config, Begun), Failure> {
-        let Self { directory, lock, config, checkpoint } = self;
+        let Self { files, config, checkpoint } = self;
         let then = &config.resolved;
         let differs = |name: &str, found: String, need: String| {
             Failure::Usage(format!(
                 "{}: the data and options give {name} {found} here, and gave {need} when the run began; it can only go on where they give \
                  the same",
-                directory.path().display()
+                now.options.out.display()
             ))
         };
         let lists = [
@@ -74,27 +77,80 @@ impl Earlier {
             let [found, need] = [now.resolved.noise_scale, then.noise_scale].map(|s| format!("{s:?}"));
             return Err(differs("the noise scale", found, need));
         }
-        directory.sweep()?;
+        if let Some((directory, _)) = &files {
+            directory.sweep()?;
+        }
         // Options of this process, such as its threads, and the rest as it was.
         let config = Config { options: now.options, ..config };
-        Ok((config, Begun { directory, lock, checkpoint, new: false }))
+        Ok((config, Begun { files, checkpoint, new: false }))
     }
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(options: &ResumeOptions) -> Result<(), Failure> {
+    let Some((files, checkpoint)) = open(options)? else { return Ok(()) };
+    let config = config_of(&files.0, &checkpoint)?;
+    let shards = config.processes.row_shards;
+    if shards > 1 {
+        return Err(Failure::Usage(format!(
+            "{} has its rows in {shards} shards, and sums over them are added in that order: `mpirun -n {shards} ridgewalk-mpi resume` goes on",
+            options.directory.display()
+        )));
+    }
+    let fit_options = go_on_with(options, &config);
+    let pool = threads(fit_options.threads)?;
+    let earlier = Earlier { files: Some(files), config, checkpoint };
+    let done = pool.install(|| fit(&fit_options, Some(earlier), &Processes::alone()))?;
+    done.map_or(Ok(()), |document| tell(&document, &fit_options))
+}
+
+/// Runs the subcommand as one of several processes.
+pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<(), Failure> {
+    let together = Processes::grid(Arc::clone(all), 1)?;
+    let found = if together.first() { open(options) } else { Ok(None) };
+    let found = together.settle(found.and_then(|found| {
+        let checked = found.map(|(files, checkpoint)| {
+            config_of(&files.0, &checkpoint)?;
+            let bytes = checkpoint.to_bytes().map_err(|error| Failure::Run(error.to_string()))?;
+            Ok::<_, Failure>((files, bytes))
+        });
+        checked.transpose()
+    }))?;
+    let (files, bytes) = found.map_or((None, Vec::new()), |(files, bytes)| (Some(files), bytes));
+    let bytes = together.from_first(&bytes);
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let bad = |error: String| Failure::Run(format!("the checkpoint did not arrive as it was sent: {error}"));
+    let checkpoint = Checkpoint::from_bytes(&bytes).map_err(bad)?;
+    let config: Config = toml::from_str(&checkpoint.config).map_err(|error| bad(error.to_string()))?;
+    let processes = Processes::grid(Arc::clone(all), config.processes.row_shards)?;
+    let fit_options = go_on_with(options, &config);
+    let pool = threads(fit_options.threads.or(Some(1)))?;
+    let earlier = Earlier { files, config, checkpoint };
+    let done = pool.install(|| processes.settle(fit(&fit_options, Some(earlier), &processes)))?;
+    processes.settle(done.map_or(Ok(()), |document| tell(&document, &fit_options)))
+}
+
+/// The run that is to go on; nothing if it is finished, which is told.
+fn open(options: &ResumeOptions) -> Result<Option<((RunDirectory, Lock), Checkpoint)>, Failure> {
     let directory = RunDirectory::open(&options.directory)?;
     if !directory.interrupted() {
-        return finished(options, &directory);
+        return finished(options, &directory).map(|()| None);
     }
     let lock = directory.lock()?;
     // It may have been finished by the process that had the lock before.
     if !directory.interrupted() {
         drop(lock);
-        return finished(options, &directory);
+        return finished(options, &directory).map(|()| None);
     }
-    let (checkpoint, config) = checked(&directory)?;
-    let fit_options = FitOptions {
+    let checkpoint = checked(&directory)?;
+    Ok(Some(((directory, lock), checkpoint)))
+}
+
+/// The options of the run, but for those of this process.
+fn go_on_with(options: &ResumeOptions, config: &Config) -> FitOptions {
+    FitOptions {
         // As it was found then, wherever this is typed.
         data: config.options.data.as_ref().map(|_| PathBuf::from(&config.data.file)),
         out: options.directory.clone(),
@@ -102,11 +158,7 @@ pub(crate) fn run(options: &ResumeOptions) -> Result<(), Failure> {
         quiet: options.quiet,
         json: options.json,
         ..config.options.clone()
-    };
-    let pool = threads(fit_options.threads)?;
-    let earlier = Earlier { directory, lock, config, checkpoint };
-    let document = pool.install(|| fit(&fit_options, Some(earlier)))?;
-    tell(&document, &fit_options)
+    }
 }
 
 /// Nothing is left to do: the table again.
@@ -124,12 +176,17 @@ fn finished(options: &ResumeOptions, directory: &RunDirectory) -> Result<(), Fai
     if options.json { output::json(&document) } else { output::text(&again::text(&document, out)) }
 }
 
-/// The checkpoint and the configuration, if they belong together and to this program.
-fn checked(directory: &RunDirectory) -> Result<(Checkpoint, Config), Failure> {
-    let out = directory.path().display();
-    let again = format!(
-        "The run cannot go on; the draws in {out} stay as they are, and `ridgewalk fit` with another --out makes it from the start"
-    );
+/// What to do about a run that cannot go on.
+fn again_from_the_start(directory: &RunDirectory) -> String {
+    format!(
+        "The run cannot go on; the draws in {} stay as they are, and `ridgewalk fit` with another --out makes it from the start",
+        directory.path().display()
+    )
+}
+
+/// The checkpoint, if it belongs to the configuration and to this program.
+fn checked(directory: &RunDirectory) -> Result<Checkpoint, Failure> {
+    let (out, again) = (directory.path().display(), again_from_the_start(directory));
     let checkpoint = Checkpoint::read(&directory.checkpoint()).map_err(|error| match error {
         Error::Format { .. } => Failure::Usage(format!("{error}. {again}")),
         other => other.into(),
@@ -151,9 +208,14 @@ fn checked(directory: &RunDirectory) -> Result<(Checkpoint, Config), Failure> {
             differences(&checkpoint.config, &text)
         )));
     }
-    let config = toml::from_str(&text)
-        .map_err(|error| Failure::Usage(format!("{}: {}. {again}", path.display(), error.message())))?;
-    Ok((checkpoint, config))
+    Ok(checkpoint)
+}
+
+fn config_of(directory: &RunDirectory, checkpoint: &Checkpoint) -> Result<Config, Failure> {
+    toml::from_str(&checkpoint.config).map_err(|error| {
+        let (path, again) = (directory.config(), again_from_the_start(directory));
+        Failure::Usage(format!("{}: {}. {again}", path.display(), error.message()))
+    })
 }
 
 /// The first lines in which two texts differ.

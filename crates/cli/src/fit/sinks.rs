@@ -137,6 +137,20 @@ impl Sink for Keeper {
     }
 }
 
+/// Where the draws go in a process that does not write.
+#[derive(Debug)]
+pub(super) struct Nowhere;
+
+impl Sink for Nowhere {
+    fn begin(&mut self, _: usize, _: usize) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn keep(&mut self, _: usize, _: u64, _: &[f64]) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
 /// From coefficients of standardized predictors to those of the data: β_k/s_k, and the intercept less Σ β_k c_k/s_k.
 #[derive(Debug, Clone)]
 pub(super) struct Rescaling {

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{Basis, Bound, DENSE, Guarantee, proof};
 use crate::error::Error;
 use crate::families::Family;
-use crate::hessian::{add_backward, dot, forward, norm, row_gram, visit};
+use crate::hessian::{dot, forward, norm, row_gram, visit};
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 
@@ -37,17 +37,19 @@ impl<F: Family> Ridge<'_, F> {
 
     /// What rounding may add to a sum of positive terms over rows and columns, as a share of it.
     fn rounding(&self) -> f64 {
-        2.0 * f64::EPSILON * (self.design().rows() + self.dimension() + 16) as f64
+        2.0 * f64::EPSILON * (self.all_rows() + self.dimension() + 16) as f64
     }
 
     fn trace(&self, c: &[f64]) -> Bound {
-        let mut sum: f64 = self.quadratic().diagonal().iter().sum();
+        let mut sum: f64 = self.once(self.quadratic().diagonal()).iter().sum();
         for (row, c) in c.iter().enumerate() {
             // The root of the weight first: squares alone could under- or overflow where the products do not.
             let root = c.sqrt();
             visit(self.design(), row, |_, a| sum += (root * a) * (root * a));
         }
-        Bound { value: sum * (1.0 + self.rounding()), basis: Basis::Trace }
+        let mut sum = [sum];
+        self.peers().sum(&mut sum);
+        Bound { value: sum[0] * (1.0 + self.rounding()), basis: Basis::Trace }
     }
 
     /// The spectral radius of B is at most that of M = |A|ᵀ diag(c) |A| + |Q|, and that at most the largest (M x)_k/x_k for whatever
@@ -57,13 +59,14 @@ impl<F: Family> Ridge<'_, F> {
         let mut x = vec![1.0; d];
         let mut best = f64::INFINITY;
         for _ in 0..ITERATIONS {
-            let mut product = self.absolute_quadratic(&x);
+            let mut product = self.once(self.absolute_quadratic(&x));
             for (row, c) in c.iter().enumerate() {
                 let mut s = 0.0;
                 visit(self.design(), row, |k, a| s += a.abs() * x[k]);
                 s *= c;
                 visit(self.design(), row, |k, a| product[k] += s * a.abs());
             }
+            self.peers().sum(&mut product);
             let ratio = product.iter().zip(&x).map(|(y, x)| y / x).fold(0.0, f64::max);
             if !ratio.is_finite() {
                 break;
@@ -94,7 +97,8 @@ impl<F: Family> Ridge<'_, F> {
     /// largest (exactly that, if Q is a multiple of the identity). Rounding as for the d x d matrix, with d for n.
     fn row_products(&self, c: &[f64]) -> Option<Bound> {
         let n = self.design().rows();
-        if n > DENSE {
+        // Rows of different processes do not meet.
+        if n > DENSE || self.peers().size() > 1 {
             return None;
         }
         let scales: Vec<f64> = c.iter().map(|c| c.sqrt()).collect();
@@ -122,7 +126,7 @@ impl<F: Family> Ridge<'_, F> {
             let mut s = forward(self.design(), x);
             s.iter_mut().zip(c).for_each(|(s, c)| *s *= c);
             let mut out = vec![0.0; d];
-            add_backward(self.design(), &s, &mut out);
+            self.add_backward(&s, &mut out);
             self.quadratic().add_product(1.0, x, &mut out);
             out
         };

@@ -11,7 +11,6 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::families::Family;
-use crate::hessian::gram;
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 
@@ -166,6 +165,8 @@ impl<F: Family> Ridge<'_, F> {
     /// As [`Ridge::curvature`].
     pub fn curvature_with(&self, guarantee: Guarantee) -> Result<Curvature, Error> {
         let upper = self.weighted(|y| self.family().curvature_bounds(y).upper);
+        let bounded = self.peers().everywhere(upper.is_some());
+        let upper = upper.filter(|_| bounded);
         let smoothness = match &upper {
             None => None,
             Some(upper) if self.dimension() <= DENSE => Some(self.dense_smoothness(upper)?),
@@ -192,9 +193,9 @@ impl<F: Family> Ridge<'_, F> {
     /// bounds its norm, and with Q's trace that of all.
     fn formed(&self, c: &[f64]) -> Result<(Vec<f64>, f64), Error> {
         let d = self.dimension();
-        let mut matrix = gram(self.design(), c);
+        let mut matrix = self.gram(c);
         self.quadratic().add_to(&mut matrix);
-        let forming = (c.len() as f64 + 8.0) * f64::EPSILON * diagonal_sum(&matrix, d);
+        let forming = (self.all_rows() as f64 + 8.0) * f64::EPSILON * diagonal_sum(&matrix, d);
         if forming.is_finite() {
             Ok((matrix, forming))
         } else {
@@ -217,7 +218,7 @@ impl<F: Family> Ridge<'_, F> {
         let lower =
             self.weighted(|y| Some(self.family().curvature_bounds(y).lower.max(0.0))).unwrap_or_default();
         let mut best = prior;
-        if d <= DENSE && lower.iter().any(|c| *c > 0.0) {
+        if d <= DENSE && self.peers().somewhere(lower.iter().any(|c| *c > 0.0)) {
             let (matrix, forming) = self.formed(&lower)?;
             let value = proof::smallest(&matrix, d).unwrap_or(0.0) - forming;
             if value > best.value {

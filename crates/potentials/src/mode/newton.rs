@@ -16,7 +16,7 @@ use super::is_final;
 use super::line_search::line_search;
 use crate::error::Error;
 use crate::families::Family;
-use crate::hessian::{add_backward, dot, forward, gram, norm, visit};
+use crate::hessian::{dot, forward, norm, visit};
 use crate::properness::{Flat, Proof, Properness, Separation};
 use crate::ridge::Ridge;
 
@@ -135,14 +135,15 @@ impl<F: Family> Newton<'_, '_, F> {
                 decrement: decrement.max(0.0).sqrt(),
                 iterations: iteration,
                 definite: direction.definite,
-                curved: here.curvatures.iter().zip(&most).all(|(c, most)| *c > SATURATED * most),
+                curved: self
+                    .everywhere(here.curvatures.iter().zip(&most).all(|(c, most)| *c > SATURATED * most)),
                 point: Vec::new(),
             };
             let (start, full) = (slope(0.0), slope(1.0));
             let rounding = |slope: &Slope| slope.value.is_finite() && slope.value.abs() <= slope.rounding;
             let removed = full.value.abs() <= SLOPE_LEFT * decrement;
             let mut rows = moved.iter().zip(&here.predictors);
-            let still = rows.all(|(m, s)| m.abs() <= STILL.max(STILL_FAR_OUT * s.abs()));
+            let still = self.everywhere(rows.all(|(m, s)| m.abs() <= STILL.max(STILL_FAR_OUT * s.abs())));
             found.certain = direction.damping == 0.0 && (still || !runs_away);
             let close = found.decrement <= self.tolerance && (removed || rounding(&full));
             let hidden = rounding(&start);
@@ -202,10 +203,14 @@ impl<F: Family> Newton<'_, '_, F> {
         }
     }
 
+    fn everywhere(&self, here: bool) -> bool {
+        self.ridge.peers().everywhere(here)
+    }
+
     fn here(&self, point: &[f64]) -> Result<Here, Error> {
         let predictors = self.ridge.predictors(point);
         let mut gradient = vec![0.0; point.len()];
-        add_backward(self.ridge.design(), &self.slopes(&predictors), &mut gradient);
+        self.ridge.add_backward(&self.slopes(&predictors), &mut gradient);
         if self.with_prior {
             self.ridge.quadratic().add_integral(1.0, point, &vec![0.0; point.len()], &mut gradient);
         }
@@ -231,11 +236,13 @@ impl<F: Family> Newton<'_, '_, F> {
     fn slope(&self, here: &Here, point: &[f64], step: &[f64], moved: &[f64], t: f64) -> Slope {
         let predictors: Vec<f64> = here.predictors.iter().zip(moved).map(|(s, m)| s + t * m).collect();
         let terms = self.slopes(&predictors);
-        let (mut value, mut size) = (0.0, 0.0);
+        let mut sums = [0.0; 2];
         for (row, (c, m)) in terms.iter().zip(moved).enumerate() {
-            value += c * m;
-            size += (c.abs() + here.curvatures[row] * here.sizes[row]) * m.abs();
+            sums[0] += c * m;
+            sums[1] += (c.abs() + here.curvatures[row] * here.sizes[row]) * m.abs();
         }
+        self.ridge.peers().sum(&mut sums);
+        let [mut value, mut size] = sums;
         if self.with_prior {
             let end: Vec<f64> = point.iter().zip(step).map(|(x, p)| x + t * p).collect();
             let mut prior = vec![0.0; point.len()];
@@ -257,7 +264,7 @@ impl<F: Family> Newton<'_, '_, F> {
         damping: f64,
     ) -> Result<Direction, Error> {
         let d = typical.len();
-        let mut hessian = gram(self.ridge.design(), &here.curvatures);
+        let mut hessian = self.ridge.gram(&here.curvatures);
         if self.with_prior {
             self.ridge.quadratic().add_to(&mut hessian);
         }
@@ -296,10 +303,11 @@ impl<F: Family> Newton<'_, '_, F> {
 impl<F: Family> Ridge<'_, F> {
     /// The diagonal of Q + Aᵀ diag(c) A.
     pub(super) fn diagonal(&self, c: &[f64]) -> Vec<f64> {
-        let mut sum = self.quadratic().diagonal();
+        let mut sum = self.once(self.quadratic().diagonal());
         for (row, c) in c.iter().enumerate() {
             visit(self.design(), row, |k, a| sum[k] += c * a * a);
         }
+        self.peers().sum(&mut sum);
         sum
     }
 
@@ -314,7 +322,7 @@ impl<F: Family> Ridge<'_, F> {
             let felt = self.weight(row) > 0.0;
             visit(self.design(), row, |k, a| small |= felt && a != 0.0 && diagonal[k] < SMALL);
         }
-        if small {
+        if self.peers().somewhere(small) {
             Err(Error::Overflow { what: "the inverse of the diagonal of the Hessian" })
         } else {
             Ok(())

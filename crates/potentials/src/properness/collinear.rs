@@ -3,7 +3,6 @@
 use super::Relation;
 use super::flat::{Flat, ZERO};
 use crate::families::Family;
-use crate::hessian::add_backward;
 
 /// A column of which less than this share of its squared length is left beside the others is suspected to depend on them.
 const SUSPECT: f64 = 1e-9;
@@ -42,7 +41,7 @@ impl<F: Family> Flat<'_, '_, F> {
                 let residual = self.products(&z);
                 let weighted: Vec<f64> = residual.iter().zip(&self.row_scales).map(|(r, s)| r * s).collect();
                 let mut against = vec![0.0; d];
-                add_backward(self.ridge.design(), &weighted, &mut against);
+                self.ridge.add_backward(&weighted, &mut against);
                 let entries = |k: usize| against[k] * self.column_scales[k] / lengths[k];
                 for (k, share) in factor.solve(entries) {
                     z[k] -= share / lengths[k];
@@ -74,7 +73,8 @@ impl<F: Family> Flat<'_, '_, F> {
     /// Whether no row and no prior feels a direction.
     fn is_null(&self, z: &[f64]) -> bool {
         let size: f64 = z.iter().map(|z| z.abs()).sum();
-        size > 0.0 && self.products(z).iter().all(|s| s.abs() <= ZERO * size) && self.unfelt(z)
+        let still = |z: &[f64]| self.products(z).iter().all(|s| s.abs() <= ZERO * size);
+        size > 0.0 && self.ridge.peers().everywhere(still(z)) && self.unfelt(z)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Impropriety;
 use crate::curvature::DENSE;
 use crate::families::Family;
-use crate::hessian::{gram, visit};
+use crate::hessian::visit;
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 
@@ -60,12 +60,12 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
 
     /// Whether some row can move without cost: without that, there is no separation.
     pub(crate) fn separable(&self) -> bool {
-        self.costless.iter().any(|[down, up]| *down || *up)
+        self.ridge.peers().somewhere(self.costless.iter().any(|[down, up]| *down || *up))
     }
 
     /// Whether each row resists on both sides.
     pub(crate) fn resists(&self) -> bool {
-        self.costless.iter().all(|[down, up]| !*down && !*up)
+        self.ridge.peers().everywhere(self.costless.iter().all(|[down, up]| !*down && !*up))
     }
 
     /// Whether the prior holds nothing.
@@ -75,8 +75,11 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
 
     /// Whether all responses are equal, and extreme so that moving all predictors one way costs nothing.
     pub(crate) fn has_constant_response(&self) -> bool {
-        let first = self.costless[0];
-        first[0] != first[1] && self.costless.iter().all(|costless| *costless == first)
+        let all = |side: [bool; 2]| {
+            self.ridge.peers().everywhere(self.costless.iter().all(|costless| *costless == side))
+        };
+        let [down, up] = [[true, false], [false, true]].map(all);
+        down || up
     }
 
     /// Too large for d x d matrices in reasonable time.
@@ -86,7 +89,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
 
     /// Whether there are more free columns than rows: then some combination of them moves no row, whatever the numbers are.
     pub(crate) fn too_few_rows(&self) -> Option<Impropriety> {
-        let (columns, rows) = (self.free.iter().filter(|free| **free).count(), self.costless.len());
+        let (columns, rows) = (self.free.iter().filter(|free| **free).count(), self.ridge.all_rows());
         (self.matrix.is_none() && columns > rows).then_some(Impropriety::TooFewRows { columns, rows })
     }
 
@@ -121,7 +124,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
             .enumerate()
             .map(|(row, scale)| if keep(row) { scale * scale } else { 0.0 })
             .collect();
-        let mut matrix = gram(self.ridge.design(), &weights);
+        let mut matrix = self.ridge.gram(&weights);
         for k in 0..d {
             for l in 0..d {
                 let both = self.free[k] && self.free[l];
@@ -169,6 +172,7 @@ fn equilibrate<F: Family>(ridge: &Ridge<'_, F>, free: &[bool]) -> (Vec<f64>, Vec
                 }
             });
         }
+        ridge.peers().largest(&mut in_columns);
         let divide = |(factor, size): (&mut f64, &f64)| {
             if *size > 0.0 {
                 *factor /= size.sqrt();

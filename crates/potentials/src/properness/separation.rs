@@ -10,7 +10,7 @@ use super::collinear::NEGLIGIBLE;
 use super::flat::{Flat, ZERO};
 use super::{Separation, SeparationKind};
 use crate::families::Family;
-use crate::hessian::{add_backward, norm, visit};
+use crate::hessian::{norm, visit};
 
 /// Newton's step moves a separated row by more than this, others by less.
 const MOVED: f64 = 0.02;
@@ -43,6 +43,13 @@ impl<F: Family> Flat<'_, '_, F> {
                 }
             });
         }
+        // One number for each, so that the processes need to meet once.
+        let flags = moves.iter().zip(&free).flat_map(|(moves, free)| [*moves, !free[0], !free[1]]);
+        let mut flags: Vec<f64> = flags.map(|flag| f64::from(u8::from(flag))).collect();
+        self.ridge.peers().largest(&mut flags);
+        for (k, flag) in flags.chunks_exact(3).enumerate() {
+            (moves[k], free[k]) = (flag[0] > 0.0, [flag[1] == 0.0, flag[2] == 0.0]);
+        }
         let alone = |k: &usize| self.free[*k] && moves[*k] && (free[*k][0] || free[*k][1]);
         let found = (0..d).filter(alone).filter_map(|k| {
             let mut z = vec![0.0; d];
@@ -71,7 +78,10 @@ impl<F: Family> Flat<'_, '_, F> {
             let wrong = |((moved, costless), in_place): ((&f64, &[bool; 2]), &bool)| {
                 !in_place && !costless[usize::from(*moved > 0.0)]
             };
-            if in_place.iter().all(|x| *x) || moved.iter().zip(&self.costless).zip(&in_place).any(wrong) {
+            let peers = self.ridge.peers();
+            let all_in_place = peers.everywhere(in_place.iter().all(|x| *x));
+            let any_wrong = peers.somewhere(moved.iter().zip(&self.costless).zip(&in_place).any(wrong));
+            if all_in_place || any_wrong {
                 return None;
             }
             let projected = self.project(&candidates, &in_place)?;
@@ -109,7 +119,7 @@ impl<F: Family> Flat<'_, '_, F> {
                     *s *= if in_place[row] { self.row_scales[row] } else { 0.0 };
                 }
                 let mut against = vec![0.0; d];
-                add_backward(self.ridge.design(), &weighted, &mut against);
+                self.ridge.add_backward(&weighted, &mut against);
                 against.iter_mut().zip(&self.column_scales).for_each(|(x, q)| *x *= q);
                 for j in (0..free.len()).filter(held) {
                     add(j, -share(j, &against) / values[j], &mut out);
@@ -134,20 +144,22 @@ impl<F: Family> Flat<'_, '_, F> {
         if !(size > 0.0 && size.is_finite() && within && self.unfelt(z)) {
             return None;
         }
-        let mut separated = 0;
+        // Rows that move, and those that move the wrong way.
+        let mut found = [0.0; 2];
         for (s, costless) in self.products(z).iter().zip(&self.costless) {
             if s.abs() > ZERO * size {
-                if !costless[usize::from(*s > 0.0)] {
-                    return None;
-                }
-                separated += 1;
+                let right = costless[usize::from(*s > 0.0)];
+                found[usize::from(!right)] += 1.0;
             }
         }
-        (separated > 0).then(|| self.describe(z, separated))
+        self.ridge.peers().sum(&mut found);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
+        let separated = found[0] as usize;
+        (separated > 0 && found[1] == 0.0).then(|| self.describe(z, separated))
     }
 
     fn describe(&self, z: &[f64], separated: usize) -> Separation {
-        let rows = self.costless.len();
+        let rows = self.ridge.all_rows();
         let kind = if self.has_constant_response() {
             SeparationKind::ConstantResponse
         } else if separated == rows {

@@ -184,7 +184,7 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         if let Some(saved) = self.earlier.take() {
             self.fits(&saved)?;
             (draws, tee.fresh) = looks.go_on(saved.looks, draws)?;
-            ensemble = Ensemble::restore(&self.warm.potential, saved.ensemble)?;
+            ensemble = Ensemble::restore(&self.warm.potential, saved.ensemble)?.with_team(&self.warm.team)?;
         }
         let (mut seconds, mut outcome);
         seconds = 0.0;
@@ -272,8 +272,9 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         let each = (steps / chains as u64).saturating_sub(drift);
         let blocks = (each / block).max(1);
         let seed = warm.seed ^ STREAMS.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut pairs = CoupledChains::new(&warm.potential, &warm.scheme, 1.0, seed, &states)?
-            .whitened(&warm.whitening)?;
+        let shared = warm.team.share(&warm.potential);
+        let mut pairs =
+            CoupledChains::new(&shared, &warm.scheme, 1.0, seed, &states)?.whitened(&warm.whitening)?;
         pairs.drift(DRIFT)?;
         let differences = pairs.measure(blocks * block)?;
         Ok(Some((differences, pairs.gradients())))

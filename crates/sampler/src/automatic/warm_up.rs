@@ -16,6 +16,7 @@ use crate::error::{Error, catching, positive};
 use crate::kernels::from_scheme;
 use crate::noise::Stream;
 use crate::saved::SavedWarmUp;
+use crate::team::Team;
 
 /// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
 const STREAMS: u64 = 1 << 40;
@@ -73,6 +74,7 @@ pub struct WarmUp<'a, T> {
     pub(super) tolerance: f64,
     pub(super) wanted: Wanted,
     pub(super) stop: Option<&'a AtomicBool>,
+    pub(super) team: Team,
     watch: Watch<'a>,
 }
 
@@ -115,6 +117,7 @@ pub struct WarmedUp<W> {
     pub gradients: u64,
     pub(super) seed: u64,
     pub(super) tolerance: f64,
+    pub(super) team: Team,
 }
 
 impl<W: LineIntegral + Sync> WarmedUp<W> {
@@ -152,6 +155,7 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
             .seed(self.seed)
             .thin(self.thin)
             .starts(&self.starts)
+            .team(&self.team)
     }
 }
 
@@ -167,6 +171,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
             tolerance: 0.05,
             wanted: Wanted::default(),
             stop: None,
+            team: Team::default(),
             watch: Watch(None),
         }
     }
@@ -175,6 +180,14 @@ impl<'a, T: Target> WarmUp<'a, T> {
     #[must_use]
     pub fn draws(mut self, draws: u64) -> Self {
         self.draws = draws;
+        self
+    }
+
+    /// Processes that make this warm-up together, and the run after it: each computes gradients for its share of the chains. What is found is what
+    /// one process would find, bit for bit.
+    #[must_use]
+    pub fn team(mut self, team: &Team) -> Self {
+        self.team = team.clone();
         self
     }
 
@@ -276,6 +289,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
             gradients,
             seed,
             tolerance,
+            team: self.team.clone(),
         })
     }
 
@@ -357,10 +371,8 @@ impl<T: Target> Work<'_, T> {
 
     /// An error once the stop signal is set.
     pub(super) fn go_on(&self) -> Result<(), Error> {
-        match self.question.stop {
-            Some(signal) if signal.load(Ordering::Relaxed) => Err(Error::Stopped),
-            _ => Ok(()),
-        }
+        let here = self.question.stop.is_some_and(|signal| signal.load(Ordering::Relaxed));
+        if self.question.team.somewhere(here) { Err(Error::Stopped) } else { Ok(()) }
     }
 
     /// A seed for the next run.
@@ -417,7 +429,8 @@ impl<T: Target> Work<'_, T> {
     ) -> Result<(), Error> {
         let kernel = if white.gradients_per_integral() > 1 { Kernel::Symmetric } else { Kernel::ThirdOrder };
         let kernel = from_scheme(&Scheme::new(kernel, 1.2, 2.0, eta)?, 1.0)?;
-        let mut ensemble = Ensemble::new(white, self.next_seed(), &self.states, 1.0)?;
+        let shared = self.question.team.share(white);
+        let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;
         ensemble.advance(&*kernel, before);
         for _ in 0..steps {
             self.go_on()?;
@@ -474,7 +487,8 @@ impl<T: Target> Work<'_, T> {
             self.pilot(white, [if round == 0 { PILOT } else { 0 }, steps], &mut covariance)?;
             let left = points - (round * self.chains()).min(points);
             if left > 0 {
-                white.gradients(&self.states, &mut gradients, &mut Scratch::default())?;
+                let shared = self.question.team.share(white);
+                shared.gradients(&self.states, &mut gradients, &mut Scratch::default())?;
                 self.gradients += self.chains() as u64;
             }
             for (state, gradient) in self.states.chunks_exact(d).zip(gradients.chunks_exact(d)).take(left) {
@@ -559,6 +573,7 @@ impl<T: Target> Work<'_, T> {
             gradients: self.gradients,
             seed: self.question.seed,
             tolerance: self.question.tolerance,
+            team: self.question.team.clone(),
         }
     }
 }

@@ -1,0 +1,19 @@
+//! Says in one line that there is no MPI library, before the bindings to it say so in forty.
+
+use std::process::{Command, Stdio};
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=PATH");
+    println!("cargo::rerun-if-env-changed=MPICC");
+    if std::env::var_os("CARGO_FEATURE_MPI").is_none() {
+        return;
+    }
+    let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
+    let found = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_err() {
+        println!(
+            "cargo::error=no MPI library: found no `{compiler}`, need one, and libclang (Debian: apt-get install libopenmpi-dev \
+             openmpi-bin libclang-dev)"
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! The program `ridgewalk-mpi`: `ridgewalk fit` and `ridgewalk resume` by all the processes that `mpirun` has started.
+//!
+//! What they do is in the library of `ridgewalk-cli`; how they talk is here. docs/distributed.md tells more.
+
+mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use mpi::Threading;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::Communicator;
+use ridgewalk::potentials::peers::Peers;
+
+fn main() -> ExitCode {
+    // Finalised when it goes, after all have agreed on how they end.
+    let Some((_universe, threading)) = mpi::initialize_with_threading(Threading::Serialized) else {
+        eprintln!("error: MPI cannot be initialised");
+        return ExitCode::FAILURE;
+    };
+    if threading < Threading::Serialized {
+        eprintln!("error: the MPI library offers {threading:?} threads: need Serialized");
+        return ExitCode::FAILURE;
+    }
+    let all: Arc<dyn Peers> = Arc::new(world::World::new());
+    match catch_unwind(AssertUnwindSafe(|| ridgewalk_cli::main_of(&all))) {
+        Ok(code) => code,
+        // The panic has been told; the others would wait for ever.
+        Err(_) => SimpleCommunicator::world().abort(101),
+    }
+}

@@ -1,0 +1,433 @@
+//! Processes that work on one problem together, and what they tell each other.
+//!
+//! Whoever brings the processes together, MPI or threads in a test, has to know one thing: how two of them exchange bytes ([`Peers`]). Sums,
+//! maxima and gathered lists are made of such exchanges here, in an order that the number of processes alone decides: results do not
+//! depend on timing, and are the same to the last bit in every process.
+//!
+//! All of them by recursive doubling: in round k each process meets the one whose number differs in bit k, and after ⌈log₂ P⌉ rounds all know
+//! everything. Where P is no power of two, each process beyond the largest power P' first hands what it has to the one P' below, and is
+//! told the result at the end. A process thus has at most ⌊log₂ P⌋ + 2 meetings.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// This process among those that work together. They are numbered from 0.
+///
+/// All of them call the same things in the same order. A process that is gone cannot be waited for: an exchange with it ends this process too, as
+/// MPI has it, or panics.
+pub trait Peers: Debug + Send + Sync {
+    /// The number of this process.
+    fn rank(&self) -> usize;
+
+    /// How many there are.
+    fn size(&self) -> usize;
+
+    /// Sends `mine` to another process and fills `theirs` with what it sends; both know how much that is. An empty list is no message.
+    fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]);
+}
+
+/// One process by itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Alone;
+
+impl Peers for Alone {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn size(&self) -> usize {
+        1
+    }
+
+    fn exchange(&self, _: usize, _: &[u8], _: &mut [u8]) {}
+}
+
+impl dyn Peers + '_ {
+    /// The sums over all processes of each number, in all of them.
+    pub fn sum(&self, numbers: &mut [f64]) {
+        self.combine(numbers, |a, b| a + b);
+    }
+
+    /// The largest of each number over all processes, in all of them.
+    pub fn largest(&self, numbers: &mut [f64]) {
+        self.combine(numbers, f64::max);
+    }
+
+    /// Whether something is the case in some process.
+    #[must_use]
+    pub fn somewhere(&self, here: bool) -> bool {
+        let mut flag = [f64::from(u8::from(here))];
+        self.largest(&mut flag);
+        flag[0] > 0.0
+    }
+
+    /// Whether something is the case in every process.
+    #[must_use]
+    pub fn everywhere(&self, here: bool) -> bool {
+        !self.somewhere(!here)
+    }
+
+    /// The bytes of every process, in the order of their numbers.
+    #[must_use]
+    pub fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
+        let (rank, size) = (self.rank(), self.size());
+        // Counts below 2⁵³ are exact, and sums of one of them and zeros too.
+        let mut lengths = vec![0.0; size];
+        lengths[rank] = mine.len() as f64;
+        self.sum(&mut lengths);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths of lists")]
+        let lengths: Vec<usize> = lengths.iter().map(|length| *length as usize).collect();
+        let mut all: Vec<Vec<u8>> = vec![Vec::new(); size];
+        all[rank] = mine.to_vec();
+        let rounds = Rounds::new(size);
+        // What process `of` knows before round k: everything of those whose numbers, modulo P', differ from its own in lower bits only.
+        let known = |of: usize, k: u32| {
+            (0..size).filter(move |r| (r % rounds.power) >> k == (of % rounds.power) >> k).collect::<Vec<_>>()
+        };
+        let swap = |all: &mut Vec<Vec<u8>>, with: usize, give: &[usize], take: &[usize]| {
+            let mine: Vec<u8> = give.iter().flat_map(|r| all[*r].iter().copied()).collect();
+            let mut theirs = vec![0; take.iter().map(|r| lengths[*r]).sum()];
+            self.exchange(with, &mine, &mut theirs);
+            let mut left = theirs.as_slice();
+            for r in take {
+                let (first, rest) = left.split_at(lengths[*r]);
+                all[*r] = first.to_vec();
+                left = rest;
+            }
+        };
+        let everyone: Vec<usize> = (0..size).collect();
+        match rounds.role(rank) {
+            Role::Beyond { below } => {
+                swap(&mut all, below, &[rank], &[]);
+                let others: Vec<usize> = everyone.into_iter().filter(|r| *r != rank).collect();
+                swap(&mut all, below, &[], &others);
+            }
+            Role::Within { beyond } => {
+                if let Some(beyond) = beyond {
+                    swap(&mut all, beyond, &[], &[beyond]);
+                }
+                for k in 0..rounds.count {
+                    let with = rank ^ (1 << k);
+                    swap(&mut all, with, &known(rank, k), &known(with, k));
+                }
+                if let Some(beyond) = beyond {
+                    let others: Vec<usize> = everyone.into_iter().filter(|r| *r != beyond).collect();
+                    swap(&mut all, beyond, &others, &[]);
+                }
+            }
+        }
+        all
+    }
+
+    /// What process 0 has, in all of them.
+    #[must_use]
+    pub fn from_first(&self, bytes: &[u8]) -> Vec<u8> {
+        self.gather(if self.rank() == 0 { bytes } else { &[] }).swap_remove(0)
+    }
+
+    /// Which of some things are this process's, if they are shared out evenly in the order of the processes.
+    #[must_use]
+    pub fn share(&self, things: usize) -> std::ops::Range<usize> {
+        share_of(things, self.rank(), self.size())
+    }
+
+    /// Both of a pair compute the lower's number with the upper's: the same, as both operations commute.
+    fn combine(&self, numbers: &mut [f64], with: impl Fn(f64, f64) -> f64) {
+        if self.size() == 1 || numbers.is_empty() {
+            return;
+        }
+        let (rank, rounds) = (self.rank(), Rounds::new(self.size()));
+        let mut theirs = vec![0; size_of_val(numbers)];
+        let meet = |partner: usize, numbers: &mut [f64], theirs: &mut [u8]| {
+            self.exchange(partner, &bytes_of(numbers), theirs);
+            for (mine, theirs) in numbers.iter_mut().zip(theirs.as_chunks().0) {
+                *mine = with(*mine, f64::from_le_bytes(*theirs));
+            }
+        };
+        match rounds.role(rank) {
+            Role::Beyond { below } => {
+                self.exchange(below, &bytes_of(numbers), &mut []);
+                self.exchange(below, &[], &mut theirs);
+                let found = theirs.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+                numbers.iter_mut().zip(found).for_each(|(number, found)| *number = found);
+            }
+            Role::Within { beyond } => {
+                if let Some(beyond) = beyond {
+                    self.exchange(beyond, &[], &mut theirs);
+                    for (mine, theirs) in numbers.iter_mut().zip(theirs.as_chunks().0) {
+                        *mine = with(*mine, f64::from_le_bytes(*theirs));
+                    }
+                }
+                for k in 0..rounds.count {
+                    meet(rank ^ (1 << k), numbers, &mut theirs);
+                }
+                if let Some(beyond) = beyond {
+                    self.exchange(beyond, &bytes_of(numbers), &mut []);
+                }
+            }
+        }
+    }
+}
+
+/// The `part`-th of `parts` even shares of some things.
+#[must_use]
+pub fn share_of(things: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
+    // In 128 bits: the product may be beyond 64.
+    let end = |part: usize| (things as u128 * part as u128 / parts.max(1) as u128) as usize;
+    end(part)..end(part + 1)
+}
+
+fn bytes_of(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// Rounds of recursive doubling.
+#[derive(Clone, Copy)]
+struct Rounds {
+    size: usize,
+    /// The largest power of two that is no more than the number of processes.
+    power: usize,
+    count: u32,
+}
+
+/// What a process does in them.
+enum Role {
+    /// It hands its part to another and is told the result.
+    Beyond { below: usize },
+    /// It takes part, for another too if there is one.
+    Within { beyond: Option<usize> },
+}
+
+impl Rounds {
+    fn new(size: usize) -> Self {
+        let count = size.max(1).ilog2();
+        Self { size, power: 1 << count, count }
+    }
+
+    fn role(self, rank: usize) -> Role {
+        match rank.checked_sub(self.power) {
+            Some(below) => Role::Beyond { below },
+            None => Role::Within { beyond: Some(rank + self.power).filter(|beyond| *beyond < self.size) },
+        }
+    }
+}
+
+/// Some of the processes, in an order of their own.
+#[derive(Debug, Clone)]
+pub struct Subset {
+    among: Arc<dyn Peers>,
+    members: Vec<usize>,
+    rank: usize,
+}
+
+impl Subset {
+    /// The processes with these numbers, this one among them; `None` if it is not.
+    #[must_use]
+    pub fn new(among: Arc<dyn Peers>, members: Vec<usize>) -> Option<Self> {
+        let rank = members.iter().position(|member| *member == among.rank())?;
+        Some(Self { among, members, rank })
+    }
+}
+
+impl Peers for Subset {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]) {
+        self.among.exchange(self.members[with], mine, theirs);
+    }
+}
+
+/// Processes that count what they send.
+#[derive(Debug)]
+pub struct Counted<P> {
+    peers: P,
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl<P: Peers> Counted<P> {
+    /// The same processes, with nothing sent yet.
+    pub fn new(peers: P) -> Self {
+        Self { peers, messages: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+    }
+
+    /// Messages that this process sent so far, and their bytes.
+    pub fn sent(&self) -> [u64; 2] {
+        [&self.messages, &self.bytes].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+impl<P: Peers> Peers for Counted<P> {
+    fn rank(&self) -> usize {
+        self.peers.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.peers.size()
+    }
+
+    fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]) {
+        self.messages.fetch_add(u64::from(!mine.is_empty()), Ordering::Relaxed);
+        self.bytes.fetch_add(mine.len() as u64, Ordering::Relaxed);
+        self.peers.exchange(with, mine, theirs);
+    }
+}
+
+/// Threads of one process as if they were processes: what tests of shared work need.
+#[derive(Debug)]
+pub struct Threads {
+    rank: usize,
+    to: Vec<Mutex<Sender<Vec<u8>>>>,
+    from: Vec<Mutex<Receiver<Vec<u8>>>>,
+}
+
+impl Threads {
+    /// So many, one for each thread.
+    #[must_use]
+    pub fn group(size: usize) -> Vec<Self> {
+        let mut group: Vec<Self> =
+            (0..size).map(|rank| Self { rank, to: Vec::new(), from: Vec::new() }).collect();
+        for sender in 0..size {
+            for receiver in 0..size {
+                let (to, from) = channel();
+                group[sender].to.push(Mutex::new(to));
+                group[receiver].from.push(Mutex::new(from));
+            }
+        }
+        group
+    }
+}
+
+impl Peers for Threads {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.to.len()
+    }
+
+    #[allow(clippy::panic, reason = "nothing can be done without the others")]
+    fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]) {
+        if !mine.is_empty() {
+            let to = self.to[with].lock().unwrap_or_else(PoisonError::into_inner);
+            // Whoever is gone is missed where something is to come from it.
+            let _ = to.send(mine.to_vec());
+        }
+        if !theirs.is_empty() {
+            let from = self.from[with].lock().unwrap_or_else(PoisonError::into_inner);
+            match from.recv() {
+                Ok(bytes) if bytes.len() == theirs.len() => theirs.copy_from_slice(&bytes),
+                Ok(bytes) => panic!("thread {with} sent {} bytes: need {}", bytes.len(), theirs.len()),
+                Err(_) => panic!("thread {with} is gone"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does something in so many threads, as if they were processes.
+    fn in_all<T: Send>(size: usize, work: impl Fn(&dyn Peers) -> T + Sync) -> Vec<T> {
+        let group = Threads::group(size);
+        std::thread::scope(|scope| {
+            let work = &work;
+            let handles: Vec<_> = group.iter().map(|peers| scope.spawn(move || work(peers))).collect();
+            handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+        })
+    }
+
+    #[test]
+    fn every_process_knows_the_same_sum_and_it_is_the_sum() {
+        for size in 1..=9 {
+            let numbers = |rank: usize| [rank as f64 + 1.0, 1e16, -1e16 * (rank % 2) as f64, 0.1];
+            let found = in_all(size, |peers| {
+                let mut mine = numbers(peers.rank());
+                peers.sum(&mut mine);
+                let mut most = [-(peers.rank() as f64), peers.rank() as f64];
+                peers.largest(&mut most);
+                (mine, most)
+            });
+            assert!(found.iter().all(|other| *other == found[0]), "{size}: {found:?}");
+            let (sum, most) = found[0];
+            assert_eq!(sum[0], (size * (size + 1) / 2) as f64);
+            assert!((sum[3] - 0.1 * size as f64).abs() < 1e-15 * size as f64);
+            assert_eq!(most, [0.0, size as f64 - 1.0]);
+        }
+    }
+
+    #[test]
+    fn lists_of_any_lengths_are_gathered_in_order() {
+        for size in 1..=9 {
+            let list = |rank: usize| vec![rank as u8; if rank == 2 { 0 } else { 3 * rank + 1 }];
+            let need: Vec<Vec<u8>> = (0..size).map(list).collect();
+            let found = in_all(size, |peers| {
+                let some = peers.somewhere(peers.rank() == 3);
+                let all = peers.everywhere(peers.rank() < 3);
+                (peers.gather(&list(peers.rank())), peers.from_first(&[7, peers.rank() as u8]), some, all)
+            });
+            for (gathered, first, some, all) in found {
+                assert_eq!((gathered, first), (need.clone(), vec![7, 0]), "{size}");
+                assert_eq!((some, all), (size > 3, size <= 3));
+            }
+        }
+    }
+
+    #[test]
+    fn a_sum_takes_as_many_messages_as_it_has_rounds() {
+        // For 2^k processes: k messages each, of the whole list.
+        for (size, need) in [(1, 0), (2, 1), (4, 2), (8, 3)] {
+            let group: Vec<_> = Threads::group(size).into_iter().map(Counted::new).collect();
+            std::thread::scope(|scope| {
+                for peers in &group {
+                    scope.spawn(move || {
+                        let peers: &dyn Peers = peers;
+                        peers.sum(&mut [1.0; 10]);
+                    });
+                }
+            });
+            assert!(group.iter().all(|peers| peers.sent() == [need, 80 * need]), "{size}");
+        }
+    }
+
+    #[test]
+    fn a_grid_sums_along_each_of_its_lines() {
+        let group: Vec<Arc<dyn Peers>> = Threads::group(6).into_iter().map(|p| Arc::new(p) as _).collect();
+        std::thread::scope(|scope| {
+            for all in group {
+                scope.spawn(move || {
+                    let rank = all.rank();
+                    let line =
+                        Subset::new(all.clone(), (0..6).filter(|r| r / 2 == rank / 2).collect()).unwrap();
+                    let column = Subset::new(all, (0..6).filter(|r| r % 2 == rank % 2).collect()).unwrap();
+                    let (line, column): (&dyn Peers, &dyn Peers) = (&line, &column);
+                    let mut sums = [rank as f64];
+                    line.sum(&mut sums);
+                    assert_eq!(sums, [(4 * (rank / 2) + 1) as f64]);
+                    column.sum(&mut sums);
+                    assert_eq!(sums, [15.0]);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn shares_are_whole_and_even() {
+        for (things, parts) in [(10, 4), (3, 5), (usize::MAX, 3)] {
+            let shares: Vec<_> = (0..parts).map(|part| share_of(things, part, parts)).collect();
+            assert_eq!((shares[0].start, shares[parts - 1].end), (0, things));
+            assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
+            assert!(shares.iter().all(|share| share.len().abs_diff(things / parts) <= 1));
+        }
+    }
+}
