@@ -83,18 +83,18 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// Does the work for the chains of this process, entries of the lists, and gathers that of all.
+    /// Does the work for the chains of this process, which have so many entries each, and gathers that of all.
     fn gather(
         &self,
+        each: usize,
         out: &mut [f64],
         work: impl FnOnce(Range<usize>, &mut [f64]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.peers.size() == 1 {
             return work(0..out.len(), out);
         }
-        let d = self.potential.dimension().max(1);
-        let mine = self.peers.share(out.len() / d);
-        let range = mine.start * d..mine.end * d;
+        let mine = self.peers.share(out.len() / each.max(1));
+        let range = mine.start * each..mine.end * each;
         let done = if range.is_empty() { Ok(()) } else { work(range.clone(), &mut out[range.clone()]) };
         // A list of another length says that it could not be computed.
         let bytes: Vec<u8> = match &done {
@@ -130,7 +130,7 @@ impl LineIntegral for Shared<'_> {
         integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        self.gather(integrals, |range, out| {
+        self.gather(self.dimension(), integrals, |range, out| {
             self.potential.integrate(length, &positions[range.clone()], &momenta[range], out, scratch)
         })
     }
@@ -141,7 +141,24 @@ impl LineIntegral for Shared<'_> {
         gradients: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        self.gather(gradients, |range, out| self.potential.gradients(&positions[range], out, scratch))
+        let d = self.dimension();
+        self.gather(d, gradients, |range, out| self.potential.gradients(&positions[range], out, scratch))
+    }
+
+    fn values_and_gradients(
+        &self,
+        positions: &[f64],
+        values: &mut [f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let d = self.dimension();
+        self.gather(d, gradients, |range, out| {
+            let chains = range.start / d.max(1)..range.end / d.max(1);
+            self.potential.values_and_gradients(&positions[range], &mut values[chains], out, scratch)
+        })?;
+        // Those of this process are there.
+        self.gather(1, values, |_, _| Ok(()))
     }
 
     fn shares_out(&self, chains: usize) -> bool {

@@ -280,8 +280,18 @@ fn in_grid<T: Send>(
 }
 
 fn warmed_up_run(model: &Ridge<'static, Logistic>, team: &Team, length: Length) -> (Memory, Sampled) {
+    with_tolerance(0.05, model, team, length)
+}
+
+fn with_tolerance(
+    tolerance: f64,
+    model: &Ridge<'static, Logistic>,
+    team: &Team,
+    length: Length,
+) -> (Memory, Sampled) {
     let mut memory = Memory::default();
-    let warm = WarmUp::new(model).seed(3).chains(7).draws(300).team(team).run().unwrap();
+    let question = WarmUp::new(model).seed(3).chains(7).draws(300).tolerance(tolerance).team(team);
+    let warm = question.run().unwrap();
     let mut sampled = warm.run(length).keep(&mut memory).unwrap();
     sampled.outcome.seconds = 0.0;
     (memory, sampled)
@@ -298,6 +308,19 @@ fn processes_that_share_the_chains_make_the_run_of_one() {
             }
         }
     }
+}
+
+#[test]
+fn processes_that_share_the_chains_accept_the_same_trajectories() {
+    let run = |model: &_, team: &_| with_tolerance(0.0, model, team, Length::Draws(200));
+    let alone = run(&logistic(), &Team::default());
+    assert!(alone.1.outcome.acceptance().accepted > 0.0);
+    for found in in_grid(3, 1, |_, model, team| run(&model, &team)) {
+        assert!(found.0 == alone.0 && found.1 == alone.1);
+    }
+    // Rows in two shards: the same in both processes and from run to run.
+    let [first, again] = [(); 2].map(|()| in_grid(1, 2, |_, model, team| run(&model, &team)));
+    assert!(first.iter().chain(&again).all(|found| *found == first[0]));
 }
 
 /// The chains contract, so that what rounding changes in a sum stays as small as it is.
@@ -371,7 +394,7 @@ fn a_process_that_fails_or_is_stopped_ends_the_run_of_all() {
         }
         let steps = in_grid(groups, shards, |rank, model, team| {
             let stop = AtomicBool::new(false);
-            let mut sampler = Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).stop(&stop);
+            let sampler = Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).stop(&stop);
             let told = |progress: &ridgewalk_sampler::Progress| {
                 stop.store(rank == 1 && progress.steps > 20, Ordering::Relaxed);
             };

@@ -108,7 +108,8 @@ impl<T: Target> Work<'_, T> {
         // A potential without values is told by its own error, not by chains that end.
         let mut gradient = vec![0.0; d];
         white.values_and_gradients(&self.states[..d], &mut [0.0], &mut gradient, &mut Scratch::default())?;
-        let mut ensemble = Ensemble::new(white, self.next_seed(), &self.states, 1.0)?;
+        let shared = self.question.team.share(white);
+        let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;
         let mut step = Averaging::new(wanted.eta.unwrap_or(longest_step(steps)));
         for made in 0..ADAPTING {
             self.go_on()?;
