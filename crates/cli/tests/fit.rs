@@ -190,6 +190,7 @@ fn kernels_and_nodes_are_those_asked_for_and_agree() {
         ("third-order", nodes),
         ("symmetric", place.fit("symmetric", &format!("{words} --kernel symmetric"))),
         ("averaged", place.fit("averaged", &format!("{words} --kernel averaged"))),
+        ("adjusted", place.fit("adjusted", &format!("{words} --kernel adjusted"))),
     ] {
         assert_eq!(of(&fit, "/sampler/kernel"), name);
         assert_eq!(fit.status(), "ok");
@@ -197,6 +198,50 @@ fn kernels_and_nodes_are_those_asked_for_and_agree() {
     }
     let idle = place.fit("idle", &format!("{words} --kernel symmetric --nodes 3"));
     assert!(idle.notes().contains("--nodes has no effect"), "{}", idle.notes());
+}
+
+#[test]
+fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() {
+    let place = Place::new();
+    let fit = place.fit("exact", &format!("{} --bias-tolerance 0", mixed("ill")));
+    assert_eq!(
+        (of(&fit, "/sampler/kernel"), of(&fit, "/sampler/bias_estimate")),
+        ("adjusted".into(), 0.0.into())
+    );
+    assert!(fit.status() == "ok" && of(&fit, "/sampler/bias_details").is_null(), "{}", fit.status());
+    let [acceptance, spread] = ["acceptance", "energy_error_sd"]
+        .map(|key| of(&fit, &format!("/sampler/trajectories/{key}")).as_f64().unwrap());
+    assert!((0.6..=1.0).contains(&acceptance) && (0.0..2.0).contains(&spread), "{acceptance} {spread}");
+    assert_eq!(of(&fit, "/sampler/trajectories/divergences"), 0);
+    let trajectories = of(&fit, "/sampler/thin").as_u64().unwrap() * 8 * 1000;
+    assert_eq!(of(&fit, "/sampler/trajectories/count"), trajectories);
+    assert_eq!(of(&fit, "/sampler/trajectories/acceptance_by_chain").as_array().unwrap().len(), 8);
+    assert!(
+        fit.stdout.contains(" % accepted, energy error ")
+            && fit.stdout.contains("guarantee: no discretisation bias")
+    );
+    assert!(
+        !of(&fit, "/parameters/0/mode").is_null() && of(&fit, "/parameters/0/mean_extrapolated").is_null()
+    );
+    let report = fs::read_to_string(fit.directory.join("report.html")).unwrap();
+    assert!(report.contains("<th scope=\"row\">divergences</th><td>0</td>"));
+    // Warm-up below a fifth of the run.
+    let [before, after] =
+        ["warmup_gradients", "gradients"].map(|key| of(&fit, &format!("/sampler/{key}")).as_f64().unwrap());
+    assert!(before < 0.2 * after, "{before} of {after}");
+    // Steps that are far too long are told.
+    let words = format!("{} --kernel adjusted --eta 3.1 --gamma 1 --xi 2 --draws 200", mixed("ill"));
+    let long = place.fit("long", &words);
+    assert!(long.status().contains("low_acceptance"), "{}", long.status());
+    let refused =
+        place.run(&format!("fit {} --kernel symmetric --bias-tolerance 0 --out refused", mixed("ill")));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        refused.status.code() == Some(2)
+            && said.contains("--bias-tolerance 0 with --kernel symmetric: need a positive"),
+        "{said}"
+    );
+    assert!(!place.path("refused").exists());
 }
 
 #[test]

@@ -40,10 +40,12 @@ fn plain() -> String {
     )
 }
 
-/// One whose length follows from looks at the effective sample size, on another scale than it is sampled on.
+/// One whose length follows from looks at the effective sample size, on another scale than it is sampled on, of trajectories that are accepted or
+/// rejected.
 fn until_ess() -> String {
     format!(
-        "{} --response ill --predictors dose,age --seed 5 --target-ess 25000 --max-draws 20000 --thin 25 --standardize --original-scale",
+        "{} --response ill --predictors dose,age --seed 5 --target-ess 25000 --max-draws 20000 --thin 25 --standardize --original-scale \
+         --kernel adjusted",
         shipped("mixed.csv")
     )
 }

@@ -48,6 +48,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Without discretisation bias
+//!
+//! ```
+//! use ridgewalk::prelude::*;
+//!
+//! // Trajectories are accepted or rejected: that needs the value of U beside its gradient.
+//! let potential = |x: &[f64], g: &mut [f64]| {
+//!     (g[0], g[1]) = (x[0].tanh(), x[1]);
+//!     Ok(x[0].cosh().ln() + 0.5 * x[1] * x[1])
+//! };
+//! let target = BlackBox::new(FromValueFn::new(2, potential), 3, &[0.0; 2])?;
+//! let warm = WarmUp::new(&target).seed(1).tolerance(0.0).run()?;
+//! let sampled = warm.run(Length::Draws(500)).keep(&mut Memory::default())?;
+//! assert_eq!((warm.scheme.name(), sampled.bias.largest()), ("adjusted", 0.0));
+//! assert!(sampled.outcome.acceptance().rate() > 0.5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # A run that may be interrupted
 //!
 //! ```
@@ -183,14 +201,14 @@ pub mod prelude {
     pub use ridgewalk_diagnostics::{Summary, summaries_of_table};
     pub use ridgewalk_potentials::families::{Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
     pub use ridgewalk_potentials::{
-        Chebyshev, Dense, FromFn, Gradient, LineIntegral, ModeSearch, Prior, Ridge, Scratch, Sparse,
-        Whitened, Whitening,
+        Chebyshev, Dense, FromFn, FromValueFn, Gradient, LineIntegral, ModeSearch, Prior, Ridge, Scratch,
+        Sparse, Whitened, Whitening,
     };
     pub use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, WarmUp, WarmedUp};
     pub use ridgewalk_sampler::{
-        Averaged, Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory, Noise, Outcome, Progress,
-        RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Status, Stream, Symmetric,
-        ThirdOrder, Ubu, Ula, Workspace,
+        Acceptance, Adjusted, Averaged, Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory, Noise,
+        Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Status,
+        Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     };
 }
 
