@@ -2,6 +2,19 @@
 //!
 //! Results go to standard output, everything else to standard error. Exit codes are a promise to scripts: 0 done, 1 the
 //! run failed, 2 wrong usage or wrong data, 3 refuted or not certified, 130 stopped by a signal with everything so far kept.
+//!
+//! The parts that programs of other people may want are public: [`data`] reads files as `ridgewalk fit` does and says what is wrong with
+//! them, [`mod@run`] writes and reads run directories.
+//!
+//! ```
+//! use ridgewalk_cli::data::Table;
+//!
+//! let table = Table::from_bytes("wells.csv", b"switched;dist\n1;0.17\n0;0.47\n1;0.21\n")?;
+//! assert_eq!((table.rows(), table.columns().len()), (3, 2));
+//! let wrong = Table::from_bytes("wells.csv", b"switched;dist\n1;0.17\n0\n").unwrap_err();
+//! assert!(wrong.to_string().starts_with("wells.csv, line 3: found 1 field"));
+//! # Ok::<(), ridgewalk_cli::data::DataError>(())
+//! ```
 
 #![cfg_attr(
     not(test),

@@ -32,6 +32,9 @@ const DATA: &str = "y,age,city\n0,31,Oslo\n1,42,Bergen\n0,27,Oslo\n1,35,Oslo\n0,
 const PRIORS: &str =
     "[age]\nmean = 0.0\nscale = 1.0\n\n[\"(Intercept)\"]\nscale = inf\n\n[\"city[Oslo]\"]\nscale = 0.5\n";
 
+/// What is said of a command whose output is not that of the page.
+const OTHERWISE: &str = "prints something else than is shown";
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -211,10 +214,8 @@ fn follow(name: &str, page: &str, helps: &mut BTreeMap<String, String>) -> (Stri
         }
         if let Some((at, shown)) = shown {
             let printed: Vec<&str> = out.lines().collect();
-            if !matches(&shown, &printed)
-                && (!shown.is_empty() || std::env::var_os("RIDGEWALK_WRITE_DOCS").is_some())
-            {
-                wrong.push(format!("{name}: `{command}` prints something else than is shown:\n{out}"));
+            if !shown.is_empty() && !matches(&shown, &printed) {
+                wrong.push(format!("{name}: `{command}` {OTHERWISE}:\n{out}"));
             }
             if shown.iter().all(|line| line.trim() != "...") {
                 let at = at.checked_add_signed(moved).unwrap();
@@ -235,7 +236,7 @@ fn every_command_of_every_page_runs_and_prints_what_the_page_shows() {
         if write && now != text {
             fs::write(root().join(&name), now).unwrap();
         }
-        wrong.extend(problems);
+        wrong.extend(problems.into_iter().filter(|problem| !write || !problem.contains(OTHERWISE)));
         run += count;
     }
     println!("{run} commands run");

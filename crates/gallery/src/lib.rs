@@ -2,6 +2,13 @@
 //! sampling is tested on and compared with other samplers on.
 //!
 //! Data that are not real are drawn from fixed seeds. References are in `data/`, each with how it was made.
+//!
+//! ```
+//! let target = ridgewalk_gallery::breast_cancer()?;
+//! let reference = ridgewalk_gallery::reference("breast-cancer")?;
+//! assert_eq!(target.dimension(), reference.means.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

@@ -207,18 +207,23 @@ mod tests {
             target.gradient.gradient(x, &mut g).unwrap();
             g
         };
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         for _ in 0..20 {
-            let (mut x, mut v) = (vec![0.0; d], vec![0.0; d]);
-            stream.normals(&mut x);
-            stream.normals(&mut v);
-            let length: f64 = v.iter().map(|v| v * v).sum::<f64>().sqrt();
-            let ahead: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + 1e-5 * v / length).collect();
-            let behind: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x - 1e-5 * v / length).collect();
-            // A gradient has a symmetric derivative: (Hv).w = (Hw).v; and here 1 <= v.Hv <= L.
-            let curvature: Vec<f64> =
-                gradient(&ahead).iter().zip(gradient(&behind)).map(|(a, b)| (a - b) / 2e-5).collect();
-            let along: f64 = curvature.iter().zip(&v).map(|(c, v)| c * v / length).sum();
-            assert!((1.0 - 1e-6..=target.smoothness).contains(&along), "{along}, {}", target.smoothness);
+            let [mut x, mut v, mut w] = [(); 3].map(|()| vec![0.0; d]);
+            [&mut x, &mut v, &mut w].into_iter().for_each(|list| stream.normals(list));
+            let along = |v: &[f64]| -> Vec<f64> {
+                let moved = |h: f64| gradient(&x.iter().zip(v).map(|(x, v)| x + h * v).collect::<Vec<_>>());
+                moved(1e-5).iter().zip(moved(-1e-5)).map(|(a, b)| (a - b) / 2e-5).collect()
+            };
+            // A field with a symmetric derivative is the gradient of something; and this one has 1 <= Hessian <= L.
+            let (hv, hw) = (along(&v), along(&w));
+            assert!((dot(&hv, &w) - dot(&hw, &v)).abs() < 1e-6 * target.smoothness);
+            let curvature = dot(&hv, &v) / dot(&v, &v);
+            assert!(
+                (1.0 - 1e-6..=target.smoothness).contains(&curvature),
+                "{curvature}, {}",
+                target.smoothness
+            );
         }
         // All classes alike where nothing is known: the gradient of a class is its expected less its seen features, which have sum 0.
         let g = gradient(&vec![0.0; d]);
