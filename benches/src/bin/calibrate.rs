@@ -88,8 +88,7 @@ fn variants(arguments: &Arguments, kernel: Option<Kernel>) -> Vec<Variant> {
             Variant { name: "default tolerance", sampler: usual, prior: 1.0, expected: Expected::Either },
             Variant { name: "prior scale +5 %", sampler: right, prior: 1.05, expected: Expected::Fails },
             wrong("p to p +2 %", Coefficient::PToP, Expected::Fails),
-            wrong("noise of p +2 %", Coefficient::NoiseOfP, Expected::Fails),
-            wrong("r to p +2 %", Coefficient::RToP, Expected::Either),
+            wrong("noise of p +2 %", Coefficient::NoiseOfP, Expected::Either),
         ]);
     }
     all

@@ -79,6 +79,8 @@ pub struct Envelope {
 
 /// Terms of a binomial law below this part of the largest are left out.
 const NEGLIGIBLE: f64 = 1e-20;
+/// Tails that differ by less, relatively, are the same: those of a rank and of its mirror image are, and are rounded differently.
+const SAME: f64 = 1e-9;
 
 impl Envelope {
     /// For so many ranks from 0 to `values` − 1.
@@ -137,6 +139,7 @@ impl Envelope {
     /// The probability that some count has a tail of at most `level`.
     #[must_use]
     pub fn leaves(&self, level: f64) -> f64 {
+        let level = (1.0 + SAME) * level;
         let mut inside = vec![0.0; self.total + 1];
         inside[0] = 1.0;
         let mut out = 0.0;
@@ -193,7 +196,7 @@ impl Envelope {
     #[must_use]
     pub fn bounds(&self, level: f64) -> Vec<[usize; 2]> {
         let bound = |tails: &Vec<f64>| {
-            let within = |k: &usize| tails[*k] > level;
+            let within = |k: &usize| tails[*k] > (1.0 + SAME) * level;
             let low = (0..tails.len()).find(within).unwrap_or(0);
             let high = (0..tails.len()).rev().find(within).unwrap_or(self.total);
             [low, high]
