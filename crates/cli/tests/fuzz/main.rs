@@ -82,7 +82,8 @@ fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
     if let Some(wrong) = wrong
         && outcome.crashes.len() < 20
     {
-        outcome.crashes.push(format!("{}: {wrong}, from b\"{}\"", target.name, input.escape_ascii()));
+        let start = input.get(..2000).unwrap_or(input);
+        outcome.crashes.push(format!("{}: {wrong}, from b\"{}\"", target.name, start.escape_ascii()));
     }
     done.ok().as_ref().map(kind)
 }
