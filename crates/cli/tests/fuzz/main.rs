@@ -73,7 +73,8 @@ fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
     let wrong = match &done {
         Err(payload) => {
             let text = payload.downcast_ref::<String>().cloned();
-            text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned())).or(Some("a panic".into()))
+            text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .or(Some("a panic".into()))
         }
         Ok(_) if asked > target.bytes + 4096 * input.len() => Some(format!("{asked} bytes of memory")),
         Ok(_) if seconds > LONGEST => Some(format!("{seconds:?}")),

@@ -25,14 +25,65 @@ impl Chance {
 
 /// Numbers that are at the edge of something, as text.
 const NUMBERS: [&str; 22] = [
-    "0", "-0", "1", "-1", "2", "255", "256", "65536", "2147483648", "4294967295", "9223372036854775808",
-    "18446744073709551615", "1e308", "-1e308", "5e-324", "1e-320", "inf", "nan", "1e999", "0x10", "1_000", "999999999999999999999999",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "2",
+    "255",
+    "256",
+    "65536",
+    "2147483648",
+    "4294967295",
+    "9223372036854775808",
+    "18446744073709551615",
+    "1e308",
+    "-1e308",
+    "5e-324",
+    "1e-320",
+    "inf",
+    "nan",
+    "1e999",
+    "0x10",
+    "1_000",
+    "999999999999999999999999",
 ];
 
 /// Numbers that are at the edge of something, in eight bytes.
 fn edge(chance: &mut Chance) -> [u8; 8] {
-    let floats = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-300, 1e300, 5e-324, f64::MAX, f64::INFINITY, f64::NAN, f64::MIN_POSITIVE];
-    let whole = [0, 1, 2, 3, 7, 8, 255, 1 << 16, 1 << 31, 1 << 32, 1 << 40, 1 << 53, 1 << 62, u64::MAX / 2, u64::MAX - 1, u64::MAX];
+    let floats = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.0,
+        1e-300,
+        1e300,
+        5e-324,
+        f64::MAX,
+        f64::INFINITY,
+        f64::NAN,
+        f64::MIN_POSITIVE,
+    ];
+    let whole = [
+        0,
+        1,
+        2,
+        3,
+        7,
+        8,
+        255,
+        1 << 16,
+        1 << 31,
+        1 << 32,
+        1 << 40,
+        1 << 53,
+        1 << 62,
+        u64::MAX / 2,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
     match chance.below(3) {
         0 => floats[chance.below(floats.len())].to_bits().to_le_bytes(),
         1 => whole[chance.below(whole.len())].to_le_bytes(),

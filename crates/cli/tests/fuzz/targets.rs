@@ -36,23 +36,136 @@ pub struct Target {
     pub quick: u64,
 }
 
-const fn target(name: &'static str, quick: u64, run: fn(&[u8]) -> Answer, seeds: fn() -> Vec<Vec<u8>>, words: &'static [&'static [u8]]) -> Target {
+const fn target(
+    name: &'static str,
+    quick: u64,
+    run: fn(&[u8]) -> Answer,
+    seeds: fn() -> Vec<Vec<u8>>,
+    words: &'static [&'static [u8]],
+) -> Target {
     Target { name, seeds, words, run, bytes: 1 << 20, quick }
 }
 
 pub const TARGETS: &[Target] = &[
-    target("csv", 20_000, csv, csv_seeds, &[b",", b";", b"\t", b"\"", b"\"\"", b"\n", b"\r\n", b"\r", b" ", b"NA", b"\xef\xbb\xbf", b"\0", b"y", b"a,b", b"\xc3", b"\n\n"]),
+    target(
+        "csv",
+        20_000,
+        csv,
+        csv_seeds,
+        &[
+            b",",
+            b";",
+            b"\t",
+            b"\"",
+            b"\"\"",
+            b"\n",
+            b"\r\n",
+            b"\r",
+            b" ",
+            b"NA",
+            b"\xef\xbb\xbf",
+            b"\0",
+            b"y",
+            b"a,b",
+            b"\xc3",
+            b"\n\n",
+        ],
+    ),
     target("names", 5_000, names, || vec![b"age,\"height, cm\",sex".to_vec()], &[b",", b"\"", b"\n", b" "]),
-    target("priors", 10_000, priors, priors_seeds, &[b"[", b"]", b"[[", b"\"", b"'''", b"=", b"mean", b"scale", b"inf", b"nan", b"{", b"}", b".", b"\n", b"#", b"\\u", b"1979-05-27", b"(Intercept)"]),
-    target("config", 3_000, config, || vec![finished("config.toml")], &[b"[", b"]", b"=", b"\"", b"true", b"inf", b"\n", b"{", b"options", b"seed"]),
-    target("options", 1_000, options, option_seeds, &[b" --", b"=", b" -1", b" --seed", b" --chains", b" --draws", b" --family", b"logistic", b" --thin", b" --eta"]),
-    target("checkpoint", 5_000, checkpoint, checkpoint_seeds, &[b"ridgewalk checkpoint 1\n", b"{", b"}", b"[", b"\"parts\":[", b",", b"\n", b"ridgewlk", b"null"]),
+    target(
+        "priors",
+        10_000,
+        priors,
+        priors_seeds,
+        &[
+            b"[",
+            b"]",
+            b"[[",
+            b"\"",
+            b"'''",
+            b"=",
+            b"mean",
+            b"scale",
+            b"inf",
+            b"nan",
+            b"{",
+            b"}",
+            b".",
+            b"\n",
+            b"#",
+            b"\\u",
+            b"1979-05-27",
+            b"(Intercept)",
+        ],
+    ),
+    target(
+        "config",
+        3_000,
+        config,
+        || vec![finished("config.toml")],
+        &[b"[", b"]", b"=", b"\"", b"true", b"inf", b"\n", b"{", b"options", b"seed"],
+    ),
+    target(
+        "options",
+        1_000,
+        options,
+        option_seeds,
+        &[
+            b" --",
+            b"=",
+            b" -1",
+            b" --seed",
+            b" --chains",
+            b" --draws",
+            b" --family",
+            b"logistic",
+            b" --thin",
+            b" --eta",
+        ],
+    ),
+    target(
+        "checkpoint",
+        5_000,
+        checkpoint,
+        checkpoint_seeds,
+        &[b"ridgewalk checkpoint 1\n", b"{", b"}", b"[", b"\"parts\":[", b",", b"\n", b"ridgewlk", b"null"],
+    ),
     target("saved", 3_000, saved, saved_seeds, &[&[0; 8], &[1], &[0xff; 8], b"third-order", b"symmetric"]),
-    target("store", 1_000, store, store_seeds, &[b"\"shape\":[", b"[", b"]", b"{", b"}", b",", b"\"draws_of_chains\":[", b"\"chunk_shape\":[", b"null", b"true"]),
-    target("summary", 200, summary, || vec![finished("summary.json")], &[b"null", b"[", b"]", b"{", b"}", b",", b"\"", b"\"chains\":0", b"true"]),
+    target(
+        "store",
+        1_000,
+        store,
+        store_seeds,
+        &[
+            b"\"shape\":[",
+            b"[",
+            b"]",
+            b"{",
+            b"}",
+            b",",
+            b"\"draws_of_chains\":[",
+            b"\"chunk_shape\":[",
+            b"null",
+            b"true",
+        ],
+    ),
+    target(
+        "summary",
+        200,
+        summary,
+        || vec![finished("summary.json")],
+        &[b"null", b"[", b"]", b"{", b"}", b",", b"\"", b"\"chains\":0", b"true"],
+    ),
     target("parameters", 20_000, parameters, parameter_seeds, &[]),
     #[cfg(feature = "parquet")]
-    Target { name: "parquet", seeds: parquet::seeds, words: &[&[0x15], &[0x19], &[0xff, 0xff, 0xff, 0xff, 0x0f], b"PAR1", &[0; 4]], run: parquet::run, bytes: 1 << 30, quick: 2_000 },
+    Target {
+        name: "parquet",
+        seeds: parquet::seeds,
+        words: &[&[0x15], &[0x19], &[0xff, 0xff, 0xff, 0xff, 0x0f], b"PAR1", &[0; 4]],
+        run: parquet::run,
+        bytes: 1 << 30,
+        quick: 2_000,
+    },
 ];
 
 fn refused(error: impl std::fmt::Display) -> Answer {
@@ -73,7 +186,8 @@ fn csv(input: &[u8]) -> Answer {
 
 fn frame(table: &Table, by: usize) -> u64 {
     let families = [FamilyName::Logistic, FamilyName::Poisson, FamilyName::Gaussian, FamilyName::RobustHuber];
-    let name = |at: usize| table.columns().get(at % table.columns().len()).map(|column| column.name().to_owned());
+    let name =
+        |at: usize| table.columns().get(at % table.columns().len()).map(|column| column.name().to_owned());
     let mut question = Question::new(&name(by).unwrap_or_default(), families[by % 4]);
     question.standardize = by & 4 != 0;
     question.intercept = by & 8 != 0;
@@ -88,7 +202,9 @@ fn frame(table: &Table, by: usize) -> u64 {
         Ok(frame) => 1 + frame.columns as u64 % 8,
         Err(error) => {
             let _ = error.to_string();
-            100 + u64::from(std::mem::discriminant(&error) == std::mem::discriminant(&DataError::NoCoefficients))
+            100 + u64::from(
+                std::mem::discriminant(&error) == std::mem::discriminant(&DataError::NoCoefficients),
+            )
         }
     }
 }
@@ -113,7 +229,8 @@ fn names(input: &[u8]) -> Answer {
 
 fn priors(input: &[u8]) -> Answer {
     let known = ["(Intercept)", "age", "a.b"].map(str::to_owned);
-    let read = Priors::new(2.5, 10.0).and_then(|priors| priors.with_toml("p.toml", &String::from_utf8_lossy(input)));
+    let read =
+        Priors::new(2.5, 10.0).and_then(|priors| priors.with_toml("p.toml", &String::from_utf8_lossy(input)));
     answer(read.and_then(|priors| priors.for_names(&known)), |(means, scales)| {
         assert!(means.iter().all(|mean| mean.is_finite()) && scales.iter().all(|scale| *scale > 0.0));
         scales.iter().filter(|scale| scale.is_infinite()).count() as u64
@@ -198,7 +315,8 @@ fn checkpoint(input: &[u8]) -> Answer {
         Err(found) => Answer::Refused(found),
         Ok(read) => {
             assert_eq!(Checkpoint::from_bytes(&read.to_bytes().unwrap()).as_ref(), Ok(&read), "comes back");
-            let [warm_up, run] = [SavedWarmUp::from_bytes(&read.warm_up).is_ok(), SavedRun::from_bytes(&read.run).is_ok()];
+            let [warm_up, run] =
+                [SavedWarmUp::from_bytes(&read.warm_up).is_ok(), SavedRun::from_bytes(&read.run).is_ok()];
             let config = toml::from_str::<Config>(&read.config).is_ok();
             Answer::Taken(u64::from(warm_up) + 2 * u64::from(run) + 4 * u64::from(config))
         }
@@ -307,7 +425,14 @@ fn saved(input: &[u8]) -> Answer {
 
 /// Chains that are restored make a step, and are what they were before it.
 fn restored(snapshot: Snapshot) -> Answer {
-    let potential = Chebyshev::new(FromFn::new(2, |x: &[f64], g: &mut [f64]| { g.copy_from_slice(x); Ok(()) }), 1).unwrap();
+    let potential = Chebyshev::new(
+        FromFn::new(2, |x: &[f64], g: &mut [f64]| {
+            g.copy_from_slice(x);
+            Ok(())
+        }),
+        1,
+    )
+    .unwrap();
     let kernel = Ula::new(0.1, 1.0).unwrap();
     match Ensemble::restore(&potential, snapshot) {
         Ok(mut ensemble) => {
@@ -328,9 +453,12 @@ fn gone_on(run: SavedRun) -> Answer {
         return Answer::Taken(1);
     }
     let target = small();
-    let warm = SavedWarmUp::from_bytes(&states().0).and_then(|saved| question(&target).restore(saved)).unwrap();
+    let warm =
+        SavedWarmUp::from_bytes(&states().0).and_then(|saved| question(&target).restore(saved)).unwrap();
     let length = Length::Ess { target: 4.0, most: DRAWS };
-    answer(warm.run(length).thin(1).from_saved(run).keep(&mut Last::default()), |sampled| 2 + sampled.draws % 4)
+    answer(warm.run(length).thin(1).from_saved(run).keep(&mut Last::default()), |sampled| {
+        2 + sampled.draws % 4
+    })
 }
 
 fn saved_seeds() -> Vec<Vec<u8>> {
@@ -358,7 +486,11 @@ fn store(input: &[u8]) -> Answer {
     });
     let place = store.display().to_string();
     match read_every_draw(&store) {
-        Ok(draws) => Answer::Taken(u64::from(replayed) + 2 * columns.unwrap_or_default() as u64 + 64 * (draws.chains.len() as u64 % 4)),
+        Ok(draws) => Answer::Taken(
+            u64::from(replayed)
+                + 2 * columns.unwrap_or_default() as u64
+                + 64 * (draws.chains.len() as u64 % 4),
+        ),
         Err(error) => Answer::Refused(error.to_string().replace(&place, "")),
     }
 }
@@ -392,14 +524,25 @@ fn parameters(input: &[u8]) -> Answer {
     if let Ok(parameters) = taken {
         match Coefficients::new(parameters, smoothness) {
             Ok(found) => {
-                let numbers = [found.mu12(), found.mu13(), found.mu22(), found.mu23(), found.mu31(), found.mu32(), found.mu33()];
+                let numbers = [
+                    found.mu12(),
+                    found.mu13(),
+                    found.mu22(),
+                    found.mu23(),
+                    found.mu31(),
+                    found.mu32(),
+                    found.mu33(),
+                ];
                 assert!(numbers.iter().chain(&found.cholesky()).all(|x| x.is_finite()), "{found:?}");
                 answers |= 1;
             }
             Err(error) => message = Some(error.to_string()),
         }
         if let Ok(found) = OrnsteinUhlenbeck::new(parameters, smoothness) {
-            assert!(found.flow().iter().flatten().chain(&found.cholesky()).all(|x| x.is_finite()), "{found:?}");
+            assert!(
+                found.flow().iter().flatten().chain(&found.cholesky()).all(|x| x.is_finite()),
+                "{found:?}"
+            );
             answers |= 2;
         }
     }
@@ -407,9 +550,20 @@ fn parameters(input: &[u8]) -> Answer {
         assert!(found.cholesky().iter().all(|x| x.is_finite()), "{found:?}");
         answers |= 4;
     }
-    let all = [Kernel::ThirdOrder, Kernel::Symmetric, Kernel::Averaged, Kernel::Ula, Kernel::Klmc, Kernel::Ubu, Kernel::Baoab, Kernel::RandomizedMidpoint];
+    let all = [
+        Kernel::ThirdOrder,
+        Kernel::Symmetric,
+        Kernel::Averaged,
+        Kernel::Ula,
+        Kernel::Klmc,
+        Kernel::Ubu,
+        Kernel::Baoab,
+        Kernel::RandomizedMidpoint,
+    ];
     let kernel = all[usize::from(input.last().copied().unwrap_or_default()) % all.len()];
-    if let Ok(form) = Scheme::new(kernel, gamma, xi, eta).and_then(|scheme| scheme.linear_form(number(input, 4))) {
+    if let Ok(form) =
+        Scheme::new(kernel, gamma, xi, eta).and_then(|scheme| scheme.linear_form(number(input, 4)))
+    {
         answers |= 8 + 16 * u64::from(form.is_stable());
         let _ = (form.stationary(), form.spectral_radius());
     }
@@ -421,7 +575,10 @@ fn parameters(input: &[u8]) -> Answer {
 
 fn parameter_seeds() -> Vec<Vec<u8>> {
     let of = |numbers: [f64; 5]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-    vec![of([2.0, 4.0, 0.1, 1.0, 0.5]), of([1e-8, 1e8, 1e-3, 1e6, 1.0]), of([50.0, 1e-9, 30.0, 1e-12, 1e-3]),
+    vec![
+        of([2.0, 4.0, 0.1, 1.0, 0.5]),
+        of([1e-8, 1e8, 1e-3, 1e6, 1.0]),
+        of([50.0, 1e-9, 30.0, 1e-12, 1e-3]),
         // Found: a free flow of infinite variance, which is refused now.
         of([2.0, 4.0, 0.1, 5e-324, 0.5]),
         of([1.0, 1e-300, 1e250, 1.0, 0.5]),
@@ -447,7 +604,9 @@ mod parquet {
     }
 
     pub(super) fn seeds() -> Vec<Vec<u8>> {
-        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(Default::default())].map(written).to_vec()
+        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(Default::default())]
+            .map(written)
+            .to_vec()
     }
 
     fn written(compression: Compression) -> Vec<u8> {
