@@ -181,10 +181,10 @@ fn nested(levels: u32) -> Vec<u8> {
     let mut footer = vec![0x15, 0x02, 0x19, 0xfc];
     let mut count = levels;
     while count >= 128 {
-        footer.push((count & 127) as u8 | 128);
+        footer.push(count.to_le_bytes()[0] | 128);
         count >>= 7;
     }
-    footer.push(count as u8);
+    footer.push(count.to_le_bytes()[0]);
     for _ in 0..levels {
         // Fields 3 (required), 4 (`g`) and 5 (one child).
         footer.extend([0x35, 0x00, 0x18, 0x01, b'g', 0x15, 0x02, 0x00]);

@@ -5,10 +5,10 @@ const MAX_BYTES: usize = 8 << 10;
 
 /// A generator that needs nothing but a seed (splitmix64).
 #[derive(Debug, Clone)]
-pub struct Chance(pub u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,8 +18,8 @@ impl Chance {
 
     /// A number below `bound`; 0 if there is none.
     #[allow(clippy::cast_possible_truncation, reason = "below a usize")]
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % (bound.max(1) as u64)) as usize
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.roll() % (bound.max(1) as u64)) as usize
     }
 }
 
@@ -97,7 +97,7 @@ fn edge(chance: &mut Chance) -> [u8; 8] {
 }
 
 /// A bent copy of `input`: up to eight changes, with pieces of `other` and of a list of words.
-pub fn bent(chance: &mut Chance, input: &[u8], other: &[u8], words: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn bent(chance: &mut Chance, input: &[u8], other: &[u8], words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..1 + chance.below(3) * chance.below(4) {
         change(chance, &mut bytes, other, words);
@@ -123,7 +123,7 @@ fn change(chance: &mut Chance, bytes: &mut Vec<u8>, other: &[u8], words: &[&[u8]
     };
     match chance.below(10) {
         0 if at < bytes.len() => bytes[at] ^= 1 << chance.below(8),
-        1 if at < bytes.len() => bytes[at] = chance.next().to_le_bytes()[0],
+        1 if at < bytes.len() => bytes[at] = chance.roll().to_le_bytes()[0],
         2 => drop(bytes.drain(at..at + length)),
         3 => bytes.truncate(at),
         4 => {

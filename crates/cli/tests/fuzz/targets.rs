@@ -17,7 +17,7 @@ use ridgewalk_cli::run::{Checkpoint, RunDirectory, SummaryDocument, read_every_d
 use sha2::{Digest, Sha256};
 
 /// What a target answered.
-pub enum Answer {
+pub(crate) enum Answer {
     /// It took the input; the number tells inputs that were taken differently.
     Taken(u64),
     /// It refused it with a message.
@@ -25,15 +25,15 @@ pub enum Answer {
 }
 
 /// A reader.
-pub struct Target {
-    pub name: &'static str,
-    pub seeds: fn() -> Vec<Vec<u8>>,
-    pub words: &'static [&'static [u8]],
-    pub run: fn(&[u8]) -> Answer,
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    pub(crate) seeds: fn() -> Vec<Vec<u8>>,
+    pub(crate) words: &'static [&'static [u8]],
+    pub(crate) run: fn(&[u8]) -> Answer,
     /// Memory that one input may ask for, beside 4096 times its length; all requests together.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// Inputs in the ordinary tests.
-    pub quick: u64,
+    pub(crate) quick: u64,
 }
 
 const fn target(
@@ -46,7 +46,7 @@ const fn target(
     Target { name, seeds, words, run, bytes: 1 << 20, quick }
 }
 
-pub const TARGETS: &[Target] = &[
+pub(crate) const TARGETS: &[Target] = &[
     target(
         "csv",
         20_000,
