@@ -212,6 +212,70 @@ def power():
     return table(["every sd off by", *(f"found, {size} replications" for size in sizes)], [[f"{error} %", *found] for error, found in rows.items()])
 
 
+def fuzz():
+    rows = []
+    for row in read("fuzz"):
+        rows.append([FUZZED[row["target"]], f'{int(row["runs"]):,}', number(row["seconds"], "{:.0f}"), number(row["slowest_ms"], "{:.0f}"), number(row["peak_mib"], "{:.0f}"), row["crashes"]])
+    total = sum(int(row["runs"]) for row in read("fuzz"))
+    rows.append(["all", f"{total:,}", number(sum(float(row["seconds"]) for row in read("fuzz")), "{:.0f}"), "", "", str(sum(int(row["crashes"]) for row in read("fuzz")))])
+    return table(["reader", "inputs", "seconds", "slowest, ms", "peak MiB", "crashes"], rows)
+
+
+FUZZED = {
+    "csv": "data files (CSV), and a question put to each",
+    "names": "lists of names on the command line",
+    "priors": "files of priors (TOML)",
+    "config": "`config.toml`",
+    "options": "options of `fit`",
+    "checkpoint": "checkpoints",
+    "saved": "saved chains, runs and warm-ups, restored and gone on with",
+    "store": "stores of draws (Zarr)",
+    "summary": "`summary.json`, and the report made from it",
+    "parameters": "γ, ξ, η, L: coefficients and exact laws of every kernel",
+    "parquet": "data files (Parquet)",
+}
+
+
+def hostile():
+    rows = []
+    for row in read("hostile"):
+        message = row["message"] or "ended by the signal, as it should"
+        if len(message) > 150:
+            message = message[:150].rsplit(" ", 1)[0] + " ..."
+        rows.append([row["input"], row["exit_code"], number(row["seconds"], "{:.1f}"), row["peak_mib"], message.replace("|", "\\|")])
+    return table(["input", "exit code", "seconds", "peak MiB", "message"], rows)
+
+
+def promises():
+    """What was tried and what came out, beside what others promise for the same event."""
+    faults, hostile, fuzzed = read("faults"), read("hostile"), read("fuzz")
+
+    def injected(*starts):
+        rows = [row for row in faults if row["fault"].startswith(starts)]
+        lost = sum(int(row["lost"]) + int(row["twice"]) for row in rows)
+        return f'{sum(int(row["injected"]) for row in rows)} faults', f"lost or doubled draws: {lost}"
+
+    inputs = sum(int(row["runs"]) for row in fuzzed)
+    crashes = sum(int(row["crashes"]) for row in fuzzed)
+    refused = sum(row["exit_code"] in ("1", "2", "-15") for row in hostile)
+    most = max(int(row["peak_mib"]) for row in hostile)
+    none = "none known to us"
+    faulty = "`scripts/faults`"
+    rows = [
+        ["kill -9 at a random moment", *injected("kill -9"), "no resume", none, "resume was an open pull request", faulty],
+        ["Ctrl-C, SIGTERM", *injected("Ctrl-C", "SIGTERM"), none, "nutpie, built on it, pads with NaN", "keeps and trims", faulty],
+        ["a full disk", *injected("full disk", "a file that"), "none; a run went on into nothing (cmdstan #714)", "no fsync in its writers", none, faulty],
+        ["bent input", f"{inputs:,} inputs", f"panics, hangs, memory beyond the bound: {crashes}", none, none, none, "`scripts/fuzz`"],
+        ["input that means harm", f"{len(hostile)} files and options", f"refused: {refused}, with at most {most} MiB", none, none, none, "`scripts/hostile PROGRAM`"],
+    ]
+    if (ROOT / "docs/results/calibration.csv").exists():
+        found = {(row["sampler"], row["model"]): int(row["replications"]) for row in read("calibration") if row["model"] != "all"}
+        count = sum(found.values())
+        none_found = "no such test in its sources"
+        rows.append(["is the posterior the posterior?", f"{count:,} replications", "see the section on calibration", none_found, none_found, none_found, "see there"])
+    return table(["event", "tried", "came out", "Stan", "nuts-rs", "PyMC", "again with"], rows)
+
+
 def limits():
     rows = []
     for row in read("limits"):
@@ -324,6 +388,9 @@ TABLES = {
     "faults": ("reliability.md", faults),
     "calibration": ("reliability.md", calibration),
     "power": ("reliability.md", power),
+    "fuzz": ("reliability.md", fuzz),
+    "hostile": ("reliability.md", hostile),
+    "promises": ("reliability.md", promises),
     "limits": ("benchmarks.md", limits),
     "growth": ("benchmarks.md", growth),
     "steps": ("benchmarks.md", steps),

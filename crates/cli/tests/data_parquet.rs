@@ -125,3 +125,77 @@ fn bent_files_are_refused_or_read_and_never_panic() {
     let error = Table::from_bytes("d.parquet", b"PAR1 and no more").unwrap_err();
     assert!(matches!(error, DataError::Parquet { .. }), "{error}");
 }
+
+/// A file with one column, from what is written into it.
+fn one_column(
+    text: &str,
+    properties: WriterProperties,
+    write: impl FnOnce(&mut parquet::file::writer::SerializedColumnWriter<'_>),
+) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(text).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+    let mut rows = writer.next_row_group().unwrap();
+    let mut column = rows.next_column().unwrap().unwrap();
+    write(&mut column);
+    column.close().unwrap();
+    rows.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn a_small_file_that_unpacks_to_millions_of_values_is_refused() {
+    let constant = |rows: usize| {
+        one_column("message m { required double y; }", WriterProperties::builder().build(), |column| {
+            column.typed::<DoubleType>().write_batch(&vec![1.0; rows], None, None).unwrap();
+        })
+    };
+    let bytes = constant(1_000_000);
+    assert_eq!(Table::from_bytes("d.parquet", &bytes).unwrap().rows(), 1_000_000);
+    let bytes = constant(5_000_000);
+    assert!(bytes.len() < 50_000, "{}", bytes.len());
+    let message = Table::from_bytes("d.parquet", &bytes).unwrap_err().to_string();
+    assert!(message.contains("found a claim of 5000000 values"), "{message}");
+}
+
+#[test]
+fn texts_whose_count_is_within_a_packed_page_are_refused_where_they_are_used() {
+    for encoding in
+        [parquet::basic::Encoding::DELTA_LENGTH_BYTE_ARRAY, parquet::basic::Encoding::DELTA_BYTE_ARRAY]
+    {
+        let properties =
+            WriterProperties::builder().set_dictionary_enabled(false).set_encoding(encoding).build();
+        let bytes = one_column("message m { required binary y (STRING); }", properties, |column| {
+            let texts = ["a", "b", "a"].map(ByteArray::from);
+            column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+        });
+        let table = Table::from_bytes("d.parquet", &bytes).unwrap();
+        let message = Frame::new(&table, &Question::new("y", FamilyName::Logistic)).unwrap_err().to_string();
+        assert!(message.contains("text in delta encoding"), "{message}");
+    }
+}
+
+/// A footer as Thrift's compact protocol has it: a version, and a schema of groups in one another.
+fn nested(levels: u32) -> Vec<u8> {
+    let mut footer = vec![0x15, 0x02, 0x19, 0xfc];
+    let mut count = levels;
+    while count >= 128 {
+        footer.push(count.to_le_bytes()[0] | 128);
+        count >>= 7;
+    }
+    footer.push(count.to_le_bytes()[0]);
+    for _ in 0..levels {
+        // Fields 3 (required), 4 (`g`) and 5 (one child).
+        footer.extend([0x35, 0x00, 0x18, 0x01, b'g', 0x15, 0x02, 0x00]);
+    }
+    footer.push(0);
+    let length = u32::try_from(footer.len()).unwrap();
+    [b"PAR1", &footer[..], &length.to_le_bytes(), b"PAR1"].concat()
+}
+
+#[test]
+fn a_schema_that_is_too_deep_is_refused_before_the_decoder_calls_itself_for_each_level() {
+    let message = Table::from_bytes("d.parquet", &nested(200_000)).unwrap_err().to_string();
+    assert!(message.contains("nested deeper than 64 levels"), "{message}");
+}

@@ -35,7 +35,8 @@ impl FreeFlow {
     /// The flow with friction ξ over a time at smoothness L. A time of 0 is allowed, and does nothing.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad ξ, L or time; [`Error::TooLong`] where ξ times the time is above 700.
+    /// [`Error::NotPositive`] for a bad ξ, L or time; [`Error::TooLong`] where ξ times the time is above 700; [`Error::OutOfRange`] where
+    /// something overflows.
     pub fn new(xi: f64, time: f64, smoothness: f64) -> Result<Self, Error> {
         positive("xi", xi)?;
         positive("smoothness", smoothness)?;
@@ -49,7 +50,7 @@ impl FreeFlow {
         let (phi, w) = (phi1(z), integrated_square(z));
         let of_p = 2.0 * phi1(2.0 * z);
         let root = (z / smoothness).sqrt();
-        Ok(Self {
+        let flow = Self {
             reach: time * phi,
             decay: (-z).exp(),
             pushed: time * time * phi2(z),
@@ -61,7 +62,15 @@ impl FreeFlow {
                 root * phi * phi / (2.0 * w).sqrt(),
                 root * (of_p - phi.powi(4) / (2.0 * w)).sqrt(),
             ],
-        })
+        };
+        let numbers = [flow.reach, flow.pushed].into_iter().chain(flow.noise).chain(flow.cholesky);
+        match numbers.into_iter().find(|number| !number.is_finite()) {
+            Some(value) => {
+                let quantity = "the covariance of a free flow";
+                Err(Error::OutOfRange { quantity, value, gamma: 1.0, xi, eta: time, smoothness })
+            }
+            None => Ok(flow),
+        }
     }
 
     /// t φ1: p into θ, and a force that stays the same into p.

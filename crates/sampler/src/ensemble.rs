@@ -54,6 +54,9 @@ pub struct Snapshot {
     pub chains: Vec<SavedChain>,
 }
 
+/// The most steps or gradients that a saved chain can have made: beyond, counting on would overflow one day.
+const MOST: u64 = 1 << 53;
+
 /// One chain of a [`Snapshot`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedChain {
@@ -135,6 +138,11 @@ impl<'a> Ensemble<'a> {
             return Err(Error::Snapshot { got: saved.steps, need: steps });
         }
         for (chain, saved) in chains.iter().enumerate() {
+            let counts = [("steps", saved.steps), ("gradients", saved.gradients)];
+            if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count > MOST) {
+                let (found, need) = (format!("{name} = {count} of chain {chain}"), format!("at most {MOST}"));
+                return Err(Error::Saved { what: "ensemble", found, need });
+            }
             let State { theta, p, r } = &saved.state;
             for (what, list) in [("theta of a chain", theta), ("p of a chain", p), ("r of a chain", r)] {
                 length(what, list.len(), d)?;
@@ -250,7 +258,7 @@ impl<'a> Ensemble<'a> {
     /// Gradients of all chains so far.
     #[must_use]
     pub fn gradients(&self) -> u64 {
-        self.members().map(|chain| chain.gradients).sum()
+        self.members().map(|chain| chain.gradients).fold(0, u64::saturating_add)
     }
 
     /// What became of the proposals of all chains so far.

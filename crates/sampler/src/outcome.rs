@@ -106,7 +106,7 @@ impl Outcome {
     /// Gradients of all chains.
     #[must_use]
     pub fn gradients(&self) -> u64 {
-        self.chains.iter().map(|chain| chain.gradients).sum()
+        self.chains.iter().map(|chain| chain.gradients).fold(0, u64::saturating_add)
     }
 
     /// What became of the proposals of all chains.

@@ -23,8 +23,8 @@ use super::column::Builder;
 use super::error::DataError;
 use super::place::{Place, Row};
 use super::table::{Table, check_names, hex};
-use pages::Pages;
 use super::{MAX_COLUMNS, MAX_VALUES};
+use pages::Pages;
 
 /// How many values are decoded at a time.
 const BATCH: usize = 8192;
@@ -40,6 +40,8 @@ pub(super) fn read(name: &str, mut file: &File) -> Result<Table, DataError> {
         let need = "a file, because Parquet is read from its end";
         return Err(DataError::Format { file: name.to_owned(), found: "a pipe or a device", need });
     }
+    // Before gigabytes are digested for nothing.
+    footer::check(file).map_err(|message| DataError::Parquet { file: name.to_owned(), message })?;
     file.rewind().map_err(cannot)?;
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 1 << 16];

@@ -105,7 +105,11 @@ impl Checkpoint {
         if bytes == TITLE.as_bytes() {
             let room = usize::try_from(length).ok().and_then(|length| bytes.try_reserve_exact(length).ok());
             if room.is_none() {
-                return Err(Error::format(path, format!("{length} bytes, more than there is memory for"), NEED));
+                return Err(Error::format(
+                    path,
+                    format!("{length} bytes, more than there is memory for"),
+                    NEED,
+                ));
             }
             file.take(length).read_to_end(&mut bytes).map_err(Error::file("read", path))?;
         }

@@ -335,7 +335,11 @@ pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<V
         return Err(Error::format(path, "it is no file", need));
     }
     if about.len() > limit {
-        return Err(Error::format(path, format!("it has {} bytes, and at most {limit} are read", about.len()), need));
+        return Err(Error::format(
+            path,
+            format!("it has {} bytes, and at most {limit} are read", about.len()),
+            need,
+        ));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Error::file("read", path))?;

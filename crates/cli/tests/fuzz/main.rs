@@ -73,7 +73,8 @@ fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
     let wrong = match &done {
         Err(payload) => {
             let text = payload.downcast_ref::<String>().cloned();
-            text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned())).or(Some("a panic".into()))
+            text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .or(Some("a panic".into()))
         }
         Ok(_) if asked > target.bytes + 4096 * input.len() => Some(format!("{asked} bytes of memory")),
         Ok(_) if seconds > LONGEST => Some(format!("{seconds:?}")),
@@ -82,7 +83,8 @@ fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
     if let Some(wrong) = wrong
         && outcome.crashes.len() < 20
     {
-        outcome.crashes.push(format!("{}: {wrong}, from b\"{}\"", target.name, input.escape_ascii()));
+        let start = input.get(..2000).unwrap_or(input);
+        outcome.crashes.push(format!("{}: {wrong}, from b\"{}\"", target.name, start.escape_ascii()));
     }
     done.ok().as_ref().map(kind)
 }

@@ -5,10 +5,10 @@ const MAX_BYTES: usize = 8 << 10;
 
 /// A generator that needs nothing but a seed (splitmix64).
 #[derive(Debug, Clone)]
-pub struct Chance(pub u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,21 +18,72 @@ impl Chance {
 
     /// A number below `bound`; 0 if there is none.
     #[allow(clippy::cast_possible_truncation, reason = "below a usize")]
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % (bound.max(1) as u64)) as usize
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.roll() % (bound.max(1) as u64)) as usize
     }
 }
 
 /// Numbers that are at the edge of something, as text.
 const NUMBERS: [&str; 22] = [
-    "0", "-0", "1", "-1", "2", "255", "256", "65536", "2147483648", "4294967295", "9223372036854775808",
-    "18446744073709551615", "1e308", "-1e308", "5e-324", "1e-320", "inf", "nan", "1e999", "0x10", "1_000", "999999999999999999999999",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "2",
+    "255",
+    "256",
+    "65536",
+    "2147483648",
+    "4294967295",
+    "9223372036854775808",
+    "18446744073709551615",
+    "1e308",
+    "-1e308",
+    "5e-324",
+    "1e-320",
+    "inf",
+    "nan",
+    "1e999",
+    "0x10",
+    "1_000",
+    "999999999999999999999999",
 ];
 
 /// Numbers that are at the edge of something, in eight bytes.
 fn edge(chance: &mut Chance) -> [u8; 8] {
-    let floats = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-300, 1e300, 5e-324, f64::MAX, f64::INFINITY, f64::NAN, f64::MIN_POSITIVE];
-    let whole = [0, 1, 2, 3, 7, 8, 255, 1 << 16, 1 << 31, 1 << 32, 1 << 40, 1 << 53, 1 << 62, u64::MAX / 2, u64::MAX - 1, u64::MAX];
+    let floats = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.0,
+        1e-300,
+        1e300,
+        5e-324,
+        f64::MAX,
+        f64::INFINITY,
+        f64::NAN,
+        f64::MIN_POSITIVE,
+    ];
+    let whole = [
+        0,
+        1,
+        2,
+        3,
+        7,
+        8,
+        255,
+        1 << 16,
+        1 << 31,
+        1 << 32,
+        1 << 40,
+        1 << 53,
+        1 << 62,
+        u64::MAX / 2,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
     match chance.below(3) {
         0 => floats[chance.below(floats.len())].to_bits().to_le_bytes(),
         1 => whole[chance.below(whole.len())].to_le_bytes(),
@@ -46,7 +97,7 @@ fn edge(chance: &mut Chance) -> [u8; 8] {
 }
 
 /// A bent copy of `input`: up to eight changes, with pieces of `other` and of a list of words.
-pub fn bent(chance: &mut Chance, input: &[u8], other: &[u8], words: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn bent(chance: &mut Chance, input: &[u8], other: &[u8], words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..1 + chance.below(3) * chance.below(4) {
         change(chance, &mut bytes, other, words);
@@ -72,7 +123,7 @@ fn change(chance: &mut Chance, bytes: &mut Vec<u8>, other: &[u8], words: &[&[u8]
     };
     match chance.below(10) {
         0 if at < bytes.len() => bytes[at] ^= 1 << chance.below(8),
-        1 if at < bytes.len() => bytes[at] = chance.next().to_le_bytes()[0],
+        1 if at < bytes.len() => bytes[at] = chance.roll().to_le_bytes()[0],
         2 => drop(bytes.drain(at..at + length)),
         3 => bytes.truncate(at),
         4 => {

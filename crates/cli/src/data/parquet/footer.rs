@@ -20,7 +20,10 @@ pub(super) fn check<R: ChunkReader>(input: &R) -> Result<(), String> {
     };
     let length = u64::from(u32::from_le_bytes([a, b, c, d]));
     let Some(start) = input.len().checked_sub(TAIL + length) else {
-        return Err(format!("found a footer of {length} bytes in a file of {}, need a whole file", input.len()));
+        return Err(format!(
+            "found a footer of {length} bytes in a file of {}, need a whole file",
+            input.len()
+        ));
     };
     if length > MAX_BYTES {
         return Err(format!("found a footer of {length} bytes, need at most {MAX_BYTES}"));

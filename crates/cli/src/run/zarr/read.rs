@@ -237,7 +237,11 @@ impl StoredDraws {
         let room = |column: &mut Vec<f64>| {
             column.clear();
             column.try_reserve_exact(length).map_err(|_| {
-                Error::format(self.store.path(), format!("{length} draws are promised"), "draws that fit into memory")
+                Error::format(
+                    self.store.path(),
+                    format!("{length} draws are promised"),
+                    "draws that fit into memory",
+                )
             })
         };
         let mut columns: Vec<Vec<f64>> = Vec::new();
