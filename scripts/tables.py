@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Renders files of docs/results as tables of docs/sampler.md, benchmarks.md, reliability.md and experiments.md, between markers. Usage:
+"""Renders files of docs/results as tables of docs/sampler.md, benchmarks.md, reliability.md, experiments.md and distributed.md, between
+markers. Usage:
 scripts/tables.py [--check] [NAME ...]
 
 With --check nothing is written, and the exit code is 1 if a table is not what its file says.
@@ -381,10 +382,38 @@ def nodes():
     return table(["nodes", *(f"η = {eta:g}" for eta in etas)], lines)
 
 
+def scaling():
+    shown = ("1", "10000", "1000", "100000", "1000000", "64")
+    rows = [
+        [
+            row["line"], f'{int(row["n"]):.0e}', row["d"], row["processes"], row["step_seconds"], row["strong_efficiency"],
+            row["weak_efficiency"], row["half_at"], row["stops_at"],
+        ]
+        for row in read("mpi-scaling")
+        if row["processes"] in shown
+    ]
+    head = ["between processes", "n", "d", "processes", "s a step", "strong", "weak", "half is lost at", "no faster beyond"]
+    return table(head, rows)
+
+
+def kills():
+    """How many trials of each kind, and what they lost."""
+    kinds = {}
+    for row in read("mpi-kills"):
+        kinds.setdefault((row["row_shards"], row["found"]), []).append(row)
+    rows = [
+        [shards, found, str(len(some)), " ".join(row["killed_rank"] for row in some), str(sum(row["identical"] != "yes" for row in some))]
+        for (shards, found), some in sorted(kinds.items())
+    ]
+    return table(["row shards", "found", "trials", "killed processes", "draws that differ"], rows)
+
+
 TABLES = {
     "mixing": ("experiments.md", mixing),
     "coupling": ("experiments.md", coupling),
     "nodes": ("experiments.md", nodes),
+    "scaling": ("distributed.md", scaling),
+    "kills": ("distributed.md", kills),
     "faults": ("reliability.md", faults),
     "calibration": ("reliability.md", calibration),
     "power": ("reliability.md", power),

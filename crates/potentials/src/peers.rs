@@ -87,7 +87,7 @@ impl dyn Peers + '_ {
             (0..size).filter(move |r| (r % rounds.power) >> k == (of % rounds.power) >> k).collect::<Vec<_>>()
         };
         let swap = |all: &mut Vec<Vec<u8>>, with: usize, give: &[usize], take: &[usize]| {
-            let mine: Vec<u8> = give.iter().flat_map(|r| all[*r].iter().copied()).collect();
+            let mine = give.iter().map(|r| all[*r].as_slice()).collect::<Vec<_>>().concat();
             let mut theirs = vec![0; take.iter().map(|r| lengths[*r]).sum()];
             self.exchange(with, &mine, &mut theirs);
             let mut left = theirs.as_slice();
@@ -179,8 +179,12 @@ pub fn share_of(things: usize, part: usize, parts: usize) -> std::ops::Range<usi
     end(part)..end(part + 1)
 }
 
-fn bytes_of(numbers: &[f64]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+/// The bytes of some numbers, in an order that all machines agree on.
+#[must_use]
+pub fn bytes_of(numbers: &[f64]) -> Vec<u8> {
+    let mut bytes = vec![0; size_of_val(numbers)];
+    bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(bytes, x)| *bytes = x.to_le_bytes());
+    bytes
 }
 
 /// Rounds of recursive doubling.

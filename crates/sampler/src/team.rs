@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ridgewalk_potentials::peers::{Alone, Peers};
+use ridgewalk_potentials::peers::{Alone, Peers, bytes_of, share_of};
 use ridgewalk_potentials::{Error, LineIntegral, Scratch};
 
 /// The processes of a run, this one among them. By default it is alone.
@@ -37,7 +37,7 @@ impl Team {
     /// The chains of each process, in the order of the processes.
     pub(crate) fn shares(&self, chains: usize) -> Vec<Range<usize>> {
         let size = self.chains.size();
-        (0..size).map(|part| ridgewalk_potentials::peers::share_of(chains, part, size)).collect()
+        (0..size).map(|part| share_of(chains, part, size)).collect()
     }
 
     /// Whether something is the case in one of the processes.
@@ -98,7 +98,7 @@ impl Shared<'_> {
         let done = if range.is_empty() { Ok(()) } else { work(range.clone(), &mut out[range.clone()]) };
         // A list of another length says that it could not be computed.
         let bytes: Vec<u8> = match &done {
-            Ok(()) => out[range].iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Ok(()) => bytes_of(&out[range]),
             Err(_) => vec![0],
         };
         let all = self.peers.gather(&bytes);

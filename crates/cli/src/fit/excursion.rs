@@ -7,7 +7,7 @@
 //! left the posterior; the converse does not hold.
 
 use ridgewalk::potentials::families::Family;
-use ridgewalk::potentials::peers::Peers;
+use ridgewalk::potentials::peers::{Peers, bytes_of};
 use ridgewalk::potentials::{Error, LineIntegral, Ridge, Scratch, Whitening};
 
 use super::sinks::Rescaling;
@@ -73,7 +73,7 @@ pub(super) fn excursion<F: Family>(
 /// Tells the processes that have the other rows at which points U is wanted.
 fn ask(rows: &dyn Peers, points: &[f64]) {
     if rows.size() > 1 {
-        let _ = rows.from_first(&points.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+        let _ = rows.from_first(&bytes_of(points));
     }
 }
 

@@ -1,0 +1,21 @@
+//! The program by itself, as MPI's only process: `scripts/check_mpi` has the rest.
+
+use std::process::Command;
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_ridgewalk-mpi"));
+    let output = program.args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn it_is_a_program_without_mpirun_too() {
+    let (code, out, _) = run(&["--version"]);
+    assert_eq!((code, out.trim()), (Some(0), concat!("ridgewalk-mpi ", env!("CARGO_PKG_VERSION"))));
+    let (code, out, err) = run(&["fit", "no-such-file.csv", "--response", "y", "--row-shards", "2"]);
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+    assert_eq!(err.trim(), "error: --row-shards 2: need a number that divides that of the processes, 1");
+    let (code, _, err) = run(&["fit", "no-such-file.csv", "--response", "y"]);
+    assert!(code == Some(2) && err.lines().count() == 1 && err.contains("no-such-file.csv"), "{err}");
+}
