@@ -592,7 +592,7 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
 }
 
 #[test]
-fn trajectories_take_the_place_of_kernels_that_are_not_within_the_tolerance() {
+fn trajectories_take_the_place_of_kernels_that_are_dear_within_the_tolerance() {
     let target = ridgewalk_gallery::breast_cancer().unwrap();
     let warm = WarmUp::new(&target).tolerance(0.002).seed(1).run().unwrap();
     let told: Vec<String> = warm.history.iter().map(ToString::to_string).collect();
@@ -600,8 +600,8 @@ fn trajectories_take_the_place_of_kernels_that_are_not_within_the_tolerance() {
     // Others were tried first, and were too biased.
     assert!(told.iter().filter(|line| line.ends_with("too biased")).count() > 1, "{told:?}");
     assert!(told.last().unwrap().starts_with("chosen: adjusted trajectories of "), "{told:?}");
-    // A kernel that was asked for is kept, and its bias told.
+    // A kernel that was asked for is kept.
     let wanted = Wanted { kernel: Some(Name::Averaged), ..Wanted::default() };
     let warm = WarmUp::new(&target).tolerance(0.002).wanted(wanted).seed(1).run().unwrap();
-    assert_eq!((warm.scheme.kernel(), warm.within_tolerance), (Name::Averaged, false));
+    assert_eq!(warm.scheme.kernel(), Name::Averaged);
 }
