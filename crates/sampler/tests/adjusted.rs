@@ -60,7 +60,7 @@ impl Mixed {
 
     /// The distribution function of z_k.
     fn cdf(k: usize, z: f64) -> f64 {
-        if k % 2 == 0 { -(-z.exp()).exp_m1() } else { 1.0 / (1.0 + (-z).exp()) }
+        if k.is_multiple_of(2) { -(-z.exp()).exp_m1() } else { 1.0 / (1.0 + (-z).exp()) }
     }
 
     /// Exact draws of θ, one after the other.
@@ -70,7 +70,7 @@ impl Mixed {
         Stream::new(seed, 0).uniforms(&mut uniforms);
         let inverse = |(k, u): (usize, &f64)| {
             let u = u.clamp(1e-300, 1.0 - 1e-16);
-            if k % 2 == 0 { (-(-u).ln_1p()).ln() } else { (u / (1.0 - u)).ln() }
+            if k.is_multiple_of(2) { (-(-u).ln_1p()).ln() } else { (u / (1.0 - u)).ln() }
         };
         let draw = |u: &[f64]| Self::image(&self.map, &u.iter().enumerate().map(inverse).collect::<Vec<_>>());
         uniforms.chunks_exact(d).flat_map(draw).collect()
@@ -93,7 +93,7 @@ impl Gradient for Mixed {
         for (k, row) in self.back.iter().enumerate() {
             let z: f64 = row.iter().zip(point).map(|(a, x)| a * x).sum();
             let e = z.exp();
-            let slope = if k % 2 == 0 {
+            let slope = if k.is_multiple_of(2) {
                 value += e - z;
                 e - 1.0
             } else {
@@ -422,6 +422,7 @@ fn a_trajectory_is_what_the_definition_says() {
 /// mixes: a prior draw and its data are a posterior draw, which is put at a random place among 63 others that are made from it in both
 /// directions (Gandy and Scott 2021). How far they are from uniform: the largest χ² of 16 bins over its critical value, for both
 /// coefficients and the log-density; and the mean acceptance.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "ranks and places are at most 63")]
 fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
     const OTHERS: u64 = 63;
     const THIN: u64 = 2;
@@ -588,4 +589,19 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
     let scheme = &warm.scheme;
     assert_eq!((scheme.gamma(), scheme.xi(), scheme.eta()), (Some(0.9), Some(2.5), 0.4));
     assert!(scheme.gradients_per_step() > 1, "steps that short are not enough one at a time");
+}
+
+#[test]
+fn trajectories_take_the_place_of_kernels_that_are_dear_within_the_tolerance() {
+    let target = ridgewalk_gallery::breast_cancer().unwrap();
+    let warm = WarmUp::new(&target).tolerance(0.002).seed(1).run().unwrap();
+    let told: Vec<String> = warm.history.iter().map(ToString::to_string).collect();
+    assert_eq!((warm.scheme.kernel(), warm.within_tolerance), (Name::Adjusted, true), "{told:?}");
+    // Others were tried first, and were too biased.
+    assert!(told.iter().filter(|line| line.ends_with("too biased")).count() > 1, "{told:?}");
+    assert!(told.last().unwrap().starts_with("chosen: adjusted trajectories of "), "{told:?}");
+    // A kernel that was asked for is kept.
+    let wanted = Wanted { kernel: Some(Name::Averaged), ..Wanted::default() };
+    let warm = WarmUp::new(&target).tolerance(0.002).wanted(wanted).seed(1).run().unwrap();
+    assert_eq!(warm.scheme.kernel(), Name::Averaged);
 }

@@ -53,23 +53,24 @@ impl<T: Target> Work<'_, T> {
         let wanted = (self.question.draws as f64) * self.chains() as f64 * BEST;
         let saved = wanted * (first.efficiency.recip() - best.recip());
         if saved <= self.rewhitening() as f64 {
-            let best = self.more_steps(&white, first)?;
+            let best = self.more_steps(&white, first, 0)?;
             return Ok((white, best));
         }
         self.rewhiten(&white)?;
         let white = self.question.target.whitened(&self.whitening)?;
-        let best = self.fit_trajectories(&white)?;
+        let best = self.fit_trajectories(&white, 0)?;
         Ok((white, best))
     }
 
-    /// The trajectories with most effective draws a gradient, in these coordinates.
-    pub(super) fn fit_trajectories(&mut self, white: &T::White) -> Result<Candidate, Error> {
+    /// The trajectories with most effective draws a gradient, in these coordinates. `others`: gradients that were spent on other kernels, which
+    /// leave these their share.
+    pub(super) fn fit_trajectories(&mut self, white: &T::White, others: u64) -> Result<Candidate, Error> {
         let first = self.try_trajectories(white, 1)?;
-        self.more_steps(white, first)
+        self.more_steps(white, first, others)
     }
 
     /// The same, given those of one step: more are tried as long as they are better, and can be afforded.
-    fn more_steps(&mut self, white: &T::White, first: Candidate) -> Result<Candidate, Error> {
+    fn more_steps(&mut self, white: &T::White, first: Candidate, others: u64) -> Result<Candidate, Error> {
         let eta = first.scheme.eta();
         if eta >= 0.95 * longest_step(1) {
             return Ok(first);
@@ -79,7 +80,7 @@ impl<T: Target> Work<'_, T> {
         let mut next = (ENOUGH / eta).ceil().clamp(2.0, f64::from(MOST)) as u32;
         loop {
             tried.push(next);
-            if !self.affords_trajectories(&best, next) {
+            if !self.affords_trajectories(&best, next, others) {
                 return Ok(best);
             }
             let found = self.try_trajectories(white, next)?;
@@ -97,9 +98,9 @@ impl<T: Target> Work<'_, T> {
     }
 
     /// Whether trajectories of so many steps can be tried within the warm-up's share of the run that `best` would make.
-    fn affords_trajectories(&self, best: &Candidate, steps: u32) -> bool {
+    fn affords_trajectories(&self, best: &Candidate, steps: u32, others: u64) -> bool {
         let cost = u64::from(steps * (ADAPTING + SEEN)) * self.chains() as u64;
-        (self.gradients + cost) as f64 <= SHARE * self.run_cost(best)
+        (self.gradients - others + cost) as f64 <= SHARE * self.run_cost(best)
     }
 
     /// Finds the step of trajectories of so many steps, and sees what they give.

@@ -549,7 +549,7 @@ impl<T: Target> Work<'_, T> {
         if self.question.wanted != Wanted::default() || (best.within && best.efficiency > POOR) {
             return Ok(best);
         }
-        match self.fit_trajectories(white) {
+        match self.fit_trajectories(white, self.gradients) {
             Ok(found) if found.beats(&best) => Ok(found),
             Ok(_) | Err(Error::Potential(ridgewalk_potentials::Error::NoValue)) => Ok(best),
             Err(error) => Err(error),
