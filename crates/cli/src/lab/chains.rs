@@ -98,7 +98,7 @@ fn shares(x: &[f64], theta: &[f64]) -> [f64; CLASSES] {
     weights.map(|weight| weight / sum)
 }
 
-/// The largest eigenvalue of XᵀX, rounded up: the Frobenius norm of its 32nd power has it, to the 32nd root and at most 4 % too large.
+/// The largest eigenvalue of XᵀX or a little more, up to rounding: the Frobenius norm of its 32nd power, to the 32nd root, is at most 3 % above it.
 fn largest_eigenvalue(rows: &[f64]) -> f64 {
     let mut power = [[0.0; FEATURES]; FEATURES];
     for x in rows.chunks_exact(FEATURES) {
@@ -240,6 +240,6 @@ mod tests {
             rows[5 * i] = length;
         }
         let found = largest_eigenvalue(&rows);
-        assert!((9.0..9.4).contains(&found), "{found}");
+        assert!((9.0 - 1e-12..9.2).contains(&found), "{found}");
     }
 }
