@@ -415,8 +415,6 @@ TABLES = {
     "scaling": ("distributed.md", scaling),
     "kills": ("distributed.md", kills),
     "faults": ("reliability.md", faults),
-    "calibration": ("reliability.md", calibration),
-    "power": ("reliability.md", power),
     "fuzz": ("reliability.md", fuzz),
     "hostile": ("reliability.md", hostile),
     "promises": ("reliability.md", promises),
