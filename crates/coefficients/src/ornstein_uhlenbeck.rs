@@ -54,9 +54,13 @@ impl OrnsteinUhlenbeck {
             (flow, sigma) = doubled(flow, sigma);
         }
         let step = Self { flow, sigma, smoothness };
-        for (quantity, value) in
-            [("variance of p", sigma[0] / smoothness), ("variance of r", sigma[2] / smoothness)]
-        {
+        // Before L and after: a variance of few digits has no Cholesky factor.
+        for (quantity, value) in [
+            ("variance of p", sigma[0]),
+            ("variance of r", sigma[2]),
+            ("variance of p", sigma[0] / smoothness),
+            ("variance of r", sigma[2] / smoothness),
+        ] {
             if !value.is_normal() {
                 return Err(out_of_range(quantity, value));
             }

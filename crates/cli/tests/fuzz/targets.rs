@@ -586,6 +586,8 @@ fn parameter_seeds() -> Vec<Vec<u8>> {
         // Found: a free flow of infinite variance, which is refused now.
         of([2.0, 4.0, 0.1, 5e-324, 0.5]),
         of([1.0, 1e-300, 1e250, 1.0, 0.5]),
+        // Found: a variance of p of one bit before it is divided by L, and no Cholesky factor.
+        of([2.4e-123, 1.75e-78, 1.0, 2e-76, 0.5]),
     ]
 }
 
