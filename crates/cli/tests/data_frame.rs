@@ -363,10 +363,14 @@ fn in_parts(text: &str, parts: usize, question: &Question) -> Vec<Result<Frame, 
 #[test]
 fn parts_of_the_rows_make_one_frame() {
     // A level and a response that only the last part has; a quoted line break and a missing value on the way.
-    let text =
-        "x,city,y\n1,Oslo,0\n2.5,Bergen,0\n\n7,\"Os\nlo\",0\nNA,Oslo,1\n4,Oslo,0\n5,Aas,1\n-3,Bergen,1\n";
-    let question =
-        Question { standardize: true, drop_missing: true, ..Question::new("y", FamilyName::Logistic) };
+    let text = "x,city,y,note\n1,Oslo,0,\n2.5,Bergen,0,\n\n7,Oslo,0,\"a\nb\"\nNA,Oslo,1,\n4,Oslo,0,\n5,Aas,1,\n-3,Bergen,1,\n";
+    let predictors = list(&["x", "city"]);
+    let question = Question {
+        predictors,
+        standardize: true,
+        drop_missing: true,
+        ..Question::new("y", FamilyName::Logistic)
+    };
     let whole = Frame::new(&Table::from_bytes("d.csv", text.as_bytes()).unwrap(), &question).unwrap();
     for parts in [1, 2, 3] {
         let frames: Vec<Frame> = in_parts(text, parts, &question).into_iter().map(Result::unwrap).collect();
@@ -388,7 +392,7 @@ fn what_is_wrong_in_one_part_is_told_there_and_heard_elsewhere() {
     let question = Question::new("y", FamilyName::Logistic);
     let cases = [
         ("x,y\n1,0\n2,1\n3,0\n4,5\n", 1, "d.csv, line 5"),
-        ("x,y\n1,0\n2,1\n3,0\nNA,1\n", 1, "d.csv: found missing values in `x`"),
+        ("x,y\n1,0\n2,1\n3,0\nNA,1\n", 1, "found missing values in column `x`"),
         ("x,y\n1e200,0\n2,1\n3,0\n4,1\n", 0, "d.csv, line 2"),
     ];
     for (text, at, need) in cases {
