@@ -88,7 +88,7 @@ pub fn main_of(all: &Arc<dyn Peers>) -> ExitCode {
         }
     };
     let done = agree_on_arguments(all).and_then(|()| match arguments.command {
-        SharedCommand::Fit(shared) => fit::run_shared(all, &shared.options, shared.row_shards),
+        SharedCommand::Fit(shared) => fit::shared::run(all, &shared.options, shared.row_shards),
         SharedCommand::Resume(options) => fit::resume::run_shared(all, &options),
     });
     match done {

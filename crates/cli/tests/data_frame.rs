@@ -1,6 +1,7 @@
 //! Questions put to a table: the design that comes out, and every way in which a question cannot be answered.
 
-use ridgewalk_cli::data::{DataError, FamilyName, Frame, Question, Row, Table};
+use ridgewalk::potentials::peers::Threads;
+use ridgewalk_cli::data::{DataError, FamilyName, Frame, Part, Question, Row, Table};
 
 fn ask(text: &str, change: impl FnOnce(&mut Question)) -> Result<Frame, DataError> {
     let mut question = Question::new("y", FamilyName::Logistic);
@@ -341,4 +342,77 @@ fn families_are_named_as_at_the_command_line() {
         assert_eq!(serde_json::to_value(family).unwrap(), *name);
     }
     assert!("logit".parse::<FamilyName>().is_err());
+}
+
+/// The frames of the parts of a text, each with its own thread as if it were a process.
+fn in_parts(text: &str, parts: usize, question: &Question) -> Vec<Result<Frame, DataError>> {
+    let place = tempfile::tempdir().unwrap();
+    let path = &place.path().join("d.csv");
+    std::fs::write(path, text).unwrap();
+    std::thread::scope(|scope| {
+        let threads = Threads::group(parts).into_iter().enumerate().map(|(number, peers)| {
+            scope.spawn(move || {
+                let table = Table::read_part(path, Part { number, of: parts })?;
+                Frame::of_part(&table, question, &peers)
+            })
+        });
+        threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn parts_of_the_rows_make_one_frame() {
+    // A level and a response that only the last part has; a quoted line break and a missing value on the way.
+    let text = "x,city,y,note\n1,Oslo,0,\n2.5,Bergen,0,\n\n7,Oslo,0,\"a\nb\"\nNA,Oslo,1,\n4,Oslo,0,\n5,Aas,1,\n-3,Bergen,1,\n";
+    let predictors = list(&["x", "city"]);
+    let question = Question {
+        predictors,
+        standardize: true,
+        drop_missing: true,
+        ..Question::new("y", FamilyName::Logistic)
+    };
+    let whole = Frame::new(&Table::from_bytes("d.csv", text.as_bytes()).unwrap(), &question).unwrap();
+    for parts in [1, 2, 3] {
+        let frames: Vec<Frame> = in_parts(text, parts, &question).into_iter().map(Result::unwrap).collect();
+        let all = |of: fn(&Frame) -> &Vec<f64>| frames.iter().flat_map(of).copied().collect::<Vec<_>>();
+        assert_eq!(all(|frame| &frame.response), whole.response);
+        assert_eq!(frames.iter().flat_map(|frame| &frame.lines).copied().collect::<Vec<_>>(), whole.lines);
+        for (found, need) in all(|frame| &frame.design).iter().zip(&whole.design) {
+            assert!((found - need).abs() < 1e-14, "{parts}: {found} and {need}");
+        }
+        for frame in &frames {
+            assert_eq!((&frame.names, &frame.notes), (&whole.names, &whole.notes), "{parts}");
+            assert_eq!((frame.all_rows, &frame.scaling), (whole.rows, &frames[0].scaling));
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_in_one_part_is_told_there_and_heard_elsewhere() {
+    let question = Question::new("y", FamilyName::Logistic);
+    let cases = [
+        ("x,y\n1,0\n2,1\n3,0\n4,5\n", 1, "d.csv, line 5"),
+        ("x,y\n1,0\n2,1\n3,0\nNA,1\n", 1, "found missing values in column `x`"),
+        ("x,y\n1e200,0\n2,1\n3,0\n4,1\n", 0, "d.csv, line 2"),
+    ];
+    for (text, at, need) in cases {
+        for (number, found) in in_parts(text, 2, &question).into_iter().enumerate() {
+            let error = found.unwrap_err();
+            assert_eq!(matches!(error, DataError::Elsewhere), number != at, "{error}");
+            assert!(number != at || error.to_string().contains(need), "{error}");
+        }
+    }
+    // What only all rows together show is told by all: a constant predictor, and kinds that do not fit.
+    let cases = [
+        ("x,z,y\n1,4,0\n1,5,1\n1,6,0\n1,4,1\n", "found `1` in every row"),
+        ("x,y\n1,0\n2,1\na,0\nb,1\n", "found numbers in one part of the rows and texts in another"),
+    ];
+    for (text, need) in cases {
+        for found in in_parts(text, 2, &question) {
+            let error = found.unwrap_err().to_string();
+            assert!(error.contains(need), "{error}");
+        }
+    }
+    // Constant in each part, and not in all.
+    assert!(in_parts("x,y\n1,0\n1,1\n2,0\n2,1\n", 2, &question).iter().all(Result::is_ok));
 }

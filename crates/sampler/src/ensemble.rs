@@ -209,26 +209,24 @@ impl<'a> Ensemble<'a> {
 
     /// Chains whose numbers follow each other, from `first` on.
     fn group(&self, first: usize, members: &[SavedChain]) -> Result<Group, Error> {
-        {
-            let d = self.potential.dimension();
-            let (mut active, mut ended) = (Vec::new(), Vec::new());
-            let mut now = Batch::new(d, members.iter().filter(|saved| saved.end.is_none()).count())?;
-            for (number, saved) in (first..).zip(members) {
-                let stream = Stream::at(self.seed, number as u64, saved.position);
-                let SavedChain { steps, gradients, acceptance, end, .. } = saved.clone();
-                let chain = Chain { number, stream, steps, gradients, acceptance, end };
-                if chain.end.is_some() {
-                    ended.push(chain);
-                } else {
-                    now.set_state(active.len(), &saved.state);
-                    active.push(chain);
-                }
+        let d = self.potential.dimension();
+        let (mut active, mut ended) = (Vec::new(), Vec::new());
+        let mut now = Batch::new(d, members.iter().filter(|saved| saved.end.is_none()).count())?;
+        for (number, saved) in (first..).zip(members) {
+            let stream = Stream::at(self.seed, number as u64, saved.position);
+            let SavedChain { steps, gradients, acceptance, end, .. } = saved.clone();
+            let chain = Chain { number, stream, steps, gradients, acceptance, end };
+            if chain.end.is_some() {
+                ended.push(chain);
+            } else {
+                now.set_state(active.len(), &saved.state);
+                active.push(chain);
             }
-            let running = members.iter().filter(|saved| saved.end.is_none());
-            let stored: Vec<_> = running.map(|saved| (saved.gradient.as_deref(), saved.value)).collect();
-            now.set_gradients(&stored);
-            Ok(Group::new(first, active, ended, now))
         }
+        let running = members.iter().filter(|saved| saved.end.is_none());
+        let stored: Vec<_> = running.map(|saved| (saved.gradient.as_deref(), saved.value)).collect();
+        now.set_gradients(&stored);
+        Ok(Group::new(first, active, ended, now))
     }
 
     /// The number of chains, those that ended included.

@@ -11,6 +11,7 @@ mod model;
 mod options;
 mod progress;
 pub(crate) mod resume;
+pub(crate) mod shared;
 mod sinks;
 mod verdict;
 mod words;
@@ -24,7 +25,6 @@ use std::time::{Duration, Instant};
 use ridgewalk::diagnostics::{Summary, Workspace, summaries};
 use ridgewalk::lyapunov::laws::Kernel;
 use ridgewalk::potentials::families::Family;
-use ridgewalk::potentials::peers::Peers;
 use ridgewalk::potentials::{Curvature, Prior, Properness, Ridge};
 use ridgewalk::sampler::automatic::{Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp};
 use ridgewalk::sampler::{self, SavedRun, SavedWarmUp};
@@ -32,7 +32,7 @@ use ridgewalk::sampler::{self, SavedRun, SavedWarmUp};
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
 pub use options::{FitOptions, KernelName};
 
-use crate::data::{self, Frame, Part, Priors, Question, Table};
+use crate::data::{self, Frame, Priors, Question, Table};
 use crate::failure::Failure;
 use crate::output;
 use crate::processes::Processes;
@@ -61,14 +61,6 @@ pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     let pool = threads(options.threads)?;
     let done = pool.install(|| fit(options, None, &Processes::alone()))?;
     done.map_or(Ok(()), |document| tell(&document, options))
-}
-
-/// Runs the subcommand as one of several processes, with the rows in so many shards.
-pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &FitOptions, shards: usize) -> Result<(), Failure> {
-    let processes = Processes::grid(Arc::clone(all), shards)?;
-    let pool = threads(options.threads.or(Some(1)))?;
-    let done = pool.install(|| processes.settle(fit(options, None, &processes)))?;
-    processes.settle(done.map_or(Ok(()), |document| tell(&document, options)))
 }
 
 /// Says what came out.
@@ -125,9 +117,9 @@ fn fit(
 ) -> Result<Option<SummaryDocument>, Failure> {
     let began = Instant::now();
     check(options)?;
-    check_processes(options, processes)?;
+    shared::check(options, processes)?;
     let mut options = options.clone();
-    let (table, digest) = read(&options, processes)?;
+    let (table, digest) = shared::read(&options, processes)?;
     if options.data.is_none() {
         options.response.get_or_insert_with(|| BUILT_IN_RESPONSE.to_owned());
         options.standardize = true;
@@ -253,46 +245,6 @@ fn fit(
         _ => {}
     }
     done
-}
-
-/// The rows of this process, and the digest of all data, which is the same in all processes.
-fn read(options: &FitOptions, processes: &Processes) -> Result<(Table, String), Failure> {
-    let part = processes.part();
-    let table = match &options.data {
-        Some(path) => Table::read_part(path, part),
-        None if part.of == 1 => Table::built_in(),
-        None => {
-            return Err(Failure::Usage("--row-shards is for data in a file: found none, need DATA".into()));
-        }
-    };
-    let table = processes.settle(table.map_err(Failure::from))?;
-    let own_files = part.of > 1 && options.data.as_deref().is_some_and(Part::has_file);
-    let digest = if own_files {
-        let all = processes.rows().gather(table.digest().as_bytes());
-        data::digest_of(&all.concat())
-    } else {
-        table.digest().to_owned()
-    };
-    let need = "the same data everywhere";
-    processes.same(&format!("SHA-256 of {}", table.name()), &digest, need)?;
-    Ok((table, digest))
-}
-
-/// What several processes cannot do.
-fn check_processes(options: &FitOptions, processes: &Processes) -> Result<(), Failure> {
-    let (groups, shards) = (processes.chain_groups(), processes.row_shards());
-    if options.chains < groups {
-        return Err(Failure::Usage(format!(
-            "--chains {}: need at least {groups}, one for each group of processes, or more --row-shards",
-            options.chains
-        )));
-    }
-    if shards > 1 && options.nodes.is_some() {
-        return Err(Failure::Usage(
-            "--nodes is not for rows in shards: leave out one of --nodes and --row-shards".into(),
-        ));
-    }
-    Ok(())
 }
 
 /// A run that has begun, and its directory in the process that writes.
