@@ -123,7 +123,7 @@ impl dyn Peers + '_ {
 
     /// What process 0 has, in all of them.
     #[must_use]
-    pub fn from_first(&self, bytes: &[u8]) -> Vec<u8> {
+    pub fn of_first(&self, bytes: &[u8]) -> Vec<u8> {
         self.gather(if self.rank() == 0 { bytes } else { &[] }).swap_remove(0)
     }
 
@@ -373,12 +373,18 @@ mod tests {
     #[test]
     fn lists_of_any_lengths_are_gathered_in_order() {
         for size in 1..=9 {
-            let list = |rank: usize| vec![rank as u8; if rank == 2 { 0 } else { 3 * rank + 1 }];
+            let list =
+                |rank: usize| vec![u8::try_from(rank).unwrap(); if rank == 2 { 0 } else { 3 * rank + 1 }];
             let need: Vec<Vec<u8>> = (0..size).map(list).collect();
             let found = in_all(size, |peers| {
                 let some = peers.somewhere(peers.rank() == 3);
                 let all = peers.everywhere(peers.rank() < 3);
-                (peers.gather(&list(peers.rank())), peers.from_first(&[7, peers.rank() as u8]), some, all)
+                (
+                    peers.gather(&list(peers.rank())),
+                    peers.of_first(&[7, u8::try_from(peers.rank()).unwrap()]),
+                    some,
+                    all,
+                )
             });
             for (gathered, first, some, all) in found {
                 assert_eq!((gathered, first), (need.clone(), vec![7, 0]), "{size}");

@@ -459,7 +459,7 @@ impl Job<'_> {
         };
         let done = self.written(directory, ridge, [curvature, &white], warm, sampled, length);
         // Whatever came of it: nobody waits for more questions.
-        let _ = self.processes.rows().from_first(&[]);
+        let _ = self.processes.rows().of_first(&[]);
         done.map(Some)
     }
 

@@ -117,7 +117,7 @@ pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Resul
         checked.transpose()
     }))?;
     let (files, bytes) = found.map_or((None, Vec::new()), |(files, bytes)| (Some(files), bytes));
-    let bytes = together.from_first(&bytes);
+    let bytes = together.of_first(&bytes);
     if bytes.is_empty() {
         return Ok(());
     }
@@ -132,8 +132,11 @@ pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Resul
     processes.settle(done.map_or(Ok(()), |document| tell(&document, &fit_options)))
 }
 
+/// A run directory that is ours.
+type Files = (RunDirectory, Lock);
+
 /// The run that is to go on; nothing if it is finished, which is told.
-fn open(options: &ResumeOptions) -> Result<Option<((RunDirectory, Lock), Checkpoint)>, Failure> {
+fn open(options: &ResumeOptions) -> Result<Option<(Files, Checkpoint)>, Failure> {
     let directory = RunDirectory::open(&options.directory)?;
     if !directory.interrupted() {
         return finished(options, &directory).map(|()| None);
