@@ -244,6 +244,8 @@ def steps():
 
 TABLES = {
     "faults": ("reliability.md", faults),
+    "calibration": ("reliability.md", calibration),
+    "power": ("reliability.md", power),
     "limits": ("benchmarks.md", limits),
     "growth": ("benchmarks.md", growth),
     "steps": ("benchmarks.md", steps),
