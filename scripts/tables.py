@@ -418,6 +418,8 @@ TABLES = {
     "fuzz": ("reliability.md", fuzz),
     "hostile": ("reliability.md", hostile),
     "promises": ("reliability.md", promises),
+    "calibration": ("reliability.md", calibration),
+    "power": ("reliability.md", power),
     "limits": ("benchmarks.md", limits),
     "growth": ("benchmarks.md", growth),
     "steps": ("benchmarks.md", steps),

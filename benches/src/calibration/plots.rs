@@ -40,7 +40,7 @@ pub fn svg(title: &str, panels: &[(String, Outcome)], level: f64) -> Result<Stri
     );
     text(&mut svg, [10.0, 24.0], "start", 17, "#000", title);
     text(&mut svg, [10.0, 46.0], "start", 12, "#444", "share of ranks at most x, less x, for the");
-    let mut at = 238.0;
+    let mut at = 250.0;
     for quantity in QUANTITIES.len() - COLOURS.len()..QUANTITIES.len() {
         let name = QUANTITIES[quantity];
         text(&mut svg, [at, 46.0], "start", 12, colour(quantity), name);

@@ -183,9 +183,9 @@ impl Envelope {
     /// The level of each interval with which all hold but for this probability, at most.
     #[must_use]
     pub fn level(&self, probability: f64) -> f64 {
-        // Of logarithms; the level is never above the probability.
-        let (mut low, mut high) = ((1e-6 * probability).ln(), probability.ln());
-        for _ in 0..30 {
+        // Of logarithms.
+        let (mut low, mut high) = ((1e-6 * probability).ln(), 0.0);
+        for _ in 0..40 {
             let middle = 0.5 * (low + high);
             if self.leaves(middle.exp()) > probability { high = middle } else { low = middle }
         }
