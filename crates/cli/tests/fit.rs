@@ -235,8 +235,7 @@ fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() 
         ["warmup_gradients", "gradients"].map(|key| of(&fit, &format!("/sampler/{key}")).as_f64().unwrap());
     assert!(before < 0.2 * after, "{before} of {after}");
     // Steps that are far too long are told.
-    let words = format!("{} --kernel adjusted --eta 3.1 --gamma 1 --xi 2 --draws 200", mixed("ill"));
-    let long = place.fit("long", &words);
+    let long = place.fit("long", "--kernel adjusted --eta 1.6 --draws 300");
     assert!(long.status().contains("low_acceptance"), "{}", long.status());
     let refused =
         place.run(&format!("fit {} --kernel symmetric --bias-tolerance 0 --out refused", mixed("ill")));
