@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use mutate::{Chance, bent};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use targets::{Answer, TARGETS, Target};
+use targets::{Answer, Reader, TARGETS, Target};
 
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -168,7 +168,6 @@ fn a_reader_with_a_planted_mistake_is_caught() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let good = || vec![b"y,age\n1,2\n0,3\n".to_vec()];
     let words: &[&[u8]] = &[b"\""];
-    type Reader = fn(&[u8]) -> Answer;
     let planted: [(&'static str, Reader); 2] = [
         ("panics at a quote before a comma", |input| {
             assert!(!input.windows(2).any(|pair| pair == b"\","), "planted");

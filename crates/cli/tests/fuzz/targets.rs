@@ -24,12 +24,15 @@ pub(crate) enum Answer {
     Refused(String),
 }
 
-/// A reader.
+/// What reads an input.
+pub(crate) type Reader = fn(&[u8]) -> Answer;
+
+/// A reader with its inputs.
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     pub(crate) seeds: fn() -> Vec<Vec<u8>>,
     pub(crate) words: &'static [&'static [u8]],
-    pub(crate) run: fn(&[u8]) -> Answer,
+    pub(crate) run: Reader,
     /// Memory that one input may ask for, beside 4096 times its length; all requests together.
     pub(crate) bytes: usize,
     /// Inputs in the ordinary tests.
