@@ -97,8 +97,8 @@ impl Processes {
     }
 
     /// What the first one has, in all.
-    pub(crate) fn from_first(&self, bytes: &[u8]) -> Vec<u8> {
-        self.all.from_first(bytes)
+    pub(crate) fn of_first(&self, bytes: &[u8]) -> Vec<u8> {
+        self.all.of_first(bytes)
     }
 
     /// What was done, unless another process failed: then what that one said. A process that fails may come to a later one of these than

@@ -123,7 +123,7 @@ impl dyn Peers + '_ {
 
     /// What process 0 has, in all of them.
     #[must_use]
-    pub fn from_first(&self, bytes: &[u8]) -> Vec<u8> {
+    pub fn of_first(&self, bytes: &[u8]) -> Vec<u8> {
         self.gather(if self.rank() == 0 { bytes } else { &[] }).swap_remove(0)
     }
 
@@ -378,7 +378,7 @@ mod tests {
             let found = in_all(size, |peers| {
                 let some = peers.somewhere(peers.rank() == 3);
                 let all = peers.everywhere(peers.rank() < 3);
-                (peers.gather(&list(peers.rank())), peers.from_first(&[7, peers.rank() as u8]), some, all)
+                (peers.gather(&list(peers.rank())), peers.of_first(&[7, peers.rank() as u8]), some, all)
             });
             for (gathered, first, some, all) in found {
                 assert_eq!((gathered, first), (need.clone(), vec![7, 0]), "{size}");

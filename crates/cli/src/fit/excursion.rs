@@ -73,7 +73,7 @@ pub(super) fn excursion<F: Family>(
 /// Tells the processes that have the other rows at which points U is wanted.
 fn ask(rows: &dyn Peers, points: &[f64]) {
     if rows.size() > 1 {
-        let _ = rows.from_first(&bytes_of(points));
+        let _ = rows.of_first(&bytes_of(points));
     }
 }
 
@@ -81,7 +81,7 @@ fn ask(rows: &dyn Peers, points: &[f64]) {
 pub(super) fn help<F: Family>(ridge: &Ridge<'_, F>, rows: &dyn Peers) {
     let mut scratch = Scratch::default();
     loop {
-        let bytes = rows.from_first(&[]);
+        let bytes = rows.of_first(&[]);
         let points: Vec<f64> = bytes.as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect();
         if points.is_empty() {
             return;

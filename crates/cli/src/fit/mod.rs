@@ -246,9 +246,12 @@ fn fit(
     done
 }
 
+/// A run directory, and the right to write into it.
+type Files = (RunDirectory, Lock);
+
 /// A run that has begun, and its directory in the process that writes.
 struct Begun {
-    files: Option<(RunDirectory, Lock)>,
+    files: Option<Files>,
     checkpoint: Checkpoint,
     new: bool,
 }
@@ -451,7 +454,7 @@ impl Job<'_> {
         };
         let done = self.written(directory, ridge, [curvature, &white], warm, sampled, length);
         // Whatever came of it: nobody waits for more questions.
-        let _ = self.processes.rows().from_first(&[]);
+        let _ = self.processes.rows().of_first(&[]);
         done.map(Some)
     }
 

@@ -11,7 +11,7 @@ use clap::Args;
 use ridgewalk::potentials::peers::Peers;
 
 use super::config::Config;
-use super::{Begun, FitOptions, again, fit, stop_signal, tell, threads};
+use super::{Begun, Files, FitOptions, again, fit, stop_signal, tell, threads};
 use crate::failure::Failure;
 use crate::output;
 use crate::processes::Processes;
@@ -41,7 +41,7 @@ pub(crate) struct ResumeOptions {
 #[derive(Debug)]
 pub(super) struct Earlier {
     /// In the process that writes.
-    pub(super) files: Option<(RunDirectory, Lock)>,
+    pub(super) files: Option<Files>,
     pub(super) config: Config,
     pub(super) checkpoint: Checkpoint,
 }
@@ -120,7 +120,7 @@ pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Resul
         checked.transpose()
     }))?;
     let (files, bytes) = found.map_or((None, Vec::new()), |(files, bytes)| (Some(files), bytes));
-    let bytes = together.from_first(&bytes);
+    let bytes = together.of_first(&bytes);
     if bytes.is_empty() {
         return Ok(());
     }
@@ -136,7 +136,7 @@ pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Resul
 }
 
 /// The run that is to go on; nothing if it is finished, which is told.
-fn open(options: &ResumeOptions) -> Result<Option<((RunDirectory, Lock), Checkpoint)>, Failure> {
+fn open(options: &ResumeOptions) -> Result<Option<(Files, Checkpoint)>, Failure> {
     let directory = RunDirectory::open(&options.directory)?;
     if !directory.interrupted() {
         return finished(options, &directory).map(|()| None);
