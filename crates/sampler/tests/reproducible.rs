@@ -345,7 +345,7 @@ fn a_process_that_fails_or_is_stopped_ends_the_run_of_all() {
         }
         let steps = in_grid(groups, shards, |rank, model, team| {
             let stop = AtomicBool::new(false);
-            let mut sampler = Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).stop(&stop);
+            let sampler = Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).stop(&stop);
             let told = |progress: &ridgewalk_sampler::Progress| {
                 stop.store(rank == 1 && progress.steps > 20, Ordering::Relaxed);
             };

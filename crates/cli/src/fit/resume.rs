@@ -15,7 +15,7 @@ use super::{Begun, Files, FitOptions, again, fit, stop_signal, tell, threads};
 use crate::failure::Failure;
 use crate::output;
 use crate::processes::Processes;
-use crate::run::{Checkpoint, Error, Lock, RunDirectory, SummaryDocument};
+use crate::run::{Checkpoint, Error, RunDirectory, SummaryDocument};
 
 /// Lines of a changed `config.toml` that are told.
 const TOLD: usize = 3;
