@@ -12,7 +12,7 @@ use ridgewalk::potentials::peers::Peers;
 /// Numbers that are summed: of 8 chains, d = 1 to 10⁵.
 const NUMBERS: [usize; 6] = [8, 80, 800, 8_000, 80_000, 800_000];
 /// Sums of each size at least, and seconds for each.
-const FEWEST: u32 = 20;
+const FEWEST: usize = 20;
 const SECONDS: f64 = 0.3;
 
 fn main() -> ExitCode {
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
             all.sum(&mut numbers);
             times.push(since.elapsed().as_secs_f64() * 1e6);
             numbers.iter_mut().for_each(|x| *x /= all.size() as f64);
-            let enough = times.len() as u32 >= FEWEST && began.elapsed().as_secs_f64() > SECONDS;
+            let enough = times.len() >= FEWEST && began.elapsed().as_secs_f64() > SECONDS;
             if all.somewhere(enough) {
                 break;
             }

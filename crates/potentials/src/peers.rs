@@ -373,18 +373,13 @@ mod tests {
     #[test]
     fn lists_of_any_lengths_are_gathered_in_order() {
         for size in 1..=9 {
-            let list =
-                |rank: usize| vec![u8::try_from(rank).unwrap(); if rank == 2 { 0 } else { 3 * rank + 1 }];
+            let byte = |rank: usize| u8::try_from(rank).unwrap();
+            let list = |rank: usize| vec![byte(rank); if rank == 2 { 0 } else { 3 * rank + 1 }];
             let need: Vec<Vec<u8>> = (0..size).map(list).collect();
             let found = in_all(size, |peers| {
                 let some = peers.somewhere(peers.rank() == 3);
                 let all = peers.everywhere(peers.rank() < 3);
-                (
-                    peers.gather(&list(peers.rank())),
-                    peers.of_first(&[7, u8::try_from(peers.rank()).unwrap()]),
-                    some,
-                    all,
-                )
+                (peers.gather(&list(peers.rank())), peers.of_first(&[7, byte(peers.rank())]), some, all)
             });
             for (gathered, first, some, all) in found {
                 assert_eq!((gathered, first), (need.clone(), vec![7, 0]), "{size}");

@@ -247,9 +247,12 @@ fn fit(
     done
 }
 
+/// A run directory, and the right to write into it.
+type Files = (RunDirectory, Lock);
+
 /// A run that has begun, and its directory in the process that writes.
 struct Begun {
-    files: Option<(RunDirectory, Lock)>,
+    files: Option<Files>,
     checkpoint: Checkpoint,
     new: bool,
 }

@@ -10,11 +10,11 @@ use clap::Args;
 use ridgewalk::potentials::peers::Peers;
 
 use super::config::Config;
-use super::{Begun, FitOptions, again, fit, tell, threads};
+use super::{Begun, Files, FitOptions, again, fit, tell, threads};
 use crate::failure::Failure;
 use crate::output;
 use crate::processes::Processes;
-use crate::run::{Checkpoint, Error, Lock, MAX_DOCUMENT, RunDirectory, SummaryDocument, read_file};
+use crate::run::{Checkpoint, Error, MAX_DOCUMENT, RunDirectory, SummaryDocument, read_file};
 
 /// Lines of a changed `config.toml` that are told.
 const TOLD: usize = 3;
@@ -40,7 +40,7 @@ pub(crate) struct ResumeOptions {
 #[derive(Debug)]
 pub(super) struct Earlier {
     /// In the process that writes.
-    pub(super) files: Option<(RunDirectory, Lock)>,
+    pub(super) files: Option<Files>,
     pub(super) config: Config,
     pub(super) checkpoint: Checkpoint,
 }
@@ -131,9 +131,6 @@ pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Resul
     let done = pool.install(|| processes.settle(fit(&fit_options, Some(earlier), &processes)))?;
     processes.settle(done.map_or(Ok(()), |document| tell(&document, &fit_options)))
 }
-
-/// A run directory that is ours.
-type Files = (RunDirectory, Lock);
 
 /// The run that is to go on; nothing if it is finished, which is told.
 fn open(options: &ResumeOptions) -> Result<Option<(Files, Checkpoint)>, Failure> {
