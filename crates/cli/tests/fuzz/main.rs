@@ -160,6 +160,7 @@ fn thousands_of_bent_inputs_are_refused_or_taken() {
     let crashes = quietly(|| {
         TARGETS.iter().flat_map(|target| fuzz(target, target.quick, 1).crashes).collect::<Vec<_>>()
     });
+    targets::clean();
     assert!(crashes.is_empty(), "{}", crashes.join("\n"));
 }
 
@@ -195,6 +196,7 @@ fn many() {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
     let began = Instant::now();
     let outcome = quietly(|| fuzz(target, runs.parse().expect("a number of runs"), 2));
+    targets::clean();
     println!(
         "fuzz,{name},{},{},{:.1},{:.1},{:.1},{}",
         outcome.runs,

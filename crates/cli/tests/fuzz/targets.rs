@@ -249,19 +249,25 @@ fn priors_seeds() -> Vec<Vec<u8>> {
     texts.map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
-/// The directory of a run, made once by the program itself; removed when the next process makes its own.
+static RUN: OnceLock<PathBuf> = OnceLock::new();
+
+/// The directory of a run, made once by the program itself.
 fn run_directory() -> &'static PathBuf {
-    static MADE: OnceLock<PathBuf> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let shared = PathBuf::from("/dev/shm");
-        let parent = if shared.is_dir() { shared } else { std::env::temp_dir() };
-        let place = tempfile::Builder::new().prefix("ridgewalk-fuzz").tempdir_in(parent).unwrap().keep();
+    RUN.get_or_init(|| {
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep();
         fs::write(place.join("d.csv"), csv_seeds().swap_remove(0)).unwrap();
         let words = "fit d.csv --response y --chains 2 --draws 12 --thin 1 --eta 0.5 --kernel symmetric --quiet --out run";
         let done = Command::new(env!("CARGO_BIN_EXE_ridgewalk")).args(words.split(' ')).current_dir(&place).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         place.join("run")
     })
+}
+
+/// Takes it away again.
+pub(crate) fn clean() {
+    if let Some(place) = RUN.get().and_then(|run| run.parent()) {
+        fs::remove_dir_all(place).unwrap();
+    }
 }
 
 /// A file of that run.
