@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Renders files of docs/results as tables of docs/sampler.md, benchmarks.md, reliability.md, experiments.md and distributed.md, between
-markers. Usage:
+"""Renders files of docs/results as tables of docs/sampler.md, benchmarks.md, reliability.md, experiments.md and distributed.md, and of
+README.md, between markers. Usage:
 scripts/tables.py [--check] [NAME ...]
 
 With --check nothing is written, and the exit code is 1 if a table is not what its file says.
@@ -98,6 +98,23 @@ def goals():
             ]
         )
     head = ["target", "E a second", "over nuts-rs diagonal", "over the best of other packages", "over the best rival kernel"]
+    return table(head, rows)
+
+
+def headline():
+    """The same in few columns, for who has not read what E is."""
+    rows = []
+    for target, samplers in compared().items():
+        usable = [row for row in samplers if row["within"] == "true"]
+        find = lambda name: next((row for row in usable if row["sampler"] == name), None)
+        ours, exact, usual = find("ridgewalk"), find("ridgewalk adjusted"), find("nuts-rs diagonal")
+        packages = [row for row in usable if row["sampler"].startswith(("nuts-rs", "mini-mcmc"))]
+        rivals = [row for row in usable if row["sampler"].startswith(RIVALS)]
+        speed = lambda row: float(row["ess_per_second_with_warm_up"]) if row else math.nan
+        best = lambda some: max(some, key=speed) if some else None
+        cell = lambda row, name=False: (f"{speed(row):,.0f}" + (f' ({row["sampler"].split(",")[0]})' if name else "")) if row else "beyond"
+        rows.append([target, cell(ours), cell(exact), cell(usual), cell(best(packages), True), cell(best(rivals), True)])
+    head = ["posterior", "`ridgewalk`", "`--kernel adjusted`", "nuts-rs, defaults", "best other package", "best rival kernel, tuned with hindsight"]
     return table(head, rows)
 
 
@@ -425,6 +442,7 @@ TABLES = {
     "steps": ("benchmarks.md", steps),
     "efficiency": ("sampler.md", efficiency),
     "bias": ("sampler.md", bias),
+    "headline": ("../README.md", headline),
     "goals": ("benchmarks.md", goals),
     "compare": ("benchmarks.md", compare),
     "rivals": ("benchmarks.md", rivals),

@@ -13,7 +13,7 @@ use crate::noise::Noise;
 /// Metropolis-adjusted trajectories: (p, r) drawn anew, then K times half kick, drift, half kick, with an exact Ornstein-Uhlenbeck step of
 /// (p, r) together between two of them; then all of it is accepted with probability min(1, e^−Δ), or θ stays. Δ is the change of
 /// U + (L/2)|p|² over the kicks and drifts alone: the steps of (p, r) leave the target's law as it is and are not charged. The third-order form of
-/// Metropolis-adjusted Langevin trajectories (Riou-Durand and Vogrinc 2022); `docs/theory-adjusted.md` shows that it leaves exp(−U)
+/// Metropolis-adjusted Langevin trajectories (Riou-Durand and Vogrinc 2022); section 11 of `docs/theory.md` shows that it leaves exp(−U)
 /// invariant, whatever the parameters.
 ///
 /// The half steps of (p, r) that a symmetric splitting would begin and end with are left out: the first would act on a fresh draw from the
