@@ -296,8 +296,10 @@ impl<'a> Ensemble<'a> {
     fn step(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Option<Schedule>) {
         let potential = self.potential;
         let mine = self.team.chains().share(self.chains);
-        let groups = self.groups.iter_mut().filter(|group| mine.contains(&group.first));
-        match groups.collect::<Vec<_>>().as_mut_slice() {
+        // Groups hold chains one after the other.
+        let [first, last] =
+            [mine.start, mine.end].map(|end| self.groups.partition_point(|group| group.first < end));
+        match &mut self.groups[first..last] {
             [group] => group.advance(potential, kernel, steps, schedule),
             groups => {
                 groups.par_iter_mut().for_each(|group| group.advance(potential, kernel, steps, schedule));
