@@ -126,8 +126,10 @@ fn show() -> Result<(), Failure> {
         std::fs::write(results(file), Plot { title, places }.svg(&tables))?;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/tables.py");
-    let told =
-        Command::new("python3").arg(script).args(["efficiency", "headline", "goals", "compare", "rivals"]).status();
+    let told = Command::new("python3")
+        .arg(script)
+        .args(["efficiency", "headline", "goals", "compare", "rivals"])
+        .status();
     if !told.is_ok_and(|status| status.success()) {
         eprintln!("the pages are not up to date: run scripts/tables.py");
     }
