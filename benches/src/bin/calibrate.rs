@@ -107,6 +107,7 @@ fn main() -> Result<ExitCode, Failure> {
         return Err("need three columns, a replication and a level between 0 and 1 at least".into());
     }
     let kernel = match &arguments.kernel {
+        Some(name) if name == Kernel::Adjusted.name() => Some(Kernel::Adjusted),
         Some(name) => Some(Kernel::from_name(name).ok_or_else(|| format!("no kernel `{name}`"))?),
         None => None,
     };

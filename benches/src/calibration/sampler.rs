@@ -60,14 +60,20 @@ impl Automatic {
 
 impl Sampler for Automatic {
     fn draw<T: Target>(&self, posterior: &T, count: usize, seed: u64) -> Result<Draws, Failure> {
-        let wanted = Wanted { kernel: self.kernel, ..Wanted::default() };
-        let warm = WarmUp::new(posterior)
-            .chains(Self::CHAINS)
-            .seed(seed)
-            .tolerance(self.tolerance)
-            .draws(self.budget)
-            .wanted(wanted)
-            .run()?;
+        let warmed_up = |kernel: Option<laws::Kernel>| {
+            WarmUp::new(posterior)
+                .chains(Self::CHAINS)
+                .seed(seed)
+                .tolerance(self.tolerance)
+                .draws(self.budget)
+                .wanted(Wanted { kernel, ..Wanted::default() })
+                .run()
+        };
+        let mut warm = warmed_up(self.kernel)?;
+        // Mistakes are those of kernels that step; trajectories take the place of these where they are cheaper.
+        if self.mistake.is_some() && warm.scheme.kernel() == laws::Kernel::Adjusted {
+            warm = warmed_up(Some(laws::Kernel::Averaged))?;
+        }
         let kernel = match self.mistake {
             Some(mistake) => Box::new(Mistaken::new(&warm.scheme, mistake)?),
             None => warm.kernel()?,

@@ -247,13 +247,17 @@ fn the_warm_up_follows_from_seed_and_target_whatever_the_threads() {
 #[test]
 fn a_tolerance_that_cannot_be_met_is_told_and_not_passed_over() {
     let target = breast_cancer();
-    let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).run().unwrap();
+    let wanted = Wanted { kernel: Some(Kernel::Averaged), ..Wanted::default() };
+    let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).wanted(wanted).run().unwrap();
     assert!(!warm.within_tolerance);
     let shortest = steps_tried(&warm.history).iter().fold(f64::INFINITY, |least, (_, eta)| least.min(*eta));
     assert!(shortest < 0.1, "{:?}", warm.history);
     let mut draws = Memory::default();
     let sampled = warm.run(Length::Draws(100)).keep(&mut draws).unwrap();
     assert!(sampled.outcome.complete() && !sampled.within_tolerance);
+    // Where nothing is asked for there are trajectories, which have no bias at all.
+    let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).run().unwrap();
+    assert_eq!((warm.scheme.kernel(), warm.within_tolerance), (Kernel::Adjusted, true));
 }
 
 #[test]
