@@ -465,6 +465,8 @@ def main():
         if not found:
             sys.exit(f"{file}: no markers for the table `{name}`")
         new = before + begin + make() + "\n" + end + after
+        if new != old and "--check" in sys.argv[1:]:
+            print(f"{file}: the table `{name}` is not what its file says; scripts/tables.py {name} writes it")
         wrong |= new != old
         if "--check" not in sys.argv[1:]:
             page.write_text(new)
