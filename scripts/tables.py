@@ -127,7 +127,7 @@ def compare():
         for row in samplers:
             size = f'{row["chains"]} x {row["draws"]}'
             if not row["ess"]:
-                rows.append([row["sampler"], size, "parameters were not searched" if "no parameters" in row["note"] else row["note"], *[""] * 10])
+                rows.append([row["sampler"], size, "not run" if "no parameters" in row["note"] else row["note"], *[""] * 10])
                 continue
             rows.append(
                 [
