@@ -388,6 +388,29 @@ fn parts_of_the_rows_make_one_frame() {
 }
 
 #[test]
+fn parts_with_other_columns_or_another_order_of_them_are_refused() {
+    let first = "y,a,b\n0,1,2\n1,3,5\n0,2,9\n";
+    for second in [
+        "y,b,a\n0,1,2\n1,3,5\n0,2,9\n",
+        "y,a,c\n0,1,2\n1,3,5\n0,2,9\n",
+        "y,a,b,c\n0,1,2,1\n1,3,5,2\n0,2,9,5\n",
+    ] {
+        std::thread::scope(|scope| {
+            let threads = Threads::group(2).into_iter().zip([first, second]).map(|(peers, text)| {
+                scope.spawn(move || {
+                    let table = Table::from_bytes("d.csv", text.as_bytes()).unwrap();
+                    Frame::of_part(&table, &Question::new("y", FamilyName::Logistic), &peers).map(|_| ())
+                })
+            });
+            for thread in threads.collect::<Vec<_>>() {
+                let error = thread.join().unwrap().unwrap_err();
+                assert!(matches!(error, DataError::OtherColumns { part: 1, .. }), "{error}");
+            }
+        });
+    }
+}
+
+#[test]
 fn what_is_wrong_in_one_part_is_told_there_and_heard_elsewhere() {
     let question = Question::new("y", FamilyName::Logistic);
     let cases = [

@@ -138,10 +138,16 @@ impl<'a> Ensemble<'a> {
             return Err(Error::Snapshot { got: saved.steps, need: steps });
         }
         for (chain, saved) in chains.iter().enumerate() {
-            let counts = [("steps", saved.steps), ("gradients", saved.gradients)];
+            let Acceptance { proposals, accepted, divergences, .. } = saved.acceptance;
+            let counts = [("steps", saved.steps), ("gradients", saved.gradients), ("proposals", proposals)];
             if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count > MOST) {
                 let (found, need) = (format!("{name} = {count} of chain {chain}"), format!("at most {MOST}"));
                 return Err(Error::Saved { what: "ensemble", found, need });
+            }
+            if accepted > proposals || divergences > proposals {
+                let found =
+                    format!("{accepted} accepted and {divergences} divergent proposals of chain {chain}");
+                return Err(Error::Saved { what: "ensemble", found, need: format!("at most {proposals}") });
             }
             let State { theta, p, r } = &saved.state;
             for (what, list) in [("theta of a chain", theta), ("p of a chain", p), ("r of a chain", r)] {

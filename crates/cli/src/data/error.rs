@@ -349,6 +349,16 @@ pub enum DataError {
         /// The column.
         place: Box<Place>,
     },
+    /// A part of the rows whose file has other columns than the first, or the same in another order.
+    #[error(
+        "{file}: found other columns in part {part} of the rows than in part 0, or another order of them, need the same in all; or name them with --predictors"
+    )]
+    OtherColumns {
+        /// The file of this process.
+        file: String,
+        /// The part that differs.
+        part: usize,
+    },
     /// Another process could not use its part of the data, and tells why.
     #[error("another process could not use its part of the data")]
     Elsewhere,

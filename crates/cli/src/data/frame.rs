@@ -176,9 +176,15 @@ fn with_decimal_point(text: &str) -> Option<String> {
     (digits(sign) && digits(fraction)).then(|| format!("{whole}.{fraction}"))
 }
 
-/// Whether each column that is used is of numbers in every process, or of text.
+/// Whether the columns that are used are the same in every process, in one order, and each of numbers in all of them or of text.
 fn same_kinds(table: &Table, roles: &Roles<'_>, peers: &dyn Peers) -> Result<(), DataError> {
     let columns: Vec<&Column> = roles.all().map(|(column, _)| column).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    // Names are read from lines: none has a line break in it that is not quoted, and quoted ones differ where the names do.
+    let all = peers.gather(names.join("\n").as_bytes());
+    if let Some(part) = all.iter().position(|other| *other != all[0]) {
+        return Err(DataError::OtherColumns { file: table.name().to_owned(), part });
+    }
     let mut kinds: Vec<f64> = columns
         .iter()
         .flat_map(|column| [column.numbers().is_some(), column.numbers().is_none()])

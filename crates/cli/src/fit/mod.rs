@@ -162,6 +162,8 @@ fn fit(
         _ => Ok(()),
     };
     processes.settle(possible)?;
+    let known = data::digest_of(format!("{:?}", (&frame.names, &means, &scales)).as_bytes());
+    processes.same("SHA-256 of the coefficients and their priors", &known, "the same everywhere")?;
     let display = Display::new(options.quiet || options.json || !processes.first());
     display.say(&format!(
         "{}: {} rows, {} coefficients, {} model",

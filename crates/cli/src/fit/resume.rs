@@ -126,7 +126,7 @@ pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Resul
     let config: Config = toml::from_str(&checkpoint.config).map_err(|error| bad(error.to_string()))?;
     let processes = Processes::grid(Arc::clone(all), config.processes.row_shards)?;
     let fit_options = go_on_with(options, &config);
-    let pool = threads(fit_options.threads.or(Some(1)))?;
+    let pool = processes.settle(threads(fit_options.threads.or(Some(1))))?;
     let earlier = Earlier { files, config, checkpoint };
     let done = pool.install(|| processes.settle(fit(&fit_options, Some(earlier), &processes)))?;
     processes.settle(done.map_or(Ok(()), |document| tell(&document, &fit_options)))

@@ -12,7 +12,7 @@ use crate::processes::Processes;
 /// Runs the subcommand as one of several processes, with the rows in so many shards.
 pub(crate) fn run(all: &Arc<dyn Peers>, options: &FitOptions, shards: usize) -> Result<(), Failure> {
     let processes = Processes::grid(Arc::clone(all), shards)?;
-    let pool = threads(options.threads.or(Some(1)))?;
+    let pool = processes.settle(threads(options.threads.or(Some(1))))?;
     let done = pool.install(|| processes.settle(fit(options, None, &processes)))?;
     processes.settle(done.map_or(Ok(()), |document| tell(&document, options)))
 }

@@ -551,7 +551,10 @@ impl<T: Target> Work<'_, T> {
         }
         match self.fit_trajectories(white, self.gradients) {
             Ok(found) if found.beats(&best) => Ok(found),
-            Ok(_) | Err(Error::Potential(ridgewalk_potentials::Error::NoValue)) => Ok(best),
+            // Chains that end on the way to them are no reason to give up what there is.
+            Ok(_) | Err(Error::Potential(ridgewalk_potentials::Error::NoValue) | Error::Pilot { .. }) => {
+                Ok(best)
+            }
             Err(error) => Err(error),
         }
     }
