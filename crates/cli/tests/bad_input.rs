@@ -99,6 +99,8 @@ const CASES: &[Case] = &[
         fs::write(place.join("priors.toml"), "[dose]\nscale = 1.0\n\n[agee]\nscale = 2.5\n").unwrap();
     }),
     case("no chains", "data.csv --response y --chains 0", data!(GOOD)),
+    case("10^18 chains", "data.csv --response y --chains 1000000000000000000", data!(GOOD)),
+    case("10^18 draws", "data.csv --response y --draws 1000000000000000000", data!(GOOD)),
     case("an unknown family", "data.csv --response y --family binomial", data!(GOOD)),
     case("a number that is none", "data.csv --response y --draws many", data!(GOOD)),
     case("a misspelt option", "data.csv --respones y", data!(GOOD)),

@@ -51,6 +51,8 @@ use words::Words;
 const BUILT_IN_RESPONSE: &str = "y";
 /// Separation is looked for, for a note, where that is quick.
 const SEPARATION_ENTRIES: usize = 2_000_000;
+/// Draws of each chain beyond which steps could not be counted, however many of them make a draw.
+const MOST_DRAWS: u64 = 1_000_000_000_000;
 /// Draws of one coefficient beyond which one is summarised after the other: every thread needs some eighty bytes for each.
 const ONE_BY_ONE: usize = 1 << 18;
 /// A run is never longer than this without a checkpoint, unless writing one takes more than a twentieth of the time.
@@ -283,7 +285,13 @@ fn check(options: &FitOptions) -> Result<(), Failure> {
     if let Some((name, _)) = counts.into_iter().find(|(_, zero)| *zero) {
         return Err(Failure::Usage(format!("{name} 0: need at least 1")));
     }
-    let draws = options.target_ess.map_or(options.draws, |_| options.max_draws);
+    let (name, draws) = match options.target_ess {
+        Some(_) => ("--max-draws", options.max_draws),
+        None => ("--draws", options.draws),
+    };
+    if draws > MOST_DRAWS {
+        return Err(Failure::Usage(format!("{name} {draws}: need at most {MOST_DRAWS}")));
+    }
     if options.thin.is_some_and(|thin| thin.checked_mul(draws).is_none()) {
         let thin = options.thin.unwrap_or(1);
         return Err(Failure::Usage(format!(
@@ -410,6 +418,10 @@ impl Job<'_> {
             sampler::Error::Stopped => Failure::Stopped(format!(
                 "there are no draws yet; `ridgewalk resume {}` begins again",
                 options.out.display()
+            )),
+            sampler::Error::TooMany { what: "chains" } => Failure::Usage(format!(
+                "--chains {}: need fewer, so that the {} coefficients of each fit into memory",
+                options.chains, self.frame.columns
             )),
             other => of(other),
         })?;
