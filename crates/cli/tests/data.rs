@@ -143,7 +143,7 @@ fn without_parquet_the_message_says_how_to_get_it() {
         std::fs::write(&path, bytes).unwrap();
         let message = Table::read(&path).unwrap_err().to_string();
         assert!(message.contains("found a Parquet file"), "{message}");
-        assert!(message.contains("cargo install ridgewalk-cli --features parquet"), "{message}");
+        assert!(message.contains("cargo install --path crates/cli --features parquet"), "{message}");
     }
 }
 

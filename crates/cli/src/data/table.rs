@@ -203,7 +203,7 @@ fn without_parquet(name: &str) -> DataError {
         file: name.to_owned(),
         found: "a Parquet file",
         need: "CSV, because this program was built without Parquet; \
-               `cargo install ridgewalk-cli --features parquet` builds it with",
+               `cargo install --path crates/cli --features parquet` builds it with",
     }
 }
 
