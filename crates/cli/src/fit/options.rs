@@ -84,7 +84,7 @@ pub struct FitOptions {
     /// Scale of the noise (gaussian, robust-logistic, robust-huber) [default: estimated from residuals]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub noise_scale: Option<f64>,
-    /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber)
+    /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber) [default: 1.345]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub huber_delta: Option<f64>,
     /// The kernel

@@ -54,19 +54,19 @@ enum LabCommand {
     Plan(plan::Options),
     /// What a plan guarantees beside what happens on Gaussian targets
     #[command(after_help = "Example:\n  ridgewalk lab bound --kappa 2,10 --dimension 100 --accuracy 0.2\n\n\
-                            W2 after each number of steps: the bound of `ridgewalk plan`, and the truth with its parameters on Gaussians\n\
+                            W2 after each number of steps: the bound of `ridgewalk plan`, and the truth with its parameters on Gaussians \
                             whose eigenvalues are spread from 1/kappa to 1, or all but one at 1/kappa.")]
     Bound(bound::Options),
     /// Mixing on logistic regressions, bounded by coupled chains
     #[command(
         after_help = "Example:\n  ridgewalk lab coupling --dimensions 5,10 --kernels third-order,klmc\n\n\
-                            Chains of steps h and h/2 on one Brownian path: their distance bounds W2 between their laws. Chains from\n\
+                            Chains of steps h and h/2 on one Brownian path: their distance bounds W2 between their laws. Chains from \
                             the mode and settled ones with the same noise: their distance bounds W2 to the stationary law."
     )]
     Coupling(coupling::Options),
     /// How many Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
     #[command(after_help = "Example:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n\n\
-                            Chains of Algorithm 1 on a multinomial regression, known by its gradient alone, that differ in nothing but\n\
+                            Chains of Algorithm 1 on a multinomial regression, known by its gradient alone, that differ in nothing but \
                             the number of nodes.")]
     Nodes(nodes::Options),
 }
