@@ -56,7 +56,7 @@ pub(crate) enum Command {
                             Exit code 3 if no plan is found."
     )]
     Plan(PlanOptions),
-    /// Exact laws of every kernel on Gaussian targets, and how plans grow: tables, CSV and SVG
+    /// Kernels compared, exactly on Gaussian targets and by coupled chains beyond, and how plans grow: tables, CSV and SVG
     #[command(after_help = "Example:\n  ridgewalk lab iact --kappa 1,5,20,100")]
     Lab(crate::lab::LabOptions),
 }
