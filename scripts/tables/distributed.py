@@ -1,5 +1,5 @@
 """Several processes: how far they scale, and what kills cost."""
-from .forms import read, table
+from .forms import about, digits, read, table
 
 
 def scaling():
@@ -28,9 +28,48 @@ def kills():
     return table(["row shards", "found", "trials", "killed processes", "draws that differ"], rows)
 
 
+def median(file, group, case):
+    return next(float(row["median_ns"]) for row in read(file) if row["group"].endswith(group) and row["case"] == case)
+
+
+def problem(n, processes=None):
+    """Rows of the model for the problem with so many rows, over so many processes if given."""
+    return [row for row in read("mpi-scaling") if int(row["n"]) == n and processes in (None, int(row["processes"]))]
+
+
+def half(n, of=lambda processes: processes):
+    """Where half of the time is lost, on the slowest and on the fastest line between processes."""
+    found = sorted(of(float(row["half_at"])) for row in problem(n, 1))
+    return found[0], found[-1]
+
+
+def far():
+    one, many = (problem(10**9, processes)[0]["step_seconds"] for processes in (1, 1000))
+    return f"{float(one):.0f} s on one core and {float(many):.1f} s on 1,000"
+
+
+def millions():
+    low, high = half(10**9)
+    return f"{digits(low / 1e6)} to {digits(high / 1e6)} million"
+
+
+def large_sum():
+    """The quickest of the largest sums between two processes."""
+    row = max(read("mpi-latency"), key=lambda row: int(row["bytes"]))
+    return f'{digits(float(row["best_us"]) / 1e3)} ms for {int(row["bytes"]) / 1e6:.1f} MB'
+
+
 TABLES = {
     "scaling": ("distributed.md", scaling),
     "kills": ("distributed.md", kills),
 }
 
-VALUES = {}
+VALUES = {
+    "entry": lambda: f'{median("bench-potentials", "2000 x 2000", "dense gradient, 8 chains") / (2000 * 2000 * 8):.2f} ns',
+    "coordinate": lambda: f'{median("bench-sampler", "10000 x 200", "symmetric, the rest") / (200 * 8):.1f} ns',
+    "scaling-far": far,
+    "scaling-half-far": millions,
+    "scaling-rows-left": lambda: "{} to {}".format(*map(about, half(10**9, lambda processes: 1e9 / processes))),
+    "scaling-half-near": lambda: "{} to {}".format(*map(about, half(10**6))),
+    "large-sum": large_sum,
+}

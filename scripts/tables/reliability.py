@@ -119,4 +119,6 @@ TABLES = {
     "power": ("reliability.md", power),
 }
 
-VALUES = {}
+VALUES = {
+    "hostile-least": lambda: str(min(int(row["peak_mib"]) for row in read("hostile"))),
+}

@@ -1,7 +1,8 @@
 """Samplers side by side: compare.csv, rivals.csv and bias.csv."""
 import math
+import statistics
 
-from .forms import number, read, span, table
+from .forms import between, listed, number, read, span, table
 
 RIVALS = ("BAOAB", "UBU", "KLMC", "ULA", "randomized midpoint")
 
@@ -167,6 +168,56 @@ def bias():
     return table(head, rows)
 
 
+def row_of(target, sampler):
+    return next(row for row in compared()[target] if row["sampler"] == sampler)
+
+
+def a_gradient(target, sampler):
+    return number(row_of(target, sampler)["ess_per_gradient"], "{:.2f}")
+
+
+def draws(target, sampler):
+    return f'{a_gradient(target, sampler)} effective draws a gradient and {number(row_of(target, sampler)["ess_per_second"], "{:,.0f}")} a second'
+
+
+def packages_ahead():
+    """Targets on which a setting of another package gives more draws a second than ours, within the tolerance."""
+    better = lambda row: row["sampler"].startswith(("nuts-rs", "mini-mcmc")) and row["within"] == "true" and float(row["ratio"]) < 1
+    return sum(any(map(better, samplers)) for samplers in compared().values())
+
+
+def ahead(sampler, key):
+    """On how many targets a sampler gives more draws a second than ours, and by how much."""
+    rows = [row for samplers in compared().values() for row in samplers if row["sampler"] == sampler and row["within"] == "true"]
+    gains = [100 / float(row[key]) - 100 for row in rows if float(row[key]) < 1]
+    targets = f"{len(gains)} of {len(compared())} targets"
+    return f"{targets}, by {between(gains, '{:.0f}', ' %')}" if gains else targets
+
+
+def confirmation():
+    """Gradients beyond those of the draws, each of which takes a whole number of them, in a run of ours."""
+    ours = [row for samplers in compared().values() for row in samplers if row["sampler"] == "ridgewalk"]
+    shares = [float(row["gradients"]) % (int(row["chains"]) * int(row["draws"])) / float(row["gradients"]) for row in ours]
+    return f"{100 * statistics.median(shares):.0f} %"
+
+
+def not_compared():
+    """Kernels that have parameters and were not run with them."""
+    run = {(target, row["sampler"].split(",")[0].lower().replace(" ", "-")) for target, samplers in compared().items() for row in samplers if row["ess"]}
+    return listed([f'{row["kernel"]} on {row["target"]}' for row in read("rivals") if row["tried"] != "none" and (row["target"], row["kernel"]) not in run])
+
+
+def reported(moment):
+    """Measurable cases whose median report is within half and twice the truth, and all of them."""
+    ratios = [float(row["ratio"]) for row in read("bias") if row["moment"] == moment and row["ratio"]]
+    return sum(0.5 <= ratio <= 2 for ratio in ratios), len(ratios)
+
+
+def misreported():
+    rows = [row for row in read("bias") if row["ratio"] and not 0.5 <= float(row["ratio"]) <= 2]
+    return listed([f'{row["target"]} with {row["kernel"]} at {float(row["eta"]):.2f} ({row["moment"]}: {float(row["ratio"]):.2f})' for row in rows])
+
+
 TABLES = {
     "efficiency": ("sampler.md", efficiency),
     "bias": ("sampler.md", bias),
@@ -176,4 +227,19 @@ TABLES = {
     "rivals": ("benchmarks.md", rivals),
 }
 
-VALUES = {}
+VALUES = {
+    "packages-ahead": lambda: f"{packages_ahead()} of {len(compared())}",
+    "baoab-ahead": lambda: ahead("BAOAB, best parameters", "ratio"),
+    "baoab-ahead-warm": lambda: ahead("BAOAB, best parameters", "ratio_with_warm_up"),
+    "baoab-longest-step": lambda: f'{max(float(row["eta"]) for row in read("rivals") if row["kernel"] == "baoab" and row["eta"]):.2f}',
+    "confirmation": confirmation,
+    "breast-cancer-symmetric": lambda: draws("breast-cancer", "symmetric, best parameters"),
+    "breast-cancer-automatic": lambda: draws("breast-cancer", "ridgewalk"),
+    "not-compared": not_compared,
+    "adjusted-correlated": lambda: f'{a_gradient("correlated-logistic", "ridgewalk adjusted")} instead of {a_gradient("correlated-logistic", "ridgewalk")}',
+    "adjusted-breast-cancer": lambda: f'{a_gradient("breast-cancer", "ridgewalk adjusted")} instead of {a_gradient("breast-cancer", "ridgewalk")}',
+    "rotating-correlated": lambda: a_gradient("correlated-logistic", "ridgewalk adjusted"),
+    "bias-means": lambda: "{} of {}".format(*reported("mean")),
+    "bias-sds": lambda: "{} of {}".format(*reported("sd")),
+    "bias-others": misreported,
+}

@@ -1,7 +1,7 @@
 """Measured speeds and memory: benches, steps beside their ceilings, draws to the disk."""
 import statistics
 
-from .forms import about, between, digits, number, read, table
+from .forms import between, digits, number, read, table
 
 UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 SIZES = ("coefficients/series", "γ = 1.32, ξ = 2.07, η = 0.05 (series branch)"), ("coefficients/closed", "η = 2 (closed branch)"), ("coefficients/tiny", "η = 1e-6 (series branch)")
@@ -12,10 +12,10 @@ def bench(name):
     return {(row["group"], row["case"]): float(row["median_ns"]) for row in read(f"bench-{name}")}
 
 
-def time(*nanoseconds, least=2, between=", "):
+def time(*nanoseconds, least=2, by=", "):
     """Times in the unit of the largest of them."""
     unit, size = next((unit, size) for unit, size in UNITS if max(nanoseconds) >= size or size == 1.0)
-    return between.join(digits(one / size, least) for one in nanoseconds) + f" {unit}"
+    return by.join(digits(one / size, least) for one in nanoseconds) + f" {unit}"
 
 
 def coefficients():
@@ -119,9 +119,9 @@ def diagnostics():
     found = {case: nanoseconds for (_, case), nanoseconds in bench("diagnostics").items()}
     rows = [
         ["a summary of one parameter: mean, sd, quantiles, their errors, both effective sizes, R-hat", time(found["summary/8x1000"])],
-        ["R-hat alone; sorting the draws alone", time(found["rhat/8x1000"], found["sorting alone/8x1000"], between="; ")],
+        ["R-hat alone; sorting the draws alone", time(found["rhat/8x1000"], found["sorting alone/8x1000"], by="; ")],
         ["effective size of the mean alone", time(found["ess of the mean/8x1000"])],
-        ["streaming moments, and covariance, of one draw of 200 parameters", time(found["moments, one draw/200"], found["covariance, one draw/200"], between="; ")],
+        ["streaming moments, and covariance, of one draw of 200 parameters", time(found["moments, one draw/200"], found["covariance, one draw/200"], by="; ")],
     ]
     return table(["what", "time"], rows)
 
@@ -157,6 +157,61 @@ def steps():
     return table(["what", "n x d", "chains", "µs", "beside it, µs", "ratio"], rows)
 
 
+STEP = "step of 8 chains, 10000 x 200"
+
+
+def limits_ahead():
+    """Cases in which a step takes less time than the products alone."""
+    rows = read("limits")
+    return f'{sum(float(row["products_per_step"]) > 1 for row in rows)} of {len(rows)}'
+
+
+def slopes_share():
+    """What slopes are of a step where rows have the fewest columns."""
+    rows = read("limits")
+    fewest = min(int(row["columns"]) for row in rows)
+    return between([100 * float(row["slopes_us"]) / float(row["step_us"]) for row in rows if int(row["columns"]) == fewest], "{:.0f}", " %")
+
+
+def among_eight(group, end):
+    found = bench("potentials")
+    return f'{8 * found[group, f"dense, 1 chains{end}"] / found[group, f"dense, 8 chains{end}"]:.1f}'
+
+
+def dense_over_sparse(design):
+    """How many times as fast sparse is, by the number of chains."""
+    found = bench("potentials")
+    group = f"line integral, {design}"
+    counts = [int(case.split()[1]) for of, case in found if of == group and case.startswith("dense, ")]
+    return {count: found[group, f"dense, {count} chains"] / found[group, f"sparse 1 %, {count} chains"] for count in counts}
+
+
+def sparse_slopes():
+    """What the slopes of 8 chains on 10,000 rows are of the sparse integral: a share, and how it comes about."""
+    found = bench("potentials")
+    each = found["mean slope of 1000 segments", "logistic, together"] / 1000
+    slopes, whole = 8 * 10_000 * each, found["line integral, 10000 x 200", "sparse 1 %, 8 chains"]
+    return f"{100 * slopes / whole:.0f} %", f"{digits(each)} ns each: {slopes / 1e6:.2f} of {whole / 1e6:.2f} ms"
+
+
+def two_threads():
+    found = bench("potentials")
+    parts = []
+    for count, label in ((1, "one chain"), (8, "eight")):
+        one, two = (found["threads, 10000 x 200", f"dense, {count} chains, {threads} threads"] for threads in (1, 2))
+        parts.append(f"{one / two:.2f} times as fast for {label} ({time(one, two, least=3, by=' and ')})")
+    return ", ".join(parts)
+
+
+def store_ratios():
+    speeds = {(row["round"], row["sink"]): float(row["values_per_second"]) for row in read("soak-share")}
+    return [speed / speeds[turn, "nothing"] for (turn, sink), speed in speeds.items() if sink == "zarr"]
+
+
+def store_share():
+    return f"{100 * statistics.median(store_ratios()):.0f} %"
+
+
 TABLES = {
     "coefficients": ("benchmarks.md", coefficients),
     "line-rule": ("benchmarks.md", line_rule),
@@ -172,4 +227,19 @@ TABLES = {
     "steps": ("benchmarks.md", steps),
 }
 
-VALUES = {}
+VALUES = {
+    "limits-ahead": limits_ahead,
+    "slopes-share": slopes_share,
+    "slope-alone": lambda: digits(statistics.median(1000 * float(row["slopes_us"]) / int(row["rows"]) / int(row["chains"]) for row in read("limits"))),
+    "growth-exponents": lambda: between([float(row["exponent"]) for row in read("growth")]),
+    "chain-among-eight": lambda: among_eight("line integral, 10000 x 200", ""),
+    "chain-among-eight-last": lambda: among_eight("threads, 10000 x 200", ", 1 threads"),
+    "sparse-wide": lambda: digits(dense_over_sparse("2000 x 2000")[1]),
+    "sparse-narrow": lambda: between(dense_over_sparse("10000 x 200").values(), "{:.1f}"),
+    "sparse-slopes-share": lambda: sparse_slopes()[0],
+    "sparse-slopes": lambda: sparse_slopes()[1],
+    "two-threads": two_threads,
+    "store-share": store_share,
+    "store-rounds": lambda: str(len(store_ratios())),
+    "step-rest": lambda: f'{100 * bench("sampler")[STEP, "third-order, the rest"] / bench("sampler")[STEP, "third-order, step"]:.1f} %',
+}
