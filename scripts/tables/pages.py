@@ -13,6 +13,15 @@ VALUES = {name: make for room in ROOMS for name, make in room.VALUES.items()}
 VALUE = re.compile(r"<!--= (\S+) -->(.*?)<!--/-->")
 
 
+def made(page, what, make, errors):
+    """The text, or none and an error if its file is not there or lacks a row that is needed."""
+    try:
+        return make()
+    except (OSError, LookupError, ValueError, StopIteration, ArithmeticError) as problem:
+        errors.append(f"{page}: {what} cannot be made: {type(problem).__name__}: {problem}")
+        return None
+
+
 def put_table(page, text, name, errors, problems):
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     before, _, rest = text.partition(begin)
@@ -20,7 +29,8 @@ def put_table(page, text, name, errors, problems):
     if not found:
         errors.append(f"{page}: no markers for the table `{name}`")
         return text
-    new = before + begin + TABLES[name][1]() + "\n" + end + after
+    content = made(page, f"the table `{name}`", TABLES[name][1], errors)
+    new = text if content is None else before + begin + content + "\n" + end + after
     if new != text:
         problems.append(f"{page}: the table `{name}` is not what its file says; scripts/tables.py {name} writes it")
     return new
@@ -33,7 +43,9 @@ def put_values(page, text, used, errors, problems):
             errors.append(f"{page}: no figure is called `{name}`")
             return match[0]
         used.add(name)
-        value = VALUES[name]()
+        value = made(page, f"the figure `{name}`", VALUES[name], errors)
+        if value is None:
+            return match[0]
         if found != value:
             problems.append(f"{page}: the figure `{name}` is {found!r}, and its file says {value!r}; scripts/tables.py writes it")
         return f"<!--= {name} -->{value}<!--/-->"

@@ -110,6 +110,14 @@ def promises():
     return table(["event", "tried", "came out", "Stan", "nuts-rs", "PyMC", "again with"], rows)
 
 
+def sees():
+    """The smallest error that more than half of the largest calibrations find, and how large these are."""
+    rows = read("calibration-power")
+    most = max(int(row["replications"]) for row in rows)
+    errors = [row["error_percent"] for row in rows if int(row["replications"]) == most and float(row["found"]) > 0.5]
+    return f"{most:,} replications can see, which is about {min(errors, key=float)} %"
+
+
 TABLES = {
     "faults": ("reliability.md", faults),
     "fuzz": ("reliability.md", fuzz),
@@ -120,5 +128,6 @@ TABLES = {
 }
 
 VALUES = {
+    "calibration-sees": sees,
     "hostile-least": lambda: str(min(int(row["peak_mib"]) for row in read("hostile"))),
 }
