@@ -54,6 +54,7 @@ mod quadratic;
 mod ridge;
 mod segment;
 mod softplus;
+mod square;
 mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};

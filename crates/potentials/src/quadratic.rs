@@ -1,6 +1,7 @@
 //! The quadratic part of a ridge-separable potential: a prior, or what a change of coordinates has made of one.
 
 use crate::prior::Prior;
+use crate::square;
 
 /// A convex quadratic function of θ, up to a constant.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +22,8 @@ impl Quadratic {
     pub(crate) fn value(&self, point: &[f64]) -> f64 {
         match self {
             Self::Diagonal(prior) => prior.value(point),
-            Self::General { linear, .. } => {
-                let mut image = vec![0.0; point.len()];
-                self.add_product(1.0, point, &mut image);
-                point.iter().zip(&image).zip(linear).map(|((x, q), b)| x * (0.5 * q + b)).sum()
+            Self::General { matrix, linear } => {
+                0.5 * square::form(matrix, point) + point.iter().zip(linear).map(|(x, b)| x * b).sum::<f64>()
             }
         }
     }
@@ -43,8 +42,8 @@ impl Quadratic {
             Self::Diagonal(prior) => prior.add_integral(length, position, momentum, sum),
             Self::General { matrix, linear } => {
                 sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += length * b);
-                let middle = position.iter().zip(momentum).map(|(x, p)| 0.5f64.mul_add(length * p, *x));
-                add_columns(matrix, middle.map(|x| length * x), sum);
+                let middle = |k: usize| position[k] + 0.5 * length * momentum[k];
+                square::add_transposed_product(matrix, |k| length * middle(k), sum);
             }
         }
     }
@@ -67,7 +66,8 @@ impl Quadratic {
                 let terms = sum.iter_mut().zip(prior.precision()).zip(x);
                 terms.for_each(|((sum, q), x)| *sum += scale * q * x);
             }
-            Self::General { matrix, .. } => add_columns(matrix, x.iter().map(|x| scale * x), sum),
+            // Q is symmetric: sums over its columns need no reduction.
+            Self::General { matrix, .. } => square::add_transposed_product(matrix, |k| scale * x[k], sum),
         }
     }
 
@@ -88,12 +88,5 @@ impl Quadratic {
             Self::Diagonal(prior) => prior.precision().to_vec(),
             Self::General { matrix, linear } => matrix.iter().step_by(linear.len() + 1).copied().collect(),
         }
-    }
-}
-
-/// sum += Q x for a symmetric Q: its rows are its columns, and sums over columns need no reduction.
-fn add_columns(matrix: &[f64], x: impl Iterator<Item = f64>, sum: &mut [f64]) {
-    for (column, x) in matrix.chunks_exact(sum.len()).zip(x) {
-        sum.iter_mut().zip(column).for_each(|(sum, q)| *sum += x * q);
     }
 }

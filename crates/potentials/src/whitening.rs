@@ -15,6 +15,7 @@ use crate::families::Family;
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
+use crate::square;
 
 /// Coordinates z with θ = centre + W z.
 ///
@@ -66,11 +67,7 @@ impl Map {
             Self::Diagonal(scales) => {
                 out.iter_mut().zip(scales).zip(v).for_each(|((out, scale), v)| *out += scale * v);
             }
-            Self::Matrix(rows) => {
-                for (out, row) in out.iter_mut().zip(rows.chunks_exact(v.len())) {
-                    *out += row.iter().zip(v).map(|(w, v)| w * v).sum::<f64>();
-                }
-            }
+            Self::Matrix(rows) => square::add_product(rows, v, out),
         }
     }
 
@@ -78,11 +75,7 @@ impl Map {
     fn add_transposed_image(&self, v: &[f64], out: &mut [f64]) {
         match self {
             Self::Diagonal(_) => self.add_image(v, out),
-            Self::Matrix(rows) => {
-                for (v, row) in v.iter().zip(rows.chunks_exact(v.len())) {
-                    out.iter_mut().zip(row).for_each(|(out, w)| *out += w * v);
-                }
-            }
+            Self::Matrix(rows) => square::add_transposed_product(rows, |k| v[k], out),
         }
     }
 }
@@ -96,7 +89,7 @@ impl Map {
                 q.iter().enumerate().map(entry).collect()
             }
             Self::Matrix(w) => {
-                let (q, w) = (square(q, d), square(w, d));
+                let (q, w) = (as_square(q, d), as_square(w, d));
                 let half = q * w;
                 let whole = w.transpose() * &half;
                 rows_of(Mat::from_fn(d, d, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)])).as_ref())
@@ -120,7 +113,7 @@ impl Map {
             }
             (Self::Matrix(a), Self::Matrix(b)) => {
                 let d = a.len().isqrt();
-                Self::Matrix(rows_of((square(a, d) * square(b, d)).as_ref()))
+                Self::Matrix(rows_of((as_square(a, d) * as_square(b, d)).as_ref()))
             }
         }
     }
@@ -479,11 +472,11 @@ fn product(dense: &Dense<'_>, matrix: &[f64]) -> Result<Design<'static>, Error> 
     let mut values = vec![0.0; rows * d];
     let into = MatMut::from_row_major_slice_mut(&mut values, rows, d);
     let design = MatRef::from_row_major_slice(dense.values(), rows, d);
-    matmul(into, Accum::Replace, design, square(matrix, d), 1.0, Par::Seq);
+    matmul(into, Accum::Replace, design, as_square(matrix, d), 1.0, Par::Seq);
     Ok(Dense::new(rows, d, values)?.into())
 }
 
-fn square(rows: &[f64], d: usize) -> MatRef<'_, f64> {
+fn as_square(rows: &[f64], d: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(rows, d, d)
 }
 
@@ -528,7 +521,7 @@ fn factors(what: &'static str, centre: &[f64], matrix: &[f64]) -> Result<(Mat<f6
         let value = matrix[coefficient * (d + 1)];
         refused(coefficient, value, "a positive definite matrix")
     };
-    let factor = match square(matrix, d).llt(Side::Lower) {
+    let factor = match as_square(matrix, d).llt(Side::Lower) {
         Ok(llt) => llt.L().to_owned(),
         Err(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index }) => {
             return not_definite(index.min(d - 1));

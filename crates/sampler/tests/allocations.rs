@@ -104,12 +104,16 @@ fn steps_and_draws_allocate_nothing() {
     let whitened =
         Chebyshev::new(Whitened::new(FromValueFn::new(7, gradient), whitening.clone()).unwrap(), 4).unwrap();
     let (dense, sparse) = (logistic(30, false), logistic(30, true));
-    let all: [(&str, &(dyn LineIntegral + Sync)); 5] = [
+    // A prior that a matrix has made into a quadratic form of all coordinates.
+    let covariance: Vec<f64> = (0..49).map(|k| if k % 8 == 0 { 1.0 } else { 0.3 }).collect();
+    let turned = dense.whitened(&Whitening::from_covariance(&[0.1; 7], &covariance).unwrap()).unwrap();
+    let all: [(&str, &(dyn LineIntegral + Sync)); 6] = [
         ("a quadratic", &quadratic),
         ("a black box", &black_box),
         ("a whitened black box", &whitened),
         ("a dense ridge", &dense),
         ("a sparse ridge", &sparse),
+        ("a whitened ridge", &turned),
     ];
     // So many rows that one step is shared among threads.
     let large = logistic(20_000, false);
