@@ -61,6 +61,23 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
+fn warnings_about_few_draws_speak_of_no_nan_and_of_the_option_that_helps() {
+    let place = Place::new();
+    let warnings = |out: &str, words: &str| {
+        let fit = place.fit(out, &format!("{} {words}", mixed("ill")));
+        assert_eq!(fit.status(), "low_ess, high_rhat", "{words}");
+        let list = of(&fit, "/warnings");
+        assert!(!list.to_string().contains("NaN"), "{list}");
+        list.to_string()
+    };
+    let few = warnings("two", "--draws 2");
+    assert!(
+        few.contains("size that so few draws do not tell") && few.contains("not known from so few draws")
+    );
+    assert!(few.contains("--draws 8") && !few.contains("--max-draws"), "{few}");
+}
+
+#[test]
 fn every_family_runs_and_says_what_it_is() {
     let place = Place::new();
     for (family, response) in [

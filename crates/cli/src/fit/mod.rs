@@ -51,6 +51,8 @@ use words::Words;
 const BUILT_IN_RESPONSE: &str = "y";
 /// Separation is looked for, for a note, where that is quick.
 const SEPARATION_ENTRIES: usize = 2_000_000;
+/// Chains beyond which their states alone would take gigabytes.
+const MOST_CHAINS: usize = 100_000;
 /// Draws of each chain beyond which steps could not be counted, however many of them make a draw.
 const MOST_DRAWS: u64 = 1_000_000_000_000;
 /// Draws of one coefficient beyond which one is summarised after the other: every thread needs some eighty bytes for each.
@@ -284,6 +286,9 @@ fn check(options: &FitOptions) -> Result<(), Failure> {
     ];
     if let Some((name, _)) = counts.into_iter().find(|(_, zero)| *zero) {
         return Err(Failure::Usage(format!("{name} 0: need at least 1")));
+    }
+    if options.chains > MOST_CHAINS {
+        return Err(Failure::Usage(format!("--chains {}: need at most {MOST_CHAINS}", options.chains)));
     }
     let (name, draws) = match options.target_ess {
         Some(_) => ("--max-draws", options.max_draws),

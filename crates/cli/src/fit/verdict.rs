@@ -93,12 +93,14 @@ pub(super) fn warnings(
             ),
         );
     }
+    let more = if matches!(length, Length::Ess { .. }) { "--max-draws" } else { "--draws" };
     let fewest = worst(parameters, |p| -p.ess_bulk.min(p.ess_tail));
     if let Some((name, ess)) = fewest.map(|(name, ess)| (name, -ess)).filter(|(_, ess)| !(*ess >= FEW)) {
+        let size = if ess.is_nan() { "that so few draws do not tell".into() } else { format!("of {ess:.0}") };
         warn(
             "low_ess",
             format!(
-                "`{name}` has an effective sample size of {ess:.0}: below {FEW} its mean and quantiles are rough. More draws help: --draws {}, \
+                "`{name}` has an effective sample size {size}: below {FEW} its mean and quantiles are rough. More draws help: {more} {}, \
                  or --target-ess {FEW}",
                 enough(sampled.draws, ess)
             ),
@@ -111,10 +113,11 @@ pub(super) fn warnings(
                 .into(),
         );
     } else if let Some((name, rhat)) = worst(parameters, |p| p.rhat).filter(|(_, rhat)| !(*rhat <= APART)) {
+        let known = if rhat.is_nan() { "not known from so few draws".into() } else { format!("{rhat:.3}") };
         warn(
             "high_rhat",
             format!(
-                "R-hat of `{name}` is {rhat:.3}: above {APART} the chains do not agree yet. Longer chains help: --draws {}",
+                "R-hat of `{name}` is {known}: above {APART} the chains do not agree yet. Longer chains help: {more} {}",
                 sampled.draws.saturating_mul(4)
             ),
         );
