@@ -34,6 +34,19 @@ fn a_step_that_is_too_long_is_biased_and_a_short_one_is_not() {
 }
 
 #[test]
+fn of_a_run_made_twice_the_fewer_seconds_count_and_nothing_else_changes() {
+    let mut known = small(&Scheme::baoab(1.0, 1.0).unwrap());
+    let mut again = known.clone();
+    (known.warm_up.seconds, known.sampling.seconds) = (2.0, 3.0);
+    (again.warm_up.seconds, again.sampling.seconds, again.ess) = (1.0, 4.0, 1.0);
+    let mut need = known.clone();
+    known.keep_faster(&again);
+    need.warm_up.seconds = 1.0;
+    assert_eq!(known, need);
+    assert_eq!(known.seconds(), 4.0);
+}
+
+#[test]
 fn draws_that_break_out_are_no_excuse_for_a_bias() {
     let truth = Reference { means: vec![0.0], sds: vec![1.0], mean_errors: vec![0.0], sd_errors: vec![0.0] };
     let mut run = small(&Scheme::baoab(1.0, 1.0).unwrap());
