@@ -85,6 +85,8 @@ pub struct Plan {
     pub peer_chains: u64,
     /// Draws of each of those.
     pub peer_draws: u64,
+    /// Seconds below which a run is short, and made several times.
+    pub short: f64,
     /// The lengths of the runs of a search for parameters.
     pub effort: Effort,
 }
@@ -98,12 +100,14 @@ impl Plan {
             draws: 1000,
             peer_chains: 4,
             peer_draws: 1000,
+            short: 1.0,
             effort: Effort { glance: 300, look: 1000, proof: 3e4 },
         };
         match target {
             "independent-logistic" => Self {
                 seeds: 1,
                 peer_draws: 500,
+                short: 12.0,
                 effort: Effort { glance: 120, look: 500, proof: 1e4 },
                 ..usual
             },

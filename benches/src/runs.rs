@@ -99,11 +99,15 @@ impl Measured {
         self.warm_up.seconds + self.sampling.seconds
     }
 
-    /// Takes the seconds of the same run made again where they are fewer.
-    pub fn keep_faster(&mut self, again: &Self) {
-        for (known, again) in [(&mut self.warm_up, again.warm_up), (&mut self.sampling, again.sampling)] {
-            known.seconds = known.seconds.min(again.seconds);
-        }
+    /// One run that was made several times, with the median of the seconds.
+    ///
+    /// # Errors
+    /// If it was never made.
+    pub fn with_usual_seconds(runs: &[Self]) -> Result<Self, Failure> {
+        let mut one = runs.first().ok_or("no runs")?.clone();
+        one.warm_up.seconds = median(runs.iter().map(|run| run.warm_up.seconds).collect());
+        one.sampling.seconds = median(runs.iter().map(|run| run.sampling.seconds).collect());
+        Ok(one)
     }
 }
 

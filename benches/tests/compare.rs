@@ -34,16 +34,18 @@ fn a_step_that_is_too_long_is_biased_and_a_short_one_is_not() {
 }
 
 #[test]
-fn of_a_run_made_twice_the_fewer_seconds_count_and_nothing_else_changes() {
-    let mut known = small(&Scheme::baoab(1.0, 1.0).unwrap());
-    let mut again = known.clone();
-    (known.warm_up.seconds, known.sampling.seconds) = (2.0, 3.0);
-    (again.warm_up.seconds, again.sampling.seconds, again.ess) = (1.0, 4.0, 1.0);
-    let mut need = known.clone();
-    known.keep_faster(&again);
-    need.warm_up.seconds = 1.0;
-    assert_eq!(known, need);
-    assert_eq!(known.seconds(), 4.0);
+fn a_run_made_again_changes_the_seconds_alone_and_by_their_median() {
+    let known = small(&Scheme::baoab(1.0, 1.0).unwrap());
+    let again = |seconds: [f64; 2]| {
+        let mut run = known.clone();
+        [run.warm_up.seconds, run.sampling.seconds] = seconds;
+        run
+    };
+    let runs = [again([2.0, 3.0]), again([1.0, 9.0]), again([7.0, 4.0])];
+    let one = Measured::with_usual_seconds(&runs).unwrap();
+    assert_eq!(one, again([2.0, 4.0]));
+    assert_eq!(one.seconds(), 6.0);
+    assert!(Measured::with_usual_seconds(&[]).is_err());
 }
 
 #[test]

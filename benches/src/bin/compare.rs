@@ -4,8 +4,8 @@
 //! parameters that `compare --tune` found, on every target of the gallery, all with the same pass over the data. E is the smallest, over
 //! coordinates, of the effective sample sizes of θ and of (θ − mean)². Gradients are those of all chains, and for ours of the confirmation
 //! of the bias too; a value that comes with a gradient is free, and whitening costs others what the mode and the Hessian cost us. Each run has a
-//! process of its own with one thread: seconds are those that it computes, and memory is its own peak. Samplers take turns, and of short runs, which are
-//! made several times with the same draws, the fastest counts. Figures are medians over seeds; biases are of the mean over seeds. Prints the tables, and writes docs/results/compare.csv, two plots beside it and, by
+//! process of its own with one thread: seconds are those that it computes, and memory is its own peak. Samplers take turns, and short runs are
+//! made several times, with the same draws and the median of the seconds. Figures are medians over seeds; biases are of the mean over seeds. Prints the tables, and writes docs/results/compare.csv, two plots beside it and, by
 //! scripts/tables.py, the tables of docs/benchmarks.md and docs/sampler.md.
 //!
 //! A core's seconds favour batches: kernels of ours compute eight chains at once, packages ask for one point at a time. The smallest of many noisy effective
@@ -31,10 +31,9 @@ use ridgewalk_benches::rivals;
 use ridgewalk_benches::runs::Measured;
 use ridgewalk_gallery as gallery;
 
-/// How often all samplers take their turn, and the seconds up to which a run is made again in each: a core that is shared is slower at times, and a
-/// long run has slow and fast times in it.
-const ROUNDS: usize = 6;
-const SHORT: f64 = 1.0;
+/// How often all samplers take their turn, if their runs are short: a core that is shared is slower at times, and a long run has slow and fast times
+/// in it.
+const ROUNDS: usize = 5;
 
 /// Samplers side by side.
 #[derive(Debug, Parser)]
@@ -47,9 +46,9 @@ struct Arguments {
     /// The kernels to search; all where none is named.
     #[arg(long, requires = "tune")]
     kernel: Vec<String>,
-    /// Only samplers whose name contains this; rows of others stay as they were.
-    #[arg(long, conflicts_with = "tune")]
-    only: Option<String>,
+    /// Only samplers whose name contains one of these; rows of others stay as they were.
+    #[arg(long, conflicts_with = "tune", value_delimiter = ',')]
+    only: Vec<String>,
     /// Only print.
     #[arg(long)]
     dry: bool,
@@ -100,7 +99,8 @@ fn search(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
 }
 
 fn compare(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
-    let wanted = |sampler: &Sampler| arguments.only.as_ref().is_none_or(|part| sampler.name().contains(part));
+    let only = &arguments.only;
+    let wanted = |sampler: &Sampler| only.is_empty() || only.iter().any(|part| sampler.name().contains(part));
     let samplers: Vec<Sampler> = Sampler::all().into_iter().filter(wanted).collect();
     let mini_mcmc = if samplers.iter().any(|sampler| matches!(sampler, Sampler::MiniMcmc { .. })) {
         build_mini_mcmc()
@@ -157,25 +157,26 @@ fn table(target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>) -
         }
         other => child(&other.name(), seed),
     };
-    let mut all: Vec<Vec<Result<Measured, Failure>>> = samplers.iter().map(|_| Vec::new()).collect();
+    let mut all: Vec<Vec<Result<Vec<Measured>, Failure>>> = samplers.iter().map(|_| Vec::new()).collect();
     for round in 0..ROUNDS {
-        for (sampler, runs) in samplers.iter().zip(&mut all) {
+        for (sampler, seeds) in samplers.iter().zip(&mut all) {
             for seed in 1..=plan.seeds {
                 if round == 0 {
-                    runs.push(run(*sampler, seed));
-                } else if let Some(Ok(known)) = runs.get_mut(usize::try_from(seed - 1)?)
-                    && known.seconds() < SHORT
+                    seeds.push(run(*sampler, seed).map(|measured| vec![measured]));
+                } else if let Some(Ok(known)) = seeds.get_mut(usize::try_from(seed - 1)?)
+                    && known[0].seconds() < plan.short
                 {
-                    known.keep_faster(&run(*sampler, seed)?);
+                    known.push(run(*sampler, seed)?);
                 }
             }
         }
     }
-    let rows = samplers
-        .iter()
-        .zip(all)
-        .map(|(sampler, runs)| Row::new(target, *sampler, plan, runs.into_iter().collect()));
-    let rows = rows.collect::<Result<Vec<Row>, Failure>>()?;
+    let mut rows = Vec::new();
+    for (sampler, seeds) in samplers.iter().zip(all) {
+        let runs =
+            seeds.into_iter().map(|known| known.and_then(|known| Measured::with_usual_seconds(&known)));
+        rows.push(Row::new(target, *sampler, plan, runs.collect())?);
+    }
     Ok(Table { target: target.into(), rows, loaded })
 }
 
