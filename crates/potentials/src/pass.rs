@@ -145,8 +145,81 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
 struct Aligned<T>(T);
 
 impl<F: Family> Terms<'_, F> {
-    /// Weighted slopes of the rows from `from` on, chain by chain, and their values added to those of the chains.
+    /// Weighted slopes of the rows from `from` on, and their values added to those of the chains.
+    #[inline(always)]
     fn coefficients<const W: usize, const V: usize>(
+        &self,
+        from: usize,
+        chains: usize,
+        products: &[[f64; V]],
+        coefficients: &mut [[f64; W]],
+        values: Option<&mut [f64]>,
+    ) {
+        if W > 1 && chains == W {
+            self.all_chains(from, products, coefficients, values);
+        } else {
+            self.chain_by_chain(from, chains, products, coefficients, values);
+        }
+    }
+
+    /// Of a whole tile: a list has some rows, and of each row all chains, side by side as products and coefficients have them.
+    #[inline(always)]
+    fn all_chains<const W: usize, const V: usize>(
+        &self,
+        from: usize,
+        products: &[[f64; V]],
+        coefficients: &mut [[f64; W]],
+        mut values: Option<&mut [f64]>,
+    ) {
+        let (mut s, mut t, mut slopes) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+        let mut y = [Observation { response: 0.0, trials: 1.0 }; BLOCK];
+        let mut sums = [0.0; W];
+        let lists = products.chunks(BLOCK / W).zip(coefficients.chunks_mut(BLOCK / W));
+        for (list, (products, coefficients)) in lists.enumerate() {
+            let (first, entries) = (from + list * (BLOCK / W), products.len() * W);
+            let (s, t, slopes) = (&mut s[..entries], &mut t[..entries], &mut slopes[..entries]);
+            let y = &mut y[..entries];
+            let observed = &self.observations[first..first + products.len()];
+            y.as_chunks_mut::<W>().0.iter_mut().zip(observed).for_each(|(y, of_row)| *y = [*of_row; W]);
+            for (s, product) in s.as_chunks_mut::<W>().0.iter_mut().zip(products) {
+                s.copy_from_slice(&product[..W]);
+            }
+            if !self.offsets.is_empty() {
+                for (s, offset) in s.as_chunks_mut::<W>().0.iter_mut().zip(&self.offsets[first..]) {
+                    s.iter_mut().for_each(|s| *s += offset);
+                }
+            }
+            if V > W {
+                for (t, product) in t.as_chunks_mut::<W>().0.iter_mut().zip(products) {
+                    t.copy_from_slice(&product[W..]);
+                }
+                self.family.mean_slopes(s, t, y, slopes);
+            } else {
+                if values.is_some() {
+                    self.family.values(s, y, slopes);
+                    for (row, values) in slopes.as_chunks::<W>().0.iter().enumerate() {
+                        let weight = self.weights.get(first + row);
+                        for (sum, value) in sums.iter_mut().zip(values) {
+                            *sum += weight.map_or(*value, |weight| weight * value);
+                        }
+                    }
+                }
+                self.family.slopes(s, y, slopes);
+            }
+            coefficients.iter_mut().zip(slopes.as_chunks::<W>().0).for_each(|(c, slopes)| *c = *slopes);
+            if !self.weights.is_empty() {
+                for (c, weight) in coefficients.iter_mut().zip(&self.weights[first..]) {
+                    c.iter_mut().for_each(|c| *c *= weight);
+                }
+            }
+        }
+        if let Some(values) = &mut values {
+            values.iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
+        }
+    }
+
+    /// Of a tile that is not full, or of one chain.
+    fn chain_by_chain<const W: usize, const V: usize>(
         &self,
         from: usize,
         chains: usize,

@@ -251,6 +251,30 @@ fn a_chain_does_not_feel_the_others_to_the_last_bit() {
 }
 
 #[test]
+fn columns_of_a_wide_design_come_to_their_places() {
+    // More columns than are moved at a time, and not a multiple of them; a row has one entry, so that each column has a sum of its own.
+    let (d, chains) = (300, 9);
+    let mut entries = vec![0.0; d * d];
+    (0..d).for_each(|k| entries[k * (d + 1)] = 1.0 + k as f64);
+    let prior = Prior::centred(d, f64::INFINITY).unwrap();
+    let model =
+        Ridge::new(Dense::new(d, d, entries).unwrap(), Gaussian::new(1.0).unwrap(), &vec![0.0; d], prior)
+            .unwrap();
+    let (positions, momenta) = (numbers(61, d * chains, 0.0), numbers(62, d * chains, 0.0));
+    let expected = |length: f64| -> Vec<f64> {
+        let middle = positions.iter().zip(&momenta).map(|(x, p)| x + 0.5 * length * p);
+        middle.enumerate().map(|(at, x)| (1.0 + (at % d) as f64).powi(2) * x).collect()
+    };
+    let integrals: Vec<f64> = expected(0.5).iter().map(|slope| 0.5 * slope).collect();
+    assert!(
+        largest_difference(&integral(&model, 0.5, &positions, &momenta), &integrals)
+            <= 1e-15 * size(&integrals)
+    );
+    let slopes = expected(0.0);
+    assert!(largest_difference(&gradients(&model, &positions), &slopes) <= 1e-15 * size(&slopes));
+}
+
+#[test]
 fn threads_do_not_change_a_bit() {
     let d = 9;
     for sparse in [false, true] {
