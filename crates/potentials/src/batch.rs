@@ -12,7 +12,7 @@ use crate::design::Design;
 use crate::error::{Error, length};
 use crate::families::Family;
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
-use crate::pass::{Rows, Tiles, pass};
+use crate::pass::{Rows, Terms, Tiles, pass};
 use crate::ridge::Ridge;
 
 /// Chains in a tile.
@@ -200,35 +200,7 @@ impl<F: Family> Ridge<'_, F> {
             tiles: span.tiles(),
             with_values,
         };
-        match (span.width(), with_momenta) {
-            (1, true) => self.pass::<1, 2>(task, packed, sums),
-            (1, false) => self.pass::<1, 1>(task, packed, sums),
-            (4, true) => self.pass::<4, 8>(task, packed, sums),
-            (4, false) => self.pass::<4, 4>(task, packed, sums),
-            (_, true) => self.pass::<TILE, { 2 * TILE }>(task, packed, sums),
-            (_, false) => self.pass::<TILE, TILE>(task, packed, sums),
-        }
-    }
-
-    fn pass<const W: usize, const V: usize>(&self, task: Task, packed: &[f64], sums: &mut [f64]) {
-        let Task { first, last, chains, tiles, with_values } = task;
-        let d = self.dimension();
-        let rows = match self.design() {
-            Design::Dense(dense) => Rows::Dense(&dense.values()[first * d..last * d]),
-            Design::Sparse(design) => Rows::Sparse { design, first },
-        };
-        let (sums, values) = sums.split_at_mut(tiles * d * W);
-        let values = &mut values[..tiles * W];
-        sums.fill(0.0);
-        values.fill(0.0);
-        let tiles = Tiles {
-            d,
-            packed: packed[..tiles * d * V].as_chunks().0,
-            chains,
-            sums: sums.as_chunks_mut().0,
-            values: with_values.then_some(values),
-        };
-        pass::<F, W, V>(rows, &self.terms(first..last), tiles);
+        task.run(self.design(), &self.terms(task.first..task.last), span.width(), with_momenta, packed, sums);
     }
 
     /// Sums over the rows to the integral of one chain: times the length, and what the quadratic part adds.
@@ -253,6 +225,56 @@ struct Task {
     chains: usize,
     tiles: usize,
     with_values: bool,
+}
+
+impl Task {
+    /// Not inlined: this way passes are compiled here, and not again in every crate that names a family.
+    #[inline(never)]
+    fn run(
+        self,
+        design: &Design<'_>,
+        terms: &Terms<'_>,
+        width: usize,
+        with_momenta: bool,
+        packed: &[f64],
+        sums: &mut [f64],
+    ) {
+        match (width, with_momenta) {
+            (1, true) => self.pass::<1, 2>(design, terms, packed, sums),
+            (1, false) => self.pass::<1, 1>(design, terms, packed, sums),
+            (4, true) => self.pass::<4, 8>(design, terms, packed, sums),
+            (4, false) => self.pass::<4, 4>(design, terms, packed, sums),
+            (_, true) => self.pass::<TILE, { 2 * TILE }>(design, terms, packed, sums),
+            (_, false) => self.pass::<TILE, TILE>(design, terms, packed, sums),
+        }
+    }
+
+    fn pass<const W: usize, const V: usize>(
+        self,
+        design: &Design<'_>,
+        terms: &Terms<'_>,
+        packed: &[f64],
+        sums: &mut [f64],
+    ) {
+        let Self { first, last, chains, tiles, with_values } = self;
+        let d = design.columns();
+        let rows = match design {
+            Design::Dense(dense) => Rows::Dense(&dense.values()[first * d..last * d]),
+            Design::Sparse(design) => Rows::Sparse { design, first },
+        };
+        let (sums, values) = sums.split_at_mut(tiles * d * W);
+        let values = &mut values[..tiles * W];
+        sums.fill(0.0);
+        values.fill(0.0);
+        let tiles = Tiles {
+            d,
+            packed: packed[..tiles * d * V].as_chunks().0,
+            chains,
+            sums: sums.as_chunks_mut().0,
+            values: with_values.then_some(values),
+        };
+        pass::<W, V>(rows, terms, tiles);
+    }
 }
 
 /// The columns of a span, tile after tile; in a tile side by side, positions before momenta times the length.

@@ -55,6 +55,7 @@ mod ridge;
 mod segment;
 mod softplus;
 mod square;
+mod symmetric;
 mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};

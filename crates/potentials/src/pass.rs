@@ -42,10 +42,13 @@ pub(crate) enum Rows<'a> {
 }
 
 /// What becomes of a row's products, for the same rows.
+///
+/// The family is asked once for a block of rows, so that it need not be known when a pass is compiled: passes are long, and there are many of
+/// them.
 #[derive(Debug)]
-pub(crate) struct Terms<'a, F> {
+pub(crate) struct Terms<'a> {
     /// The family.
-    pub(crate) family: &'a F,
+    pub(crate) family: &'a dyn Family,
     /// What was observed.
     pub(crate) observations: &'a [Observation],
     /// Empty where all are 1.
@@ -70,26 +73,26 @@ pub(crate) struct Tiles<'a, const W: usize, const V: usize> {
 }
 
 /// Adds what the rows contribute for some tiles.
-pub(crate) fn pass<F: Family, const W: usize, const V: usize>(
+pub(crate) fn pass<const W: usize, const V: usize>(
     rows: Rows<'_>,
-    terms: &Terms<'_, F>,
+    terms: &Terms<'_>,
     tiles: Tiles<'_, W, V>,
 ) {
     let arch = Arch::new();
     if matches!(arch, Arch::Scalar) {
-        arch.dispatch(Pass::<F, W, V, false> { rows, terms, tiles });
+        arch.dispatch(Pass::<W, V, false> { rows, terms, tiles });
     } else {
-        arch.dispatch(Pass::<F, W, V, true> { rows, terms, tiles });
+        arch.dispatch(Pass::<W, V, true> { rows, terms, tiles });
     }
 }
 
-struct Pass<'a, F, const W: usize, const V: usize, const FUSED: bool> {
+struct Pass<'a, const W: usize, const V: usize, const FUSED: bool> {
     rows: Rows<'a>,
-    terms: &'a Terms<'a, F>,
+    terms: &'a Terms<'a>,
     tiles: Tiles<'a, W, V>,
 }
 
-impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, F, W, V, FUSED> {
+impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W, V, FUSED> {
     type Output = ();
 
     #[inline(always)]
@@ -144,7 +147,7 @@ impl<F: Family, const W: usize, const V: usize, const FUSED: bool> WithSimd for 
 #[repr(align(64))]
 struct Aligned<T>(T);
 
-impl<F: Family> Terms<'_, F> {
+impl Terms<'_> {
     /// Weighted slopes of the rows from `from` on, and their values added to those of the chains.
     #[inline(always)]
     fn coefficients<const W: usize, const V: usize>(

@@ -236,7 +236,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     }
 
     /// What becomes of the products of some rows.
-    pub(crate) fn terms(&self, rows: Range<usize>) -> Terms<'_, F> {
+    pub(crate) fn terms(&self, rows: Range<usize>) -> Terms<'_> {
         Terms {
             family: &self.family,
             observations: &self.observations[rows.clone()],

@@ -9,8 +9,7 @@
 //! takes away no more than two thirds. Far out rounding can feign that too. So a mode is taken for a proof only if the full step moves
 //! no row by much: along a separating direction rows move by about 1.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
+use faer::Mat;
 
 use super::is_final;
 use super::line_search::line_search;
@@ -19,6 +18,7 @@ use crate::families::Family;
 use crate::hessian::{dot, forward, norm, visit};
 use crate::properness::{Flat, Proof, Properness, Separation};
 use crate::ridge::Ridge;
+use crate::symmetric;
 
 /// Iterations before data are suspected to be separated.
 const PATIENCE: usize = 2;
@@ -283,14 +283,14 @@ impl<F: Family> Newton<'_, '_, F> {
         let mut added = damping;
         while added < 1e9 {
             let matrix = Mat::from_fn(d, d, |k, l| scaled(k, l) + if k == l { added } else { 0.0 });
-            if let Ok(factor) = matrix.llt(Side::Lower) {
+            if let Some(factor) = symmetric::cholesky(&matrix) {
                 let mut x = Mat::from_fn(d, 1, |k, _| -units[k] * here.gradient[k]);
-                factor.solve_in_place(&mut x);
+                symmetric::solve(&factor, &mut x);
                 let step: Vec<f64> = (0..d).map(|k| units[k] * x[(k, 0)]).collect();
                 let falls = dot(&step, &here.gradient) <= 0.0;
                 if falls && step.iter().all(|p| p.is_finite()) {
                     let shift = |k: usize, l: usize| scaled(k, l) - if k == l { rounding } else { 0.0 };
-                    let definite = added == 0.0 && Mat::from_fn(d, d, shift).llt(Side::Lower).is_ok();
+                    let definite = added == 0.0 && symmetric::cholesky(&Mat::from_fn(d, d, shift)).is_some();
                     return Ok(Direction { step, damping: added, definite });
                 }
             }

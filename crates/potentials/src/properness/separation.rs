@@ -4,13 +4,14 @@
 //! which moves rows that are separated by about 1 and leaves the others in place. A candidate is made exact by projecting it on the
 //! directions that do not move those others, and is believed only if every row confirms it.
 
-use faer::{Mat, Side};
+use faer::Mat;
 
 use super::collinear::NEGLIGIBLE;
 use super::flat::{Flat, ZERO};
 use super::{Separation, SeparationKind};
 use crate::families::Family;
 use crate::hessian::{norm, visit};
+use crate::symmetric;
 
 /// Newton's step moves a separated row by more than this, others by less.
 const MOVED: f64 = 0.02;
@@ -96,8 +97,7 @@ impl<F: Family> Flat<'_, '_, F> {
         let free: Vec<usize> = (0..d).filter(|&k| self.free[k]).collect();
         let matrix = self.gram(|row| in_place[row]);
         let entry = |k: usize, l: usize| matrix[free[k] * d + free[l]];
-        let eigen = Mat::from_fn(free.len(), free.len(), entry).self_adjoint_eigen(Side::Lower).ok()?;
-        let (values, vectors) = (eigen.S().column_vector(), eigen.U());
+        let (values, vectors) = symmetric::eigen(&Mat::from_fn(free.len(), free.len(), entry))?;
         let held = |j: &usize| values[*j] > IN_PLACE * values[free.len() - 1];
         let share = |j: usize, z: &[f64]| {
             let terms = free.iter().enumerate().map(|(at, &k)| vectors[(at, j)] * z[k]);
