@@ -193,6 +193,13 @@ def planted(case):
     return listed([f"{found[case, what]:.1f}" for what in ("p to p", "noise of p")])
 
 
+def household():
+    """The probability in the guide's example, and 90 % of its law."""
+    found = measured("cli", "the_household_of_the_guide_switches_with_the_probability_of_the_page")
+    mean, low, high = (f'{found["household", figure]:.2f}' for figure in ("mean", "5 %", "95 %"))
+    return f"{mean}, with 90 % between {low} and {high},"
+
+
 TABLES = {
     "distributions": ("reliability.md", distributions),
     "ulps": ("potentials.md", ulps),
@@ -200,6 +207,7 @@ TABLES = {
 }
 
 VALUES = {
+    "household": household,
     "form-difference": lambda: short(max(measured("sampler", "every_step_has_the_matrix_and_the_noise_of_its_linear_form").values())),
     "law-scores": lambda: f'{measured("sampler", "chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time")["all kernels", "scores"]:,.0f}',
     "law-mistakes": lambda: mistakes("SignOfMu32", "SmoothnessInSigma12", "UncorrelatedNoise"),
