@@ -2,10 +2,10 @@
 import re
 import sys
 
-from . import distributed, reliability, samplers, speed, theory
+from . import distributed, reliability, samplers, speed, tests, theory
 from .forms import ROOT
 
-ROOMS = (samplers, speed, reliability, theory, distributed)
+ROOMS = (samplers, speed, reliability, theory, distributed, tests)
 # Name of a table: its page, and what makes it.
 TABLES = {name: entry for room in ROOMS for name, entry in room.TABLES.items()}
 # Name of a figure: what makes it.

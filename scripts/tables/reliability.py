@@ -118,6 +118,16 @@ def sees():
     return f"{most:,} replications can see, which is about {min(errors, key=float)} %"
 
 
+def calibrated():
+    """How many tests one sampler is put to, and at which level each."""
+    rows = [row for row in read("calibration") if row["sampler"] == "right"]
+    return 2 * len(rows), {float(row["level"]) for row in rows}.pop()
+
+
+def crates(build, column="crates"):
+    return next(row[column] for row in read("dependencies") if row["build"] == build)
+
+
 TABLES = {
     "faults": ("reliability.md", faults),
     "fuzz": ("reliability.md", fuzz),
@@ -128,6 +138,11 @@ TABLES = {
 }
 
 VALUES = {
+    "calibration-tests": lambda: str(calibrated()[0]),
+    "calibration-level": lambda: f"{calibrated()[1]:.1e}".replace("e-0", "e-"),
+    "crates": lambda: crates("default"),
+    "crates-ours": lambda: crates("default", "ours"),
+    "crates-parquet": lambda: crates("parquet"),
     "calibration-sees": sees,
     "hostile-least": lambda: str(min(int(row["peak_mib"]) for row in read("hostile"))),
 }

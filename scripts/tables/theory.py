@@ -109,10 +109,25 @@ def plan_powers(along):
     return listed([exponent(-slope([(accuracy, steps[kappa, first["dimension"], accuracy]) for accuracy in accuracies])) for kappa in kappas])
 
 
-def draw_costs():
-    cells = {(row["kappa"], row["kernel"]): digits(float(row["gradients_per_draw"]), 3).replace(",", "") for row in read("iact")}
+def draw_costs(file, kernels):
+    cells = {(row["kappa"], row["kernel"]): digits(float(row["gradients_per_draw"]), 3).replace(",", "") for row in read(file)}
     kappas = list(dict.fromkeys(kappa for kappa, _ in cells))
-    return table(["κ", *KERNELS], [[kappa, *(cells[kappa, kernel] for kernel in KERNELS)] for kappa in kappas])
+    return table(["κ", *kernels], [[kappa, *(cells[kappa, kernel] for kernel in kernels)] for kappa in kappas])
+
+
+def draw_cost(kernel):
+    """Gradients for a draw, by κ."""
+    return {row["kappa"]: float(row["gradients_per_draw"]) for row in read("iact") if row["kernel"] == kernel}
+
+
+def stability_cost():
+    """What kernels without bias pay for a step that stays stable, where one gradient could make a draw."""
+    return between([100 * (draw_cost(kernel)["1"] - 1) for kernel in ("symmetric", "baoab")], "{:.1f}", " %")
+
+
+def ula_beside_klmc():
+    klmc = draw_cost("klmc")
+    return between([100 * abs(cost / klmc[kappa] - 1) for kappa, cost in draw_cost("ula").items()], "{:.1f}", " %")
 
 
 def draw_parameters():
@@ -151,7 +166,8 @@ TABLES = {
     "diffusion": ("certificates.md", diffusion),
     "algorithm": ("certificates.md", algorithm),
     "plans": ("certificates.md", plans),
-    "draw-costs": ("laws.md", draw_costs),
+    "draw-costs": ("laws.md", lambda: draw_costs("iact", KERNELS)),
+    "draw-costs-near": ("laws.md", lambda: draw_costs("iact-near", KERNELS[:3])),
     "draw-parameters": ("laws.md", draw_parameters),
     "mixing": ("experiments.md", mixing),
     "coupling": ("experiments.md", coupling),
@@ -166,4 +182,6 @@ VALUES = {
     "one-node": one_node,
     "bound-floors": lambda: between([bound for bound, _ in floors()]),
     "bound-factors": bound_factors,
+    "stability-cost": stability_cost,
+    "ula-beside-klmc": ula_beside_klmc,
 }

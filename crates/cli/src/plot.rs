@@ -22,6 +22,11 @@ const COLOURS: [RGBColor; 9] = [
 /// Width and height of a panel, and width of the legend, in pixels.
 const PANEL: (u32, u32) = (560, 460);
 const LEGEND: u32 = 190;
+/// Length of a dash, and of what is left out after it, in pixels.
+const DASH: u32 = 6;
+/// So many values of x are each a tick, unless two are nearer than this part of the axis.
+const FEW: usize = 8;
+const NEAR: f64 = 12.0;
 
 /// One line.
 #[derive(Debug, Clone)]
@@ -74,14 +79,16 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
     let lines: Vec<Vec<(f64, f64)>> = panel.series.iter().map(|series| drawable(&series.points)).collect();
     let all = || lines.iter().flatten();
     let (x, y) = (decades(all().map(|point| point.0), 1.0), decades(all().map(|point| point.1), 1.3));
+    let (x_ticks, y_ticks) = (few(all().map(|point| point.0)).unwrap_or_else(|| ticks(x)), ticks(y));
+    let (x_plain, y_plain) = (plain(&x_ticks), plain(&y_ticks));
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 19))
         .margin(12)
         .x_label_area_size(48)
         .y_label_area_size(72)
         .build_cartesian_2d(
-            (x.0..x.1).log_scale().with_key_points(ticks(x)),
-            (y.0..y.1).log_scale().with_key_points(ticks(y)),
+            (x.0..x.1).log_scale().with_key_points(x_ticks),
+            (y.0..y.1).log_scale().with_key_points(y_ticks),
         )?;
     chart
         .configure_mesh()
@@ -89,26 +96,49 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
         .y_desc(&panel.y_label)
         .axis_desc_style(("sans-serif", 16))
         .label_style(("sans-serif", 14))
-        .x_label_formatter(&|value| number(*value))
-        .y_label_formatter(&|value| number(*value))
+        .x_label_formatter(&|value| number(*value, x_plain))
+        .y_label_formatter(&|value| number(*value, y_plain))
         .light_line_style(RGBColor(238, 238, 238))
         .bold_line_style(RGBColor(205, 205, 205))
         .draw()?;
-    // Lines are drawn one over the other, the first the widest, so that two that coincide are both seen. Markers show where
-    // values were computed.
-    let widths = (2..=5).rev().chain(std::iter::repeat(2));
-    for ((line, colour), width) in lines.into_iter().zip(COLOURS.iter().cycle()).zip(widths) {
-        chart.draw_series(LineSeries::new(line.iter().copied(), colour.stroke_width(width)))?;
+    // Lines are drawn one over the other, the first the widest and every other one dashed, so that two that coincide are both seen.
+    // Markers show where values were computed.
+    for (at, (line, colour)) in lines.into_iter().zip(COLOURS.iter().cycle()).enumerate() {
+        let width = width(at);
+        let style = colour.stroke_width(width);
+        if is_dashed(at) {
+            chart.draw_series(DashedLineSeries::new(line.iter().copied(), DASH, DASH, style))?;
+        } else {
+            chart.draw_series(LineSeries::new(line.iter().copied(), style))?;
+        }
         chart
             .draw_series(line.into_iter().map(|point| Circle::new(point, width / 2 + 2, colour.filled())))?;
     }
     Ok(())
 }
 
+/// How wide the line of the series with this number is: a dashed one is narrower than the solid one below it.
+fn width(at: usize) -> u32 {
+    match at {
+        0 => 5,
+        1 => 4,
+        _ if is_dashed(at) => 2,
+        _ => 3,
+    }
+}
+
+/// Whether it is dashed: every other one from the third on.
+fn is_dashed(at: usize) -> bool {
+    at >= 2 && at.is_multiple_of(2)
+}
+
 fn draw_legend(series: &[Series], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn<()> {
     let mut y = 60;
-    for (series, colour) in series.iter().zip(COLOURS.iter().cycle()) {
-        area.draw(&PathElement::new([(8, y), (38, y)], colour.stroke_width(3)))?;
+    for ((series, colour), at) in series.iter().zip(COLOURS.iter().cycle()).zip(0..) {
+        let pieces: &[(i32, i32)] = if is_dashed(at) { &[(8, 14), (20, 26), (32, 38)] } else { &[(8, 38)] };
+        for (from, to) in pieces {
+            area.draw(&PathElement::new([(*from, y), (*to, y)], colour.stroke_width(3)))?;
+        }
         area.draw(&Circle::new((23, y), 4, colour.filled()))?;
         area.draw(&Text::new(series.name.clone(), (46, y - 8), ("sans-serif", 16)))?;
         y += 26;
@@ -123,6 +153,16 @@ fn decades(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
         return (0.1, 10.0);
     }
     if high < low * 1.5 { (low / 3.0, high * 3.0) } else { (low / margin, high * margin) }
+}
+
+/// The values themselves, in order, if they are few and none is near another: then each of them has a tick.
+fn few(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
+    let mut all: Vec<f64> = values.collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup_by(|a, b| (*a / *b - 1.0).abs() < 1e-9);
+    let whole = all.last()?.ln() - all.first()?.ln();
+    let apart = all.windows(2).all(|pair| pair[1].ln() - pair[0].ln() > whole / NEAR);
+    (apart && all.len() <= FEW).then_some(all)
 }
 
 /// Round numbers in a range, few enough to be read: 1, 2 and 5 times powers of ten in a short range, some powers in a long one.
@@ -140,13 +180,20 @@ fn ticks((low, high): (f64, f64)) -> Vec<f64> {
     all
 }
 
-/// Plain between 0.001 and a million, a power of ten otherwise.
-fn number(value: f64) -> String {
-    if (1e-3..1e6).contains(&value) {
+/// Whether the numbers of an axis are written plainly: if all are between 0.001 and a million.
+fn plain(ticks: &[f64]) -> bool {
+    ticks.iter().all(|value| (1e-3..1e6).contains(value))
+}
+
+/// Plainly, or as a power of ten.
+fn number(value: f64, plain: bool) -> String {
+    if plain {
         let text = format!("{value:.6}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
-        format!("{value:.0e}")
+        // As few digits as tell it.
+        let [short, long] = [format!("{value:.0e}"), format!("{value:.1e}")];
+        if short.parse().is_ok_and(|near: f64| (near / value - 1.0).abs() < 1e-3) { short } else { long }
     }
 }
 
@@ -178,7 +225,7 @@ mod tests {
     fn ticks_are_round_and_few() {
         assert_eq!(ticks((90.0, 3300.0)).len(), 5);
         assert_eq!(
-            ticks((1.0, 100.0)).iter().map(|v| number(*v)).collect::<Vec<_>>().join(" "),
+            ticks((1.0, 100.0)).iter().map(|v| number(*v, true)).collect::<Vec<_>>().join(" "),
             "1 2 5 10 20 50 100"
         );
         for (low, high) in [(1e-9, 1e9), (0.3, 0.5), (1.0, 1e5), (1e-300, 1e300)] {
@@ -188,8 +235,35 @@ mod tests {
     }
 
     #[test]
-    fn axis_numbers_are_short() {
-        let written = [0.001, 0.25, 1.0, 1000.0, 999_999.0, 1e7, 1e-5].map(number);
-        assert_eq!(written, ["0.001", "0.25", "1", "1000", "999999", "1e7", "1e-5"]);
+    fn axis_numbers_are_short_and_all_of_one_kind() {
+        let written = |values: &[f64]| values.iter().map(|v| number(*v, plain(values))).collect::<Vec<_>>();
+        assert_eq!(written(&[0.001, 0.25, 1.0, 999_999.0]), ["0.001", "0.25", "1", "999999"]);
+        assert_eq!(written(&[1e-4, 1e-3, 0.01, 0.25]), ["1e-4", "1e-3", "1e-2", "2.5e-1"]);
+    }
+
+    #[test]
+    fn few_values_are_each_a_tick_the_last_too() {
+        assert_eq!(few([0.4, 0.1, 0.2, 0.1, 0.4].into_iter()), Some(vec![0.1, 0.2, 0.4]));
+        assert_eq!(few((1..20).map(f64::from)), None);
+        assert_eq!(few([1.0, 1.02, 1.05, 5.0].into_iter()), None);
+        assert_eq!(few(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn lines_that_coincide_are_both_seen() {
+        let line = |name: &str| Series { name: name.to_owned(), points: vec![(1.0, 2.0), (100.0, 30.0)] };
+        let names = ["a", "b", "c", "d", "e"];
+        let panel = Panel {
+            title: String::new(),
+            x_label: String::new(),
+            y_label: String::new(),
+            series: names.map(line).to_vec(),
+        };
+        let svg = draw(&[panel]).unwrap();
+        // The last is dashed, and the one below it is not.
+        let pieces = |colour: &str| {
+            svg.lines().filter(|line| line.contains("<polyline") && line.contains(colour)).count()
+        };
+        assert!(pieces("#CC79A7") > 10 && pieces("#787878") <= 2, "{svg}");
     }
 }

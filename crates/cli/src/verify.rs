@@ -84,8 +84,9 @@ fn text(claims: &[Claim], document: &Document) -> String {
         })
         .collect();
     format!(
-        "The paper's claims, each decided for every kappa >= 1 (and at the values given). A margin is how much more could\n\
-         have been claimed; --json says for each row what it measures.\n\n{table}\n{notes}\n\
+        "The paper's claims, each decided for every kappa >= 1 (and at the values given), and last the steps of its proofs that do\n\
+         not follow as printed, each in an example. A margin is how much more could have been claimed; --json says for each row\n\
+         what it measures.\n\n{table}\n{notes}\n\
          {} hold, {} are misprints, {} fail",
         document.holds, document.misprints, document.fails
     )

@@ -1,5 +1,5 @@
 //! The pages are held to what they say: every command in README.md and docs/*.md is run, output that a page shows is what is printed, files
-//! that a command writes are those that are committed, every test that a page names exists, and so does every file it links to.
+//! that a command writes are those that are committed, every test that a page or a result file names exists, and so does every file a page links to.
 //!
 //! A command is a line that begins with `ridgewalk ` or `cargo run --release -- `, in a fenced or indented block, with or without `$ ` before it;
 //! lines below one with `$ ` are its output, where `...` stands for any lines. Commands of a page run one after the other in one directory, as
@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use ridgewalk_figures::{Figures, Near};
 
 /// Commands that would take long: what is changed in them, and what they took in seconds of one core. Rows of the files that they write must
 /// then be among those that are committed.
@@ -295,6 +297,26 @@ fn every_test_that_a_page_names_is_there() {
 }
 
 #[test]
+fn every_test_that_figures_are_from_is_there() {
+    let mut count = 0;
+    for entry in fs::read_dir(root().join("docs/results")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if !(name.starts_with("tests-") && name.ends_with(".csv")) {
+            continue;
+        }
+        for line in fs::read_to_string(&path).unwrap().lines().skip(1) {
+            let (file, test) = line.split(',').next().unwrap().split_once("::").unwrap();
+            let source = fs::read_to_string(root().join(file));
+            let source = source.unwrap_or_else(|_| panic!("{name} names {file}, which is not there"));
+            assert!(has_test(&source, test), "{name} names {file}::{test}, which is not there");
+            count += 1;
+        }
+    }
+    assert!(count >= 100, "{count}");
+}
+
+#[test]
 fn every_file_that_a_page_links_to_or_calls_is_there() {
     for (page, text) in pages() {
         let folder = root().join(&page).parent().unwrap().to_owned();
@@ -320,6 +342,34 @@ fn every_file_that_a_page_links_to_or_calls_is_there() {
             );
         }
     }
+}
+
+/// The household of docs/guide.md, 40 m from a safe well and with arsenic 2.3: how probable it is that it switches, by the draws.
+#[test]
+fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
+    let place = tempfile::tempdir().unwrap();
+    let wells = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wells.csv");
+    fs::copy(wells, place.path().join("wells.csv")).unwrap();
+    let words = "fit wells.csv --response switched --predictors dist100,arsenic --csv --out wells";
+    let (code, _, err) = ridgewalk(&words.split(' ').collect::<Vec<_>>(), place.path());
+    assert_eq!(code, Some(0), "{err}");
+    let draws = fs::read_to_string(place.path().join("wells/draws.csv")).unwrap();
+    let (header, rows) = draws.split_once('\n').unwrap();
+    assert_eq!(header, "chain,draw,(Intercept),dist100,arsenic");
+    let probability = |row: &str| {
+        let beta: Vec<f64> = row.split(',').skip(2).map(|cell| cell.parse().unwrap()).collect();
+        1.0 / (1.0 + (-(beta[0] + 0.4 * beta[1] + 2.3 * beta[2])).exp())
+    };
+    let all: Vec<f64> = rows.lines().map(probability).collect();
+    let mut figures = Figures::of(
+        "cli",
+        concat!(file!(), "::the_household_of_the_guide_switches_with_the_probability_of_the_page"),
+    );
+    figures.add("household", "mean", all.iter().sum::<f64>() / all.len() as f64);
+    for (figure, p) in [("5 %", 0.05), ("95 %", 0.95)] {
+        figures.add("household", figure, ridgewalk::diagnostics::quantile(&[&all], p).unwrap());
+    }
+    figures.hold(Near::Same);
 }
 
 #[test]

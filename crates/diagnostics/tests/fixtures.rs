@@ -7,6 +7,7 @@ use ridgewalk_diagnostics::{
     Error, Summary, Workspace, ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean,
     mcse_quantile, mcse_sd, quantile, rhat,
 };
+use ridgewalk_figures::{Figures, Near};
 use serde::Deserialize;
 
 const TOLERANCE: f64 = 1e-10;
@@ -135,10 +136,10 @@ fn all_cases_are_there() {
     }
 }
 
-/// Run with `--nocapture` for the worst difference of each case.
 #[test]
 fn equal_to_arviz() {
     let mut failures = Vec::new();
+    let mut figures = Figures::of("diagnostics", concat!(file!(), "::equal_to_arviz"));
     for fixture in fixtures() {
         // Infinite draws are not defined here; that case has its own test.
         if fixture.name == "infinite" {
@@ -150,6 +151,7 @@ fn equal_to_arviz() {
             // Halves stuck each at its own value: ArviZ divides by the rounding of its variances.
             if fixture.name == "levels" && name == "rhat" {
                 assert!(got == f64::INFINITY && want > 1e12);
+                figures.add("levels", "R-hat by ArviZ", want);
                 continue;
             }
             let off = difference(got, want);
@@ -161,8 +163,10 @@ fn equal_to_arviz() {
             }
         }
         println!("{:16} {:8.1e} {}", fixture.name, worst.0, worst.1);
+        figures.add(&fixture.name, "worst relative difference", worst.0);
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    figures.hold(Near::Rounding);
 }
 
 /// The comparison is able to fail: a draw in a thousand left out moves every diagnostic by far more than the tolerance.
@@ -176,6 +180,21 @@ fn a_missing_draw_is_noticed() {
         let off = difference(good.ours(name).expect("well-shaped chains"), want);
         assert!(off > 1000.0 * TOLERANCE, "{name}: {off:e}");
     }
+}
+
+/// A unit in which the squares of the draws spread over less than 1e-15 changes nothing here; ArviZ takes them as constant there.
+#[test]
+fn chains_with_a_spread_of_1e_minus_9_keep_their_effective_size() {
+    let mut fixture = fixture("near_unit_root");
+    let sd = fixture.expected["sd"];
+    fixture.chains.iter_mut().flatten().for_each(|x| *x *= 1e-9 / sd);
+    let ess = fixture.ours("ess_sd").expect("well-shaped chains");
+    assert!(difference(ess, fixture.expected["ess_sd"]) < 1e-9, "{ess}");
+    let test = concat!(file!(), "::chains_with_a_spread_of_1e_minus_9_keep_their_effective_size");
+    let mut figures = Figures::of("diagnostics", test);
+    figures.add(&fixture.name, "draws", fixture.chains.iter().map(Vec::len).sum::<usize>() as f64);
+    figures.add(&fixture.name, "ess_sd", ess);
+    figures.hold(Near::Same);
 }
 
 /// A summary says what the functions say, to the bit, whatever its workspace did before.

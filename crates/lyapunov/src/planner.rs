@@ -407,7 +407,13 @@ mod tests {
                 }
             }
         }
-        // Nearly attained somewhere: constants smaller by a fifth would be wrong for θ, by a third for p and r.
-        assert!(closest[0] > 0.8 && closest[1] > 0.66 && closest[2] > 0.66, "{closest:?}");
+        // Nearly attained somewhere: constants smaller by a tenth would be wrong.
+        assert!(closest.iter().all(|share| *share > 0.9), "{closest:?}");
+        let test = concat!(file!(), "::one_step_differs_from_the_diffusion_by_no_more_than_the_bounds");
+        let mut figures = ridgewalk_figures::Figures::of("lyapunov", test);
+        for (share, of) in closest.into_iter().zip(["theta", "p", "r"]) {
+            figures.add(of, "largest share of the bound", share);
+        }
+        figures.hold(ridgewalk_figures::Near::Same);
     }
 }

@@ -91,6 +91,21 @@ fn every_known_misprint_is_found_and_nothing_right_is_called_one() {
         ("W2 <= E", "Section 4.2.1"),
         ("E |x~ - x|^2 <= eps^2", "Section 4.2.3"),
         ("the distance at the start", "Section 4.2.2"),
+        ("the nodes are k eta", "Section 3.3"),
+        ("d(x - x~) has the brackets", "Appendix A.1"),
+        ("J = integral", "Appendix A.1"),
+        ("the bound along the path", "Section 4.2.1"),
+        ("theta^ - theta~", "Section 4.2.1"),
+        ("a bias of O(sqrt(eta^3 d))", "Section 4.2.1"),
+        ("||d g^/ds||", "Section 4.2.3"),
+        ("the chord less the curve", "Lemma 7"),
+        ("E ||r^||^2", "Appendix A.3.1"),
+        ("E ||r~ - r~_0||^2", "Lemma 8"),
+        ("a <- (1 - eta", "Lemma 9"),
+        ("E ||theta - theta*||^2", "Appendix A.4"),
+        ("d/L^2 beside", "Appendix A.4"),
+        ("the logarithms are", "Theorems 1 and 2"),
+        ("the rate 1/(20 kappa^2 + 200)", "Appendix A.4"),
     ];
     assert_eq!(misprints.len(), expected.len(), "{misprints:#?}");
     for ((what, place), (start, expected_place)) in misprints.iter().zip(expected) {

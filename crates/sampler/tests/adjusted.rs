@@ -6,6 +6,7 @@ mod common;
 
 use common::critical;
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
+use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws::{Drift, Kernel as Name, Scheme, Trajectory};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{
@@ -307,7 +308,12 @@ fn settings(law: &Mixed) -> [Setting; 2] {
     }
 }
 
-fn leaves_the_law_unchanged(law: &Mixed) {
+fn leaves_the_law_unchanged(law: &Mixed, mut figures: Figures) {
+    let mut keep = |case: &str, acceptance: f64, ks: f64, energy: f64| {
+        for (figure, value) in [("acceptance", acceptance), ("Kolmogorov-Smirnov", ks), ("energy", energy)] {
+            figures.add(case, figure, value);
+        }
+    };
     let starts = law.draws(1);
     let [ks, energy] = verdict(law, &starts, 2);
     assert!(ks < 1.0 && energy < 1.0, "the exact draws themselves: {ks} and {energy}");
@@ -317,9 +323,12 @@ fn leaves_the_law_unchanged(law: &Mixed) {
         println!("{setting:?}: acceptance {acceptance:.3}, KS {ks:.2}, energy {energy:.2} of critical");
         assert!((0.4..0.6).contains(&acceptance), "{setting:?}: acceptance {acceptance}");
         assert!(ks < 1.0 && energy < 1.0, "{setting:?}: {ks} and {energy}");
-        let [ks, energy] = verdict(law, &moved(law, &starts, &AllAccepted(setting.kernel(1.0))).0, 2);
+        keep(&format!("{:?}", setting.drift), acceptance, ks, energy);
+        let (points, acceptance) = moved(law, &starts, &AllAccepted(setting.kernel(1.0)));
+        let [ks, energy] = verdict(law, &points, 2);
         println!("  all accepted: KS {ks:.2}, energy {energy:.2}");
         assert!(ks > 2.0 && energy > 2.0, "all accepted, {setting:?}: {ks} and {energy}");
+        keep(&format!("{:?} all accepted", setting.drift), acceptance, ks, energy);
     }
     let setting = settings(law)[0];
     for kind in [Composed::Right, Composed::AllAccepted, Composed::ChargedForNoise] {
@@ -331,17 +340,21 @@ fn leaves_the_law_unchanged(law: &Mixed) {
         } else {
             assert!(ks > 2.0 && energy > 2.0, "{kind:?}: {ks} and {energy}");
         }
+        keep(&format!("composed {kind:?}"), acceptance, ks, energy);
     }
+    figures.hold(Near::Same);
 }
 
 #[test]
 fn a_skewed_law_stays_as_it_is() {
-    leaves_the_law_unchanged(&Mixed::one());
+    let figures = Figures::of("sampler", concat!(file!(), "::a_skewed_law_stays_as_it_is"));
+    leaves_the_law_unchanged(&Mixed::one(), figures);
 }
 
 #[test]
 fn a_correlated_law_of_five_dimensions_stays_as_it_is() {
-    leaves_the_law_unchanged(&Mixed::five());
+    let test = concat!(file!(), "::a_correlated_law_of_five_dimensions_stays_as_it_is");
+    leaves_the_law_unchanged(&Mixed::five(), Figures::of("sampler", test));
 }
 
 /// θ, p and the energy error of one chain of one dimension by the definition, with the kernel's own noise.
@@ -479,9 +492,15 @@ fn ranks_of_simulation_based_calibration_are_uniform() {
     println!("acceptance {acceptance:.3}: {off:.2} of the critical value");
     assert!(off < 1.0, "{off}");
     assert!((0.62..0.78).contains(&acceptance), "{acceptance}");
+    let mut figures =
+        Figures::of("sampler", concat!(file!(), "::ranks_of_simulation_based_calibration_are_uniform"));
+    figures.add("right", "acceptance", acceptance);
+    figures.add("right", "chi-square of critical", off);
     let [off, _] = calibration(&AllAccepted(setting.kernel(1.0)), 3000);
     println!("all accepted: {off:.2}");
     assert!(off > 2.0, "{off}");
+    figures.add("all accepted", "chi-square of critical", off);
+    figures.hold(Near::Same);
 }
 
 /// U = x²/2 up to a wall, beyond which it is what is said.

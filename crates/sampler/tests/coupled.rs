@@ -3,6 +3,7 @@
 mod common;
 
 use common::Quadratic;
+use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws::{Kernel, Scheme};
 use ridgewalk_potentials::Whitening;
 use ridgewalk_sampler::{CoupledChains, Difference, Error};
@@ -199,6 +200,8 @@ fn scores(scheme: &Scheme, curvature: [f64; 2], twins: bool) -> Scores {
 fn twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller() {
     // As without twins: the mean square of 800 scores has a standard deviation of 0.08, their mean times √800 one of about 1. Beyond 5 of
     // these a false alarm over the three cases has a probability below 1e-5.
+    let test = "::twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller";
+    let mut figures = Figures::of("sampler", &[file!(), test].concat());
     for (kernel, eta) in [(Kernel::ThirdOrder, 0.6), (Kernel::Averaged, 0.8), (Kernel::Symmetric, 1.2)] {
         let scheme = Scheme::new(kernel, 1.2, 2.0, eta).unwrap();
         let curvature = [0.8, 1.2];
@@ -209,8 +212,14 @@ fn twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller()
         );
         assert!((0.6..1.5).contains(&with.squares), "{kernel:?}: {}", with.squares);
         assert!(with.mean.abs() < 5.0, "{kernel:?}: {}", with.mean);
-        for (with, without) in with.errors.iter().zip(without.errors) {
+        for ((with, without), of) in with.errors.iter().zip(without.errors).zip(["means", "variances"]) {
             assert!(*with < 0.7 * without, "{kernel:?}: {with} beside {without}");
+            figures.add(
+                kernel.name(),
+                &format!("standard errors of {of} of those without twins"),
+                with / without,
+            );
         }
     }
+    figures.hold(Near::Same);
 }

@@ -5,6 +5,7 @@ mod common;
 
 use common::{Quadratic, all_kernels, critical, kernels, parameters};
 use ridgewalk_coefficients::Coefficients;
+use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Scheme, Start, Target, Trajectory};
 use ridgewalk_potentials::families::Gaussian;
 use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Scratch};
@@ -95,6 +96,13 @@ fn every_step_has_the_matrix_and_the_noise_of_its_linear_form() {
         }
     }
     println!("largest differences: matrix {:e}, noise {:e}", worst[0], worst[1]);
+    let mut figures = Figures::of(
+        "sampler",
+        concat!(file!(), "::every_step_has_the_matrix_and_the_noise_of_its_linear_form"),
+    );
+    figures.add("all kernels", "largest difference of the matrix", worst[0]);
+    figures.add("all kernels", "largest difference of the noise", worst[1]);
+    figures.hold(Near::Rounding);
 }
 
 #[test]
@@ -458,6 +466,14 @@ fn chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time() {
     println!("{} scores, largest {:.2}, mean square {square:.3}", all.len(), largest(&all));
     // They would also be wrong if they were too small: mean square 1, scores of one time and mode being dependent.
     assert!((0.8..1.25).contains(&square));
+    let mut figures = Figures::of(
+        "sampler",
+        concat!(file!(), "::chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time"),
+    );
+    figures.add("all kernels", "scores", all.len() as f64);
+    figures.add("all kernels", "largest", largest(&all));
+    figures.add("all kernels", "mean square", square);
+    figures.hold(Near::Same);
 }
 
 #[test]
@@ -465,15 +481,20 @@ fn the_same_scores_catch_mistakes() {
     let kernel = |mistake| Mistaken::new(mistake, 1.5, 3.0, 0.9, 4.0);
     let right = largest(&all_scores(&kernel(Mistake::None), SPECTRA[0], 100));
     assert!(right < threshold());
+    let mut figures = Figures::of("sampler", concat!(file!(), "::the_same_scores_catch_mistakes"));
     for mistake in [Mistake::SignOfMu32, Mistake::SmoothnessInSigma12, Mistake::UncorrelatedNoise] {
         let worst = largest(&all_scores(&kernel(mistake), SPECTRA[0], 100));
         println!("{mistake:?}: {worst:.1}");
         assert!(worst > 2.0 * threshold(), "{mistake:?}: {worst}");
+        figures.add(&format!("{mistake:?}"), "largest score", worst);
     }
     let along = |other| largest(&all_scores(&AlongOther::new(other, 1.5, 3.0, 0.9, 4.0), SPECTRA[0], 100));
     assert!(along([1.0, 0.0]) < threshold());
-    for mistake in AlongOther::mistakes(0.9) {
-        println!("along {mistake:?}: {:.1}", along(mistake));
-        assert!(along(mistake) > 2.0 * threshold(), "{mistake:?}");
+    for (name, mistake) in ["AlongP", "WithoutDenominator"].into_iter().zip(AlongOther::mistakes(0.9)) {
+        let worst = along(mistake);
+        println!("{name}: {worst:.1}");
+        assert!(worst > 2.0 * threshold(), "{name}: {worst}");
+        figures.add(name, "largest score", worst);
     }
+    figures.hold(Near::Same);
 }

@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
+use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws;
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{Chebyshev, Dense, Error, LineIntegral, Prior, Ridge, Scratch};
@@ -201,15 +202,22 @@ fn coupled(eta: f64) -> Coupling {
 
 #[test]
 fn paths_of_algorithm_1_converge_like_the_square_of_the_step() {
+    let mut figures = Figures::of(
+        "sampler",
+        concat!(file!(), "::paths_of_algorithm_1_converge_like_the_square_of_the_step"),
+    );
     let slope = order(&posterior(), third_order, coupled, Coupling::combine);
     println!("exact line integral: {slope:.3}");
     assert!(slope >= 1.9, "{slope}");
+    figures.add("exact line integral", "order", slope);
     for nodes in [2, 3, 5] {
         let slope =
             order(&Chebyshev::new(posterior(), nodes).unwrap(), third_order, coupled, Coupling::combine);
         println!("{nodes} nodes: {slope:.3}");
         assert!(slope >= 1.9, "{nodes} nodes: {slope}");
+        figures.add(&format!("{nodes} nodes"), "order", slope);
     }
+    figures.hold(Near::Same);
 }
 
 #[test]
@@ -220,6 +228,10 @@ fn paths_of_the_symmetric_splitting_converge_too() {
         order(&posterior(), make, |eta| Coupling::symmetric(parameters(eta)).unwrap(), Coupling::combine);
     println!("symmetric: {slope:.3}");
     assert!(slope >= 1.9, "{slope}");
+    let mut figures =
+        Figures::of("sampler", concat!(file!(), "::paths_of_the_symmetric_splitting_converge_too"));
+    figures.add("symmetric", "order", slope);
+    figures.hold(Near::Same);
 }
 
 fn averaged(eta: f64) -> Box<dyn Kernel> {
@@ -292,6 +304,11 @@ fn paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_
     // (p, r) go first: θ is half a step behind the path, which is first order in η; the kernel itself is of second order.
     assert!((0.9..1.1).contains(&from_one_state), "{from_one_state}");
     assert!(in_step >= 1.9, "{in_step}");
+    let test = "::paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_of_the_step";
+    let mut figures = Figures::of("sampler", &[file!(), test].concat());
+    figures.add("from one state", "order", from_one_state);
+    figures.add("in step", "order", in_step);
+    figures.hold(Near::Same);
 }
 
 #[test]
@@ -355,6 +372,12 @@ fn the_test_sees_a_gradient_of_lower_order_and_a_wrong_path() {
     let slope = order(&LeftEnd(posterior()), third_order, coupled, Coupling::combine);
     println!("gradient at the start: {slope:.3}");
     assert!(slope < 1.5, "{slope}");
+    let mut figures = Figures::of(
+        "sampler",
+        concat!(file!(), "::the_test_sees_a_gradient_of_lower_order_and_a_wrong_path"),
+    );
+    figures.add("gradient at the start", "order", slope);
+    figures.hold(Near::Same);
     // The halves of the path exchanged: standard normals as before, but of another path.
     let exchanged = |c: &Coupling, first: &[f64], second: &[f64], extra: &[f64], long: &mut [f64]| {
         c.combine(second, first, extra, long)

@@ -8,9 +8,11 @@ use super::contraction::contraction_claims;
 use super::numeric::claims_at;
 use super::polynomial::Polynomial;
 use super::printed::Printed;
+use super::proofs::proof_claims;
 use super::scaling::scaling_claims;
 use super::spectrum::spectrum_claims;
 use super::sturm::{Need, Slack, for_all_kappa, largest_slack};
+use super::theorems::Reading;
 use crate::error::{Error, condition_number};
 
 /// What was found.
@@ -118,7 +120,7 @@ impl Claim {
 /// The largest κ for numerical rows: κ³ must stay a double.
 const LARGEST_KAPPA: f64 = 1e100;
 
-/// Every claim of the paper that can be checked, each for all κ >= 1.
+/// Every claim of the paper that can be checked, each for all κ >= 1, and the steps of its proofs that do not follow as printed, each in an example.
 ///
 /// # Errors
 /// None with the parameters used inside; the type is that of the crates that compute coefficients and nodes.
@@ -131,6 +133,7 @@ pub fn verify() -> Result<Vec<Claim>, Error> {
     claims.extend(coefficient_claims(&mu, &sigma, &right));
     claims.extend(interpolation_claims(printed_basis)?);
     claims.extend(scaling_claims());
+    claims.extend(proof_claims(Reading::Printed)?);
     Ok(claims)
 }
 

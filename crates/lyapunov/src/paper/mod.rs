@@ -4,7 +4,7 @@
 //! 2021), prove contraction of the third-order dynamics by hand, with polynomials in 1/κ of degree up to 25. Here each step of
 //! that proof is an identity of exact polynomials or a sign decided by Sturm's theorem for all κ >= 1 at once, and
 //! its margin is the largest strengthening that is still true. What the paper says of step sizes is compared by exponents and by
-//! units, its formulas for one step by value.
+//! units, its formulas for one step by value, and the steps of its other proofs in small examples.
 //!
 //! ```
 //! use ridgewalk_lyapunov::paper::{Verdict, verify};
@@ -25,6 +25,7 @@ mod matrices;
 mod numeric;
 mod polynomial;
 mod printed;
+mod proofs;
 mod scaling;
 mod spectrum;
 mod sturm;
@@ -38,6 +39,7 @@ pub use matrices::{
 pub use numeric::{best_rate, eigenvalues_of_s, roots_of_cubic, symmetric_eigenvalues};
 pub use polynomial::{Polynomial, PolynomialMatrix, Unknown, rational};
 pub use printed::Printed;
+pub use proofs::proof_claims;
 pub use scaling::scaling_claims;
 pub use sturm::{Need, Slack, Univariate, for_all_kappa, largest_slack};
 pub use theorems::{

@@ -1,5 +1,5 @@
-//! Families against 50 digits: means of u′ over thirty thousand random segments each, and u and u′ at the points where they begin, one by
-//! one, in lists as this machine computes them, and in lists without fused multiply-add.
+//! Families against 50 digits: means of u′ over random segments, and u and u′ at the points where some of them begin, one by one, in lists as
+//! this machine computes them, and in lists without fused multiply-add.
 //!
 //! Errors are counted in units in the last place of the exact value, or of the larger term where the value is itself a difference that
 //! can vanish (a count minus its expectation, a residual).
@@ -8,6 +8,7 @@ mod oracle;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use ridgewalk_figures::{Figures, Near, writing};
 
 use self::oracle::{Big, big, double, ulps};
 use super::{
@@ -15,17 +16,17 @@ use super::{
 };
 use crate::elementary::without_fused;
 
-/// A minute's work; docs/potentials.md has what a hundred thousand gave.
-const SEGMENTS: usize = 30_000;
-/// At so many of the segments' first points u and u′ are looked at.
-const POINTS: usize = 10_000;
+/// Segments, and at how many of their first points u and u′ are looked at: a minute's work, and more of the same for docs/results.
+fn counts() -> [usize; 2] {
+    if writing() { [100_000, 20_000] } else { [30_000, 10_000] }
+}
 
 /// Segments: positions over [-1000, 1000], more of them near 0; lengths from 1e-12 to 1000 and 0, both ways; ends
 /// that nearly meet 0.
 fn segments(seed: u64) -> impl Iterator<Item = (f64, f64)> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut uniform = move |low: f64, high: f64| low + (high - low) * rng.random::<f64>();
-    (0..SEGMENTS).map(move |i| {
+    (0..counts()[0]).map(move |i| {
         let s = if i % 2 == 0 { uniform(-1e3, 1e3) } else { uniform(-3.0, 3.0).powi(3) };
         let length = if i % 50 == 7 { 0.0 } else { 10f64.powf(uniform(-12.0, 3.0)) };
         let t = if i % 10 == 3 { -s * (1.0 + uniform(-0.1, 0.1)) } else { length };
@@ -51,40 +52,70 @@ struct Case<'a> {
 /// The three ways, in the order of the errors that are reported.
 const WAYS: [&str; 3] = ["one by one", "in a list", "in a list without fused multiply-add"];
 
+/// The largest errors of means, slopes and values, in each of the ways.
+type Worst = [[f64; 3]; 3];
+
 impl Case<'_> {
-    fn check(&self) {
+    /// With the figures of the test of this name.
+    fn check(&self, test: &str) {
+        self.keep(self.errors(), test);
+    }
+
+    fn keep(&self, worst: Worst, test: &str) {
+        let [segments, points] = counts().map(|count| count as f64);
+        let mut figures = Figures::of("potentials", &format!("{}::{test}", file!()));
+        for (errors, what) in worst.iter().zip(["mean slope", "slope", "value"]) {
+            for (error, way) in errors.iter().zip(WAYS) {
+                figures.add(self.family.name(), &format!("{what} {way}"), *error);
+            }
+        }
+        // Of those in the file a third and a half are looked at where nothing is written.
+        figures.add(self.family.name(), "segments", segments);
+        figures.add(self.family.name(), "points", points);
+        figures.hold(Near::Rounding);
+    }
+
+    fn errors(&self) -> Worst {
+        let [all, some] = counts();
         let (s, t): (Vec<f64>, Vec<f64>) = segments(self.seed).unzip();
-        let y: Vec<Observation> = (0..SEGMENTS).map(self.observation).collect();
-        let (family, points) = (self.family, ..POINTS);
+        let y: Vec<Observation> = (0..all).map(self.observation).collect();
+        let (family, points) = (self.family, ..some);
         let means = three_ways(
             |i| family.mean_slope(s[i], t[i], y[i]),
             |means| family.mean_slopes(&s, &t, &y, means),
-            SEGMENTS,
+            all,
         );
-        self.compare("means", self.limits[0], means, |i| {
+        let means = self.compare("means", self.limits[0], means, |i| {
             let exact = (self.mean)(&big(s[i]), &(big(s[i]) + big(t[i])), y[i]);
             (exact, (self.term)(s[i], t[i], y[i]))
         });
         let slopes = three_ways(
             |i| family.slope(s[i], y[i]),
             |slopes| family.slopes(&s[points], &y[points], slopes),
-            POINTS,
+            some,
         );
-        self.compare("slopes", self.limits[1], slopes, |i| {
+        let slopes = self.compare("slopes", self.limits[1], slopes, |i| {
             ((self.mean)(&big(s[i]), &big(s[i]), y[i]), (self.term)(s[i], 0.0, y[i]))
         });
         let values = three_ways(
             |i| family.value(s[i], y[i]),
             |values| family.values(&s[points], &y[points], values),
-            POINTS,
+            some,
         );
-        self.compare("values", self.limits[2], values, |i| {
+        let values = self.compare("values", self.limits[2], values, |i| {
             ((self.value)(&big(s[i]), y[i]), (self.value_term)(s[i], y[i]))
         });
+        [means, slopes, values]
     }
 
-    /// Each way's results against what is exact, and against the same with a planted error, which must be found.
-    fn compare(&self, what: &str, limit: f64, ways: [Vec<f64>; 3], exact: impl Fn(usize) -> (Big, f64)) {
+    /// Each way's results against what is exact, and against the same with a planted error, which must be found. The largest errors.
+    fn compare(
+        &self,
+        what: &str,
+        limit: f64,
+        ways: [Vec<f64>; 3],
+        exact: impl Fn(usize) -> (Big, f64),
+    ) -> [f64; 3] {
         let mut worst = [(0.0, 0); 3];
         let mut planted = [0_f64; 3];
         for i in 0..ways[0].len() {
@@ -115,6 +146,7 @@ impl Case<'_> {
             );
             assert!(planted > limit, "{name}, {what} {way}: an error of {limit} ulp is not found");
         }
+        worst.map(|(error, _)| error)
     }
 }
 
@@ -170,7 +202,7 @@ fn logistic_is_good_to_a_few_ulps() {
         seed: 1,
         limits: [8.0, 6.0, 8.0],
     };
-    case.check();
+    case.check("logistic_is_good_to_a_few_ulps");
 }
 
 #[test]
@@ -186,7 +218,7 @@ fn probit_is_good_to_a_few_ulps() {
         seed: 2,
         limits: [12.0, 12.0, 12.0],
     };
-    case.check();
+    case.check("probit_is_good_to_a_few_ulps");
 }
 
 #[test]
@@ -201,7 +233,7 @@ fn poisson_is_good_to_a_few_ulps() {
         seed: 3,
         limits: [6.0, 6.0, 6.0],
     };
-    case.check();
+    case.check("poisson_is_good_to_a_few_ulps");
 }
 
 #[test]
@@ -216,7 +248,7 @@ fn gaussian_is_good_to_a_few_ulps() {
         seed: 4,
         limits: [6.0, 6.0, 6.0],
     };
-    case.check();
+    case.check("gaussian_is_good_to_a_few_ulps");
 }
 
 #[test]
@@ -232,7 +264,7 @@ fn logistic_noise_is_good_to_a_few_ulps() {
         seed: 5,
         limits: [8.0, 8.0, 8.0],
     };
-    case.check();
+    let exact = case.errors();
     let case = Case {
         family: &LogisticNoise::new(oracle::SCALE).unwrap(),
         mean: oracle::logistic_noise,
@@ -241,7 +273,9 @@ fn logistic_noise_is_good_to_a_few_ulps() {
         term: |s, t, y| residual(s, t, y).min(1.0) / oracle::SCALE,
         ..case
     };
-    case.check();
+    let rounded = case.errors();
+    let worst = std::array::from_fn(|of| std::array::from_fn(|way| exact[of][way].max(rounded[of][way])));
+    case.keep(worst, "logistic_noise_is_good_to_a_few_ulps");
 }
 
 #[test]
@@ -256,7 +290,7 @@ fn huber_is_good_to_a_few_ulps() {
         seed: 6,
         limits: [6.0, 6.0, 6.0],
     };
-    case.check();
+    case.check("huber_is_good_to_a_few_ulps");
 }
 
 #[test]
@@ -276,7 +310,7 @@ fn a_naive_difference_of_softplus_is_off_by_millions() {
         let exact = oracle::logistic(&big(s), &(big(s) + big(t)), Observation::of(0.0));
         ulps(slope, &exact, double(&exact))
     };
-    let worst = segments(1).take(POINTS).filter(|(_, t)| *t != 0.0).map(error).fold(0.0, f64::max);
+    let worst = segments(1).take(10_000).filter(|(_, t)| *t != 0.0).map(error).fold(0.0, f64::max);
     assert!(worst > 1e6);
     // Nor is log1p(sigmoid(s) expm1(t))/t without its switch good for long segments: on real data it gave −∞.
     assert!(!((Logistic.slope(40.0, Observation::of(0.0)) * (-60f64).exp_m1()).ln_1p() / -60.0).is_finite());

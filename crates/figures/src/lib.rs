@@ -1,0 +1,184 @@
+//! Figures that tests measure and pages quote: where `RIDGEWALK_WRITE_DOCS` is set a test writes them to `docs/results/tests-NAME.csv`, and
+//! otherwise it is held to what is committed there. `scripts/tables.py` puts them into the pages.
+//!
+//! A file has a row for each figure: the test that measured it, the case, the figure and its value. A test replaces its own rows and leaves
+//! those of others, so that one test can be run alone.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+const HEADER: &str = "test,case,figure,value";
+
+/// Whether figures are to be written: tests may then take the time for more digits.
+#[must_use]
+pub fn writing() -> bool {
+    std::env::var_os("RIDGEWALK_WRITE_DOCS").is_some()
+}
+
+/// How near a figure must be to the one that is committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Near {
+    /// To 1 part in 1,000: a fixed seed, or no chance at all; other mathematical libraries round otherwise.
+    Same,
+    /// Within a factor of 4, or some units in the last place of 1: rounding itself, which differs from machine to machine, or the worst of fewer
+    /// cases than were looked at for the file.
+    Rounding,
+}
+
+impl Near {
+    fn allows(self, found: f64, committed: f64) -> bool {
+        match self {
+            Self::Same => (found - committed).abs() <= 1e-3 * committed.abs(),
+            Self::Rounding => {
+                (found - committed).abs() <= 16.0 * f64::EPSILON
+                    || (found <= 4.0 * committed && committed <= 4.0 * found)
+            }
+        }
+    }
+}
+
+/// The figures of one test.
+#[derive(Debug)]
+#[must_use = "figures are kept or compared by `hold`"]
+pub struct Figures {
+    file: PathBuf,
+    test: String,
+    rows: Vec<(String, String, f64)>,
+}
+
+impl Figures {
+    /// Of a test, `concat!(file!(), "::its_name")`, in `docs/results/tests-NAME.csv`.
+    pub fn of(name: &str, test: &str) -> Self {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = manifest.ancestors().nth(2).unwrap_or(manifest);
+        Self::within(&root.join(format!("docs/results/tests-{name}.csv")), test)
+    }
+
+    fn within(file: &Path, test: &str) -> Self {
+        Self { file: file.to_owned(), test: test.to_owned(), rows: Vec::new() }
+    }
+
+    /// One more figure.
+    ///
+    /// # Panics
+    /// If a name has a comma, a quote or the end of a line in it.
+    pub fn add(&mut self, case: &str, figure: &str, value: f64) {
+        for name in [case, figure] {
+            assert!(
+                !name.contains([',', '"', '\n']),
+                "a name without commas, quotes and ends of lines: {name}"
+            );
+        }
+        self.rows.push((case.to_owned(), figure.to_owned(), value));
+    }
+
+    /// Writes them if that is asked for, and compares them with the file otherwise.
+    ///
+    /// # Panics
+    /// If the file cannot be read or written, or says something else.
+    pub fn hold(&self, near: Near) {
+        let outcome = if writing() { self.write() } else { self.compare(near) };
+        if let Err(problem) = outcome {
+            panic!("{}: {problem}", self.file.display());
+        }
+    }
+
+    fn write(&self) -> Result<(), String> {
+        let told = |error: std::io::Error| error.to_string();
+        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&self.file);
+        let file = file.as_mut().map_err(|error| error.to_string())?;
+        // Tests of one program run side by side.
+        file.lock().map_err(told)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(told)?;
+        let mut lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+        lines.retain(|line| line.split(',').next() != Some(&self.test));
+        lines.extend(
+            self.rows
+                .iter()
+                .map(|(case, figure, value)| format!("{},{case},{figure},{}", self.test, written(*value))),
+        );
+        // Stable: rows of one test stay in its order.
+        lines.sort_by(|a, b| a.split(',').next().cmp(&b.split(',').next()));
+        file.set_len(0).and_then(|()| file.rewind()).map_err(told)?;
+        writeln!(file, "{HEADER}\n{}", lines.join("\n")).map_err(told)
+    }
+
+    fn compare(&self, near: Near) -> Result<(), String> {
+        let text = fs::read_to_string(&self.file).map_err(|error| error.to_string())?;
+        let committed: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split(',').collect())
+            .filter(|cells: &Vec<&str>| cells[0] == self.test)
+            .collect();
+        let mut wrong = Vec::new();
+        if committed.len() != self.rows.len() {
+            wrong.push(format!("{} figures, and {} in the file", self.rows.len(), committed.len()));
+        }
+        for ((case, figure, value), cells) in self.rows.iter().zip(&committed) {
+            let known = cells.get(3).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
+            if cells.get(1..3) != Some(&[case.as_str(), figure.as_str()]) || !near.allows(*value, known) {
+                wrong.push(format!(
+                    "{case}, {figure}: {value} was measured, and the file says {}",
+                    cells[1..].join(", ")
+                ));
+            }
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let test = &self.test;
+        Err(format!("{test}: {}; with RIDGEWALK_WRITE_DOCS=1 the test writes its figures", wrong.join("; ")))
+    }
+}
+
+/// All digits, and no more zeros than are good to read.
+fn written(value: f64) -> String {
+    if value != 0.0 && !(1e-4..1e15).contains(&value.abs()) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(file: &Path, test: &str, values: &[(&str, f64)]) -> Figures {
+        let mut figures = Figures::within(file, test);
+        values.iter().for_each(|(figure, value)| figures.add("case", figure, *value));
+        figures
+    }
+
+    #[test]
+    fn what_was_written_is_held_and_what_differs_is_told() {
+        let file = std::env::temp_dir().join(format!("ridgewalk-figures-{}.csv", std::process::id()));
+        some(&file, "b.rs::second", &[("x", 1.0), ("y", 2e-15)]).write().unwrap();
+        some(&file, "a.rs::first", &[("z", 0.0)]).write().unwrap();
+        some(&file, "b.rs::second", &[("x", 1.5), ("y", 2e-15)]).write().unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(
+            text,
+            format!("{HEADER}\na.rs::first,case,z,0\nb.rs::second,case,x,1.5\nb.rs::second,case,y,2e-15\n")
+        );
+        let compared = |values: &[(&str, f64)], near| some(&file, "b.rs::second", values).compare(near);
+        assert_eq!(compared(&[("x", 1.5), ("y", 2e-15)], Near::Same), Ok(()));
+        assert_eq!(compared(&[("x", 1.5001), ("y", 2e-15)], Near::Same), Ok(()));
+        assert_eq!(compared(&[("x", 1.0), ("y", 6e-15)], Near::Rounding), Ok(()));
+        assert_eq!(some(&file, "a.rs::first", &[("z", 0.0)]).compare(Near::Rounding), Ok(()));
+        for (values, near, told) in [
+            (&[("x", 1.6), ("y", 2e-15)][..], Near::Same, "x: 1.6 was measured"),
+            (&[("x", f64::NAN), ("y", 2e-15)], Near::Same, "x: NaN was measured"),
+            (&[("x", 1.5), ("y", 9e-15)], Near::Rounding, "y: 0.000000000000009 was measured"),
+            (&[("w", 1.5), ("y", 2e-15)], Near::Same, "w: 1.5 was measured"),
+            (&[("x", 1.5)], Near::Same, "1 figures, and 2 in the file"),
+        ] {
+            let problem = compared(values, near).unwrap_err();
+            assert!(problem.contains(told), "{problem}");
+        }
+        fs::remove_file(&file).unwrap();
+        assert!(compared(&[("x", 1.5)], Near::Same).is_err());
+    }
+}
