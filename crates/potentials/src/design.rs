@@ -99,15 +99,25 @@ impl<'a> Dense<'a> {
 pub struct Sparse {
     columns: usize,
     starts: Vec<usize>,
-    indices: Vec<usize>,
+    /// Half as wide as an index need be: a large design is read once a step, and a quarter of it is saved.
+    indices: Vec<u32>,
     values: Vec<f64>,
 }
+
+/// An index below the number of columns as it is stored.
+#[allow(clippy::cast_possible_truncation, reason = "a design has at most MOST_COLUMNS columns")]
+fn narrow(column: usize) -> u32 {
+    column as u32
+}
+
+/// The most columns of a sparse design.
+const MOST_COLUMNS: usize = u32::MAX as usize;
 
 impl Sparse {
     /// Takes the three lists of the format; indices must rise within each row.
     ///
     /// # Errors
-    /// No rows or columns, lists that do not fit together, or an entry that is not finite, by row and column.
+    /// No rows or columns, 2³² columns or more, lists that do not fit together, or an entry that is not finite, by row and column.
     pub fn new(
         columns: usize,
         starts: Vec<usize>,
@@ -117,6 +127,9 @@ impl Sparse {
         let rows = starts.len().saturating_sub(1);
         if rows == 0 || columns == 0 {
             return Err(Error::Empty { rows, columns });
+        }
+        if columns > MOST_COLUMNS {
+            return Err(Error::Structure { row: 0, column: columns, need: "fewer than 2^32 columns" });
         }
         length("the list of column indices", indices.len(), values.len())?;
         let ordered = starts.windows(2).position(|pair| pair[0] > pair[1]);
@@ -146,6 +159,7 @@ impl Sparse {
                 }
             }
         }
+        let indices = indices.into_iter().map(narrow).collect();
         Ok(Self { columns, starts, indices, values })
     }
 
@@ -156,7 +170,7 @@ impl Sparse {
             Self { columns: dense.columns, starts: vec![0], indices: Vec::new(), values: Vec::new() };
         for row in dense.values.chunks_exact(dense.columns) {
             for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-                sparse.indices.push(column);
+                sparse.indices.push(narrow(column));
                 sparse.values.push(value);
             }
             sparse.starts.push(sparse.values.len());
@@ -186,21 +200,35 @@ impl Sparse {
         let rows = self.starts.len() - 1;
         let mut values = vec![0.0; rows * self.columns];
         for (row, entries) in values.chunks_exact_mut(self.columns).enumerate() {
-            let (indices, values) = self.row(row);
-            indices.iter().zip(values).for_each(|(&k, value)| entries[k] = *value);
+            self.entries(row).for_each(|(k, value)| entries[k] = value);
         }
         Dense::new(rows, self.columns, values)
     }
 
     /// The same design with each column times a number.
     pub(crate) fn with_scaled_columns(&self, scales: &[f64]) -> Result<Self, Error> {
-        let values = self.indices.iter().zip(&self.values).map(|(&k, value)| scales[k] * value).collect();
-        Self::new(self.columns, self.starts.clone(), self.indices.clone(), values)
+        let mut scaled = self.clone();
+        for row in 0..self.starts.len() - 1 {
+            let values = &mut scaled.values[self.starts[row]..self.starts[row + 1]];
+            for ((column, value), into) in self.entries(row).zip(values) {
+                *into = scales[column] * value;
+                if !into.is_finite() {
+                    return Err(Error::Entry { row, column, value: *into });
+                }
+            }
+        }
+        Ok(scaled)
     }
 
     /// The column indices and values of a row.
-    pub(crate) fn row(&self, row: usize) -> (&[usize], &[f64]) {
+    pub(crate) fn row(&self, row: usize) -> (&[u32], &[f64]) {
         let range = self.starts[row]..self.starts[row + 1];
         (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// The columns of a row with their values.
+    pub(crate) fn entries(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
+        let (indices, values) = self.row(row);
+        indices.iter().map(|&k| k as usize).zip(values.iter().copied())
     }
 }

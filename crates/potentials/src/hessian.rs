@@ -87,8 +87,7 @@ pub(crate) fn visit(design: &Design<'_>, row: usize, mut with: impl FnMut(usize,
             dense.values()[row * d..(row + 1) * d].iter().enumerate().for_each(|(k, &a)| with(k, a));
         }
         Design::Sparse(sparse) => {
-            let (indices, values) = sparse.row(row);
-            indices.iter().zip(values).for_each(|(&k, &a)| with(k, a));
+            sparse.entries(row).for_each(|(k, a)| with(k, a));
         }
     }
 }
@@ -138,10 +137,8 @@ fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
         }
         Design::Sparse(sparse) => {
             for (row, &c) in c.iter().enumerate() {
-                let (indices, values) = sparse.row(row);
-                for (at, (&k, &a)) in indices.iter().zip(values).enumerate() {
-                    let pairs = indices[..=at].iter().zip(values);
-                    pairs.for_each(|(&l, &b)| out[k * d + l] += a * (c * b));
+                for (at, (k, a)) in sparse.entries(row).enumerate() {
+                    sparse.entries(row).take(at + 1).for_each(|(l, b)| out[k * d + l] += a * (c * b));
                 }
             }
         }
@@ -166,8 +163,7 @@ pub(crate) fn row_gram(design: &Design<'_>, scales: &[f64]) -> Vec<f64> {
             for i in 0..n {
                 visit(design, i, |k, a| spread[k] = scales[i] * a);
                 for j in 0..=i {
-                    let (indices, values) = sparse.row(j);
-                    let product: f64 = indices.iter().zip(values).map(|(&k, &a)| a * spread[k]).sum();
+                    let product: f64 = sparse.entries(j).map(|(k, a)| a * spread[k]).sum();
                     out[i * n + j] = scales[j] * product;
                 }
                 visit(design, i, |k, _| spread[k] = 0.0);

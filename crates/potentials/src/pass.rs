@@ -132,7 +132,7 @@ impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W,
                         for (row, c) in coefficients.iter().enumerate() {
                             let (indices, values) = design.row(first + from + row);
                             for (&k, &a) in indices.iter().zip(values) {
-                                add::<S, W, FUSED>(simd, a, c, &mut sums[k]);
+                                add::<S, W, FUSED>(simd, a, c, &mut sums[k as usize]);
                             }
                         }
                     }
@@ -428,7 +428,7 @@ fn update<S: Simd, const W: usize, const R: usize, const FUSED: bool>(
 #[inline(always)]
 fn sparse_product<S: Simd, const V: usize, const FUSED: bool>(
     simd: S,
-    (indices, values): (&[usize], &[f64]),
+    (indices, values): (&[u32], &[f64]),
     packed: &[[f64; V]],
 ) -> [f64; V] {
     let mut product = [0.0; V];
@@ -436,7 +436,7 @@ fn sparse_product<S: Simd, const V: usize, const FUSED: bool>(
         let mut sums = [simd.splat_f64s(0.0); V];
         for (&k, &a) in indices.iter().zip(values) {
             let a = simd.splat_f64s(a);
-            let (x, _) = S::as_simd_f64s(&packed[k]);
+            let (x, _) = S::as_simd_f64s(&packed[k as usize]);
             sums.iter_mut().zip(x).for_each(|(sum, x)| *sum = simd.mul_add_f64s(a, *x, *sum));
         }
         let (into, _) = S::as_mut_simd_f64s(&mut product);
@@ -444,7 +444,7 @@ fn sparse_product<S: Simd, const V: usize, const FUSED: bool>(
     } else {
         for (&k, &a) in indices.iter().zip(values) {
             for j in 0..V {
-                product[j] = fma::<FUSED>(a, packed[k][j], product[j]);
+                product[j] = fma::<FUSED>(a, packed[k as usize][j], product[j]);
             }
         }
     }

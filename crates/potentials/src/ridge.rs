@@ -219,10 +219,7 @@ impl<'a, F: Family> Ridge<'a, F> {
                 let d = point.len();
                 dense.values()[row * d..(row + 1) * d].iter().zip(point).map(|(a, x)| a * x).sum()
             }
-            Design::Sparse(sparse) => {
-                let (indices, values) = sparse.row(row);
-                indices.iter().zip(values).map(|(&k, a)| a * point[k]).sum()
-            }
+            Design::Sparse(sparse) => sparse.entries(row).map(|(k, a)| a * point[k]).sum(),
         };
         product + self.offset(row)
     }
