@@ -101,9 +101,11 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
         .light_line_style(RGBColor(238, 238, 238))
         .bold_line_style(RGBColor(205, 205, 205))
         .draw()?;
-    // Lines are drawn one over the other, the first the widest and every other one dashed, so that two that coincide are both seen.
-    // Markers show where values were computed.
-    for (at, (line, colour)) in lines.into_iter().zip(COLOURS.iter().cycle()).enumerate() {
+    // Lines are drawn one over the other, solid ones first, the first the widest, and upon them every other one dashed, so that two that coincide
+    // are both seen. Markers show where values were computed.
+    let (dashed, solid): (Vec<_>, Vec<_>) =
+        lines.iter().zip(COLOURS.iter().cycle()).enumerate().partition(|(at, _)| is_dashed(*at));
+    for (at, (line, colour)) in solid.into_iter().chain(dashed) {
         let width = width(at);
         let style = colour.stroke_width(width);
         if is_dashed(at) {
@@ -111,8 +113,7 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
         } else {
             chart.draw_series(LineSeries::new(line.iter().copied(), style))?;
         }
-        chart
-            .draw_series(line.into_iter().map(|point| Circle::new(point, width / 2 + 2, colour.filled())))?;
+        chart.draw_series(line.iter().map(|point| Circle::new(*point, width / 2 + 2, colour.filled())))?;
     }
     Ok(())
 }
@@ -265,5 +266,8 @@ mod tests {
             svg.lines().filter(|line| line.contains("<polyline") && line.contains(colour)).count()
         };
         assert!(pieces("#CC79A7") > 10 && pieces("#787878") <= 2, "{svg}");
+        // The third is dashed too, and lies upon the fourth, which is not.
+        let first = |stroke: &str| svg.find(&format!("stroke={stroke}")).unwrap();
+        assert!(first(r##""#000000" stroke-width="2""##) > first(r##""#787878" stroke-width="3""##), "{svg}");
     }
 }
