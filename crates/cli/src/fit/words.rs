@@ -103,15 +103,15 @@ impl Words<'_> {
         let columns = self.list(columns);
         match kind {
             SeparationKind::Complete => format!(
-                "complete separation: a combination of {columns} tells the two responses apart in all {rows} rows"
+                "complete separation: a combination, chiefly of {columns}, tells the two responses apart in all {rows} rows"
             ),
             SeparationKind::QuasiComplete => format!(
-                "quasi-complete separation: a combination of {columns} tells the two responses apart in {separated} of {rows} rows, the \
+                "quasi-complete separation: a combination, chiefly of {columns}, tells the two responses apart in {separated} of {rows} rows, the \
                  others lie on the border"
             ),
             SeparationKind::ConstantResponse => {
                 format!(
-                    "all {rows} responses are equal, so that a combination of {columns} fits better the larger it is"
+                    "all {rows} responses are equal, so that a combination, chiefly of {columns}, fits better the larger it is"
                 )
             }
         }
