@@ -116,6 +116,22 @@ fn no_faster_decay_follows_than_that_of_the_line_before() {
 }
 
 #[test]
+fn slips_of_constants_leave_no_decay_or_too_little_noise() {
+    for kappa in [1.0_f64, 2.0, 10.0, 1e3] {
+        let part = |factor: f64| 1.0 / (factor * (kappa * kappa + 10.0));
+        // Errors of up to 1/(10κ² + 100) take more than there is of the rate; those below 1/(80κ² + 800) leave 1/(40κ² + 400).
+        assert!(part(20.0) - part(10.0) < 0.0 && part(20.0) - part(80.0) >= part(40.0));
+        // What shrinks squares by this factor shrinks norms by its root, which is nearer to 1.
+        let of_squares = 1.0 - 0.1 * part(10.0);
+        assert!(of_squares.sqrt() > of_squares && of_squares.sqrt() <= 1.0 - 0.1 * part(20.0));
+    }
+    // Three equal terms, the noise's square 2ξη: (x + y + z)² = 3(x² + y² + z²) needs 6ξη for the noise, and 3ξη is too little.
+    let noise = 2.0 * 4.0 * 0.25_f64;
+    let (whole, others) = ((3.0 * noise.sqrt()).powi(2), 3.0 * (noise + noise));
+    assert!(whole <= (others + 6.0 * 4.0 * 0.25) * (1.0 + 1e-15) && whole > others + 3.0 * 4.0 * 0.25);
+}
+
+#[test]
 fn the_two_integrations_by_parts_hold_on_a_law_that_is_not_normal() {
     // U = m θ²/2 + log(1 + e^(3θ)), skewed, with m = 1/2 and L = m + 9/4; moments by sums, which converge fast for such a law.
     let m = 0.5;
