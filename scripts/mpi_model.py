@@ -96,13 +96,18 @@ def drawn(rows):
             _, y = place(1, tenth / 10)
             lines.append(f'<line x1="{x0}" y1="{y:.1f}" x2="{x0 + across}" y2="{y:.1f}" stroke="#ddd"/>')
             lines.append(f'<text x="{x0 - 6}" y="{y + 4:.1f}" text-anchor="end">{tenth / 10:.1f}</text>')
-        lines.append(f'<text x="{x0 + across / 2}" y="{top + down + 30}" text-anchor="middle">processes (efficiency above)</text>')
-        for colour, found in zip(colours, series.values()):
+        lines.append(f'<text x="{x0 + across / 2}" y="{top + down + 30}" text-anchor="middle">processes</text>')
+        x, y = x0 - 36, top + down / 2
+        lines.append(f'<text x="{x}" y="{y}" text-anchor="middle" transform="rotate(-90 {x} {y})">efficiency</text>')
+        for at, (colour, found) in enumerate(zip(colours, series.values())):
+            # What is assumed is dashed: where it falls on what was measured both are seen.
+            dashes = ' stroke-dasharray="6 5"' if at > 1 else ""
             points = " ".join("{:.1f},{:.1f}".format(*place(r["processes"], float(r[key]))) for r in found)
-            lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
+            lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dashes}/>')
     for at, (colour, (line, n, d, _)) in enumerate(zip(colours, series)):
         x, y = left + (at % 2) * 400, height - 26 + 16 * (at // 2)
-        lines.append(f'<line x1="{x}" y1="{y - 4}" x2="{x + 22}" y2="{y - 4}" stroke="{colour}" stroke-width="2"/>')
+        dashes = ' stroke-dasharray="6 5"' if at > 1 else ""
+        lines.append(f'<line x1="{x}" y1="{y - 4}" x2="{x + 22}" y2="{y - 4}" stroke="{colour}" stroke-width="2"{dashes}/>')
         lines.append(f'<text x="{x + 28}" y="{y}">{line}, n = {n:.0e}, d = {d}</text>')
     return "\n".join([*lines, "</svg>"]) + "\n"
 

@@ -47,7 +47,7 @@ pub fn svg(title: &str, panels: &[(String, Outcome)], level: f64) -> Result<Stri
         at += 7.0 * name.len() as f64;
     }
     let words = format!(
-        "and five functions of single coefficients (grey); band: all of a line is in it but for {level:.1e}"
+        "and five functions of the coefficients (grey); band: all of a line is in it but for {level:.1e}"
     );
     text(&mut svg, [at, 46.0], "start", 12, "#444", &words);
     for (k, (name, outcome)) in panels.iter().enumerate() {
