@@ -186,14 +186,6 @@ def dense_over_sparse(design):
     return {count: found[group, f"dense, {count} chains"] / found[group, f"sparse 1 %, {count} chains"] for count in counts}
 
 
-def sparse_slopes():
-    """What the slopes of 8 chains on 10,000 rows are of the sparse integral: a share, and how it comes about."""
-    found = bench("potentials")
-    each = found["mean slope of 1000 segments", "logistic, together"] / 1000
-    slopes, whole = 8 * 10_000 * each, found["line integral, 10000 x 200", "sparse 1 %, 8 chains"]
-    return f"{100 * slopes / whole:.0f} %", f"{digits(each)} ns each: {slopes / 1e6:.2f} of {whole / 1e6:.2f} ms"
-
-
 def two_threads():
     found = bench("potentials")
     parts = []
@@ -236,8 +228,6 @@ VALUES = {
     "chain-among-eight-last": lambda: among_eight("threads, 10000 x 200", ", 1 threads"),
     "sparse-wide": lambda: digits(dense_over_sparse("2000 x 2000")[1]),
     "sparse-narrow": lambda: between(dense_over_sparse("10000 x 200").values(), "{:.1f}"),
-    "sparse-slopes-share": lambda: sparse_slopes()[0],
-    "sparse-slopes": lambda: sparse_slopes()[1],
     "two-threads": two_threads,
     "store-share": store_share,
     "store-rounds": lambda: str(len(store_ratios())),
