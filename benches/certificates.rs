@@ -32,7 +32,9 @@ fn certificates(c: &mut Criterion) {
     ] {
         let good = found(10.0, process);
         group.bench_function(format!("check alone, {name}"), |b| {
-            b.iter(|| Certificate::check(black_box(good.setting()), good.s(), good.tau(), good.speed()));
+            b.iter(|| {
+                Certificate::check(black_box(good.setting()), good.s(), good.tau(), good.speed())
+            });
         });
     }
     let problem = Problem::new(0.1, 1.0, 100, 0.2, LineIntegral::Exact).expect("valid problem");

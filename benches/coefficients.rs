@@ -1,13 +1,15 @@
 //! The coefficients of one step: our stable forms beside the printed ones, in the same run.
 //!
-//! "printed" is the paper's formulas and a plain 3x3 Cholesky factorisation, what a straightforward program computes.
+//! "printed" is the paper's formulas and a plain 3x3 Cholesky factorisation, what a straightforward
+//! program computes.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ridgewalk::coefficients::{Coefficients, Parameters, printed};
 
-/// The plain factorisation that goes with the printed formulas; NaN where they are no longer positive definite.
+/// The plain factorisation that goes with the printed formulas; NaN where they are no longer
+/// positive definite.
 fn plain_cholesky([s11, s12, s13, s22, s23, s33]: [f64; 6]) -> [f64; 6] {
     let l11 = s11.sqrt();
     let (l21, l31) = (s12 / l11, s13 / l11);

@@ -1,5 +1,5 @@
-//! Summaries of many parameters, and their parts; streaming moments. The limit to compare with is sorting alone: the
-//! only part of a summary that grows faster than the draws.
+//! Summaries of many parameters, and their parts; streaming moments. The limit to compare with is
+//! sorting alone: the only part of a summary that grows faster than the draws.
 
 use std::hint::black_box;
 
@@ -42,20 +42,25 @@ fn diagnostics(c: &mut Criterion) {
     let mut group = c.benchmark_group("diagnostics");
     group.sample_size(20);
     group.bench_function("200 summaries/8x1000", |b| {
-        b.iter(|| summaries_of_table(black_box(&borrowed), PARAMETERS).expect("well-shaped chains"));
+        b.iter(|| {
+            summaries_of_table(black_box(&borrowed), PARAMETERS).expect("well-shaped chains")
+        });
     });
     let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("pool");
     group.bench_function("200 summaries, 1 thread/8x1000", |b| {
         b.iter(|| {
-            single
-                .install(|| summaries_of_table(black_box(&borrowed), PARAMETERS).expect("well-shaped chains"))
+            single.install(|| {
+                summaries_of_table(black_box(&borrowed), PARAMETERS).expect("well-shaped chains")
+            })
         });
     });
     group.bench_function("summary/8x1000", |b| b.iter(|| workspace.summary(black_box(&chains))));
     group.bench_function("summary, fresh workspace/8x1000", |b| {
         b.iter(|| Workspace::new().summary(black_box(&chains)));
     });
-    group.bench_function("ess of the mean/8x1000", |b| b.iter(|| workspace.ess_mean(black_box(&chains))));
+    group.bench_function("ess of the mean/8x1000", |b| {
+        b.iter(|| workspace.ess_mean(black_box(&chains)))
+    });
     group.bench_function("rhat/8x1000", |b| b.iter(|| workspace.rhat(black_box(&chains))));
     group.bench_function("sorting alone/8x1000", |b| {
         let mut sorted = pooled.clone();
@@ -69,7 +74,9 @@ fn diagnostics(c: &mut Criterion) {
     let mut moments = Moments::new(PARAMETERS);
     group.bench_function("moments, one draw/200", |b| b.iter(|| moments.push(black_box(draw))));
     let mut covariance = Covariance::new(PARAMETERS);
-    group.bench_function("covariance, one draw/200", |b| b.iter(|| covariance.push(black_box(draw))));
+    group.bench_function("covariance, one draw/200", |b| {
+        b.iter(|| covariance.push(black_box(draw)))
+    });
     group.finish();
 }
 

@@ -1,8 +1,9 @@
-//! Line integrals: the fused pass beside the matrix products it replaces, one chain beside eight, sparse beside dense, one thread
-//! beside two; and what families give for a row, one by one and in lists.
+//! Line integrals: the fused pass beside the matrix products it replaces, one chain beside eight,
+//! sparse beside dense, one thread beside two; and what families give for a row, one by one and in
+//! lists.
 //!
-//! "two products" is what any implementation by matrix products pays before it has looked at a single likelihood: A [θ p] and Aᵀ c
-//! for all chains, by faer on one thread.
+//! "two products" is what any implementation by matrix products pays before it has looked at a
+//! single likelihood: A [θ p] and Aᵀ c for all chains, by faer on one thread.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,17 +17,20 @@ use ridgewalk::potentials::families::{
 };
 use ridgewalk::potentials::{Dense, LineIntegral, Prior, Ridge, Scratch, Sparse};
 
-/// Numbers between −scale and scale by a linear congruential generator: seeded, and without a dependency.
+/// Numbers between −scale and scale by a linear congruential generator: seeded, and without a
+/// dependency.
 fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
     let mut state = seed;
     let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         scale * (2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0)
     };
     std::iter::repeat_with(next).take(count).collect()
 }
 
-/// A logistic model as dense, as sparse with 1 % of the entries, and as the bare entries; and numbers for 32 chains.
+/// A logistic model as dense, as sparse with 1 % of the entries, and as the bare entries; and
+/// numbers for 32 chains.
 struct Case {
     rows: usize,
     columns: usize,
@@ -41,7 +45,8 @@ struct Case {
 
 impl Case {
     fn new(rows: usize, columns: usize) -> Self {
-        // Rows of about unit length, so that linear predictors and their steps are of the size they have in use.
+        // Rows of about unit length, so that linear predictors and their steps are of the size they
+        // have in use.
         let values = numbers(1, rows * columns, (3.0 / columns as f64).sqrt());
         let thin: Vec<f64> = numbers(2, rows * columns, 1.0)
             .iter()
@@ -85,14 +90,16 @@ impl Case {
         let both = MatRef::from_column_major_slice(both, columns, 2 * chains);
         let into = MatMut::from_column_major_slice_mut(predictors, rows, 2 * chains);
         matmul(into, Accum::Replace, design, both, 1.0, Par::Seq);
-        let coefficients = MatRef::from_column_major_slice(&predictors[..rows * chains], rows, chains);
+        let coefficients =
+            MatRef::from_column_major_slice(&predictors[..rows * chains], rows, chains);
         let into = MatMut::from_column_major_slice_mut(sums, columns, chains);
         matmul(into, Accum::Replace, design.transpose(), coefficients, 1.0, Par::Seq);
         black_box(sums);
     }
 }
 
-/// The fastest call of each sample counts for all of it: on shared cores the others measure who else is there.
+/// The fastest call of each sample counts for all of it: on shared cores the others measure who
+/// else is there.
 fn fastest<T>(b: &mut Bencher<'_, WallTime>, mut call: impl FnMut() -> T) {
     b.iter_custom(|calls| {
         let time = |_| {
@@ -111,7 +118,10 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 
 fn group<'a>(c: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
     let mut group = c.benchmark_group(name);
-    group.sample_size(20).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(4));
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(4));
     group
 }
 
@@ -131,7 +141,8 @@ fn line_integrals(c: &mut Criterion) {
                 fastest(b, || one.install(|| case.gradient(chains)));
             });
             let range = ..chains * columns;
-            let both: Vec<f64> = case.positions[range].iter().chain(&case.momenta[range]).copied().collect();
+            let both: Vec<f64> =
+                case.positions[range].iter().chain(&case.momenta[range]).copied().collect();
             let mut predictors = vec![0.0; 2 * rows * chains];
             let mut sums = vec![0.0; columns * chains];
             group.bench_function(format!("two products, {chains} chains"), |b| {
@@ -156,7 +167,8 @@ fn threads(c: &mut Criterion) {
     group.finish();
 }
 
-/// Means of slopes, slopes and values of every family: one by one by the functions of the standard library, and in lists.
+/// Means of slopes, slopes and values of every family: one by one by the functions of the standard
+/// library, and in lists.
 fn rows(c: &mut Criterion) {
     let families: [(&dyn Family, f64); 6] = [
         (&Logistic, 1.0),

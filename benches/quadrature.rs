@@ -17,7 +17,9 @@ fn gradient(t: f64, value: &mut [f64]) {
 fn line_rule(c: &mut Criterion) {
     let mut group = c.benchmark_group("quadrature");
     for nodes in [4, 16, 64] {
-        group.bench_function(format!("new/{nodes}"), |b| b.iter(|| LineRule::new(black_box(nodes), 0.1)));
+        group.bench_function(format!("new/{nodes}"), |b| {
+            b.iter(|| LineRule::new(black_box(nodes), 0.1))
+        });
     }
     let rule = LineRule::new(4, 0.1).expect("valid rule");
     let mut scratch = Vec::new();

@@ -1,7 +1,9 @@
-//! Steps of the sampler: a whole step beside the line integral in it, and normals beside the bare generator.
+//! Steps of the sampler: a whole step beside the line integral in it, and normals beside the bare
+//! generator.
 //!
-//! "line integral" and "step" take 8 chains of 200 coordinates on 10,000 rows; "the rest" is the same step on a potential that costs
-//! nothing: noise, updates and bookkeeping. "Cheap steps" are those of 8 chains on targets where the noise counts.
+//! "line integral" and "step" take 8 chains of 200 coordinates on 10,000 rows; "the rest" is the
+//! same step on a potential that costs nothing: noise, updates and bookkeeping. "Cheap steps" are
+//! those of 8 chains on targets where the noise counts.
 
 use std::hint::black_box;
 
@@ -15,11 +17,13 @@ const ROWS: usize = 10_000;
 const COLUMNS: usize = 200;
 const CHAINS: usize = 8;
 
-/// Numbers between −scale and scale by a linear congruential generator: seeded, and without a dependency.
+/// Numbers between −scale and scale by a linear congruential generator: seeded, and without a
+/// dependency.
 fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
     let mut state = seed;
     let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         scale * (2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0)
     };
     std::iter::repeat_with(next).take(count).collect()
@@ -50,7 +54,12 @@ impl LineIntegral for Free {
         Ok(())
     }
 
-    fn gradients(&self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
+    fn gradients(
+        &self,
+        positions: &[f64],
+        gradients: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<(), Error> {
         gradients.copy_from_slice(positions);
         Ok(())
     }
@@ -61,9 +70,11 @@ fn steps(c: &mut Criterion) {
     group.sample_size(20);
     let responses: Vec<f64> = (0..ROWS).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let design = Dense::new(ROWS, COLUMNS, numbers(1, ROWS * COLUMNS, 0.12)).expect("finite");
-    let model = Ridge::new(design, Logistic, &responses, Prior::centred(COLUMNS, 2.5).expect("a scale"));
+    let model =
+        Ridge::new(design, Logistic, &responses, Prior::centred(COLUMNS, 2.5).expect("a scale"));
     let model = model.expect("a model");
-    let (positions, momenta) = (numbers(2, CHAINS * COLUMNS, 0.2), numbers(3, CHAINS * COLUMNS, 0.05));
+    let (positions, momenta) =
+        (numbers(2, CHAINS * COLUMNS, 0.2), numbers(3, CHAINS * COLUMNS, 0.05));
     let mut out = vec![0.0; CHAINS * COLUMNS];
     let mut scratch = Scratch::default();
     group.bench_function("line integral", |b| {
@@ -74,8 +85,11 @@ fn steps(c: &mut Criterion) {
     let symmetric = Symmetric::new(parameters, 400.0).expect("a kernel");
     let starts = vec![0.0; CHAINS * COLUMNS];
     for kernel in [&third_order as &dyn Kernel, &symmetric] {
-        for (what, potential) in [("step", &model as &(dyn LineIntegral + Sync)), ("the rest", &Free)] {
-            let ensemble = Ensemble::new(potential, 1, &starts, 400.0).and_then(|e| e.with_width(CHAINS));
+        for (what, potential) in
+            [("step", &model as &(dyn LineIntegral + Sync)), ("the rest", &Free)]
+        {
+            let ensemble =
+                Ensemble::new(potential, 1, &starts, 400.0).and_then(|e| e.with_width(CHAINS));
             let mut ensemble = ensemble.expect("chains");
             group.bench_function(format!("{}, {what}", kernel.name()), |b| {
                 b.iter(|| ensemble.advance(kernel, 1));
@@ -135,7 +149,8 @@ fn cheap_steps(c: &mut Criterion) {
         let ensemble = Ensemble::new(potential, 1, &vec![0.0; CHAINS * d], 100.0);
         let mut ensemble = ensemble.and_then(|e| e.with_width(CHAINS)).expect("chains");
         group.bench_function(format!("{name}, step"), |b| b.iter(|| ensemble.advance(&kernel, 1)));
-        let mut streams: Vec<Stream> = (0..CHAINS as u64).map(|chain| Stream::new(1, chain)).collect();
+        let mut streams: Vec<Stream> =
+            (0..CHAINS as u64).map(|chain| Stream::new(1, chain)).collect();
         let mut normals = vec![0.0; kernel.normals() * d];
         group.bench_function(format!("{name}, its noise"), |b| {
             b.iter(|| {

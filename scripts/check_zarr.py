@@ -57,7 +57,8 @@ class Check:
 
     def near(self, key, name, got, need, scale, tolerance):
         if got is None:
-            # Not finite is null; the diagnostics of both say so, or ours are stricter: see docs/diagnostics.md.
+            # Not finite is null; the diagnostics of both say so, or ours are stricter: see
+            # docs/diagnostics.md.
             self.that(not math.isfinite(need), f"{name}: {key} is null, ArviZ has {need}")
             return
         error = abs(got - need) / scale

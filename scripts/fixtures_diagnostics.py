@@ -73,7 +73,8 @@ def cases():
     yield "scales", rounded(ar1(rng(18), 4, 300, 0.3) * numpy.array([[1.0], [1.0], [1.0], [4.0]]))
     yield "far_from_zero", rounded(1e5 + ar1(rng(19), 4, 300, 0.3), 13)
     yield "rounding_641", rounded(ar1(rng(20), 1, 641, 0.3))
-    # The 95 % quantile lies among equal draws of 1.7, and 1.7 w + 1.7 (1 - w) rounds to less: ArviZ counts none of them as at or below it.
+    # The 95 % quantile lies among equal draws of 1.7, and 1.7 w + 1.7 (1 - w) rounds to less: ArviZ
+    # counts none of them as at or below it.
     yield "ties_rounding", rng(21).choice([0.4, 1.7, 2.5], (4, 52), p=[0.7, 0.27, 0.03])
 
 

@@ -49,7 +49,8 @@ def coefficients(gamma, xi, eta):
         "mu31": -flow[R, KICK] / eta, "mu32": p_in[2], "mu33": r_in[2],
     }
     assert abs(flow[THETA, KICK] / eta - eta / 2) < mpf(10) ** -100 * eta
-    # One Brownian motion drives both copies of r: Van Loan's block matrix for the covariance integral.
+    # One Brownian motion drives both copies of r: Van Loan's block matrix for the covariance
+    # integral.
     noise = matrix(6, 6)
     for i in (R, R_HAT):
         for j in (R, R_HAT):

@@ -63,7 +63,8 @@ def terms(gamma, xi, eta, v):
     else:
         c, s = cosh(w * eta), sinh(w * eta) / w
     decay = exp(-xi * eta / 2)
-    # A zero of sin(w t) is no cancellation of two terms but of the sine itself: its argument is known to a relative rounding.
+    # A zero of sin(w t) is no cancellation of two terms but of the sine itself: its argument is
+    # known to a relative rounding.
     phase = decay * min(gamma * eta, gamma / w if square > 0 else gamma * eta)
     mixed = decay * max(c, xi / 2 * s, min(w * eta, 1) if square > 0 else 0)
     return {

@@ -1,5 +1,5 @@
-//! What bounds a step on a machine: the matrix products in it made by a library, one reading of the design, the step's random numbers, and
-//! the slopes of its rows.
+//! What bounds a step on a machine: the matrix products in it made by a library, one reading of the
+//! design, the step's random numbers, and the slopes of its rows.
 
 use std::hint::black_box;
 
@@ -15,12 +15,14 @@ use ridgewalk::potentials::{Dense, Prior, Ridge, Sparse};
 
 use crate::Failure;
 
-/// Numbers between −scale and scale by a linear congruential generator: seeded, and fast for designs of hundreds of megabytes.
+/// Numbers between −scale and scale by a linear congruential generator: seeded, and fast for
+/// designs of hundreds of megabytes.
 #[must_use]
 pub fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
     let mut state = seed;
     let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         scale * (2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0)
     };
     std::iter::repeat_with(next).take(count).collect()
@@ -42,7 +44,8 @@ pub enum Entries {
     },
 }
 
-/// A logistic regression with rows of about unit length, so that predictors and their steps are of the size they have in use.
+/// A logistic regression with rows of about unit length, so that predictors and their steps are of
+/// the size they have in use.
 #[derive(Debug, Clone)]
 pub struct Shape {
     /// The number of rows.
@@ -67,7 +70,8 @@ impl Shape {
     pub fn sparse(rows: usize, columns: usize, share: f64) -> Self {
         let scale = (3.0 / (share * columns as f64)).sqrt().min(2.0);
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        // Gaps between entries are geometric, so that the time this takes is that of the entries there are.
+        // Gaps between entries are geometric, so that the time this takes is that of the entries
+        // there are.
         let gaps = |u: f64| ((0.5 * (u + 1.0)).max(1e-300).ln() / (-share).ln_1p()).min(1e15);
         let mut sizes = numbers(2, 2 * (rows * columns / 50).max(1000), 1.0).into_iter().cycle();
         let mut place = 0.0;
@@ -108,11 +112,15 @@ impl Shape {
     pub fn model(&self) -> Result<Ridge<'_, Logistic>, Failure> {
         let prior = Prior::centred(self.columns, 2.5)?;
         Ok(match &self.entries {
-            Entries::Dense(values) => {
-                Ridge::new(Dense::new(self.rows, self.columns, values)?, Logistic, &self.responses, prior)?
-            }
+            Entries::Dense(values) => Ridge::new(
+                Dense::new(self.rows, self.columns, values)?,
+                Logistic,
+                &self.responses,
+                prior,
+            )?,
             Entries::Sparse { starts, indices, values } => {
-                let design = Sparse::new(self.columns, starts.clone(), indices.clone(), values.clone())?;
+                let design =
+                    Sparse::new(self.columns, starts.clone(), indices.clone(), values.clone())?;
                 Ridge::new(design, Logistic, &self.responses, prior)?
             }
         })
@@ -153,7 +161,8 @@ impl<'a> Ceilings<'a> {
         }
     }
 
-    /// A [θ p] and Aᵀ c for all chains, by faer, with chains lying as faer likes them best: columns for a dense design, rows for a sparse one.
+    /// A [θ p] and Aᵀ c for all chains, by faer, with chains lying as faer likes them best: columns
+    /// for a dense design, rows for a sparse one.
     pub fn products(&mut self) {
         let Shape { rows, columns, .. } = *self.shape;
         let chains = self.chains;
@@ -161,19 +170,27 @@ impl<'a> Ceilings<'a> {
             Entries::Dense(values) => {
                 let design = MatRef::from_row_major_slice(values, rows, columns);
                 let both = MatRef::from_column_major_slice(&self.both, columns, 2 * chains);
-                let into = MatMut::from_column_major_slice_mut(&mut self.predictors, rows, 2 * chains);
+                let into =
+                    MatMut::from_column_major_slice_mut(&mut self.predictors, rows, 2 * chains);
                 matmul(into, Accum::Replace, design, both, 1.0, Par::Seq);
-                let slopes = MatRef::from_column_major_slice(&self.predictors[..rows * chains], rows, chains);
+                let slopes = MatRef::from_column_major_slice(
+                    &self.predictors[..rows * chains],
+                    rows,
+                    chains,
+                );
                 let into = MatMut::from_column_major_slice_mut(&mut self.sums, columns, chains);
                 matmul(into, Accum::Replace, design.transpose(), slopes, 1.0, Par::Seq);
             }
             Entries::Sparse { starts, indices, values } => {
-                let structure = SymbolicSparseRowMatRef::new_checked(rows, columns, starts, None, indices);
+                let structure =
+                    SymbolicSparseRowMatRef::new_checked(rows, columns, starts, None, indices);
                 let design = SparseRowMatRef::new(structure, values);
                 let both = MatRef::from_column_major_slice(&self.both, columns, 2 * chains);
-                let into = MatMut::from_column_major_slice_mut(&mut self.predictors, rows, 2 * chains);
+                let into =
+                    MatMut::from_column_major_slice_mut(&mut self.predictors, rows, 2 * chains);
                 sparse_dense_matmul(into, Accum::Replace, design, both, 1.0, Par::Seq);
-                let slopes = MatRef::from_row_major_slice(&self.predictors[..rows * chains], chains, rows);
+                let slopes =
+                    MatRef::from_row_major_slice(&self.predictors[..rows * chains], chains, rows);
                 let into = MatMut::from_row_major_slice_mut(&mut self.sums, chains, columns);
                 dense_sparse_matmul(into, Accum::Replace, slopes, design, 1.0, Par::Seq);
             }
@@ -200,16 +217,23 @@ impl<'a> Ceilings<'a> {
         black_box(&self.normals);
     }
 
-    /// The mean slopes of all rows and chains, given the predictors, as the family computes them in lists.
+    /// The mean slopes of all rows and chains, given the predictors, as the family computes them in
+    /// lists.
     pub fn slopes(&mut self) {
         let rows = self.shape.rows;
         for chain in 0..self.chains {
-            let (s, t) = self.predictors[2 * chain * rows..2 * (chain + 1) * rows].split_at_mut(rows);
+            let (s, t) =
+                self.predictors[2 * chain * rows..2 * (chain + 1) * rows].split_at_mut(rows);
             for from in (0..rows).step_by(96) {
                 let range = from..(from + 96).min(rows);
                 let mut slopes = [0.0; 96];
                 let slopes = &mut slopes[..range.len()];
-                Logistic.mean_slopes(&s[range.clone()], &t[range.clone()], &self.observations[range], slopes);
+                Logistic.mean_slopes(
+                    &s[range.clone()],
+                    &t[range.clone()],
+                    &self.observations[range],
+                    slopes,
+                );
                 black_box(slopes);
             }
         }

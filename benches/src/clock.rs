@@ -1,4 +1,5 @@
-//! Time that a thread computed: on a machine with other work on it, the wall's clock would count that too.
+//! Time that a thread computed: on a machine with other work on it, the wall's clock would count
+//! that too.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 

@@ -1,4 +1,5 @@
-//! One sampler on one target in a process of its own, rows of many such runs, and the files that they are kept in.
+//! One sampler on one target in a process of its own, rows of many such runs, and the files that
+//! they are kept in.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,9 @@ impl Sampler {
     #[must_use]
     pub fn size(self, plan: Plan) -> [u64; 2] {
         match self {
-            Self::Ridgewalk | Self::Adjusted | Self::Kernel(_) => [rivals::CHAINS as u64, plan.draws],
+            Self::Ridgewalk | Self::Adjusted | Self::Kernel(_) => {
+                [rivals::CHAINS as u64, plan.draws]
+            }
             Self::NutsRs(_) | Self::MiniMcmc { .. } => [plan.peer_chains, plan.peer_draws],
         }
     }
@@ -92,7 +95,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// That of a target: where a gradient takes milliseconds, one seed, and half the draws for packages.
+    /// That of a target: where a gradient takes milliseconds, one seed, and half the draws for
+    /// packages.
     #[must_use]
     pub fn of(target: &str) -> Self {
         let usual = Self {
@@ -155,8 +159,10 @@ impl Visit for Child<'_> {
             Sampler::NutsRs(setting) => peers::run(problem, setting, chains, draws, self.seed)?,
             Sampler::MiniMcmc { .. } => return Err("mini-mcmc has a program of its own".into()),
             Sampler::Kernel(kernel) => {
-                let found =
-                    self.best.iter().find(|best| (&*best.target, best.kernel) == (self.target, kernel));
+                let found = self
+                    .best
+                    .iter()
+                    .find(|best| (&*best.target, best.kernel) == (self.target, kernel));
                 let best = found.ok_or("no parameters: `compare --tune` finds them")?;
                 best.run(problem, draws, self.seed)?
             }
@@ -166,7 +172,12 @@ impl Visit for Child<'_> {
 }
 
 /// Ridgewalk, as a user has it, with another tolerance of the bias if one is given.
-fn ours<P: Problem>(problem: &P, tolerance: Option<f64>, length: u64, seed: u64) -> Result<Run, Failure> {
+fn ours<P: Problem>(
+    problem: &P,
+    tolerance: Option<f64>,
+    length: u64,
+    seed: u64,
+) -> Result<Run, Failure> {
     let watch = Stopwatch::start();
     let mut question = WarmUp::new(problem.target()).seed(seed);
     if let Some(tolerance) = tolerance {
@@ -268,8 +279,9 @@ impl Row {
         let reference = gallery::reference(target).map_err(|error| error.to_string())?;
         let (result, note) = match &runs {
             Ok(runs) => {
-                let figures =
-                    std::array::from_fn(|k| median(runs.iter().map(|run| figures(run)[k]).collect()));
+                let figures = std::array::from_fn(|k| {
+                    median(runs.iter().map(|run| figures(run)[k]).collect())
+                });
                 let bias = Bias::of(runs, &reference);
                 let Bias { largest: [mean, sd], noise: [mean_noise, sd_noise], .. } = bias;
                 let outcome = Outcome {
@@ -279,7 +291,9 @@ impl Row {
                 };
                 (Some(outcome), runs.first().map_or(String::new(), |run| run.note.clone()))
             }
-            Err(error) => (None, format!("not run: {}", error.to_string().replace([',', '\n'], ";"))),
+            Err(error) => {
+                (None, format!("not run: {}", error.to_string().replace([',', '\n'], ";")))
+            }
         };
         Ok(Self { target: target.into(), sampler, size: [chains, draws, plan.seeds], result, note })
     }
@@ -290,7 +304,8 @@ impl Row {
         let name = cells.get(1)?.replace(';', ",");
         let sampler = Sampler::all().into_iter().find(|sampler| sampler.name() == name)?;
         let count = |k: usize| cells.get(k)?.parse::<u64>().ok();
-        let number = |k: usize| cells.get(k).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or(f64::NAN);
+        let number =
+            |k: usize| cells.get(k).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or(f64::NAN);
         let after = 5 + COLUMNS.len();
         let within = cells.get(after + 7)?.parse::<bool>().ok();
         let result = within.map(|within| Outcome {
@@ -300,7 +315,10 @@ impl Row {
         });
         let note = (*cells.get(after + 8)?).to_string();
         let size = [count(2)?, count(3)?, count(4)?];
-        Some((Self { target: (*cells.first()?).into(), sampler, size, result, note }, number(after)))
+        Some((
+            Self { target: (*cells.first()?).into(), sampler, size, result, note },
+            number(after),
+        ))
     }
 
     /// A figure, if it was run.
@@ -354,7 +372,8 @@ impl Table {
     pub fn read(text: &str) -> Result<Vec<Self>, Failure> {
         let mut tables: Vec<Self> = Vec::new();
         for line in text.lines().skip(1) {
-            let (row, loaded) = Row::parse(line).ok_or_else(|| format!("not a line of results: `{line}`"))?;
+            let (row, loaded) =
+                Row::parse(line).ok_or_else(|| format!("not a line of results: `{line}`"))?;
             match tables.last_mut().filter(|table| table.target == row.target) {
                 Some(table) => table.rows.push(row),
                 None => tables.push(Self { target: row.target.clone(), rows: vec![row], loaded }),
@@ -382,8 +401,8 @@ impl Table {
         cells.join(",") + "\n"
     }
 
-    /// compare.csv with these rows in place of those that it has of the same target and samplers. If ours is not among them, rows are compared
-    /// with the one that it has.
+    /// compare.csv with these rows in place of those that it has of the same target and samplers.
+    /// If ours is not among them, rows are compared with the one that it has.
     ///
     /// # Errors
     /// For a line of it that is not as written here.
@@ -391,7 +410,8 @@ impl Table {
         let new = self.rows.clone();
         let others = Self::read(old)?.into_iter().filter(|table| table.target == self.target);
         let missing = others.flat_map(|table| table.rows);
-        self.rows.extend(missing.filter(|row| new.iter().all(|found| found.sampler != row.sampler)));
+        self.rows
+            .extend(missing.filter(|row| new.iter().all(|found| found.sampler != row.sampler)));
         let lines: Vec<(String, String)> =
             new.iter().map(|row| (key(&row.target, row.sampler), self.line(row))).collect();
         let keys: Vec<String> = gallery::NAMES
@@ -405,10 +425,11 @@ impl Table {
     #[must_use]
     pub fn text(&self) -> String {
         let words = [
-            "E", "grads", "E/grad", "warm-up", "E/all", "E/s", "E/s all", "ours/", "all/", "mean/sd", "sd %",
-            "MiB",
+            "E", "grads", "E/grad", "warm-up", "E/all", "E/s", "E/s all", "ours/", "all/",
+            "mean/sd", "sd %", "MiB",
         ];
-        let mut text = format!("{} (the target alone: {:.0} MiB)\n{:<36}", self.target, self.loaded, "");
+        let mut text =
+            format!("{} (the target alone: {:.0} MiB)\n{:<36}", self.target, self.loaded, "");
         // Writing to a string does not fail.
         words.iter().for_each(|word| _ = write!(text, " {word:>8}"));
         text.push('\n');
@@ -416,12 +437,17 @@ impl Table {
             let _ = write!(text, "{:<36}", row.sampler.name());
             match row.result {
                 Some(Outcome { figures: f, bias, within }) => {
-                    let [ratio, all] =
-                        [PER_SECOND, PER_SECOND_ALL].map(|k| self.ratio(row, k).unwrap_or(f64::NAN));
-                    let cells =
-                        [f[0], f[1], f[2], f[3], f[4], f[5], f[6], ratio, all, bias[0], bias[2], f[9]];
+                    let [ratio, all] = [PER_SECOND, PER_SECOND_ALL]
+                        .map(|k| self.ratio(row, k).unwrap_or(f64::NAN));
+                    let cells = [
+                        f[0], f[1], f[2], f[3], f[4], f[5], f[6], ratio, all, bias[0], bias[2],
+                        f[9],
+                    ];
                     let digits = [0, 0, 4, 0, 4, 0, 0, 2, 2, 3, 2, 0];
-                    cells.iter().zip(digits).for_each(|(x, digits)| _ = write!(text, " {x:>8.digits$}"));
+                    cells
+                        .iter()
+                        .zip(digits)
+                        .for_each(|(x, digits)| _ = write!(text, " {x:>8.digits$}"));
                     text += if within { "\n" } else { " biased\n" };
                 }
                 None => _ = writeln!(text, " {}", row.note),
@@ -455,7 +481,8 @@ fn short(x: Option<f64>) -> String {
     }
 }
 
-/// A file with some of its lines replaced. Lines belong to the key that they begin with; they come in the order of the keys.
+/// A file with some of its lines replaced. Lines belong to the key that they begin with; they come
+/// in the order of the keys.
 #[must_use]
 pub fn merged(old: &str, head: &str, keys: &[String], new: &[(String, String)]) -> String {
     let mut text = head.to_string();

@@ -1,4 +1,5 @@
-//! What the programs that measure share: the targets as every sampler sees them, other samplers behind one call, and what bounds a step.
+//! What the programs that measure share: the targets as every sampler sees them, other samplers
+//! behind one call, and what bounds a step.
 
 pub mod calibration;
 pub mod ceilings;

@@ -48,7 +48,9 @@ impl Best {
         };
         let lines = text.lines().skip(1).filter(|text| !text.ends_with(",none"));
         lines
-            .map(|text| line(text).ok_or_else(|| format!("not a line of parameters: `{text}`").into()))
+            .map(|text| {
+                line(text).ok_or_else(|| format!("not a line of parameters: `{text}`").into())
+            })
             .collect()
     }
 
@@ -66,13 +68,15 @@ impl Best {
     }
 }
 
-/// Searches the parameters of a kernel on a target: a line of rivals.csv, which says so where none are within the tolerance.
+/// Searches the parameters of a kernel on a target: a line of rivals.csv, which says so where none
+/// are within the tolerance.
 #[must_use]
 pub fn tuned(target: &str, kernel: Kernel) -> String {
     match on(target, Tune { target, kernel }) {
         Ok(Tuned { best, tried }) => {
             let Point { coordinates, gamma, xi, eta } = best.point;
-            let has = |has: bool, value: f64| if has { format!("{value:.4}") } else { String::new() };
+            let has =
+                |has: bool, value: f64| if has { format!("{value:.4}") } else { String::new() };
             let Bias { largest: [mean, sd], noise: [mean_noise, sd_noise], .. } = best.bias;
             format!(
                 "{target},{},{coordinates},{},{},{eta:.4},{:.4},{mean:.4},{mean_noise:.4},{:.3},{:.3},{tried}\n",

@@ -1,8 +1,10 @@
-//! nuts-rs on our targets: draws in original coordinates, with a count of every call of the log-density and of the time it took.
+//! nuts-rs on our targets: draws in original coordinates, with a count of every call of the
+//! log-density and of the time it took.
 //!
-//! Settings are the crate's defaults but for what a [`Setting`] names. Chains start as PyMC starts them, uniformly within 1 of the origin
-//! in each coordinate; whitened ones from the normal fit at the mode. nuts-rs asks for value and gradient together, and gets them from one
-//! pass over the data.
+//! Settings are the crate's defaults but for what a [`Setting`] names. Chains start as PyMC starts
+//! them, uniformly within 1 of the origin in each coordinate; whitened ones from the normal fit at
+//! the mode. nuts-rs asks for value and gradient together, and gets them from one pass over the
+//! data.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -36,16 +38,23 @@ pub enum Setting {
     LowRank,
     /// As [`Setting::Diagonal`] on the target whitened by the Hessian at the mode.
     Whitened,
-    /// The same with its integrator that is exact on a standard normal, and the largest step that the crate itself sets for that.
+    /// The same with its integrator that is exact on a standard normal, and the largest step that
+    /// the crate itself sets for that.
     WhitenedExactNormal,
-    /// Its unadjusted microcanonical sampler, which the crate calls experimental, on the whitened target.
+    /// Its unadjusted microcanonical sampler, which the crate calls experimental, on the whitened
+    /// target.
     WhitenedMclmc,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Diagonal, Self::LowRank, Self::Whitened, Self::WhitenedExactNormal, Self::WhitenedMclmc];
+    pub const ALL: [Self; 5] = [
+        Self::Diagonal,
+        Self::LowRank,
+        Self::Whitened,
+        Self::WhitenedExactNormal,
+        Self::WhitenedMclmc,
+    ];
 
     /// What tables call it.
     #[must_use]
@@ -64,7 +73,8 @@ impl Setting {
     }
 }
 
-/// Runs so many chains, in rayon's pool. The seed is that of all, and each chain has a stream of its own.
+/// Runs so many chains, in rayon's pool. The seed is that of all, and each chain has a stream of
+/// its own.
 ///
 /// # Errors
 /// If the target has no mode, or nuts-rs gives up.
@@ -83,12 +93,16 @@ pub fn run<P: Problem>(
     let (whitening, gradients) = problem.laplace()?;
     let density = problem.white(&whitening)?;
     let seconds = watch.seconds();
-    let mut run = gather(chains, |chain| dispatch(&density, Some(&whitening), setting, draws, seed, chain))?;
+    let mut run =
+        gather(chains, |chain| dispatch(&density, Some(&whitening), setting, draws, seed, chain))?;
     run.warm_up.add(Cost { gradients, seconds });
     Ok(run)
 }
 
-fn gather(chains: u64, one: impl Fn(u64) -> Result<Run, Failure> + Sync + Send) -> Result<Run, Failure> {
+fn gather(
+    chains: u64,
+    one: impl Fn(u64) -> Result<Run, Failure> + Sync + Send,
+) -> Result<Run, Failure> {
     let runs: Result<Vec<Run>, Failure> = (0..chains).into_par_iter().map(one).collect();
     let mut all = Run::default();
     for run in runs? {
@@ -154,8 +168,11 @@ impl<D: Density> Task<'_, D> {
             None => Uniform::new(-1.0, 1.0)?.sample_iter(&mut rng).take(d).collect(),
         };
         let calls = Rc::new(Cell::new(0));
-        let counted =
-            Counted { density: self.density, scratch: Scratch::default(), calls: Rc::clone(&calls) };
+        let counted = Counted {
+            density: self.density,
+            scratch: Scratch::default(),
+            calls: Rc::clone(&calls),
+        };
         let watch = Stopwatch::start();
         let mut chain = settings.new_chain(self.chain, CpuMath::new(counted), &mut rng)?;
         chain.set_position(&start)?;
@@ -222,7 +239,10 @@ impl<D: Density> CpuLogpFunc for Counted<'_, D> {
     fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NotFinite> {
         let refuse = |error: Failure| NotFinite(error.to_string());
         self.calls.set(self.calls.get() + 1);
-        let value = self.density.value_and_gradient(position, gradient, &mut self.scratch).map_err(refuse)?;
+        let value = self
+            .density
+            .value_and_gradient(position, gradient, &mut self.scratch)
+            .map_err(refuse)?;
         gradient.iter_mut().for_each(|g| *g = -*g);
         if !(value.is_finite() && gradient.iter().all(|g| g.is_finite())) {
             return Err(NotFinite(format!("value {value}")));
@@ -230,7 +250,11 @@ impl<D: Density> CpuLogpFunc for Counted<'_, D> {
         Ok(-value)
     }
 
-    fn expand_vector<R: Rng + ?Sized>(&mut self, _: &mut R, point: &[f64]) -> Result<Vec<f64>, CpuMathError> {
+    fn expand_vector<R: Rng + ?Sized>(
+        &mut self,
+        _: &mut R,
+        point: &[f64],
+    ) -> Result<Vec<f64>, CpuMathError> {
         Ok(point.to_vec())
     }
 }

@@ -1,5 +1,6 @@
-//! Algorithm 1 for logistic regression, written down plainly: one chain at a time, row by row, with the functions of the standard library
-//! and a normal random number whenever one is needed. What someone would write first, without a mistake and without a trick.
+//! Algorithm 1 for logistic regression, written down plainly: one chain at a time, row by row, with
+//! the functions of the standard library and a normal random number whenever one is needed. What
+//! someone would write first, without a mistake and without a trick.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -8,7 +9,8 @@ use ridgewalk::coefficients::{Coefficients, Parameters};
 
 use crate::Failure;
 
-/// A chain on the posterior of a logistic regression with independent normal priors of scale `prior`.
+/// A chain on the posterior of a logistic regression with independent normal priors of scale
+/// `prior`.
 #[derive(Debug)]
 pub struct PlainChain<'a> {
     design: &'a [f64],
@@ -64,7 +66,8 @@ impl<'a> PlainChain<'a> {
             integral.iter_mut().zip(row).for_each(|(sum, a)| *sum += eta * slope * a);
         }
         for k in 0..d {
-            integral[k] += eta * (self.theta[k] + 0.5 * eta * self.p[k]) / (self.prior * self.prior);
+            integral[k] +=
+                eta * (self.theta[k] + 0.5 * eta * self.p[k]) / (self.prior * self.prior);
         }
         let [l11, l21, l22, l31, l32, l33] = c.cholesky();
         for k in 0..d {
@@ -74,7 +77,8 @@ impl<'a> PlainChain<'a> {
             let kick = integral[k] / c.smoothness();
             self.theta[k] += -0.5 * eta * kick + c.mu12() * p + c.mu13() * r + l11 * n1;
             self.p[k] = -kick + c.mu22() * p + c.mu23() * r + l21 * n1 + l22 * n2;
-            self.r[k] = c.mu31() * kick + c.mu32() * p + c.mu33() * r + l31 * n1 + l32 * n2 + l33 * n3;
+            self.r[k] =
+                c.mu31() * kick + c.mu32() * p + c.mu33() * r + l31 * n1 + l32 * n2 + l33 * n3;
         }
     }
 }

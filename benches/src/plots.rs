@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::comparison::{Row, Sampler, Table};
 
-/// Sizes in pixels: the names at the left, a panel, a line, what is above and below the lines of a panel.
+/// Sizes in pixels: the names at the left, a panel, a line, what is above and below the lines of a
+/// panel.
 const NAMES: f64 = 252.0;
 const PANEL: f64 = 264.0;
 const GAP: f64 = 42.0;
@@ -26,7 +27,8 @@ pub struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// The picture. Dots do not count the warm-up, bars do; a dot is empty where the bias is beyond the tolerance.
+    /// The picture. Dots do not count the warm-up, bars do; a dot is empty where the bias is beyond
+    /// the tolerance.
     #[must_use]
     pub fn svg(&self, tables: &[Table]) -> String {
         let lines = tables.iter().map(|table| table.rows.len()).max().unwrap_or(0);
@@ -59,10 +61,12 @@ impl Plot<'_> {
 
     fn panel(&self, svg: &mut String, table: &Table, [left, top]: [f64; 2]) {
         let bottom = top + LINE * table.rows.len() as f64;
-        let figures =
-            |row: &Row| self.places.map(|place| row.figure(place).filter(|x| x.is_normal() && *x > 0.0));
+        let figures = |row: &Row| {
+            self.places.map(|place| row.figure(place).filter(|x| x.is_normal() && *x > 0.0))
+        };
         let known = || table.rows.iter().flat_map(figures).flatten();
-        let (low, high) = known().fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) =
+            known().fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         text(svg, [left, top - 10.0], "start", 14, "#000", &table.target);
         if !(high > 0.0) {
             return;
@@ -85,7 +89,11 @@ impl Plot<'_> {
                 (Some(without), Some(with)) => {
                     line(svg, [with, y, without, y], shade, 1.5);
                     line(svg, [with, y - 5.0, with, y + 5.0], shade, 2.0);
-                    let fill = if row.result.is_some_and(|result| result.within) { shade } else { "white" };
+                    let fill = if row.result.is_some_and(|result| result.within) {
+                        shade
+                    } else {
+                        "white"
+                    };
                     let _ = writeln!(
                         svg,
                         "<circle cx=\"{without:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{fill}\" stroke=\"{shade}\" stroke-width=\"1.5\"/>"
@@ -124,7 +132,14 @@ pub(crate) fn line(svg: &mut String, [x1, y1, x2, y2]: [f64; 4], colour: &str, w
     );
 }
 
-pub(crate) fn text(svg: &mut String, [x, y]: [f64; 2], anchor: &str, size: u32, colour: &str, words: &str) {
+pub(crate) fn text(
+    svg: &mut String,
+    [x, y]: [f64; 2],
+    anchor: &str,
+    size: u32,
+    colour: &str,
+    words: &str,
+) {
     let words = words.replace('&', "&amp;").replace('<', "&lt;");
     let _ = writeln!(
         svg,

@@ -1,5 +1,6 @@
-//! Targets as both kinds of samplers need them: with line integrals for ours, with values and gradients for others, in original and in
-//! whitened coordinates. The pass over the data is the same code for all.
+//! Targets as both kinds of samplers need them: with line integrals for ours, with values and
+//! gradients for others, in original and in whitened coordinates. The pass over the data is the
+//! same code for all.
 
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Gradient, LineIntegral, Ridge, Scratch, Whitening};
@@ -106,7 +107,8 @@ pub trait Problem: Sync {
     /// If it is not finite there.
     fn white(&self, whitening: &Whitening) -> Result<Self::White, Failure>;
 
-    /// Coordinates that make the normal fit at the mode round, and what they cost, in gradients, by the count that our own warm-up uses.
+    /// Coordinates that make the normal fit at the mode round, and what they cost, in gradients, by
+    /// the count that our own warm-up uses.
     ///
     /// # Errors
     /// If there is no mode.
@@ -198,6 +200,8 @@ pub fn on<V: Visit>(name: &str, visitor: V) -> Result<V::Output, Failure> {
         "huber" => visitor.visit(&made(gallery::huber())?),
         "huber-large" => visitor.visit(&made(gallery::huber_large())?),
         "ladder" => visitor.visit(&LadderProblem::new()?),
-        other => Err(format!("no target `{other}`: need one of {}", gallery::NAMES.join(", ")).into()),
+        other => {
+            Err(format!("no target `{other}`: need one of {}", gallery::NAMES.join(", ")).into())
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! Kernels with given parameters, run the way ridgewalk runs its own: on the whitened target, eight chains at once, every step a draw.
+//! Kernels with given parameters, run the way ridgewalk runs its own: on the whitened target, eight
+//! chains at once, every step a draw.
 //!
-//! Their parameters are the best that [`crate::tuning`] found with the reference at hand, which no user has; what the search cost is
-//! not charged.
+//! Their parameters are the best that [`crate::tuning`] found with the reference at hand, which no
+//! user has; what the search cost is not charged.
 
 use std::fmt::{self, Write};
 
@@ -61,8 +62,10 @@ impl Coordinates {
         match self {
             Self::Mode => problem.laplace(),
             Self::Pilot => {
-                // A kernel and a step that are given leave the pilot, and one measurement that is charged too.
-                let wanted = Wanted { kernel: Some(Kernel::Averaged), eta: Some(0.6), ..Wanted::default() };
+                // A kernel and a step that are given leave the pilot, and one measurement that is
+                // charged too.
+                let wanted =
+                    Wanted { kernel: Some(Kernel::Averaged), eta: Some(0.6), ..Wanted::default() };
                 let warm = WarmUp::new(problem.target()).seed(seed).wanted(wanted).run()?;
                 Ok((warm.whitening, warm.gradients))
             }
@@ -100,7 +103,9 @@ pub fn note(scheme: &Scheme) -> String {
     if let Some(trajectory) = scheme.trajectory() {
         let _ = write!(text, " steps {}", trajectory.steps);
     }
-    for (name, value) in [("gamma", scheme.gamma()), ("xi", scheme.xi()), ("eta", Some(scheme.eta()))] {
+    for (name, value) in
+        [("gamma", scheme.gamma()), ("xi", scheme.xi()), ("eta", Some(scheme.eta()))]
+    {
         // Writing to a string does not fail.
         value.into_iter().for_each(|value| _ = write!(text, " {name} {value:.3}"));
     }
@@ -134,7 +139,8 @@ pub fn run<P: Problem>(
     Ok(run)
 }
 
-/// Runs a scheme, from the normal distribution of the coordinates: so many steps that do not count, and so many draws of each chain.
+/// Runs a scheme, from the normal distribution of the coordinates: so many steps that do not count,
+/// and so many draws of each chain.
 ///
 /// # Errors
 /// If a chain does not finish.
@@ -151,8 +157,12 @@ pub fn run_in<T: Target>(
     for (start, chain) in starts.chunks_exact_mut(d).zip(STARTS..) {
         Stream::new(seed, chain).normals(start);
     }
-    let mut sampler =
-        Sampler::new(white, &*kernel).chains(CHAINS).seed(seed).starts(&starts).warm_up(settle).draws(draws);
+    let mut sampler = Sampler::new(white, &*kernel)
+        .chains(CHAINS)
+        .seed(seed)
+        .starts(&starts)
+        .warm_up(settle)
+        .draws(draws);
     let watch = Stopwatch::start();
     let mut ensemble = sampler.ensemble()?;
     ensemble.advance(&*kernel, settle);
@@ -163,6 +173,7 @@ pub fn run_in<T: Target>(
     if !outcome.complete() {
         return Err("a chain did not finish".into());
     }
-    let sampling = Cost { gradients: outcome.gradients() - warm_up.gradients, seconds: watch.seconds() };
+    let sampling =
+        Cost { gradients: outcome.gradients() - warm_up.gradients, seconds: watch.seconds() };
     Ok(Run { draws: kept.draws, warm_up, sampling, divergences: 0, note: String::new() })
 }

@@ -39,7 +39,8 @@ pub struct Run {
     pub note: String,
 }
 
-/// Draws of kernels of ours, kept as those of others are: in lists that have room for all from the start.
+/// Draws of kernels of ours, kept as those of others are: in lists that have room for all from the
+/// start.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Kept {
     each: usize,
@@ -86,7 +87,8 @@ pub struct Measured {
     pub means: Vec<[f64; 2]>,
     /// The standard deviation of each coordinate with its own.
     pub sds: Vec<[f64; 2]>,
-    /// The most memory that the process had in use until the run's end, in MiB, where the system tells.
+    /// The most memory that the process had in use until the run's end, in MiB, where the system
+    /// tells.
     pub memory: Option<f64>,
     /// What else there is to say.
     pub note: String,
@@ -155,21 +157,25 @@ impl Bias {
 
     /// The bias of the mean over some runs of the same sampler.
     ///
-    /// No standard error is taken to be larger than what the smallest effective sample size says of a distribution with the reference's spread,
-    /// or half as much again for standard deviations: draws that break out now and then have enormous errors, which are no excuse.
+    /// No standard error is taken to be larger than what the smallest effective sample size says of
+    /// a distribution with the reference's spread, or half as much again for standard deviations:
+    /// draws that break out now and then have enormous errors, which are no excuse.
     #[must_use]
     pub fn of(runs: &[Measured], reference: &Reference) -> Self {
         let (share, d) = (1.0 / runs.len() as f64, reference.means.len());
         let mut bias = Self { largest: [0.0; 2], clear: [0.0; 2], noise: [0.0; 2] };
         for k in 0..d {
             let scale = reference.sds[k];
-            let known =
-                [(reference.means[k], reference.mean_errors[k]), (reference.sds[k], reference.sd_errors[k])];
+            let known = [
+                (reference.means[k], reference.mean_errors[k]),
+                (reference.sds[k], reference.sd_errors[k]),
+            ];
             for (moment, (truth, error)) in known.into_iter().enumerate() {
                 let (mut mean, mut variance) = (0.0, error * error);
                 for run in runs {
                     let [value, error] = if moment == 0 { run.means[k] } else { run.sds[k] };
-                    let most = scale * if moment == 0 { 1.0 } else { 1.5 / 2.0_f64.sqrt() } / run.ess.sqrt();
+                    let most = scale * if moment == 0 { 1.0 } else { 1.5 / 2.0_f64.sqrt() }
+                        / run.ess.sqrt();
                     mean += share * value;
                     variance += (share * error.min(most)).powi(2);
                 }

@@ -1,12 +1,13 @@
-//! The search for a kernel's best parameters on a target: the most effective draws a gradient with a bias within [`Bias::TOLERANCE`] of
-//! the reference.
+//! The search for a kernel's best parameters on a target: the most effective draws a gradient with
+//! a bias within [`Bias::TOLERANCE`] of the reference.
 //!
-//! 1. Step sizes from a wide range, in both kinds of coordinates, each with the frictions that the exact laws prefer for it, on a standard
-//!    normal and on curvatures around 1, and with a third and three times of these, by short runs.
-//! 2. From the two best step sizes, a compass search over step and friction, alone and together, by longer runs of one seed: with a factor of
-//!    1.2 from both, with 1.08 and 1.03 from the better.
-//! 3. A run of another seed that is long enough to see the bias. While it is clearly beyond the tolerance, the step is shortened by a
-//!    twentieth.
+//! 1. Step sizes from a wide range, in both kinds of coordinates, each with the frictions that the
+//!    exact laws prefer for it, on a standard normal and on curvatures around 1, and with a third
+//!    and three times of these, by short runs.
+//! 2. From the two best step sizes, a compass search over step and friction, alone and together, by
+//!    longer runs of one seed: with a factor of 1.2 from both, with 1.08 and 1.03 from the better.
+//! 3. A run of another seed that is long enough to see the bias. While it is clearly beyond the
+//!    tolerance, the step is shortened by a twentieth.
 //!
 //! A bias counts as beyond if it is so by two standard errors: in the kernel's favour.
 
@@ -27,7 +28,8 @@ const ETAS: [f64; 3] = [0.06, 1.95, 1.35];
 const FRICTIONS: [f64; 3] = [1.0 / 3.0, 1.0, 3.0];
 /// γ and ξ among which the laws choose.
 const CHOICES: [f64; 10] = [0.3, 0.5, 0.8, 1.2, 2.0, 3.0, 5.0, 8.0, 15.0, 40.0];
-/// Eigenvalues of the curvature in whitened coordinates that the laws are asked about: first the one in the middle.
+/// Eigenvalues of the curvature in whitened coordinates that the laws are asked about: first the
+/// one in the middle.
 const EIGENVALUES: [f64; 3] = [1.0, 0.85, 1.15];
 /// How many step sizes the compass search begins from, and its factors.
 const STARTS: usize = 2;
@@ -77,8 +79,8 @@ impl Point {
     }
 }
 
-/// Ways from a point: powers of the factor for γ, ξ and η. Frictions move twice as far as steps. Where there is a γ, that is the
-/// friction: beside it ξ matters little.
+/// Ways from a point: powers of the factor for γ, ξ and η. Frictions move twice as far as steps.
+/// Where there is a γ, that is the friction: beside it ξ matters little.
 fn directions(kernel: Kernel) -> Vec<[i32; 3]> {
     let frictions: &[i32] = if kernel.has_xi() { &[-2, 0, 2] } else { &[0] };
     let mut all = Vec::new();
@@ -154,7 +156,11 @@ pub fn tune<P: Problem>(
     let Trial { mut point, efficiency, .. } = best;
     for _ in 0..SHORTENED {
         let per_step = efficiency * f64::from(kernel.gradients_per_step()) * CHAINS as f64;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most a million"
+        )]
         let draws = (effort.proof / per_step).clamp(effort.look as f64, 1e6) as u64;
         if let Some(trial) = search.try_all(&[point], draws, LONG_SEED).first()
             && trial.bias.within()
@@ -184,8 +190,11 @@ impl<T: Target> Search<'_, T> {
                 let frictions = if self.kernel.has_xi() { &FRICTIONS[..] } else { &[1.0] };
                 for factor in frictions {
                     // With a γ it is that which couples θ to the noise.
-                    let (gamma, xi) =
-                        if self.kernel.has_gamma() { (gamma * factor, xi) } else { (gamma, xi * factor) };
+                    let (gamma, xi) = if self.kernel.has_gamma() {
+                        (gamma * factor, xi)
+                    } else {
+                        (gamma, xi * factor)
+                    };
                     points.extend(Coordinates::ALL.map(|coordinates| Point {
                         coordinates,
                         gamma,
@@ -207,7 +216,8 @@ impl<T: Target> Search<'_, T> {
         best
     }
 
-    /// The best that is reached by steps of this factor in one parameter or two at a time; nothing if the start is none.
+    /// The best that is reached by steps of this factor in one parameter or two at a time; nothing
+    /// if the start is none.
     fn compass(&mut self, start: Point, factor: f64, draws: u64) -> Option<Trial> {
         let mut here = best_of(&self.try_all(&[start], draws, SEARCH_SEED))?;
         loop {
@@ -233,7 +243,8 @@ impl<T: Target> Search<'_, T> {
         let scheme = Scheme::new(self.kernel, point.gamma, point.xi, point.eta).ok()?;
         let per_step = predicted(&scheme, &EIGENVALUES[..1]).unwrap_or(0.05).min(1.0);
         let run =
-            run_in::<T>(white, whitening, &scheme, [settling(per_step).min(draws), draws], seed).ok()?;
+            run_in::<T>(white, whitening, &scheme, [settling(per_step).min(draws), draws], seed)
+                .ok()?;
         let measured = run.measured(whitening.dimension(), None).ok()?;
         let bias = Bias::of(std::slice::from_ref(&measured), self.reference);
         let efficiency = measured.ess / measured.sampling.gradients as f64;
@@ -245,7 +256,8 @@ fn best_of(trials: &[Trial]) -> Option<Trial> {
     trials.iter().copied().reduce(|best, next| if next.beats(&best, 1.0) { next } else { best })
 }
 
-/// Effective draws a step on normal targets of these curvatures; nothing if a step is not stable there.
+/// Effective draws a step on normal targets of these curvatures; nothing if a step is not stable
+/// there.
 fn predicted(scheme: &Scheme, eigenvalues: &[f64]) -> Option<f64> {
     let time = eigenvalues.iter().try_fold(0.0_f64, |worst, l| {
         Some(worst.max(Autocorrelation::new(&scheme.linear_form(*l).ok()?)?.longer()))
@@ -253,7 +265,8 @@ fn predicted(scheme: &Scheme, eigenvalues: &[f64]) -> Option<f64> {
     Some(1.0 / time)
 }
 
-/// The γ and ξ with the most effective draws a step of this length by the exact laws: on a standard normal, and at all eigenvalues.
+/// The γ and ξ with the most effective draws a step of this length by the exact laws: on a standard
+/// normal, and at all eigenvalues.
 fn preferred(kernel: Kernel, eta: f64) -> Vec<(f64, f64)> {
     let gammas = if kernel.has_gamma() { &CHOICES[..] } else { &[1.0] };
     let xis = if kernel.has_xi() { &CHOICES[..] } else { &[1.0] };

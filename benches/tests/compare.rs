@@ -1,4 +1,5 @@
-//! The comparison's machinery: what is biased is told, what is better is found, and no row is lost on the way to the files.
+//! The comparison's machinery: what is biased is told, what is better is found, and no row is lost
+//! on the way to the files.
 
 use std::process::Command;
 
@@ -50,7 +51,12 @@ fn a_run_made_again_changes_the_seconds_alone_and_by_their_median() {
 
 #[test]
 fn draws_that_break_out_are_no_excuse_for_a_bias() {
-    let truth = Reference { means: vec![0.0], sds: vec![1.0], mean_errors: vec![0.0], sd_errors: vec![0.0] };
+    let truth = Reference {
+        means: vec![0.0],
+        sds: vec![1.0],
+        mean_errors: vec![0.0],
+        sd_errors: vec![0.0],
+    };
     let mut run = small(&Scheme::baoab(1.0, 1.0).unwrap());
     run.ess = 4000.0;
     run.means = vec![[0.01, 0.015]];
@@ -72,7 +78,8 @@ fn the_search_finds_long_steps_for_good_kernels_and_short_ones_for_others() {
     let effort = Effort { glance: 100, look: 300, proof: 1e4 };
     let found = |kernel| tune(&problem, &truth, kernel, effort).unwrap();
     let (baoab, ula) = (found(Kernel::Baoab), found(Kernel::Ula));
-    // On nearly normal targets nine of ten steps of BAOAB near 1.9 are worth an independent draw, and a step of ULA within 5 % is worth a tenth.
+    // On nearly normal targets nine of ten steps of BAOAB near 1.9 are worth an independent draw,
+    // and a step of ULA within 5 % is worth a tenth.
     assert!(baoab.best.bias.within() && ula.best.bias.within());
     assert!(baoab.best.efficiency > 0.6 && baoab.best.point.eta > 1.4, "{baoab:?}");
     assert!(ula.best.efficiency < 0.2 && ula.best.point.eta < 0.4, "{ula:?}");
@@ -94,7 +101,8 @@ fn parameters_are_read_as_they_are_written() {
     assert!(on("huber", child(&[])).unwrap_err().to_string().contains("--tune"));
 }
 
-/// Rows of ours, of a package that loses, of one that wins with a bias, and of one that could not be built.
+/// Rows of ours, of a package that loses, of one that wins with a bias, and of one that could not
+/// be built.
 fn sample_table() -> Table {
     let truth = reference("huber").unwrap();
     let good = |seconds: f64| Measured {
@@ -112,9 +120,12 @@ fn sample_table() -> Table {
     biased.sds[3][0] *= 1.2;
     let plan = Plan { seeds: 1, ..Plan::of("huber") };
     let all = Sampler::all();
-    let rows = [Ok(vec![good(1.0)]), Ok(vec![good(4.0)]), Ok(vec![biased]), Err("no, not today".into())];
     let rows =
-        rows.into_iter().zip(all).map(|(runs, sampler)| Row::new("huber", sampler, plan, runs).unwrap());
+        [Ok(vec![good(1.0)]), Ok(vec![good(4.0)]), Ok(vec![biased]), Err("no, not today".into())];
+    let rows = rows
+        .into_iter()
+        .zip(all)
+        .map(|(runs, sampler)| Row::new("huber", sampler, plan, runs).unwrap());
     Table { target: "huber".into(), rows: rows.collect(), loaded: 5.0 }
 }
 
@@ -128,7 +139,8 @@ fn every_row_reaches_the_table_whether_it_wins_loses_or_fails() {
     let columns = head().trim_end().split(',').count();
     assert_eq!(csv.lines().count(), 4);
     assert!(csv.lines().all(|line| line.split(',').count() == columns), "{csv}");
-    let within: Vec<&str> = csv.lines().map(|line| line.split(',').nth(columns - 2).unwrap()).collect();
+    let within: Vec<&str> =
+        csv.lines().map(|line| line.split(',').nth(columns - 2).unwrap()).collect();
     assert_eq!(within, ["true", "true", "false", ""]);
     assert!(csv.ends_with("not run: no; not today\n"));
     let back = Table::read(&(head() + &csv)).unwrap();
@@ -138,7 +150,9 @@ fn every_row_reaches_the_table_whether_it_wins_loses_or_fails() {
     let others = |csv: &str| -> Vec<Vec<String>> {
         let cells = |line: &str| line.split(',').map(String::from).enumerate().collect::<Vec<_>>();
         csv.lines()
-            .map(|line| cells(line).into_iter().filter(|(k, _)| *k != ratio).map(|(_, cell)| cell).collect())
+            .map(|line| {
+                cells(line).into_iter().filter(|(k, _)| *k != ratio).map(|(_, cell)| cell).collect()
+            })
             .collect()
     };
     assert_eq!(others(&back[0].csv()), others(&csv));
@@ -183,7 +197,9 @@ fn runs_have_processes_of_their_own() {
     let ours = child("huber", "ridgewalk").unwrap();
     let bias = Bias::of(std::slice::from_ref(&ours), &reference("huber").unwrap());
     assert!(ours.ess > 4000.0 && bias.within() && ours.note.contains("symmetric"), "{ours:?}");
-    assert!(ours.warm_up.gradients > 0 && ours.sampling.gradients > 8000 && ours.sampling.seconds > 0.0);
+    assert!(
+        ours.warm_up.gradients > 0 && ours.sampling.gradients > 8000 && ours.sampling.seconds > 0.0
+    );
     // Draws of 8 x 1000 x 6 numbers take more than nothing.
     if let (Some(loaded), Some(ours)) = (loaded, ours.memory) {
         assert!(ours > loaded + 0.3, "{ours} and {loaded} MiB");

@@ -17,7 +17,8 @@ fn value_fits_gradient(density: &impl Density) {
     let at = |t: f64| -> Vec<f64> { (0..d).map(|k| 0.1 + t * (k as f64).cos()).collect() };
     let both = |point: &[f64]| {
         let mut gradient = vec![0.0; d];
-        let value = density.value_and_gradient(point, &mut gradient, &mut Scratch::default()).unwrap();
+        let value =
+            density.value_and_gradient(point, &mut gradient, &mut Scratch::default()).unwrap();
         (value, gradient)
     };
     let step = 1e-3;
@@ -25,7 +26,9 @@ fn value_fits_gradient(density: &impl Density) {
     for node in [-1.0, 1.0] {
         let point = at(0.5 * step * (1.0 + node / 3.0_f64.sqrt()));
         let (_, gradient) = both(&point);
-        sum += 0.5 * step * gradient.iter().enumerate().map(|(k, g)| g * (k as f64).cos()).sum::<f64>();
+        sum += 0.5
+            * step
+            * gradient.iter().enumerate().map(|(k, g)| g * (k as f64).cos()).sum::<f64>();
     }
     let difference = both(&at(step)).0 - both(&at(0.0)).0;
     assert!((difference - sum).abs() < 1e-6 * sum.abs(), "{difference} and {sum}");
@@ -49,13 +52,22 @@ fn every_setting_draws_from_the_posterior_in_original_coordinates() {
         let tables: Vec<&[f64]> = run.draws.iter().map(Vec::as_slice).collect();
         assert!(tables.iter().all(|table| table.len() == 6 * 1500));
         // Each draw takes a gradient at least.
-        assert!(run.sampling.gradients >= 3000 && run.warm_up.gradients >= 800, "{}", setting.name());
+        assert!(
+            run.sampling.gradients >= 3000 && run.warm_up.gradients >= 800,
+            "{}",
+            setting.name()
+        );
         assert!(run.sampling.seconds > 0.0);
         for (k, s) in summaries_of_table(&tables, 6).unwrap().iter().enumerate() {
-            // Over 60 comparisons, a false alarm at five standard errors has a probability below 1e-4. The last setting is not adjusted.
+            // Over 60 comparisons, a false alarm at five standard errors has a probability below
+            // 1e-4. The last setting is not adjusted.
             let slack = if setting == Setting::WhitenedMclmc { 0.05 * sds[k] } else { 0.0 };
             let name = setting.name();
-            assert!((s.mean - means[k]).abs() < 5.0 * s.mcse_mean + slack, "{name}, {k}: mean {}", s.mean);
+            assert!(
+                (s.mean - means[k]).abs() < 5.0 * s.mcse_mean + slack,
+                "{name}, {k}: mean {}",
+                s.mean
+            );
             assert!((s.sd - sds[k]).abs() < 5.0 * s.mcse_sd + slack, "{name}, {k}: sd {}", s.sd);
         }
     }
@@ -94,7 +106,10 @@ fn we_count_our_own_gradients_as_strictly_as_those_of_the_peer() {
     assert_eq!(spent, warm.gradients);
     let kernel = warm.kernel().unwrap();
     let mut draws = Memory::default();
-    let outcome =
-        warm.sampler(&*kernel).draws(100).run(&mut InOriginal::new(&warm.whitening, &mut draws)).unwrap();
+    let outcome = warm
+        .sampler(&*kernel)
+        .draws(100)
+        .run(&mut InOriginal::new(&warm.whitening, &mut draws))
+        .unwrap();
     assert_eq!(calls.load(Ordering::Relaxed), outcome.gradients());
 }

@@ -9,7 +9,11 @@ fn main() {
         return;
     }
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
-    let found = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found = Command::new(&compiler)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if found.is_err() {
         println!(
             "cargo::error=no MPI library: found no `{compiler}`, need one, and libclang (Debian: apt-get install libopenmpi-dev \

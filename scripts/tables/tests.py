@@ -101,7 +101,8 @@ def half_seen(seen):
     return between(sizes, "{:.0f}")
 
 
-# A family by the program's name: as the page calls it, the largest curvature, the test, and when it has a certificate.
+# A family by the program's name: as the page calls it, the largest curvature, the test, and when it
+# has a certificate.
 FAMILIES = {
     "logistic": ("`Logistic`, 0/1 and counts", "n/4", "with a proper prior"),
     "probit": ("`Probit`, 0/1 and counts", "n", "with a proper prior"),

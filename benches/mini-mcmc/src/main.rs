@@ -1,9 +1,11 @@
-//! mini-mcmc's NUTS on a target of the gallery: `ridgewalk-mini-mcmc TARGET WHITENED CHAINS DRAWS SEED`, with 0 or 1 for WHITENED. Prints
-//! the figures that `compare` reads.
+//! mini-mcmc's NUTS on a target of the gallery:
+//! `ridgewalk-mini-mcmc TARGET WHITENED CHAINS DRAWS SEED`, with 0 or 1 for WHITENED. Prints the
+//! figures that `compare` reads.
 //!
-//! The package's own example: acceptance 0.8, 400 steps of warm-up, starts from a standard normal. The log-density and its gradient are ours,
-//! through its trait for gradients that a user computes, so that no tensor is involved. It keeps a unit metric, adapts the step alone and has
-//! no limit on the length of a trajectory.
+//! The package's own example: acceptance 0.8, 400 steps of warm-up, starts from a standard normal.
+//! The log-density and its gradient are ours, through its trait for gradients that a user computes,
+//! so that no tensor is involved. It keeps a unit metric, adapts the step alone and has no limit on
+//! the length of a trajectory.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,11 +1,14 @@
-//! Whether the bias that a warm-up reports is the true one: `cargo run --profile checks -p ridgewalk-benches --bin bias [NAME ...]`.
+//! Whether the bias that a warm-up reports is the true one:
+//! `cargo run --profile checks -p ridgewalk-benches --bin bias [NAME ...]`.
 //!
-//! For each target some kernels and steps, among them what the automatic warm-up picks, with a warm-up for each seed. What it reports, the
-//! largest bias of a mean in sd and of an sd relative to it, stands beside the truth: long runs of the same scheme in the same coordinates
-//! against the reference. A truth is measurable from six of its standard errors on, since the largest of many noisy numbers has two of them
-//! too much. Beside it: the share of coordinates and seeds in which report and truth agree within two joint standard errors, the order with
-//! which differences fall with the step, and what bias the plain and the extrapolated moments have over all coordinates. Writes
-//! docs/results/bias.csv and prints the table.
+//! For each target some kernels and steps, among them what the automatic warm-up picks, with a
+//! warm-up for each seed. What it reports, the largest bias of a mean in sd and of an sd relative
+//! to it, stands beside the truth: long runs of the same scheme in the same coordinates against the
+//! reference. A truth is measurable from six of its standard errors on, since the largest of many
+//! noisy numbers has two of them too much. Beside it: the share of coordinates and seeds in which
+//! report and truth agree within two joint standard errors, the order with which differences fall
+//! with the step, and what bias the plain and the extrapolated moments have over all coordinates.
+//! Writes docs/results/bias.csv and prints the table.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,7 +18,9 @@ use rayon::prelude::*;
 use ridgewalk::diagnostics::{Summary, summaries_of_table};
 use ridgewalk::lyapunov::laws::{Kernel, Scheme};
 use ridgewalk::prelude::{InOriginal, Memory, Sampler};
-use ridgewalk::sampler::automatic::{CoordinateBias, Extrapolated, Target, Wanted, WarmUp, WarmedUp};
+use ridgewalk::sampler::automatic::{
+    CoordinateBias, Extrapolated, Target, Wanted, WarmUp, WarmedUp,
+};
 use ridgewalk::sampler::{CoupledChains, Difference};
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::problems::{Problem, Visit, on};
@@ -37,7 +42,8 @@ struct Arguments {
     dry: bool,
 }
 
-const NAMES: [&str; 6] = ["correlated-logistic", "breast-cancer", "poisson", "probit", "huber", "ladder"];
+const NAMES: [&str; 6] =
+    ["correlated-logistic", "breast-cancer", "poisson", "probit", "huber", "ladder"];
 /// Copies of the eight chains of a warm-up in a long run.
 const COPIES: usize = 8;
 /// Seeds of long runs are beyond this.
@@ -55,7 +61,8 @@ const HEADER: &str = "target,kernel,eta,automatic,moment,reported,reported_low,r
 /// A kernel with a step, and whether the automatic warm-up picks it.
 type Case = (Kernel, f64, bool);
 
-/// Kernels and steps whose bias is large enough to be seen, but not so large that nobody would use them.
+/// Kernels and steps whose bias is large enough to be seen, but not so large that nobody would use
+/// them.
 fn cases(name: &str) -> Vec<Case> {
     let steps: [&[f64]; 3] = match name {
         "breast-cancer" => [&[0.4, 0.6], &[0.6, 0.9], &[0.4, 0.6]],
@@ -104,7 +111,9 @@ impl Visit for Study<'_> {
         list.push((picked.kernel(), picked.eta(), true));
         let rows: Result<Vec<String>, String> = list
             .par_iter()
-            .map(|case| rows(name, target, &reference, *case, arguments).map_err(|error| error.to_string()))
+            .map(|case| {
+                rows(name, target, &reference, *case, arguments).map_err(|error| error.to_string())
+            })
             .collect();
         let text = rows?.concat();
         print!("{}{text}", if name == NAMES[0] { HEADER } else { "" });
@@ -146,7 +155,8 @@ fn rows<T: Target>(
     }
     let (warm, summaries) = first.ok_or("no seeds")?;
     let long = differences(&warm, &warm.scheme)?;
-    let half = Scheme::new(kernel, or_one(warm.scheme.gamma()), or_one(warm.scheme.xi()), 0.5 * eta)?;
+    let half =
+        Scheme::new(kernel, or_one(warm.scheme.gamma()), or_one(warm.scheme.xi()), 0.5 * eta)?;
     let short = differences(&warm, &half)?;
     let left = against(
         reference,
@@ -168,7 +178,8 @@ fn rows<T: Target>(
             .collect();
         let values: Vec<f64> = truth.iter().map(|[value, _]| *value).collect();
         let errors: Vec<f64> = truth.iter().map(|[_, error]| *error).collect();
-        let covered: Vec<f64> = seen.iter().flat_map(|s| agreement(&s.estimates[k], &s.truth[k])).collect();
+        let covered: Vec<f64> =
+            seen.iter().flat_map(|s| agreement(&s.estimates[k], &s.truth[k])).collect();
         let coverage = covered.iter().sum::<f64>() / covered.len() as f64;
         let noise = rms(left[k].iter().map(|[_, error]| *error));
         let numbers = [
@@ -205,7 +216,11 @@ fn starts<W>(warm: &WarmedUp<W>) -> Vec<f64> {
     warm.starts.repeat(COPIES)
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand at most")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a few thousand at most"
+)]
 fn steps(time: f64, eta: f64) -> u64 {
     (time / eta).ceil() as u64
 }
@@ -236,15 +251,18 @@ fn differences<W: ridgewalk::potentials::LineIntegral + Sync>(
     warm: &WarmedUp<W>,
     scheme: &Scheme,
 ) -> Result<Vec<Difference>, Failure> {
-    let mut chains =
-        CoupledChains::new(&warm.potential, scheme, 1.0, 5, &starts(warm))?.whitened(&warm.whitening)?;
+    let mut chains = CoupledChains::new(&warm.potential, scheme, 1.0, 5, &starts(warm))?
+        .whitened(&warm.whitening)?;
     chains.drift(SETTLE)?;
     Ok(chains.measure(steps(LONG, scheme.eta()))?)
 }
 
 fn by_coordinate(differences: &[Difference]) -> Biases {
     let all: Vec<CoordinateBias> = differences.iter().map(CoordinateBias::from).collect();
-    [all.iter().map(|b| [b.mean, b.mean_error]).collect(), all.iter().map(|b| [b.sd, b.sd_error]).collect()]
+    [
+        all.iter().map(|b| [b.mean, b.mean_error]).collect(),
+        all.iter().map(|b| [b.sd, b.sd_error]).collect(),
+    ]
 }
 
 /// How far means and sds, each with its error, are from the reference.
@@ -252,8 +270,10 @@ fn against(reference: &Reference, moments: impl Iterator<Item = [f64; 4]>) -> Bi
     let mut found: Biases = Default::default();
     for (k, [mean, mean_error, sd, sd_error]) in moments.enumerate() {
         let unit = reference.sds[k];
-        found[0]
-            .push([(mean - reference.means[k]) / unit, mean_error.hypot(reference.mean_errors[k]) / unit]);
+        found[0].push([
+            (mean - reference.means[k]) / unit,
+            mean_error.hypot(reference.mean_errors[k]) / unit,
+        ]);
         found[1].push([sd / unit - 1.0, sd_error.hypot(reference.sd_errors[k]) / unit]);
     }
     found
@@ -265,7 +285,8 @@ fn largest(list: &[[f64; 2]]) -> [f64; 2] {
     found.map_or([f64::NAN; 2], |[value, error]| [value.abs(), *error])
 }
 
-/// 1 for each coordinate where two estimates agree within two joint standard errors, 0 for the others.
+/// 1 for each coordinate where two estimates agree within two joint standard errors, 0 for the
+/// others.
 fn agreement(a: &[[f64; 2]], b: &[[f64; 2]]) -> Vec<f64> {
     a.iter()
         .zip(b)
@@ -273,8 +294,8 @@ fn agreement(a: &[[f64; 2]], b: &[[f64; 2]]) -> Vec<f64> {
         .collect()
 }
 
-/// log2 of the slope of differences at η over those at η/2, for means and for variances, with the noise of the latter taken off; not a
-/// number where they are mostly noise.
+/// log2 of the slope of differences at η over those at η/2, for means and for variances, with the
+/// noise of the latter taken off; not a number where they are mostly noise.
 fn orders(long: &[Difference], short: &[Difference]) -> [f64; 2] {
     let order = |of: &dyn Fn(&Difference) -> [f64; 2]| {
         let (mut product, mut square, mut noise) = (0.0, 0.0, 0.0);

@@ -1,9 +1,11 @@
 //! Simulation-based calibration of the automatic run, with errors planted that it must find:
 //! `cargo run --release -p ridgewalk-benches --bin calibrate`.
 //!
-//! For each model 1,000 data sets by default. Writes docs/results/calibration.csv with every test, calibration-power.csv with how small an error
-//! is found how often, and the pictures calibration.svg and calibration-planted.svg. Fails if the right sampler does, or if one that is
-//! planted to be found passes. One thread: `RAYON_NUM_THREADS=1`; the results are the same on any number.
+//! For each model 1,000 data sets by default. Writes docs/results/calibration.csv with every test,
+//! calibration-power.csv with how small an error is found how often, and the pictures
+//! calibration.svg and calibration-planted.svg. Fails if the right sampler does, or if one that is
+//! planted to be found passes. One thread: `RAYON_NUM_THREADS=1`; the results are the same on any
+//! number.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -63,7 +65,8 @@ struct Arguments {
 enum Expected {
     Passes,
     Fails,
-    /// Told as it is: the default tolerance allows a bias, and some mistakes are too small to be found.
+    /// Told as it is: the default tolerance allows a bias, and some mistakes are too small to be
+    /// found.
     Either,
 }
 
@@ -81,12 +84,23 @@ fn variants(arguments: &Arguments, kernel: Option<Kernel>) -> Vec<Variant> {
         let mistake = Some(Mistake { coefficient, factor: 1.02 });
         Variant { name, sampler: Automatic { mistake, ..right }, prior: 1.0, expected }
     };
-    let mut all = vec![Variant { name: "right", sampler: right, prior: 1.0, expected: Expected::Passes }];
+    let mut all =
+        vec![Variant { name: "right", sampler: right, prior: 1.0, expected: Expected::Passes }];
     if !arguments.right {
         let usual = Automatic { kernel, ..Automatic::new(0.05) };
         all.extend([
-            Variant { name: "default tolerance", sampler: usual, prior: 1.0, expected: Expected::Either },
-            Variant { name: "prior scale +5 %", sampler: right, prior: 1.05, expected: Expected::Fails },
+            Variant {
+                name: "default tolerance",
+                sampler: usual,
+                prior: 1.0,
+                expected: Expected::Either,
+            },
+            Variant {
+                name: "prior scale +5 %",
+                sampler: right,
+                prior: 1.05,
+                expected: Expected::Fails,
+            },
             wrong("p to p +2 %", Coefficient::PToP, Expected::Fails),
             wrong("noise of p +2 %", Coefficient::NoiseOfP, Expected::Either),
         ]);
@@ -95,7 +109,8 @@ fn variants(arguments: &Arguments, kernel: Option<Kernel>) -> Vec<Variant> {
 }
 
 const HEADER: &str = "sampler,model,quantity,replications,chi_square,chi_square_p,ecdf_tail,ecdf_p,level,within,gradients,kernels\n";
-/// Errors of all standard deviations whose chance to be found is told, in percent, and from how many calibrations.
+/// Errors of all standard deviations whose chance to be found is told, in percent, and from how
+/// many calibrations.
 const ERRORS: [f64; 6] = [0.0, 1.0, 1.5, 2.0, 3.0, 5.0];
 const TRIALS: u64 = 200;
 

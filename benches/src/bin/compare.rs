@@ -1,18 +1,24 @@
 //! Samplers side by side: `cargo run --release -p ridgewalk-benches --bin compare [NAME ...]`.
 //!
-//! Ridgewalk with its automatic warm-up, at the usual tolerance of the bias and at none, nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the best
-//! parameters that `compare --tune` found, on every target of the gallery, all with the same pass over the data. E is the smallest, over
-//! coordinates, of the effective sample sizes of θ and of (θ − mean)². Gradients are those of all chains, and for ours of the confirmation
-//! of the bias too; a value that comes with a gradient is free, and whitening costs others what the mode and the Hessian cost us. Each run has a
-//! process of its own with one thread: seconds are those that it computes, and memory is its own peak. Samplers take turns, and short runs are
-//! made several times, with the same draws and the median of the seconds. Figures are medians over seeds; biases are of the mean over seeds. Prints the tables, and writes docs/results/compare.csv, two plots beside it and, by
-//! scripts/tables.py, the tables of docs/benchmarks.md and docs/sampler.md.
+//! Ridgewalk with its automatic warm-up, at the usual tolerance of the bias and at none, nuts-rs
+//! with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the best
+//! parameters that `compare --tune` found, on every target of the gallery, all with the same pass
+//! over the data. E is the smallest, over coordinates, of the effective sample sizes of θ and of (θ
+//! − mean)². Gradients are those of all chains, and for ours of the confirmation of the bias too; a
+//! value that comes with a gradient is free, and whitening costs others what the mode and the
+//! Hessian cost us. Each run has a process of its own with one thread: seconds are those that it
+//! computes, and memory is its own peak. Samplers take turns, and short runs are made several
+//! times, with the same draws and the median of the seconds. Figures are medians over seeds; biases
+//! are of the mean over seeds. Prints the tables, and writes docs/results/compare.csv, two plots
+//! beside it and, by scripts/tables.py, the tables of docs/benchmarks.md and docs/sampler.md.
 //!
-//! A core's seconds favour batches: kernels of ours compute eight chains at once, packages ask for one point at a time. The smallest of many noisy effective
-//! sample sizes is the smaller the fewer the draws, by a tenth or so for 4 chains beside 8.
+//! A core's seconds favour batches: kernels of ours compute eight chains at once, packages ask for
+//! one point at a time. The smallest of many noisy effective sample sizes is the smaller the fewer
+//! the draws, by a tenth or so for 4 chains beside 8.
 //!
-//! `compare --tune [NAME ...]` searches the parameters of kernels ([`ridgewalk_benches::tuning`]) and writes docs/results/rivals.csv. Rows of targets and
-//! kernels that are not named stay as they were, in both files.
+//! `compare --tune [NAME ...]` searches the parameters of kernels ([`ridgewalk_benches::tuning`])
+//! and writes docs/results/rivals.csv. Rows of targets and kernels that are not named stay as they
+//! were, in both files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,8 +27,8 @@ use clap::Parser;
 use ridgewalk::lyapunov::laws::Kernel;
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::comparison::{
-    Child, LOADED, PER_GRADIENT, PER_GRADIENT_ALL, PER_SECOND, PER_SECOND_ALL, Plan, Row, Sampler, Table,
-    in_a_child, merged, results,
+    Child, LOADED, PER_GRADIENT, PER_GRADIENT_ALL, PER_SECOND, PER_SECOND_ALL, Plan, Row, Sampler,
+    Table, in_a_child, merged, results,
 };
 use ridgewalk_benches::parameters::{BEST_HEAD, Best, tuned};
 use ridgewalk_benches::plots::Plot;
@@ -31,8 +37,8 @@ use ridgewalk_benches::rivals;
 use ridgewalk_benches::runs::Measured;
 use ridgewalk_gallery as gallery;
 
-/// How often all samplers take their turn, if their runs are short: a core that is shared is slower at times, and a long run has slow and fast times
-/// in it.
+/// How often all samplers take their turn, if their runs are short: a core that is shared is slower
+/// at times, and a long run has slow and fast times in it.
 const ROUNDS: usize = 5;
 
 /// Samplers side by side.
@@ -80,14 +86,19 @@ fn old(file: &str) -> String {
 }
 
 fn search(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
-    let named: Option<Vec<Kernel>> = arguments.kernel.iter().map(|name| Kernel::from_name(name)).collect();
+    let named: Option<Vec<Kernel>> =
+        arguments.kernel.iter().map(|name| Kernel::from_name(name)).collect();
     let named = named.ok_or("no such kernel")?;
     let kernels = if named.is_empty() { &rivals::KERNELS[..] } else { &named };
     let key = |target: &str, kernel: Kernel| format!("{target},{}", kernel.name());
-    let keys: Vec<String> =
-        gallery::NAMES.iter().flat_map(|name| rivals::KERNELS.map(|kernel| key(name, kernel))).collect();
+    let keys: Vec<String> = gallery::NAMES
+        .iter()
+        .flat_map(|name| rivals::KERNELS.map(|kernel| key(name, kernel)))
+        .collect();
     print!("{BEST_HEAD}");
-    for (name, kernel) in names.iter().flat_map(|name| kernels.iter().map(move |kernel| (name, *kernel))) {
+    for (name, kernel) in
+        names.iter().flat_map(|name| kernels.iter().map(move |kernel| (name, *kernel)))
+    {
         let line = tuned(name, kernel);
         print!("{line}");
         if !arguments.dry {
@@ -100,7 +111,9 @@ fn search(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
 
 fn compare(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
     let only = &arguments.only;
-    let wanted = |sampler: &Sampler| only.is_empty() || only.iter().any(|part| sampler.name().contains(part));
+    let wanted = |sampler: &Sampler| {
+        only.is_empty() || only.iter().any(|part| sampler.name().contains(part))
+    };
     let samplers: Vec<Sampler> = Sampler::all().into_iter().filter(wanted).collect();
     let mini_mcmc = if samplers.iter().any(|sampler| matches!(sampler, Sampler::MiniMcmc { .. })) {
         build_mini_mcmc()
@@ -124,7 +137,11 @@ fn compare(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
 fn show() -> Result<(), Failure> {
     let tables = Table::read(&old("compare.csv"))?;
     let plots = [
-        ("compare-seconds.svg", "Effective draws a second of one core", [PER_SECOND, PER_SECOND_ALL]),
+        (
+            "compare-seconds.svg",
+            "Effective draws a second of one core",
+            [PER_SECOND, PER_SECOND_ALL],
+        ),
         ("compare-gradients.svg", "Effective draws a gradient", [PER_GRADIENT, PER_GRADIENT_ALL]),
     ];
     for (file, title, places) in plots {
@@ -142,7 +159,11 @@ fn show() -> Result<(), Failure> {
 }
 
 /// All samplers on one target, one process after the other, in rounds.
-fn table(target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>) -> Result<Table, Failure> {
+fn table(
+    target: &str,
+    samplers: &[Sampler],
+    mini_mcmc: Result<&Path, String>,
+) -> Result<Table, Failure> {
     let plan = Plan::of(target);
     let this = std::env::current_exe()?;
     let child = |sampler: &str, seed: u64| {
@@ -157,7 +178,8 @@ fn table(target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>) -
         }
         other => child(&other.name(), seed),
     };
-    let mut all: Vec<Vec<Result<Vec<Measured>, Failure>>> = samplers.iter().map(|_| Vec::new()).collect();
+    let mut all: Vec<Vec<Result<Vec<Measured>, Failure>>> =
+        samplers.iter().map(|_| Vec::new()).collect();
     for round in 0..ROUNDS {
         for (sampler, seeds) in samplers.iter().zip(&mut all) {
             for seed in 1..=plan.seeds {
@@ -173,14 +195,16 @@ fn table(target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>) -
     }
     let mut rows = Vec::new();
     for (sampler, seeds) in samplers.iter().zip(all) {
-        let runs =
-            seeds.into_iter().map(|known| known.and_then(|known| Measured::with_usual_seconds(&known)));
+        let runs = seeds
+            .into_iter()
+            .map(|known| known.and_then(|known| Measured::with_usual_seconds(&known)));
         rows.push(Row::new(target, *sampler, plan, runs.collect())?);
     }
     Ok(Table { target: target.into(), rows, loaded })
 }
 
-/// The program that runs mini-mcmc. It is a package of its own, as mini-mcmc brings several hundred crates.
+/// The program that runs mini-mcmc. It is a package of its own, as mini-mcmc brings several hundred
+/// crates.
 fn build_mini_mcmc() -> Result<PathBuf, Failure> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("mini-mcmc");
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/mini-mcmc");

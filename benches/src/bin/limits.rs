@@ -1,12 +1,15 @@
 //! Steps beside what bounds them: `cargo run --release -p ridgewalk-benches --bin limits`.
 //!
-//! For logistic regressions of many shapes, dense and sparse, on one thread: a whole step of the third-order kernel (noise, line integral,
-//! updates, checks) and, in the same run, its ceilings: the two matrix products that an implementation by a library would make, one reading
-//! of the design, the bare generator's normals, and the slopes of all rows. Measurements take turns, round after round, and each counts
-//! with its fastest round: on shared cores the others measure who else is there.
+//! For logistic regressions of many shapes, dense and sparse, on one thread: a whole step of the
+//! third-order kernel (noise, line integral, updates, checks) and, in the same run, its ceilings:
+//! the two matrix products that an implementation by a library would make, one reading of the
+//! design, the bare generator's normals, and the slopes of all rows. Measurements take turns, round
+//! after round, and each counts with its fastest round: on shared cores the others measure who else
+//! is there.
 //!
-//! Then how a step's time grows with n, d and C, with fitted exponents; two threads beside one; and a small problem beside Algorithm 1
-//! written down plainly. Writes docs/results/limits.csv, growth.csv and steps.csv.
+//! Then how a step's time grows with n, d and C, with fitted exponents; two threads beside one; and
+//! a small problem beside Algorithm 1 written down plainly. Writes docs/results/limits.csv,
+//! growth.csv and steps.csv.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -54,7 +57,10 @@ fn main() -> Result<(), Failure> {
             other => return Err(format!("no part `{other}`: need limits, growth or steps").into()),
         };
         if !arguments.dry {
-            std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results").join(name), text)?;
+            std::fs::write(
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results").join(name),
+                text,
+            )?;
         }
     }
     Ok(())
@@ -137,7 +143,8 @@ fn limits(arguments: &Arguments) -> Result<String, Failure> {
                         ))
                     })?;
                     let us: Vec<f64> = times.iter().map(|t| 1e6 * t).collect();
-                    // Whoever makes the products reads the design on the way; the noise comes on top.
+                    // Whoever makes the products reads the design on the way; the noise comes on
+                    // top.
                     let limit = us[1].max(us[2]) + us[3];
                     let (products, all) = (us[1] / us[0], limit / us[0]);
                     println!(
@@ -165,11 +172,26 @@ fn growth(arguments: &Arguments) -> Result<String, Failure> {
     let sparse = |rows, columns| Shape::sparse(rows, columns, SHARE);
     type Make<'a> = &'a dyn Fn(usize, usize) -> Shape;
     let series: [(&str, &str, Make<'_>, Vec<[usize; 3]>); 5] = [
-        ("dense", "rows", &dense, [2_000, 6_000, 20_000, 60_000, 200_000].map(|n| [n, 50, 8]).to_vec()),
+        (
+            "dense",
+            "rows",
+            &dense,
+            [2_000, 6_000, 20_000, 60_000, 200_000].map(|n| [n, 50, 8]).to_vec(),
+        ),
         ("dense", "columns", &dense, [100, 200, 400, 800, 1600].map(|d| [4_000, d, 8]).to_vec()),
         ("dense", "chains", &dense, [8, 16, 32, 64, 128].map(|c| [10_000, 50, c]).to_vec()),
-        ("sparse", "rows", &sparse, [2_000, 6_000, 20_000, 60_000, 200_000].map(|n| [n, 200, 8]).to_vec()),
-        ("sparse", "columns", &sparse, [2_000, 4_000, 8_000, 16_000, 32_000].map(|d| [2_000, d, 8]).to_vec()),
+        (
+            "sparse",
+            "rows",
+            &sparse,
+            [2_000, 6_000, 20_000, 60_000, 200_000].map(|n| [n, 200, 8]).to_vec(),
+        ),
+        (
+            "sparse",
+            "columns",
+            &sparse,
+            [2_000, 4_000, 8_000, 16_000, 32_000].map(|d| [2_000, d, 8]).to_vec(),
+        ),
     ];
     for (design, along, make, shapes) in series {
         let mut times = Vec::new();
@@ -196,7 +218,11 @@ fn growth(arguments: &Arguments) -> Result<String, Failure> {
         println!("{design}, along {along}: exponent {exponent:.3}");
         for ([rows, columns, chains], time) in shapes.iter().zip(&times) {
             println!("  {rows:>7} x {columns:>5}, {chains:>3} chains: {:>12.1} µs", 1e6 * time);
-            writeln!(text, "{design},{along},{rows},{columns},{chains},{:.2},{exponent:.3}", 1e6 * time)?;
+            writeln!(
+                text,
+                "{design},{along},{rows},{columns},{chains},{:.2},{exponent:.3}",
+                1e6 * time
+            )?;
         }
     }
     Ok(text)
@@ -215,7 +241,11 @@ fn exponent(sizes: &[f64], times: &[f64]) -> f64 {
 /// Two threads beside one, and a small problem beside the plain implementation.
 fn steps(arguments: &Arguments) -> Result<String, Failure> {
     let mut text = String::from("what,rows,columns,chains,us,beside_us,ratio\n");
-    let mut tell = |what: &str, shape: &Shape, chains: usize, times: &[f64]| -> Result<(), Failure> {
+    let mut tell = |what: &str,
+                    shape: &Shape,
+                    chains: usize,
+                    times: &[f64]|
+     -> Result<(), Failure> {
         let (fast, slow) = (1e6 * times[0], 1e6 * times[1]);
         let Shape { rows, columns, .. } = *shape;
         println!(
@@ -236,7 +266,8 @@ fn steps(arguments: &Arguments) -> Result<String, Failure> {
         }
         let shape = Shape::dense(rows, columns);
         let model = shape.model()?;
-        let mut both = [one.install(|| ensemble(&model, chains))?, two.install(|| ensemble(&model, chains))?];
+        let mut both =
+            [one.install(|| ensemble(&model, chains))?, two.install(|| ensemble(&model, chains))?];
         let [single, double] = &mut both;
         let kernel = &*kernels[0].1;
         let times = fastest(
@@ -254,9 +285,13 @@ fn steps(arguments: &Arguments) -> Result<String, Failure> {
         for (name, kernel) in &kernels {
             let mut ours = one.install(|| ensemble(&model, chains as usize))?;
             let parameters = Parameters::new(0.6, 2.0, 0.4)?;
-            let mut plain = PlainChain::new(values, shape.responses(), 2.5, parameters, SMOOTHNESS, 1)?;
+            let mut plain =
+                PlainChain::new(values, shape.responses(), 2.5, parameters, SMOOTHNESS, 1)?;
             let times = one.install(|| {
-                fastest(arguments.seconds, &mut [&mut || ours.advance(&**kernel, 1), &mut || plain.step()])
+                fastest(
+                    arguments.seconds,
+                    &mut [&mut || ours.advance(&**kernel, 1), &mut || plain.step()],
+                )
             });
             // The plain one takes its chains one after the other.
             let times = [times[0], f64::from(chains) * times[1]];

@@ -1,8 +1,11 @@
-//! Long runs of nuts-rs that give the references of the gallery: `cargo run --profile checks -p ridgewalk-benches --bin reference [NAME ...]`.
+//! Long runs of nuts-rs that give the references of the gallery:
+//! `cargo run --profile checks -p ridgewalk-benches --bin reference [NAME ...]`.
 //!
-//! Writes crates/gallery/data/NAME.csv for every target but two: `ladder` is known exactly, and `breast-cancer`, whose reference comes
-//! from another sampler, is compared with that one instead, which checks nuts-rs as it is called here. With `--law` it writes what means and
-//! standard deviations do not tell: NAME-law.csv with quantiles and correlations, and NAME-draws.csv with draws far apart.
+//! Writes crates/gallery/data/NAME.csv for every target but two: `ladder` is known exactly, and
+//! `breast-cancer`, whose reference comes from another sampler, is compared with that one instead,
+//! which checks nuts-rs as it is called here. With `--law` it writes what means and standard
+//! deviations do not tell: NAME-law.csv with quantiles and correlations, and NAME-draws.csv with
+//! draws far apart.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -45,8 +48,11 @@ const KEPT: usize = 800;
 
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let all: Vec<String> =
-        gallery::NAMES.iter().filter(|name| **name != "ladder").map(|name| (*name).to_string()).collect();
+    let all: Vec<String> = gallery::NAMES
+        .iter()
+        .filter(|name| **name != "ladder")
+        .map(|name| (*name).to_string())
+        .collect();
     let names = if arguments.names.is_empty() { &all } else { &arguments.names };
     for name in names {
         let (run, dimension) = on(name, Sample(&arguments))?;
@@ -58,7 +64,8 @@ fn main() -> Result<(), Failure> {
         println!("{seconds:.0} core seconds, {} gradients\n", run.sampling.gradients);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/gallery/data");
         if arguments.law {
-            let (law, draws) = (head.clone() + &law(&tables, &summaries)?, head + &some(&tables, dimension));
+            let (law, draws) =
+                (head.clone() + &law(&tables, &summaries)?, head + &some(&tables, dimension));
             if !arguments.dry {
                 std::fs::write(folder.join(format!("{name}-law.csv")), law)?;
                 std::fs::write(folder.join(format!("{name}-draws.csv")), draws)?;
@@ -86,7 +93,11 @@ impl Visit for Sample<'_> {
 }
 
 /// The smallest or largest of a figure.
-fn extreme(summaries: &[Summary], of: impl Fn(&Summary) -> f64, choose: fn(f64, f64) -> f64) -> f64 {
+fn extreme(
+    summaries: &[Summary],
+    of: impl Fn(&Summary) -> f64,
+    choose: fn(f64, f64) -> f64,
+) -> f64 {
     summaries.iter().map(of).fold(f64::NAN, choose)
 }
 
@@ -123,8 +134,8 @@ fn table(summaries: &[Summary]) -> String {
     text
 }
 
-/// Quantiles of each coordinate, then the mean products of coordinates that were made to have mean 0 and variance 1; each with its Monte Carlo
-/// standard error.
+/// Quantiles of each coordinate, then the mean products of coordinates that were made to have mean
+/// 0 and variance 1; each with its Monte Carlo standard error.
 fn law(tables: &[&[f64]], summaries: &[Summary]) -> Result<String, Failure> {
     let d = summaries.len();
     let mut text = String::from("what,first,second,value,error\n");

@@ -1,12 +1,14 @@
-//! Draws to a Zarr store while the chains go on: how fast, and whether memory stays what it is. `cargo run --release -p ridgewalk-benches
-//! --bin soak [--minutes 10]`.
+//! Draws to a Zarr store while the chains go on: how fast, and whether memory stays what it is.
+//! `cargo run --release -p ridgewalk-benches --bin soak [--minutes 10]`.
 //!
-//! A run as `ridgewalk fit` makes it (warm-up, then draws to a store), of 8 chains on a logistic regression of 500 rows and 10 columns. Every
-//! second a second thread reads the process's resident memory (`VmRSS`). Writes docs/results/soak.csv and soak.svg and prints kept values a
-//! minute and the growth of memory: the slope of the least-squares line over the last 80 % of the time. The store is removed at the end.
+//! A run as `ridgewalk fit` makes it (warm-up, then draws to a store), of 8 chains on a logistic
+//! regression of 500 rows and 10 columns. Every second a second thread reads the process's resident
+//! memory (`VmRSS`). Writes docs/results/soak.csv and soak.svg and prints kept values a minute and
+//! the growth of memory: the slope of the least-squares line over the last 80 % of the time. The
+//! store is removed at the end.
 //!
-//! `--share` instead tells what writing costs the chains: the same run, every step a draw, in turns into a store and into nothing; writes
-//! docs/results/soak-share.csv.
+//! `--share` instead tells what writing costs the chains: the same run, every step a draw, in turns
+//! into a store and into nothing; writes docs/results/soak-share.csv.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -66,7 +68,8 @@ fn main() -> Result<(), Failure> {
 fn numbers(seed: u64, count: usize) -> Vec<f64> {
     let mut state = seed;
     let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0
     };
     std::iter::repeat_with(next).take(count).collect()
@@ -96,7 +99,8 @@ impl Sink for Counted<'_> {
     }
 }
 
-/// One run of so many seconds; how long it really took, until the chains ended. `watch` is called every second.
+/// One run of so many seconds; how long it really took, until the chains ended. `watch` is called
+/// every second.
 fn run<T: Target>(
     warm: &WarmedUp<T::White>,
     thin: u64,
@@ -162,16 +166,22 @@ fn soak<T: Target>(arguments: &Arguments, warm: &WarmedUp<T::White>) -> Result<(
         let rss = resident()?;
         seen.push(Seen { seconds, values: values.load(Ordering::Relaxed) as f64, rss });
         if seen.len() % 30 == 1 {
-            println!("{seconds:6.0} s  {:>12} values  {:8.2} MiB", values.load(Ordering::Relaxed), rss / MIB);
+            println!(
+                "{seconds:6.0} s  {:>12} values  {:8.2} MiB",
+                values.load(Ordering::Relaxed),
+                rss / MIB
+            );
         }
         Ok(())
     };
     let store = place.path().join("draws.zarr");
-    let took = run::<T>(warm, arguments.thin, 60.0 * arguments.minutes, Some(&store), &values, watch)?;
+    let took =
+        run::<T>(warm, arguments.thin, 60.0 * arguments.minutes, Some(&store), &values, watch)?;
     let kept = values.load(Ordering::Relaxed) as f64;
     let late: Vec<Seen> = seen.iter().copied().filter(|s| s.seconds >= 0.2 * took).collect();
     let slope = slope(&late);
-    let (low, high) = late.iter().fold((f64::MAX, 0.0_f64), |(a, b), s| (a.min(s.rss), b.max(s.rss)));
+    let (low, high) =
+        late.iter().fold((f64::MAX, 0.0_f64), |(a, b), s| (a.min(s.rss), b.max(s.rss)));
     println!(
         "{kept:.3e} values in {took:.1} s: {:.3e} a minute; memory between {:.2} and {:.2} MiB over the last 80 %, growing by {:.0} bytes \
          a million values",
@@ -210,8 +220,9 @@ fn place(arguments: &Arguments) -> Result<tempfile::TempDir, Failure> {
 fn resident() -> Result<f64, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number =
-        line.and_then(|rest| rest.trim().strip_suffix("kB")).ok_or("no VmRSS in /proc/self/status")?;
+    let number = line
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .ok_or("no VmRSS in /proc/self/status")?;
     Ok(1024.0 * number.trim().parse::<f64>()?)
 }
 
@@ -280,7 +291,8 @@ fn share<T: Target>(arguments: &Arguments, warm: &WarmedUp<T::White>) -> Result<
             rates.push(rate);
         }
     }
-    let ratios: Vec<f64> = rates[1].iter().zip(&rates[0]).map(|(zarr, nothing)| zarr / nothing).collect();
+    let ratios: Vec<f64> =
+        rates[1].iter().zip(&rates[0]).map(|(zarr, nothing)| zarr / nothing).collect();
     let [nothing, zarr] = rates.map(median);
     println!(
         "{:.3e} values a minute into nothing, {:.3e} into a store; ratio {:.3}",

@@ -1,4 +1,5 @@
-//! Kernels with a planted error: one coefficient of a step is off by a factor, and everything else as it should be.
+//! Kernels with a planted error: one coefficient of a step is off by a factor, and everything else
+//! as it should be.
 
 use ridgewalk::coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
 use ridgewalk::lyapunov::laws::{Kernel as Name, Scheme};
@@ -10,7 +11,8 @@ use crate::Failure;
 /// A coefficient of a step: what goes from where to where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coefficient {
-    /// From p into p: μ22 of Algorithm 1, the same entry of the exact step of (p, r) in the two other kernels.
+    /// From p into p: μ22 of Algorithm 1, the same entry of the exact step of (p, r) in the two
+    /// other kernels.
     PToP,
     /// From r into p: μ23.
     RToP,
@@ -35,8 +37,9 @@ pub struct Mistake {
 
 /// A kernel with a mistake. It claims to be the right one.
 ///
-/// The right kernel makes the step, with other noise: whatever the mistake adds to p and to r can be had by adding to the normals that p and r
-/// alone depend on, in the rows of the Cholesky factor. What comes out is to the last digits the step with the wrong coefficient.
+/// The right kernel makes the step, with other noise: whatever the mistake adds to p and to r can
+/// be had by adding to the normals that p and r alone depend on, in the rows of the Cholesky
+/// factor. What comes out is to the last digits the step with the wrong coefficient.
 #[derive(Debug)]
 pub struct Mistaken {
     right: Box<dyn Kernel>,
@@ -70,7 +73,9 @@ impl Mistaken {
                 let [[pp, pr], [rp, rr]] = step.flow();
                 ([pp, pr, rp, rr], step.cholesky())
             }
-            other => return Err(format!("no planted error for the kernel `{}`", other.name()).into()),
+            other => {
+                return Err(format!("no planted error for the kernel `{}`", other.name()).into());
+            }
         };
         let half_kick = if scheme.kernel() == Name::Symmetric { 0.5 * eta } else { 0.0 };
         Ok(Self { right, mistake, flow, factor, half_kick })

@@ -1,6 +1,8 @@
-//! Simulation-based calibration (Cook, Gelman and Rubin 2006; Talts and others 2018; Modrák and others 2023): coefficients are drawn from the prior, data
-//! from the coefficients, draws from the posterior. If the draws are right, coefficients and draws have the same law given the data, and the
-//! rank of any function of the coefficients among its values at the draws is uniform, exactly, at any size of the data.
+//! Simulation-based calibration (Cook, Gelman and Rubin 2006; Talts and others 2018; Modrák and
+//! others 2023): coefficients are drawn from the prior, data from the coefficients, draws from the
+//! posterior. If the draws are right, coefficients and draws have the same law given the data, and
+//! the rank of any function of the coefficients among its values at the draws is uniform, exactly,
+//! at any size of the data.
 
 pub mod mistakes;
 pub mod models;
@@ -22,8 +24,9 @@ use models::{Drawn, Model, Visit};
 use sampler::{Draws, Sampler};
 use uniformity::{Envelope, Ranks};
 
-/// Functions of the coefficients whose ranks are taken. The last three add up what all coefficients say: an error of a few percent in every
-/// direction, which hardly moves the rank of a coefficient, moves theirs.
+/// Functions of the coefficients whose ranks are taken. The last three add up what all coefficients
+/// say: an error of a few percent in every direction, which hardly moves the rank of a coefficient,
+/// moves theirs.
 pub const QUANTITIES: [&str; 8] = [
     "intercept",
     "first slope",
@@ -47,12 +50,14 @@ pub struct Size {
     pub columns: usize,
     /// Data sets.
     pub replications: u64,
-    /// Draws among which ranks are taken; with one more they can be shared out among [`CELLS`] cells.
+    /// Draws among which ranks are taken; with one more they can be shared out among [`CELLS`]
+    /// cells.
     pub draws: usize,
 }
 
 impl Size {
-    /// That of the full calibration. About as many rows as columns, so that data and prior both matter.
+    /// That of the full calibration. About as many rows as columns, so that data and prior both
+    /// matter.
     pub const FULL: Self = Self { rows: 32, columns: 32, replications: 1000, draws: 127 };
 }
 
@@ -119,8 +124,9 @@ impl Outcome {
     pub fn verdicts(&self) -> Result<Vec<Verdict>, Failure> {
         let first = &self.ranks[0];
         let envelope = Envelope::new(usize::try_from(first.total())?, first.counts.len());
-        let verdict =
-            |ranks: &Ranks| Ok(Verdict { chi_square: ranks.chi_square(CELLS)?, ecdf: envelope.test(ranks)? });
+        let verdict = |ranks: &Ranks| {
+            Ok(Verdict { chi_square: ranks.chi_square(CELLS)?, ecdf: envelope.test(ranks)? })
+        };
         self.ranks.iter().map(verdict).collect()
     }
 
@@ -135,14 +141,16 @@ impl Outcome {
     }
 }
 
-/// The number of tests that a calibration of so many models makes: two for each quantity, of each model and of all together.
+/// The number of tests that a calibration of so many models makes: two for each quantity, of each
+/// model and of all together.
 #[must_use]
 pub fn tests(models: usize) -> usize {
     2 * QUANTITIES.len() * (models + usize::from(models > 1))
 }
 
-/// Calibrates a sampler on a model. It is handed posteriors under the prior scale times `prior`: anything but 1 is an error that must be
-/// found. What a replication is depends on its number, the seed and the model alone.
+/// Calibrates a sampler on a model. It is handed posteriors under the prior scale times `prior`:
+/// anything but 1 is an error that must be found. What a replication is depends on its number, the
+/// seed and the model alone.
 ///
 /// # Errors
 /// If a run fails.
@@ -158,11 +166,13 @@ pub fn calibrate<S: Sampler>(
         let data = model.draw(size.rows, size.columns, seed)?;
         let visit = Sampling { sampler, count: size.draws, seed: mixed(seed) };
         let draws = model.posterior(&data, prior * model.prior_scale(), visit)?;
-        let ranking = Ranking { data: &data, draws: &draws, precision: model.prior_scale().powi(-2), size };
+        let ranking =
+            Ranking { data: &data, draws: &draws, precision: model.prior_scale().powi(-2), size };
         let ranks = model.posterior(&data, model.prior_scale(), ranking)?;
         Ok(Replication { ranks, draws })
     };
-    let made: Result<Vec<Replication>, Failure> = (0..size.replications).into_par_iter().map(one).collect();
+    let made: Result<Vec<Replication>, Failure> =
+        (0..size.replications).into_par_iter().map(one).collect();
     let mut outcome = Outcome::new(size.draws + 1);
     made?.iter().for_each(|replication| outcome.push(replication));
     Ok(outcome)
@@ -215,7 +225,11 @@ impl Visit for Ranking<'_> {
         }
         for point in points {
             let found = quantities(posterior, self.precision, point)?;
-            ranks.iter_mut().zip(found).zip(truth).for_each(|((rank, x), y)| *rank += usize::from(x < y));
+            ranks
+                .iter_mut()
+                .zip(found)
+                .zip(truth)
+                .for_each(|((rank, x), y)| *rank += usize::from(x < y));
         }
         Ok(ranks)
     }

@@ -1,12 +1,15 @@
-//! Models with data drawn from them: coefficients from the prior, responses from the coefficients, by formulas of their own. Nothing here but
-//! the potential that a sampler is handed comes from the crates that are tested.
+//! Models with data drawn from them: coefficients from the prior, responses from the coefficients,
+//! by formulas of their own. Nothing here but the potential that a sampler is handed comes from the
+//! crates that are tested.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, Poisson as PoissonLaw, StandardNormal, StandardUniform};
-use ridgewalk::potentials::families::{Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
+use ridgewalk::potentials::families::{
+    Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
+};
 use ridgewalk::potentials::{Dense, Prior, Ridge};
 use statrs::function::erf::erf;
 
@@ -39,7 +42,8 @@ pub enum Model {
 pub struct Drawn {
     /// The coefficients.
     pub truth: Vec<f64>,
-    /// The design, row by row: a constant, then normals of variance 1/(d − 1), so that the prior of a predictor does not grow with d.
+    /// The design, row by row: a constant, then normals of variance 1/(d − 1), so that the prior of
+    /// a predictor does not grow with d.
     pub design: Vec<f64>,
     /// The responses.
     pub responses: Vec<f64>,
@@ -59,8 +63,14 @@ pub trait Visit {
 
 impl Model {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Logistic, Self::Probit, Self::Poisson, Self::Gaussian, Self::LogisticNoise, Self::Huber];
+    pub const ALL: [Self; 6] = [
+        Self::Logistic,
+        Self::Probit,
+        Self::Poisson,
+        Self::Gaussian,
+        Self::LogisticNoise,
+        Self::Huber,
+    ];
 
     /// The name at the command line and in tables: that of the family.
     #[must_use]
@@ -75,8 +85,8 @@ impl Model {
         }
     }
 
-    /// The standard deviation of every coefficient in the prior. A predictor has √2 times that: what a row says is then far from normal, and
-    /// counts stay below some hundreds.
+    /// The standard deviation of every coefficient in the prior. A predictor has √2 times that:
+    /// what a row says is then far from normal, and counts stay below some hundreds.
     #[must_use]
     pub fn prior_scale(self) -> f64 {
         match self {
@@ -98,9 +108,11 @@ impl Model {
         };
         let truth: Vec<f64> = (0..columns).map(|_| normal(self.prior_scale())).collect();
         let spread = (columns.max(2) as f64 - 1.0).sqrt().recip();
-        let design: Vec<f64> =
-            (0..rows * columns).map(|at| if at % columns == 0 { 1.0 } else { normal(spread) }).collect();
-        let predictors = design.chunks(columns).map(|row| row.iter().zip(&truth).map(|(a, x)| a * x).sum());
+        let design: Vec<f64> = (0..rows * columns)
+            .map(|at| if at % columns == 0 { 1.0 } else { normal(spread) })
+            .collect();
+        let predictors =
+            design.chunks(columns).map(|row| row.iter().zip(&truth).map(|(a, x)| a * x).sum());
         let responses: Result<Vec<f64>, Failure> =
             predictors.map(|s: f64| self.response(s, &mut source)).collect();
         Ok(Drawn { truth, responses: responses?, design })
@@ -124,7 +136,12 @@ impl Model {
     ///
     /// # Errors
     /// For data that the family cannot have, and whatever the visitor meets.
-    pub fn posterior<V: Visit>(self, data: &Drawn, scale: f64, visitor: V) -> Result<V::Output, Failure> {
+    pub fn posterior<V: Visit>(
+        self,
+        data: &Drawn,
+        scale: f64,
+        visitor: V,
+    ) -> Result<V::Output, Failure> {
         match self {
             Self::Logistic => visitor.visit(&ridge(data, Logistic, scale)?),
             Self::Probit => visitor.visit(&ridge(data, Probit, scale)?),
@@ -142,8 +159,9 @@ fn ridge<F: Family>(data: &Drawn, family: F, scale: f64) -> Result<Ridge<'_, F>,
     Ok(Ridge::new(design, family, &data.responses, Prior::centred(d, scale)?)?)
 }
 
-/// Noise of density e^−h(e) over its integral: a normal that is cut at ±δ, and beyond it an exponential law of rate δ on either side. The parts
-/// have weights √(2π)(2Φ(δ) − 1) and 2 e^(−δ²/2)/δ.
+/// Noise of density e^−h(e) over its integral: a normal that is cut at ±δ, and beyond it an
+/// exponential law of rate δ on either side. The parts have weights √(2π)(2Φ(δ) − 1) and 2
+/// e^(−δ²/2)/δ.
 fn huber_noise(uniform: f64, source: &mut ChaCha8Rng) -> f64 {
     let inner = (2.0 * PI).sqrt() * erf(DELTA * FRAC_1_SQRT_2);
     let outer = 2.0 * (-0.5 * DELTA * DELTA).exp() / DELTA;

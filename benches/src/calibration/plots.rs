@@ -1,4 +1,5 @@
-//! Pictures of ranks as SVG: a panel for each set, a line for each quantity, how far the empirical distribution function is from the uniform one.
+//! Pictures of ranks as SVG: a panel for each set, a line for each quantity, how far the empirical
+//! distribution function is from the uniform one.
 
 use std::fmt::Write;
 
@@ -18,7 +19,8 @@ const COLUMNS: usize = 4;
 /// Every so many ranks a point of a line.
 const EVERY: usize = 2;
 
-/// Colours that stay apart for colour-blind readers (Okabe and Ito), for the last three quantities; the others are grey.
+/// Colours that stay apart for colour-blind readers (Okabe and Ito), for the last three quantities;
+/// the others are grey.
 const COLOURS: [&str; 3] = ["#0072b2", "#009e73", "#d55e00"];
 
 fn colour(quantity: usize) -> &'static str {
@@ -26,7 +28,8 @@ fn colour(quantity: usize) -> &'static str {
     if quantity < first { "#999999" } else { COLOURS[quantity - first] }
 }
 
-/// The picture of some sets of ranks, each by its name. The grey band is what a test of one line at `level` lets pass.
+/// The picture of some sets of ranks, each by its name. The grey band is what a test of one line at
+/// `level` lets pass.
 ///
 /// # Errors
 /// For more ranks than can be counted.
@@ -75,9 +78,12 @@ fn panel(
     let lines: Vec<Vec<f64>> = outcome
         .ranks
         .iter()
-        .map(|ranks| ranks.cumulative().iter().enumerate().map(|(k, c)| gap(k, *c as f64)).collect())
+        .map(|ranks| {
+            ranks.cumulative().iter().enumerate().map(|(k, c)| gap(k, *c as f64)).collect()
+        })
         .collect();
-    let most = lines.iter().chain([&low, &high]).flatten().fold(0.0_f64, |most, y| most.max(y.abs()));
+    let most =
+        lines.iter().chain([&low, &high]).flatten().fold(0.0_f64, |most, y| most.max(y.abs()));
     // A round number of hundredths that holds everything.
     let most = (most * 100.0).ceil().max(1.0) / 100.0;
     let point = |k: usize, y: f64| {
@@ -92,7 +98,9 @@ fn panel(
     around.extend(path(&high).into_iter().rev());
     // Writing to a string does not fail.
     let _ = writeln!(svg, "<polygon points=\"{}\" fill=\"#e4e4e4\"/>", around.join(" "));
-    for (y, words) in [(most, format!("{most:.2}")), (0.0, "0".into()), (-most, format!("−{most:.2}"))] {
+    for (y, words) in
+        [(most, format!("{most:.2}")), (0.0, "0".into()), (-most, format!("−{most:.2}"))]
+    {
         let at = top + 0.5 * HEIGHT * (1.0 - y / most);
         line(svg, [left, at, left + WIDTH, at], "#cccccc", 1.0);
         text(svg, [left - 6.0, at + 4.0], "end", 11, "#444", &words);

@@ -1,5 +1,5 @@
-//! How small an error a calibration finds: the share of calibrations in which the tests fail when every direction of a posterior is too wide by
-//! some percent.
+//! How small an error a calibration finds: the share of calibrations in which the tests fail when
+//! every direction of a posterior is too wide by some percent.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -9,8 +9,9 @@ use super::uniformity::{Envelope, Ranks};
 use super::{CELLS, Size};
 use crate::Failure;
 
-/// The share of `trials` calibrations of a normal posterior in `size.columns` dimensions that find standard deviations `error` times too large
-/// in all directions, by the rank of the posterior density alone, if each of the two tests is made at `level`.
+/// The share of `trials` calibrations of a normal posterior in `size.columns` dimensions that find
+/// standard deviations `error` times too large in all directions, by the rank of the posterior
+/// density alone, if each of the two tests is made at `level`.
 ///
 /// # Errors
 /// None for sizes that can be calibrated with.
@@ -25,10 +26,12 @@ pub fn power(size: Size, error: f64, level: f64, trials: u64, seed: u64) -> Resu
         for _ in 0..size.replications {
             // Minus twice the log density, at the truth and at draws that are too far out.
             let truth: f64 = law.sample(&mut source);
-            let nearer = (0..size.draws).filter(|_| (1.0 + error).powi(2) * law.sample(&mut source) < truth);
+            let nearer =
+                (0..size.draws).filter(|_| (1.0 + error).powi(2) * law.sample(&mut source) < truth);
             ranks.push(nearer.count());
         }
-        let outside = |(count, [low, high]): (u64, &[usize; 2])| count < *low as u64 || count > *high as u64;
+        let outside =
+            |(count, [low, high]): (u64, &[usize; 2])| count < *low as u64 || count > *high as u64;
         let leaves = ranks.cumulative().into_iter().zip(&bounds).any(outside);
         found += u64::from(leaves || ranks.chi_square(CELLS)?[1] < level);
     }

@@ -1,4 +1,5 @@
-//! The samplers under test. Another one is a type that implements [`Sampler`]; another kernel of the library is a name.
+//! The samplers under test. Another one is a type that implements [`Sampler`]; another kernel of
+//! the library is a name.
 
 use ridgewalk::lyapunov::laws;
 use ridgewalk::sampler::automatic::{Target, Wanted, WarmUp};
@@ -24,7 +25,8 @@ pub struct Draws {
 
 /// What is asked for draws.
 pub trait Sampler: Sync {
-    /// So many draws at least, as nearly independent as it can make them. The same seed gives the same.
+    /// So many draws at least, as nearly independent as it can make them. The same seed gives the
+    /// same.
     ///
     /// # Errors
     /// Whatever goes wrong; a calibration then fails.
@@ -47,8 +49,8 @@ pub struct Automatic {
 impl Automatic {
     /// How many chains, as many as the library has unless told otherwise.
     const CHAINS: usize = 8;
-    /// Draws are so many times as far apart as the library would have them. Ranks are uniform for draws that are independent, and for others
-    /// they are too often near the ends.
+    /// Draws are so many times as far apart as the library would have them. Ranks are uniform for
+    /// draws that are independent, and for others they are too often near the ends.
     const APART: u64 = 4;
 
     /// With this tolerance, and everything else as the library has it.
@@ -70,7 +72,8 @@ impl Sampler for Automatic {
                 .run()
         };
         let mut warm = warmed_up(self.kernel)?;
-        // Mistakes are those of kernels that step; trajectories take the place of these where they are cheaper.
+        // Mistakes are those of kernels that step; trajectories take the place of these where they
+        // are cheaper.
         if self.mistake.is_some() && warm.scheme.kernel() == laws::Kernel::Adjusted {
             warm = warmed_up(Some(laws::Kernel::Averaged))?;
         }

@@ -1,5 +1,6 @@
-//! The tests of uniformity against enumeration, the planted errors against the step, the noise against its density, and a small calibration:
-//! the automatic run passes it, and runs with errors of 2 and of 5 percent do not.
+//! The tests of uniformity against enumeration, the planted errors against the step, the noise
+//! against its density, and a small calibration: the automatic run passes it, and runs with errors
+//! of 2 and of 5 percent do not.
 
 use ridgewalk::lyapunov::laws::{Kernel as Name, Scheme};
 use ridgewalk::potentials::{Error, LineIntegral, Scratch};
@@ -30,7 +31,8 @@ fn binomial(n: u64, k: u64, share: f64) -> f64 {
 fn the_probability_of_leaving_the_envelope_is_that_of_all_lists_of_ranks_that_do() {
     let (total, values) = (6, 4);
     let envelope = Envelope::new(total, values);
-    let lists = || (0..values.pow(6)).map(|code| (0..6).map(move |k| code / values.pow(k) % values));
+    let lists =
+        || (0..values.pow(6)).map(|code| (0..6).map(move |k| code / values.pow(k) % values));
     // The smallest tail of a list, from the formula of the binomial law.
     let smallest = |ranks: &Ranks| {
         let counts = ranks.cumulative();
@@ -50,9 +52,13 @@ fn the_probability_of_leaving_the_envelope_is_that_of_all_lists_of_ranks_that_do
         // Tails that are equal but for rounding count as equal.
         let as_small = all.iter().filter(|other| **other <= all[code] + 1e-9).count();
         let expected = as_small as f64 / all.len() as f64;
-        assert!((probability - expected).abs() < 1e-9, "{ranks:?}: {probability} instead of {expected}");
+        assert!(
+            (probability - expected).abs() < 1e-9,
+            "{ranks:?}: {probability} instead of {expected}"
+        );
     }
-    // A level is the largest that leaves no more than what was asked for, and its bounds are what the tails say.
+    // A level is the largest that leaves no more than what was asked for, and its bounds are what
+    // the tails say.
     let level = envelope.level(0.1);
     assert!(envelope.leaves(level) <= 0.1 && envelope.leaves(1.0001 * level) > 0.1);
     let bounds = envelope.bounds(level);
@@ -65,7 +71,8 @@ fn the_probability_of_leaving_the_envelope_is_that_of_all_lists_of_ranks_that_do
 
 #[test]
 fn chi_square_is_that_of_the_formula() {
-    // Counts 10, 20, 30, 40 where 25 are expected: 20; beyond it 3 degrees of freedom leave 1.697e-4 (scipy.stats.chi2.sf(20, 3)).
+    // Counts 10, 20, 30, 40 where 25 are expected: 20; beyond it 3 degrees of freedom leave
+    // 1.697e-4 (scipy.stats.chi2.sf(20, 3)).
     let ranks = Ranks { counts: vec![4, 6, 20, 0, 13, 17, 40, 0] };
     let [statistic, probability] = ranks.chi_square(4).unwrap();
     assert_eq!(statistic, 20.0);
@@ -77,8 +84,9 @@ fn chi_square_is_that_of_the_formula() {
 fn huber_noise_has_the_density_that_the_family_takes_it_to_have() {
     // Shares within 0.5, 1.345 and 2.5, by a sum over a fine grid of e^-h.
     let h = |e: f64| if e <= 1.345 { 0.5 * e * e } else { 1.345 * (e - 0.5 * 1.345) };
-    let mass =
-        |to: f64| (0..100_000).map(|k| (-h((k as f64 + 0.5) * to / 1e5)).exp() * to / 1e5).sum::<f64>();
+    let mass = |to: f64| {
+        (0..100_000).map(|k| (-h((k as f64 + 0.5) * to / 1e5)).exp() * to / 1e5).sum::<f64>()
+    };
     let whole = mass(40.0);
     let (n, mut found) = (40_000, [0.0_f64; 3]);
     let mut sum = 0.0;
@@ -96,7 +104,10 @@ fn huber_noise_has_the_density_that_the_family_takes_it_to_have() {
         let expected = mass(edge) / whole;
         // Five standard errors, four times: a false alarm with a probability of 2e-6.
         let error = (expected * (1.0 - expected) / n as f64).sqrt();
-        assert!((share - expected).abs() < 5.0 * error, "within {edge}: {share} instead of {expected}");
+        assert!(
+            (share - expected).abs() < 5.0 * error,
+            "within {edge}: {share} instead of {expected}"
+        );
     }
     assert!((sum / n as f64).abs() < 5.0 * 1.6 / (n as f64).sqrt(), "{sum}");
 }
@@ -131,8 +142,8 @@ impl LineIntegral for Nothing {
     }
 }
 
-/// p and r after a step of the second coordinate of the second of two chains, of which one of p, r, the noise of p and that of r is 1 and the
-/// others 0.
+/// p and r after a step of the second coordinate of the second of two chains, of which one of p, r,
+/// the noise of p and that of r is 1 and the others 0.
 fn entry(kernel: &dyn Kernel, source: usize) -> [f64; 2] {
     let (mut from, mut to) = (Batch::new(2, 2).unwrap(), Batch::new(2, 2).unwrap());
     let each = kernel.normals();
@@ -167,15 +178,21 @@ fn a_planted_error_is_in_one_coefficient_and_in_no_other() {
                 for target in 0..2 {
                     let factor = if (source, target) == (from, to) { 1.02 } else { 1.0 };
                     let off = (found[target] - factor * was[target]).abs();
-                    assert!(off < 1e-14, "{name:?}, {coefficient:?}: {source} to {target} is off by {off}");
+                    assert!(
+                        off < 1e-14,
+                        "{name:?}, {coefficient:?}: {source} to {target} is off by {off}"
+                    );
                     assert!(source == 3 && target == 0 || was[target].abs() > 1e-3);
                 }
             }
         }
     }
     assert!(
-        Mistaken::new(&Scheme::ula(0.1).unwrap(), Mistake { coefficient: Coefficient::PToP, factor: 1.02 })
-            .is_err()
+        Mistaken::new(
+            &Scheme::ula(0.1).unwrap(),
+            Mistake { coefficient: Coefficient::PToP, factor: 1.02 }
+        )
+        .is_err()
     );
 }
 
@@ -211,6 +228,7 @@ fn a_coefficient_that_is_2_percent_off_is_found() {
     let mistake = Some(Mistake { coefficient: Coefficient::PToP, factor: 1.02 });
     let size = Size { replications: 200, ..SMALL };
     let outcome =
-        calibrate(&Automatic { mistake, ..Automatic::new(0.01) }, Model::Poisson, size, 1.0, 2).unwrap();
+        calibrate(&Automatic { mistake, ..Automatic::new(0.01) }, Model::Poisson, size, 1.0, 2)
+            .unwrap();
     assert!(smallest(&outcome) < FALSE_ALARMS / tests(1) as f64, "{:?}", outcome.verdicts());
 }

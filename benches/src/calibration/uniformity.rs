@@ -1,8 +1,11 @@
-//! Whether ranks are uniform: Pearson's chi-square test, and the empirical distribution function within a simultaneous envelope.
+//! Whether ranks are uniform: Pearson's chi-square test, and the empirical distribution function
+//! within a simultaneous envelope.
 //!
-//! The envelope is that of Säilynoja, Bürkner and Vehtari (Statistics and Computing 32, 2022): at every rank an interval of the binomial law of the
-//! count up to there, all of the same level, which is chosen so that all hold at once with the probability wanted. They find it by simulation;
-//! here it is computed, count by count: given how many ranks are at most i − 1, those at i are binomial among the rest.
+//! The envelope is that of Säilynoja, Bürkner and Vehtari (Statistics and Computing 32, 2022): at
+//! every rank an interval of the binomial law of the count up to there, all of the same level,
+//! which is chosen so that all hold at once with the probability wanted. They find it by
+//! simulation; here it is computed, count by count: given how many ranks are at most i − 1, those
+//! at i are binomial among the rest.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -48,16 +51,18 @@ impl Ranks {
         sums.collect()
     }
 
-    /// Pearson's statistic over so many cells of equally many ranks, and the probability of a larger one.
+    /// Pearson's statistic over so many cells of equally many ranks, and the probability of a
+    /// larger one.
     ///
     /// # Errors
     /// Unless ranks can be shared out among the cells, two at least.
     pub fn chi_square(&self, cells: usize) -> Result<[f64; 2], Failure> {
         let values = self.counts.len();
         if cells < 2 || !values.is_multiple_of(cells) {
-            return Err(
-                format!("{values} ranks in {cells} cells: need as many in each of two or more").into()
-            );
+            return Err(format!(
+                "{values} ranks in {cells} cells: need as many in each of two or more"
+            )
+            .into());
         }
         let expected = self.total() as f64 / cells as f64;
         let of = |cell: &[u64]| (cell.iter().sum::<u64>() as f64 - expected).powi(2) / expected;
@@ -71,7 +76,8 @@ impl Ranks {
 pub struct Envelope {
     total: usize,
     values: usize,
-    /// For each rank but the last and each count: twice the smaller of the probabilities of at most and of at least so many.
+    /// For each rank but the last and each count: twice the smaller of the probabilities of at most
+    /// and of at least so many.
     tails: Vec<Vec<f64>>,
     /// ln k!.
     factorials: Vec<f64>,
@@ -79,7 +85,8 @@ pub struct Envelope {
 
 /// Terms of a binomial law below this part of the largest are left out.
 const NEGLIGIBLE: f64 = 1e-20;
-/// Tails that differ by less, relatively, are the same: those of a rank and of its mirror image are, and are rounded differently.
+/// Tails that differ by less, relatively, are the same: those of a rank and of its mirror image
+/// are, and are rounded differently.
 const SAME: f64 = 1e-9;
 
 impl Envelope {
@@ -111,7 +118,11 @@ impl Envelope {
         if share >= 1.0 {
             return take(n, 1.0);
         }
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and n")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and n"
+        )]
         let mode = (((n + 1) as f64 * share) as usize).min(n);
         let ln = self.factorials[n] - self.factorials[mode] - self.factorials[n - mode]
             + mode as f64 * share.ln()

@@ -1,17 +1,19 @@
-//! Makes a run directory from made-up draws, to look at the report and to try the checks in `scripts/` on:
+//! Makes a run directory from made-up draws, to look at the report and to try the checks in
+//! `scripts/` on:
 //!
 //! ```text
 //! cargo run --release -p ridgewalk-cli --example synthetic_run -- DIR [COEFFICIENTS [CHAINS [DRAWS [LAST]]]]
 //! ```
 //!
-//! The draws are autoregressive, of another scale and memory for each coefficient. With five coefficients or fewer the last chain is stuck
-//! for a while, so that there is something to warn of. LAST is the number of draws after which the last chain ends.
+//! The draws are autoregressive, of another scale and memory for each coefficient. With five
+//! coefficients or fewer the last chain is stuck for a while, so that there is something to warn
+//! of. LAST is the number of draws after which the last chain ends.
 
 use ridgewalk::diagnostics::summaries_of_table;
 use ridgewalk::sampler::{Sink, SinkError};
 use ridgewalk_cli::run::{
-    BiasDetails, CsvDraws, Fact, ProblemFacts, RunDirectory, SamplerFacts, SummaryDocument, Text, Warning,
-    ZarrDraws, read_draws, write_atomically, write_report,
+    BiasDetails, CsvDraws, Fact, ProblemFacts, RunDirectory, SamplerFacts, SummaryDocument, Text,
+    Warning, ZarrDraws, read_draws, write_atomically, write_report,
 };
 
 /// Uniform numbers from a linear congruential generator: no matter how good, the same everywhere.
@@ -19,7 +21,8 @@ struct Numbers(u64);
 
 impl Numbers {
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -43,16 +46,19 @@ fn main() -> Result<(), SinkError> {
     for sink in [&mut zarr as &mut dyn Sink, &mut csv] {
         sink.begin(chains, d)?;
     }
-    let mut state: Vec<Vec<f64>> = (0..chains).map(|_| (0..d).map(|_| numbers.normal()).collect()).collect();
+    let mut state: Vec<Vec<f64>> =
+        (0..chains).map(|_| (0..d).map(|_| numbers.normal()).collect()).collect();
     for draw in 0..draws {
         for (chain, state) in state.iter_mut().enumerate() {
-            let stuck = d <= 5 && chain + 1 == chains && (2 * draws / 5..3 * draws / 5).contains(&draw);
+            let stuck =
+                d <= 5 && chain + 1 == chains && (2 * draws / 5..3 * draws / 5).contains(&draw);
             for (j, x) in state.iter_mut().enumerate() {
                 let memory = 0.2 + 0.6 * ((j * 7) % 11) as f64 / 11.0;
                 let memory = if stuck && j == 2 { 0.9995 } else { memory };
                 *x = memory * *x + (1.0 - memory * memory).sqrt() * numbers.normal();
             }
-            let point: Vec<f64> = state.iter().enumerate().map(|(j, x)| location(j) + scale(j) * x).collect();
+            let point: Vec<f64> =
+                state.iter().enumerate().map(|(j, x)| location(j) + scale(j) * x).collect();
             if chain + 1 < chains || draw < last {
                 zarr.keep(chain, draw as u64, &point)?;
                 csv.keep(chain, draw as u64, &point)?;
@@ -62,7 +68,8 @@ fn main() -> Result<(), SinkError> {
     }
     let draws = zarr.finish(last >= draws)?;
     csv.finish()?;
-    let config = format!("[fit]\nfamily = \"logistic\"\nchains = {chains}\ndraws = {draws}\nseed = 0\n");
+    let config =
+        format!("[fit]\nfamily = \"logistic\"\nchains = {chains}\ndraws = {draws}\nseed = 0\n");
     write_atomically(&directory.config(), config.as_bytes())?;
     let all = read_draws(&directory.draws())?;
     let summaries = summaries_of_table(&all.tables(), d)?;

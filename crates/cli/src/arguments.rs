@@ -20,7 +20,8 @@ pub(crate) enum Command {
                       stopped by Ctrl-C, with the draws so far kept. A run that was interrupted, by whatever, goes on\n\
                       with `ridgewalk resume DIR`.")]
     Fit(Box<crate::fit::FitOptions>),
-    /// Go on with a run that was interrupted: the draws are bit for bit those of an uninterrupted one
+    /// Go on with a run that was interrupted: the draws are bit for bit those of an uninterrupted
+    /// one
     #[command(after_help = "Example:\n  ridgewalk resume ridgewalk-run\n\n\
                       After Ctrl-C, a kill, a crash or a full disk. Data or options that have changed since, another\n\
                       version of the program or a damaged checkpoint are refused, with what differs: exit code 2.\n\
@@ -56,7 +57,8 @@ pub(crate) enum Command {
                             Exit code 3 if no plan is found."
     )]
     Plan(PlanOptions),
-    /// Kernels compared, exactly on Gaussian targets and by coupled chains beyond, and how plans grow: tables, CSV and SVG
+    /// Kernels compared, exactly on Gaussian targets and by coupled chains beyond, and how plans
+    /// grow: tables, CSV and SVG
     #[command(after_help = "Example:\n  ridgewalk lab iact --kappa 1,5,20,100")]
     Lab(crate::lab::LabOptions),
 }
@@ -89,7 +91,8 @@ pub(crate) enum SharedCommand {
 pub(crate) struct SharedFitOptions {
     #[command(flatten)]
     pub(crate) options: crate::fit::FitOptions,
-    /// Parts that the rows are in; it must divide the number of processes, and the chains are shared out among what remains
+    /// Parts that the rows are in; it must divide the number of processes, and the chains are
+    /// shared out among what remains
     #[arg(long, value_name = "R", default_value_t = 1)]
     pub(crate) row_shards: usize,
 }

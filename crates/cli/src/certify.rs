@@ -1,4 +1,5 @@
-//! `ridgewalk certify`: a contraction certificate for the diffusion or for an algorithm, or the reason there is none.
+//! `ridgewalk certify`: a contraction certificate for the diffusion or for an algorithm, or the
+//! reason there is none.
 
 use ridgewalk::lyapunov::certificate::{Outcome, Process, Status, certify};
 use serde::Serialize;
@@ -52,12 +53,12 @@ fn process(options: &CertifyOptions) -> Result<Process, Failure> {
     let Some(eta) = options.eta else {
         return match (options.nodes, options.kernel) {
             (None, None) => Ok(Process::Diffusion),
-            (Some(nodes), _) => {
-                Err(Failure::Usage(format!("--nodes {nodes} is about the algorithm: need --eta too")))
-            }
-            (_, Some(kernel)) => {
-                Err(Failure::Usage(format!("--kernel {kernel} is about the algorithm: need --eta too")))
-            }
+            (Some(nodes), _) => Err(Failure::Usage(format!(
+                "--nodes {nodes} is about the algorithm: need --eta too"
+            ))),
+            (_, Some(kernel)) => Err(Failure::Usage(format!(
+                "--kernel {kernel} is about the algorithm: need --eta too"
+            ))),
         };
     };
     match (options.kernel.unwrap_or(SteppedKernel::ThirdOrder), options.nodes) {
@@ -92,9 +93,10 @@ fn document(kappa: f64, process: Process, outcome: &Outcome) -> Document {
         tau: certificate.map(|c| c.tau()).filter(|_| matches!(process, Process::ThirdOrder { .. })),
         margin: certificate.map(|c| c.margin()),
         witness: match outcome.status {
-            Status::Refuted(w) => {
-                Some(WitnessDocument { eigenvalue: w.curvature, spectral_radius: w.spectral_radius })
-            }
+            Status::Refuted(w) => Some(WitnessDocument {
+                eigenvalue: w.curvature,
+                spectral_radius: w.spectral_radius,
+            }),
             Status::Certified(_) | Status::Unknown => None,
         },
     }
@@ -113,8 +115,10 @@ fn text(d: &Document, process: Process) -> String {
             format!("the symmetric splitting seen after each whole kick, eta = {eta}")
         }
     };
-    let heading =
-        format!("{}: {what}, kappa = {}, gamma = {:.6}, xi = {:.6}", d.status, d.kappa, d.gamma, d.xi);
+    let heading = format!(
+        "{}: {what}, kappa = {}, gamma = {:.6}, xi = {:.6}",
+        d.status, d.kappa, d.gamma, d.xi
+    );
     let body = match (d.s, &d.witness) {
         (Some(s), _) => {
             let promise = match (d.rate, d.factor, d.eta) {

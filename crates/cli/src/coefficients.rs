@@ -110,9 +110,13 @@ fn tables(d: &Document) -> String {
     )
 }
 
-fn table<const H: usize, const C: usize>(header: [&str; H], rows: [(&str, [Option<f64>; C]); 3]) -> Table {
+fn table<const H: usize, const C: usize>(
+    header: [&str; H],
+    rows: [(&str, [Option<f64>; C]); 3],
+) -> Table {
     let rows = rows.map(|(name, values)| {
-        let cells = values.iter().map(|value| value.map_or_else(String::new, |v| format!("{v:.15e}")));
+        let cells =
+            values.iter().map(|value| value.map_or_else(String::new, |v| format!("{v:.15e}")));
         std::iter::once(name.to_owned()).chain(cells).collect()
     });
     output::table(header, rows)

@@ -12,7 +12,8 @@ pub(crate) enum Failure {
     /// A data file, a prior or a question to them cannot be used: exit code 2.
     #[error(transparent)]
     Data(#[from] crate::data::DataError),
-    /// A run directory is in the way or is none: exit code 2; it cannot be written or read: exit code 1.
+    /// A run directory is in the way or is none: exit code 2; it cannot be written or read: exit
+    /// code 1.
     #[error(transparent)]
     Files(#[from] crate::run::Error),
     /// The run failed: exit code 1.

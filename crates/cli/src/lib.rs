@@ -1,10 +1,12 @@
 //! The program `ridgewalk`: reads its arguments, calls the library, writes what came out.
 //!
-//! Results go to standard output, everything else to standard error. Exit codes are a promise to scripts: 0 done, 1 the
-//! run failed, 2 wrong usage or wrong data, 3 refuted or not certified, 130 stopped by a signal with everything so far kept.
+//! Results go to standard output, everything else to standard error. Exit codes are a promise to
+//! scripts: 0 done, 1 the run failed, 2 wrong usage or wrong data, 3 refuted or not certified, 130
+//! stopped by a signal with everything so far kept.
 //!
-//! The parts that programs of other people may want are public: [`data`] reads files as `ridgewalk fit` does and says what is wrong with
-//! them, [`mod@run`] writes and reads run directories.
+//! The parts that programs of other people may want are public: [`data`] reads files as
+//! `ridgewalk fit` does and says what is wrong with them, [`mod@run`] writes and reads run
+//! directories.
 //!
 //! ```
 //! use ridgewalk_cli::data::Table;
@@ -72,8 +74,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What `ridgewalk-mpi` does: `fit` and `resume` as one of several processes, which all call this with the same arguments. The first one talks;
-/// all give the same exit code.
+/// What `ridgewalk-mpi` does: `fit` and `resume` as one of several processes, which all call this
+/// with the same arguments. The first one talks; all give the same exit code.
 #[must_use]
 pub fn main_of(all: &Arc<dyn Peers>) -> ExitCode {
     let first = all.rank() == 0;
@@ -101,7 +103,11 @@ pub fn main_of(all: &Arc<dyn Peers>) -> ExitCode {
 /// An error unless all processes are one program and were asked for the same.
 fn agree_on_arguments(all: &Arc<dyn Peers>) -> Result<(), failure::Failure> {
     let together = Processes::grid(Arc::clone(all), 1)?;
-    together.same("the version", env!("CARGO_PKG_VERSION"), "one version of the program everywhere")?;
+    together.same(
+        "the version",
+        env!("CARGO_PKG_VERSION"),
+        "one version of the program everywhere",
+    )?;
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     together.same("the command", &format!("`{}`", words.join(" ")), "the same everywhere")

@@ -45,7 +45,8 @@ pub(crate) struct Panel {
     pub(crate) series: Vec<Series>,
 }
 
-/// Writes the panels to an SVG file. All panels have the same series in the same order; the legend is at the right.
+/// Writes the panels to an SVG file. All panels have the same series in the same order; the legend
+/// is at the right.
 pub(crate) fn save(path: &Path, panels: &[Panel]) -> Result<(), Failure> {
     let svg = draw(panels).map_err(|error| std::io::Error::other(error.to_string()));
     svg.and_then(|svg| std::fs::write(path, svg))
@@ -58,7 +59,8 @@ fn draw(panels: &[Panel]) -> Drawn<String> {
     let mut svg = String::new();
     let count = u32::try_from(panels.len()).unwrap_or(1).max(1);
     {
-        let root = SVGBackend::with_string(&mut svg, (count * PANEL.0 + LEGEND, PANEL.1)).into_drawing_area();
+        let root = SVGBackend::with_string(&mut svg, (count * PANEL.0 + LEGEND, PANEL.1))
+            .into_drawing_area();
         root.fill(&WHITE)?;
         let (left, right) = root.split_horizontally(count * PANEL.0);
         for (panel, area) in panels.iter().zip(left.split_evenly((1, count as usize))) {
@@ -74,12 +76,19 @@ fn draw(panels: &[Panel]) -> Drawn<String> {
 
 fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn<()> {
     let drawable = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
-        points.iter().copied().filter(|(x, y)| [x, y].iter().all(|v| v.is_normal() && **v > 0.0)).collect()
+        points
+            .iter()
+            .copied()
+            .filter(|(x, y)| [x, y].iter().all(|v| v.is_normal() && **v > 0.0))
+            .collect()
     };
-    let lines: Vec<Vec<(f64, f64)>> = panel.series.iter().map(|series| drawable(&series.points)).collect();
+    let lines: Vec<Vec<(f64, f64)>> =
+        panel.series.iter().map(|series| drawable(&series.points)).collect();
     let all = || lines.iter().flatten();
-    let (x, y) = (decades(all().map(|point| point.0), 1.0), decades(all().map(|point| point.1), 1.3));
-    let (x_ticks, y_ticks) = (few(all().map(|point| point.0)).unwrap_or_else(|| ticks(x)), ticks(y));
+    let (x, y) =
+        (decades(all().map(|point| point.0), 1.0), decades(all().map(|point| point.1), 1.3));
+    let (x_ticks, y_ticks) =
+        (few(all().map(|point| point.0)).unwrap_or_else(|| ticks(x)), ticks(y));
     let (x_plain, y_plain) = (plain(&x_ticks), plain(&y_ticks));
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 19))
@@ -101,8 +110,9 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
         .light_line_style(RGBColor(238, 238, 238))
         .bold_line_style(RGBColor(205, 205, 205))
         .draw()?;
-    // Lines are drawn one over the other, solid ones first, the first the widest, and upon them every other one dashed, so that two that coincide
-    // are both seen. Markers show where values were computed.
+    // Lines are drawn one over the other, solid ones first, the first the widest, and upon them
+    // every other one dashed, so that two that coincide are both seen. Markers show where values
+    // were computed.
     let (dashed, solid): (Vec<_>, Vec<_>) =
         lines.iter().zip(COLOURS.iter().cycle()).enumerate().partition(|(at, _)| is_dashed(*at));
     for (at, (line, colour)) in solid.into_iter().chain(dashed) {
@@ -113,12 +123,15 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
         } else {
             chart.draw_series(LineSeries::new(line.iter().copied(), style))?;
         }
-        chart.draw_series(line.iter().map(|point| Circle::new(*point, width / 2 + 2, colour.filled())))?;
+        chart.draw_series(
+            line.iter().map(|point| Circle::new(*point, width / 2 + 2, colour.filled())),
+        )?;
     }
     Ok(())
 }
 
-/// How wide the line of the series with this number is: a dashed one is narrower than the solid one below it.
+/// How wide the line of the series with this number is: a dashed one is narrower than the solid one
+/// below it.
 fn width(at: usize) -> u32 {
     match at {
         0 => 5,
@@ -136,7 +149,8 @@ fn is_dashed(at: usize) -> bool {
 fn draw_legend(series: &[Series], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn<()> {
     let mut y = 60;
     for ((series, colour), at) in series.iter().zip(COLOURS.iter().cycle()).zip(0..) {
-        let pieces: &[(i32, i32)] = if is_dashed(at) { &[(8, 14), (20, 26), (32, 38)] } else { &[(8, 38)] };
+        let pieces: &[(i32, i32)] =
+            if is_dashed(at) { &[(8, 14), (20, 26), (32, 38)] } else { &[(8, 38)] };
         for (from, to) in pieces {
             area.draw(&PathElement::new([(*from, y), (*to, y)], colour.stroke_width(3)))?;
         }
@@ -147,16 +161,19 @@ fn draw_legend(series: &[Series], area: &DrawingArea<SVGBackend<'_>, Shift>) -> 
     Ok(())
 }
 
-/// A range around the values, wider by `margin` at both ends; a range of some width even for a single value or none.
+/// A range around the values, wider by `margin` at both ends; a range of some width even for a
+/// single value or none.
 fn decades(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
-    let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+    let (low, high) =
+        values.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
     if low > high {
         return (0.1, 10.0);
     }
     if high < low * 1.5 { (low / 3.0, high * 3.0) } else { (low / margin, high * margin) }
 }
 
-/// The values themselves, in order, if they are few and none is near another: then each of them has a tick.
+/// The values themselves, in order, if they are few and none is near another: then each of them has
+/// a tick.
 fn few(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mut all: Vec<f64> = values.collect();
     all.sort_by(f64::total_cmp);
@@ -166,7 +183,8 @@ fn few(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     (apart && all.len() <= FEW).then_some(all)
 }
 
-/// Round numbers in a range, few enough to be read: 1, 2 and 5 times powers of ten in a short range, some powers in a long one.
+/// Round numbers in a range, few enough to be read: 1, 2 and 5 times powers of ten in a short
+/// range, some powers in a long one.
 fn ticks((low, high): (f64, f64)) -> Vec<f64> {
     let decades = high.log10() - low.log10();
     let multiples: &[f64] = if decades < 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -194,7 +212,11 @@ fn number(value: f64, plain: bool) -> String {
     } else {
         // As few digits as tell it.
         let [short, long] = [format!("{value:.0e}"), format!("{value:.1e}")];
-        if short.parse().is_ok_and(|near: f64| (near / value - 1.0).abs() < 1e-3) { short } else { long }
+        if short.parse().is_ok_and(|near: f64| (near / value - 1.0).abs() < 1e-3) {
+            short
+        } else {
+            long
+        }
     }
 }
 
@@ -209,7 +231,10 @@ mod tests {
             x_label: "kappa".to_owned(),
             y_label: "gradients".to_owned(),
             series: vec![
-                Series { name: "one".to_owned(), points: vec![(1.0, 2.0), (10.0, f64::NAN), (100.0, 30.0)] },
+                Series {
+                    name: "one".to_owned(),
+                    points: vec![(1.0, 2.0), (10.0, f64::NAN), (100.0, 30.0)],
+                },
                 Series { name: "two".to_owned(), points: vec![(1.0, 0.0), (10.0, f64::INFINITY)] },
             ],
         };
@@ -237,7 +262,8 @@ mod tests {
 
     #[test]
     fn axis_numbers_are_short_and_all_of_one_kind() {
-        let written = |values: &[f64]| values.iter().map(|v| number(*v, plain(values))).collect::<Vec<_>>();
+        let written =
+            |values: &[f64]| values.iter().map(|v| number(*v, plain(values))).collect::<Vec<_>>();
         assert_eq!(written(&[0.001, 0.25, 1.0, 999_999.0]), ["0.001", "0.25", "1", "999999"]);
         assert_eq!(written(&[1e-4, 1e-3, 0.01, 0.25]), ["1e-4", "1e-3", "1e-2", "2.5e-1"]);
     }
@@ -252,7 +278,8 @@ mod tests {
 
     #[test]
     fn lines_that_coincide_are_both_seen() {
-        let line = |name: &str| Series { name: name.to_owned(), points: vec![(1.0, 2.0), (100.0, 30.0)] };
+        let line =
+            |name: &str| Series { name: name.to_owned(), points: vec![(1.0, 2.0), (100.0, 30.0)] };
         let names = ["a", "b", "c", "d", "e"];
         let panel = Panel {
             title: String::new(),
@@ -268,6 +295,9 @@ mod tests {
         assert!(pieces("#CC79A7") > 10 && pieces("#787878") <= 2, "{svg}");
         // The third is dashed too, and lies upon the fourth, which is not.
         let first = |stroke: &str| svg.find(&format!("stroke={stroke}")).unwrap();
-        assert!(first(r##""#000000" stroke-width="2""##) > first(r##""#787878" stroke-width="3""##), "{svg}");
+        assert!(
+            first(r##""#000000" stroke-width="2""##) > first(r##""#787878" stroke-width="3""##),
+            "{svg}"
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! Several processes that make one fit: which of them has which rows and chains, and how they agree that all is well.
+//! Several processes that make one fit: which of them has which rows and chains, and how they agree
+//! that all is well.
 //!
-//! They stand in a grid: processes `shards` apart have the same rows and share the chains; those side by side have the same chains and share
-//! the rows. All of them do the same and come to the same decisions; the first one alone writes files and talks.
+//! They stand in a grid: processes `shards` apart have the same rows and share the chains; those
+//! side by side have the same chains and share the rows. All of them do the same and come to the
+//! same decisions; the first one alone writes files and talks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +32,12 @@ pub(crate) struct Processes {
 impl Processes {
     /// This one by itself.
     pub(crate) fn alone() -> Self {
-        Self { all: Arc::new(Alone), rows: Arc::new(Alone), chains: Arc::new(Alone), over: Arc::default() }
+        Self {
+            all: Arc::new(Alone),
+            rows: Arc::new(Alone),
+            chains: Arc::new(Alone),
+            over: Arc::default(),
+        }
     }
 
     /// All of them, with the rows in so many shards.
@@ -101,8 +108,8 @@ impl Processes {
         self.all.of_first(bytes)
     }
 
-    /// What was done, unless another process failed: then what that one said. A process that fails may come to a later one of these than
-    /// the others: it is settled once, and then not again.
+    /// What was done, unless another process failed: then what that one said. A process that fails
+    /// may come to a later one of these than the others: it is settled once, and then not again.
     pub(crate) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         if self.is_alone() || self.over.load(Ordering::Relaxed) {
             return done;
@@ -132,7 +139,8 @@ impl Processes {
         match all.iter().position(|other| *other != all[0]) {
             None => Ok(()),
             Some(other) => {
-                let [here, there] = [&all[0], &all[other]].map(|bytes| String::from_utf8_lossy(bytes));
+                let [here, there] =
+                    [&all[0], &all[other]].map(|bytes| String::from_utf8_lossy(bytes));
                 Err(Failure::Usage(format!(
                     "{what} of process {other} is {there}, and of process 0 {here}: need {need}"
                 )))
@@ -160,7 +168,11 @@ mod tests {
 
     use super::*;
 
-    fn in_all<T: Send>(size: usize, shards: usize, work: impl Fn(usize, Processes) -> T + Sync) -> Vec<T> {
+    fn in_all<T: Send>(
+        size: usize,
+        shards: usize,
+        work: impl Fn(usize, Processes) -> T + Sync,
+    ) -> Vec<T> {
         std::thread::scope(|scope| {
             let work = &work;
             let threads = Threads::group(size).into_iter().map(|peers| {
@@ -176,19 +188,26 @@ mod tests {
     #[test]
     fn a_grid_has_shards_side_by_side() {
         let found = in_all(6, 2, |_, processes| {
-            (processes.part(), processes.chain_groups(), processes.beside_first(), processes.first())
+            (
+                processes.part(),
+                processes.chain_groups(),
+                processes.beside_first(),
+                processes.first(),
+            )
         });
         for (rank, (part, groups, beside, first)) in found.into_iter().enumerate() {
             assert_eq!((part, groups), (Part { number: rank % 2, of: 2 }, 3));
             assert_eq!((beside, first), (rank < 2, rank == 0));
         }
         for shards in [0, 4] {
-            let group: Vec<_> =
-                Threads::group(6).into_iter().map(|p| Processes::grid(Arc::new(p), shards)).collect();
+            let group: Vec<_> = Threads::group(6)
+                .into_iter()
+                .map(|p| Processes::grid(Arc::new(p), shards))
+                .collect();
             assert!(
-                group
-                    .iter()
-                    .all(|grid| matches!(grid, Err(Failure::Usage(text)) if text.contains("divides")))
+                group.iter().all(
+                    |grid| matches!(grid, Err(Failure::Usage(text)) if text.contains("divides"))
+                )
             );
         }
     }
@@ -207,7 +226,9 @@ mod tests {
         });
         assert!(found.iter().all(|said| *said == (1, "the disk is full".to_owned())), "{found:?}");
         assert!(
-            in_all(3, 3, |rank, processes| processes.settle(Ok(rank))).into_iter().all(|done| done.is_ok())
+            in_all(3, 3, |rank, processes| processes.settle(Ok(rank)))
+                .into_iter()
+                .all(|done| done.is_ok())
         );
     }
 
@@ -215,7 +236,8 @@ mod tests {
     fn what_differs_is_told_in_one_line() {
         let found = in_all(3, 1, |rank, processes| {
             let version = if rank == 2 { "0.2.0" } else { "0.1.0" };
-            let told = processes.same("the version", version, "one version everywhere").unwrap_err();
+            let told =
+                processes.same("the version", version, "one version everywhere").unwrap_err();
             processes.same("the data", "abc", "the same").unwrap();
             told.to_string()
         });

@@ -15,7 +15,8 @@ struct Row<'a> {
     place: &'a str,
     verdict: String,
     margin: Option<f64>,
-    /// Null where no κ is involved, and where the margin is approached only as κ grows without bound.
+    /// Null where no κ is involved, and where the margin is approached only as κ grows without
+    /// bound.
     kappa: Option<f64>,
     detail: &'a str,
 }
@@ -39,7 +40,8 @@ impl<'a> Document<'a> {
             kappa: claim.at_kappa.filter(|kappa| kappa.is_finite()),
             detail: &claim.detail,
         };
-        let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
+        let count =
+            |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
         Self {
             claims: claims.iter().map(row).collect(),
             holds: count(Verdict::Holds),
@@ -80,7 +82,10 @@ fn text(claims: &[Claim], document: &Document) -> String {
         .iter()
         .filter(|claim| claim.verdict != Verdict::Holds)
         .map(|claim| {
-            format!("\n{} ({}, {}):\n    {}\n", claim.what, claim.place, claim.verdict, claim.detail)
+            format!(
+                "\n{} ({}, {}):\n    {}\n",
+                claim.what, claim.place, claim.verdict, claim.detail
+            )
         })
         .collect();
     format!(

@@ -1,7 +1,8 @@
-//! Bad input, as users bring it: each row of the table in docs/guide.md is run for real and must end with the exit code and the message
-//! that the page tells, and leave nothing behind.
+//! Bad input, as users bring it: each row of the table in docs/guide.md is run for real and must
+//! end with the exit code and the message that the page tells, and leave nothing behind.
 //!
-//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test bad_input` writes the table of the page anew; read it before you commit it.
+//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test bad_input` writes the table of the
+//! page anew; read it before you commit it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,8 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const BEGIN: &str =
-    "<!-- bad input: begin; RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test bad_input -->\n";
+const BEGIN: &str = "<!-- bad input: begin; RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test bad_input -->\n";
 const END: &str = "<!-- bad input: end -->\n";
 
 /// Eight rows that are not separated.
@@ -44,7 +44,9 @@ const FLAT: &str = "data.csv --response y --prior-scale inf --intercept-prior-sc
 /// What can be wrong, in the order in which a user meets it.
 const CASES: &[Case] = &[
     case("a missing file", PLAIN, |_| {}),
-    case("a directory instead of a file", PLAIN, |place| fs::create_dir(place.join("data.csv")).unwrap()),
+    case("a directory instead of a file", PLAIN, |place| {
+        fs::create_dir(place.join("data.csv")).unwrap()
+    }),
     case("an empty file", PLAIN, data!("")),
     case("a header and nothing below", PLAIN, data!("y,age,dose\n")),
     case("one row", PLAIN, data!("y,age,dose\n1,31,1.5\n")),
@@ -60,7 +62,11 @@ const CASES: &[Case] = &[
     case("no response named", "data.csv", data!(GOOD)),
     case("an unknown response", "data.csv --response Y", data!(GOOD)),
     case("an unknown predictor", "data.csv --response y --predictors age,doze", data!(GOOD)),
-    case("a response of 1 and 2", PLAIN, data!(GOOD.replace("\n1,", "\n2,").replace("\n0,", "\n1,"))),
+    case(
+        "a response of 1 and 2",
+        PLAIN,
+        data!(GOOD.replace("\n1,", "\n2,").replace("\n0,", "\n1,")),
+    ),
     case(
         "a negative count",
         "data.csv --response y --family poisson",
@@ -92,11 +98,16 @@ const CASES: &[Case] = &[
     case("collinear predictors, proper priors", PLAIN, data!(COLLINEAR)),
     case("complete separation, flat priors", FLAT, data!(SEPARATED)),
     case("complete separation, proper priors", PLAIN, data!(SEPARATED)),
-    case("more coefficients than rows, flat priors", FLAT, data!("y,a,b,c\n0,1,2,5\n1,2,1,3\n0,4,4,1\n")),
+    case(
+        "more coefficients than rows, flat priors",
+        FLAT,
+        data!("y,a,b,c\n0,1,2,5\n1,2,1,3\n0,4,4,1\n"),
+    ),
     case("a negative prior scale", "data.csv --response y --prior-scale -1", data!(GOOD)),
     case("a prior for no coefficient", "data.csv --response y --priors priors.toml", |place| {
         fs::write(place.join("data.csv"), GOOD).unwrap();
-        fs::write(place.join("priors.toml"), "[dose]\nscale = 1.0\n\n[agee]\nscale = 2.5\n").unwrap();
+        fs::write(place.join("priors.toml"), "[dose]\nscale = 1.0\n\n[agee]\nscale = 2.5\n")
+            .unwrap();
     }),
     case("no chains", "data.csv --response y --chains 0", data!(GOOD)),
     case("10^18 chains", "data.csv --response y --chains 1000000000000000000", data!(GOOD)),
@@ -121,7 +132,11 @@ const CASES: &[Case] = &[
         fs::create_dir(place.join("thesis")).unwrap();
         fs::write(place.join("thesis/chapter1.tex"), "\\section{}\n").unwrap();
     }),
-    case("an output that cannot be written", "data.csv --response y --out data.csv/run", data!(GOOD)),
+    case(
+        "an output that cannot be written",
+        "data.csv --response y --out data.csv/run",
+        data!(GOOD),
+    ),
     case("a name of 300 characters", PLAIN, data!(GOOD.replace("dose", &"d".repeat(300)))),
 ];
 
@@ -158,7 +173,8 @@ fn run(case: &Case) -> Said {
     // Progress may stand above; nothing follows the message.
     let (above, message) = err.split_once("error: ").unwrap_or_else(|| panic!("{what}: {err}"));
     assert!(above.is_empty() || above.ends_with('\n'), "{what}: {err}");
-    let message: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let message: Vec<&str> =
+        message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let message = message.join(" ");
     let here = place.path().to_str().unwrap();
     assert!(!message.contains(here), "{what}: {message}");
@@ -189,7 +205,8 @@ fn row(case: &Case, (code, message): &Said) -> String {
     format!("| {}: `fit {}` | {code} | {message} |\n", case.what, case.typed)
 }
 
-/// Exit codes that are known without the page: a page written anew cannot hide that a bad input is taken.
+/// Exit codes that are known without the page: a page written anew cannot hide that a bad input is
+/// taken.
 fn promised(what: &str) -> i32 {
     match what {
         "a name of 300 characters"

@@ -7,7 +7,9 @@ use ridgewalk::lyapunov::certificate::{Certificate, Process, Setting};
 use serde_json::Value;
 
 fn numbers(document: &Value, keys: &[&str]) -> Vec<f64> {
-    keys.iter().map(|key| document[key].as_f64().unwrap_or_else(|| panic!("{key} in {document}"))).collect()
+    keys.iter()
+        .map(|key| document[key].as_f64().unwrap_or_else(|| panic!("{key} in {document}")))
+        .collect()
 }
 
 fn matrix(document: &Value) -> [[f64; 3]; 3] {
@@ -19,11 +21,16 @@ fn a_certificate_of_the_diffusion_can_be_checked_again_from_its_json() {
     let (document, code) = json(&["certify", "--kappa", "10"]);
     assert_eq!(code, Some(0));
     assert_eq!(document["status"], "certified");
-    let [gamma, xi, rate, margin] = numbers(&document, &["gamma", "xi", "rate", "margin"])[..] else {
+    let [gamma, xi, rate, margin] = numbers(&document, &["gamma", "xi", "rate", "margin"])[..]
+    else {
         panic!()
     };
     assert!(rate >= 0.1285 && margin > 0.0);
-    assert!(document["eta"].is_null() && document["witness"].is_null() && document.get("factor").is_none());
+    assert!(
+        document["eta"].is_null()
+            && document["witness"].is_null()
+            && document.get("factor").is_none()
+    );
     let setting = Setting::new(10.0, gamma, xi, Process::Diffusion).unwrap();
     assert!(Certificate::check(setting, matrix(&document), 0.0, rate).is_ok());
     assert!(Certificate::check(setting, matrix(&document), 0.0, 1.01 * rate).is_err());
@@ -31,8 +38,9 @@ fn a_certificate_of_the_diffusion_can_be_checked_again_from_its_json() {
 
 #[test]
 fn a_certificate_of_the_algorithm_has_a_factor_and_tau() {
-    let (document, code) =
-        json(&["certify", "--kappa", "10", "--gamma", "2.09", "--xi", "4", "--eta", "0.5", "--nodes", "4"]);
+    let (document, code) = json(&[
+        "certify", "--kappa", "10", "--gamma", "2.09", "--xi", "4", "--eta", "0.5", "--nodes", "4",
+    ]);
     assert_eq!(code, Some(0));
     let [factor, tau] = numbers(&document, &["factor", "tau"])[..] else { panic!() };
     assert!(1.0 - factor >= 0.046 && document.get("rate").is_none());
@@ -43,12 +51,26 @@ fn a_certificate_of_the_algorithm_has_a_factor_and_tau() {
 
 #[test]
 fn refuted_and_unknown_end_with_exit_code_3() {
-    let (document, code) = json(&["certify", "--kappa", "10", "--gamma", "2.09", "--xi", "4", "--eta", "5"]);
+    let (document, code) =
+        json(&["certify", "--kappa", "10", "--gamma", "2.09", "--xi", "4", "--eta", "5"]);
     assert_eq!((document["status"].as_str(), code), (Some("refuted"), Some(3)));
-    let [l, radius] = numbers(&document["witness"], &["eigenvalue", "spectral_radius"])[..] else { panic!() };
+    let [l, radius] = numbers(&document["witness"], &["eigenvalue", "spectral_radius"])[..] else {
+        panic!()
+    };
     assert!((0.1..=1.0).contains(&l) && radius > 1.0 && document["S"].is_null());
-    let unknown =
-        ["certify", "--kappa", "100", "--gamma", "1.26", "--xi", "2", "--eta", "1", "--kernel", "symmetric"];
+    let unknown = [
+        "certify",
+        "--kappa",
+        "100",
+        "--gamma",
+        "1.26",
+        "--xi",
+        "2",
+        "--eta",
+        "1",
+        "--kernel",
+        "symmetric",
+    ];
     let (document, code) = json(&unknown);
     assert_eq!((document["status"].as_str(), code), (Some("unknown"), Some(3)));
     assert!(document["witness"].is_null());
@@ -61,12 +83,22 @@ fn refuted_and_unknown_end_with_exit_code_3() {
 
 #[test]
 fn a_plan_has_every_promised_key_and_meets_its_accuracy() {
-    let arguments =
-        ["plan", "--convexity", "0.5", "--smoothness", "1", "--dimension", "100", "--accuracy", "0.2"];
+    let arguments = [
+        "plan",
+        "--convexity",
+        "0.5",
+        "--smoothness",
+        "1",
+        "--dimension",
+        "100",
+        "--accuracy",
+        "0.2",
+    ];
     let (document, code) = json(&arguments);
     assert_eq!((document["status"].as_str(), code), (Some("certified"), Some(0)));
     let keys = ["gamma", "xi", "eta", "steps", "gradients", "bound", "factor", "tau"];
-    let [gamma, xi, eta, steps, gradients, bound, factor, tau] = numbers(&document, &keys)[..] else {
+    let [gamma, xi, eta, steps, gradients, bound, factor, tau] = numbers(&document, &keys)[..]
+    else {
         panic!()
     };
     assert!(steps <= 230.0 && gradients == steps && bound <= 0.2);
@@ -82,8 +114,14 @@ fn bad_values_are_refused_with_the_value() {
     refused(&["certify", "--kappa", "nan"], "kappa = NaN: need");
     refused(&["certify", "--kappa", "2", "--gamma", "-1"], "gamma = -1: need");
     refused(&["certify", "--kappa", "2", "--eta", "0"], "eta = 0: need");
-    refused(&["certify", "--kappa", "2", "--eta", "0.1", "--nodes", "0"], "nodes = 0: need 1 to 1024");
-    refused(&["certify", "--kappa", "2", "--nodes", "3"], "--nodes 3 is about the algorithm: need --eta too");
+    refused(
+        &["certify", "--kappa", "2", "--eta", "0.1", "--nodes", "0"],
+        "nodes = 0: need 1 to 1024",
+    );
+    refused(
+        &["certify", "--kappa", "2", "--nodes", "3"],
+        "--nodes 3 is about the algorithm: need --eta too",
+    );
     refused(
         &["certify", "--kappa", "2", "--kernel", "symmetric"],
         "--kernel symmetric is about the algorithm",
@@ -93,8 +131,9 @@ fn bad_values_are_refused_with_the_value() {
         "has no line integral",
     );
     refused(&["certify", "--kappa", "2", "--eta", "0.1", "--kernel", "ula"], "invalid value 'ula'");
-    let plan =
-        |m, l, d, eps| ["plan", "--convexity", m, "--smoothness", l, "--dimension", d, "--accuracy", eps];
+    let plan = |m, l, d, eps| {
+        ["plan", "--convexity", m, "--smoothness", l, "--dimension", d, "--accuracy", eps]
+    };
     refused(&plan("2", "1", "10", "0.1"), "convexity = 2: need at most the smoothness, 1");
     refused(&plan("0.1", "nan", "10", "0.1"), "smoothness = NaN: need");
     refused(&plan("0.1", "1", "0", "0.1"), "dimension = 0: need at least 1");

@@ -1,4 +1,5 @@
-//! `ridgewalk coefficients` as its users run it: the keys that scripts rely on, numbers that round-trip, exit codes.
+//! `ridgewalk coefficients` as its users run it: the keys that scripts rely on, numbers that
+//! round-trip, exit codes.
 
 mod common;
 
@@ -13,8 +14,17 @@ fn coefficients(arguments: &[&str]) -> Output {
 
 #[test]
 fn json_has_every_promised_key_and_numbers_that_read_back_exactly() {
-    let (document, code) =
-        json(&["coefficients", "--gamma", "2.09", "--xi", "4", "--eta", "0.003", "--smoothness", "3"]);
+    let (document, code) = json(&[
+        "coefficients",
+        "--gamma",
+        "2.09",
+        "--xi",
+        "4",
+        "--eta",
+        "0.003",
+        "--smoothness",
+        "3",
+    ]);
     assert_eq!(code, Some(0));
     let c = Coefficients::new(Parameters::new(2.09, 4.0, 0.003).unwrap(), 3.0).unwrap();
     let [l11, l21, l22, l31, l32, l33] = c.cholesky();
@@ -57,11 +67,23 @@ fn the_table_shows_the_numbers_to_sixteen_digits() {
 #[test]
 fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
     for (arguments, message) in [
-        (["--gamma", "0", "--xi", "4", "--eta", "0.1"], "gamma = 0: need a positive, finite number"),
+        (
+            ["--gamma", "0", "--xi", "4", "--eta", "0.1"],
+            "gamma = 0: need a positive, finite number",
+        ),
         (["--gamma", "2", "--xi", "-4", "--eta", "0.1"], "xi = -4: need a positive, finite number"),
-        (["--gamma", "2", "--xi", "4", "--eta", "nan"], "eta = NaN: need a positive, finite number"),
-        (["--gamma", "2", "--xi", "inf", "--eta", "0.1"], "xi = inf: need a positive, finite number"),
-        (["--gamma", "2", "--xi", "1e300", "--eta", "1e300"], "xi * eta = inf is outside the range"),
+        (
+            ["--gamma", "2", "--xi", "4", "--eta", "nan"],
+            "eta = NaN: need a positive, finite number",
+        ),
+        (
+            ["--gamma", "2", "--xi", "inf", "--eta", "0.1"],
+            "xi = inf: need a positive, finite number",
+        ),
+        (
+            ["--gamma", "2", "--xi", "1e300", "--eta", "1e300"],
+            "xi * eta = inf is outside the range",
+        ),
         (["--gamma", "2", "--xi", "4", "--eta", "1e-80"], "sigma11 = 0e0 is outside the range"),
         (["--gamma", "two", "--xi", "4", "--eta", "0.1"], "invalid value 'two' for '--gamma <G>'"),
     ] {

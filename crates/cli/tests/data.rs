@@ -1,9 +1,11 @@
-//! Data files as users have them: what is read, and what is refused with which words and at which place.
+//! Data files as users have them: what is read, and what is refused with which words and at which
+//! place.
 
 use std::path::Path;
 
 use ridgewalk_cli::data::{
-    Column, DataError, FamilyName, MAX_COLUMNS, MAX_ROW_BYTES, MISSING_MARKERS, Priors, Question, Row, Table,
+    Column, DataError, FamilyName, MAX_COLUMNS, MAX_ROW_BYTES, MISSING_MARKERS, Priors, Question,
+    Row, Table,
 };
 
 fn table(text: &str) -> Table {
@@ -75,7 +77,10 @@ fn a_file_that_is_no_table_is_told_what_it_lacks() {
 
 #[test]
 fn bytes_that_are_no_text_are_told_with_line_and_byte() {
-    starts(&refused(b"a,b\n1,2\n3,caf\xe9\n"), "d.csv, line 3, byte 6: found 0xe9, need text in UTF-8");
+    starts(
+        &refused(b"a,b\n1,2\n3,caf\xe9\n"),
+        "d.csv, line 3, byte 6: found 0xe9, need text in UTF-8",
+    );
     starts(&refused(b"a,b\n1,\"x\n\xff\"\n"), "d.csv, line 3, byte 1: found 0xff");
     starts(&refused(b"\xff\xfea\0,\0"), "d.csv: found text in UTF-16");
     starts(&refused(b"\x1f\x8b\x08\0"), "d.csv: found a gzip archive");
@@ -86,7 +91,8 @@ fn bytes_that_are_no_text_are_told_with_line_and_byte() {
 fn a_file_with_another_delimiter_is_not_taken_for_one_column() {
     starts(&refused(b"a|b|c\n1|2|3\n"), "d.csv, line 1: found one column, `a|b|c`");
     assert!(
-        refused(b"a|b|c\n1|2|3\n").ends_with("here it seems to be `|`: save the file with one of the three")
+        refused(b"a|b|c\n1|2|3\n")
+            .ends_with("here it seems to be `|`: save the file with one of the three")
     );
     assert!(refused(b"a b\n1 2\n").contains("here it seems to be spaces: "));
     // One column is one column; a blank line in it is a missing value, at its end it is nothing.
@@ -102,7 +108,10 @@ fn too_wide_and_too_long_is_refused_soon() {
     let message = refused(wide.as_bytes());
     starts(&message, &format!("d.csv, line 1: found more than {MAX_COLUMNS} columns"));
     let long = vec![b'x'; MAX_ROW_BYTES + 10];
-    starts(&refused(&long), &format!("d.csv, line 1: found a row longer than {MAX_ROW_BYTES} bytes"));
+    starts(
+        &refused(&long),
+        &format!("d.csv, line 1: found a row longer than {MAX_ROW_BYTES} bytes"),
+    );
     let mut quoted = b"a,b\n1,\"".to_vec();
     quoted.extend(b"line\n".repeat(MAX_ROW_BYTES / 5 + 1));
     assert!(refused(&quoted).contains("found a row longer than"), "{}", refused(&quoted));
@@ -143,7 +152,10 @@ fn without_parquet_the_message_says_how_to_get_it() {
         std::fs::write(&path, bytes).unwrap();
         let message = Table::read(&path).unwrap_err().to_string();
         assert!(message.contains("found a Parquet file"), "{message}");
-        assert!(message.contains("cargo install --path crates/cli --features parquet"), "{message}");
+        assert!(
+            message.contains("cargo install --path crates/cli --features parquet"),
+            "{message}"
+        );
     }
 }
 
@@ -167,7 +179,10 @@ fn the_data_set_inside_the_program() {
 fn every_marker_is_missing() {
     for marker in MISSING_MARKERS {
         let t = table(&format!("a,b\n1,2\n{marker},3\n{},4\n", marker.to_lowercase()));
-        assert!(t.columns()[0].numbers().unwrap()[1..].iter().all(|value| value.is_nan()), "{marker}");
+        assert!(
+            t.columns()[0].numbers().unwrap()[1..].iter().all(|value| value.is_nan()),
+            "{marker}"
+        );
     }
 }
 
@@ -186,7 +201,10 @@ fn priors_from_scales_and_from_a_file() {
         (f64::NAN, 1.0, "--prior-scale"),
         (1.0, -2.0, "--intercept-prior-scale"),
     ] {
-        starts(&Priors::new(scale, intercept).unwrap_err().to_string(), &format!("{option}: found "));
+        starts(
+            &Priors::new(scale, intercept).unwrap_err().to_string(),
+            &format!("{option}: found "),
+        );
     }
 }
 
@@ -198,14 +216,25 @@ fn priors_that_are_none_are_told_with_their_line() {
         "p.toml, line 2: found a prior for `agee`, which is no coefficient",
     );
     assert!(message("[agee]\nscale = 1").ends_with("did you mean `age`?"));
-    assert!(message("[zzzzzzz]\nscale = 1").ends_with("there are `(Intercept)`, `age`, `city[Oslo]`"));
-    starts(&message("[age]\nsd = 1\n"), "p.toml, line 2: found `sd`, need `mean` or `scale` for `age`");
+    assert!(
+        message("[zzzzzzz]\nscale = 1").ends_with("there are `(Intercept)`, `age`, `city[Oslo]`")
+    );
+    starts(
+        &message("[age]\nsd = 1\n"),
+        "p.toml, line 2: found `sd`, need `mean` or `scale` for `age`",
+    );
     starts(&message("[age]\nmean = 1\n"), "p.toml, line 1: found `[age]`, need `scale = ...`");
-    starts(&message("[age]\n\nscale = -1\n"), "p.toml, line 3: found `scale = -1`, need a number between");
+    starts(
+        &message("[age]\n\nscale = -1\n"),
+        "p.toml, line 3: found `scale = -1`, need a number between",
+    );
     starts(&message("[age]\nscale = 0\n"), "p.toml, line 2: found `scale = 0`");
     starts(&message("[age]\nscale = nan\n"), "p.toml, line 2: found `scale = nan`");
     starts(&message("[age]\nscale = \"2\"\n"), "p.toml, line 2: found `scale = \"2\"`");
-    starts(&message("[age]\nscale = 1\nmean = inf\n"), "p.toml, line 3: found `mean = inf`, need a finite");
+    starts(
+        &message("[age]\nscale = 1\nmean = inf\n"),
+        "p.toml, line 3: found `mean = inf`, need a finite",
+    );
     starts(
         &message("[age]\nscale = inf\nmean = 3\n"),
         "p.toml, line 1: found `mean = 3`, need a finite scale",

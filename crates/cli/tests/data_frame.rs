@@ -1,4 +1,5 @@
-//! Questions put to a table: the design that comes out, and every way in which a question cannot be answered.
+//! Questions put to a table: the design that comes out, and every way in which a question cannot be
+//! answered.
 
 use ridgewalk::potentials::peers::Threads;
 use ridgewalk_cli::data::{DataError, FamilyName, Frame, Part, Question, Row, Table};
@@ -40,7 +41,9 @@ fn numbers_and_texts_become_a_design() {
     assert_eq!(frame.scaling, None);
     assert_eq!(
         frame.notes,
-        ["column `city` is text: its base level is `Aas`, its coefficients are `city[Bergen]`, `city[Oslo]`"]
+        [
+            "column `city` is text: its base level is `Aas`, its coefficients are `city[Bergen]`, `city[Oslo]`"
+        ]
     );
     // The order of the list is the order of the coefficients.
     let frame = ask(text, |q| q.predictors = list(&["city", "x"])).unwrap();
@@ -80,7 +83,10 @@ fn columns_that_are_not_there_or_have_two_uses() {
         "d.csv: found no column `heigth`, which --predictors names; did you mean `height`?",
     );
     let message = refused(text, |q| q.weights = Some("something".into()));
-    assert!(message.ends_with("which --weights names; there are `age`, `height`, `y`, `w`"), "{message}");
+    assert!(
+        message.ends_with("which --weights names; there are `age`, `height`, `y`, `w`"),
+        "{message}"
+    );
     starts(
         &refused(text, |q| q.predictors = list(&["age", "y"])),
         "column `y` is named by --response and by --predictors",
@@ -89,7 +95,10 @@ fn columns_that_are_not_there_or_have_two_uses() {
         &refused(text, |q| q.offset = Some("y".into())),
         "column `y` is named by --response and by --offset",
     );
-    starts(&refused(text, |q| q.predictors = list(&["age", "age"])), "column `age` is listed twice");
+    starts(
+        &refused(text, |q| q.predictors = list(&["age", "age"])),
+        "column `age` is listed twice",
+    );
     let none = |q: &mut Question| (q.predictors, q.intercept) = (Some(Vec::new()), false);
     starts(&refused(text, none), "found no predictors and no intercept");
     // Columns with another use are no predictors.
@@ -152,14 +161,19 @@ fn numbers_too_large_or_small_to_compute_with() {
         let message = refused(&format!("x,y\n1,0\n{value},1\n"), |_| {});
         starts(
             &message,
-            &format!("d.csv, line 3, column `x`: found `{value}`, need a finite number of at most 1e100"),
+            &format!(
+                "d.csv, line 3, column `x`: found `{value}`, need a finite number of at most 1e100"
+            ),
         );
     }
     starts(
         &refused("x,y\n1,0\n-1e308,1\n", |_| {}),
         "d.csv, line 3, column `x`: found `-1e308`, need a finite number",
     );
-    starts(&refused("x,y\n1e-200,0\n0,1\n", |_| {}), "d.csv, column `x`: found nothing larger than 1e-200");
+    starts(
+        &refused("x,y\n1e-200,0\n0,1\n", |_| {}),
+        "d.csv, column `x`: found nothing larger than 1e-200",
+    );
     starts(
         &refused("x,y,o\n1,0,1e400\n2,1,2\n", |q| q.offset = Some("o".into())),
         "d.csv, line 2, column `o`: found `1e400`",
@@ -186,7 +200,10 @@ fn predictors_that_do_not_vary() {
         &refused("x,k,y\n1,0,0\n2,0,1\n", |q| q.intercept = false),
         "d.csv, column `k`: found `0` in every row",
     );
-    starts(&refused("x,k,y\n1,u,0\n2,u,1\n3,u,1\n", |_| {}), "d.csv, column `k`: found `u` in every row");
+    starts(
+        &refused("x,k,y\n1,u,0\n2,u,1\n3,u,1\n", |_| {}),
+        "d.csv, column `k`: found `u` in every row",
+    );
     // Varies only among the rows that are left out.
     let gaps = "x,k,y\n1,3,0\n2,3,1\n,4,1\n";
     starts(&refused(gaps, |q| q.drop_missing = true), "d.csv, column `k`: found `3` in every row");
@@ -208,7 +225,10 @@ fn responses_that_the_family_cannot_take() {
         &refused("x,y\n1,3\n2,1.5\n", poisson),
         "d.csv, line 3, column `y`: found 1.5, need a whole number of at least 0",
     );
-    starts(&refused("x,y\n1,3\n2,-1\n", poisson), "d.csv, line 3, column `y`: found -1, need a whole number");
+    starts(
+        &refused("x,y\n1,3\n2,-1\n", poisson),
+        "d.csv, line 3, column `y`: found -1, need a whole number",
+    );
     let many: String = (0..30).map(|row| format!("{row},{}\n", row * 2)).collect();
     let message = refused(&format!("x,y\n{many}"), |_| {});
     assert!(message.ends_with("(values seen: 0, 2, 4, 6, 8, 10, and 24 more)"), "{message}");
@@ -264,12 +284,18 @@ fn trials_offsets_and_weights() {
         "d.csv, line 2, column `y`: found 0.5, need a whole number of successes",
     );
     starts(
-        &refused("x,y,n\n1,3,5\n2,0,1\n", |q| (q.trials, q.family) = (Some("n".into()), FamilyName::Poisson)),
+        &refused("x,y,n\n1,3,5\n2,0,1\n", |q| {
+            (q.trials, q.family) = (Some("n".into()), FamilyName::Poisson)
+        }),
         "--trials is for the families logistic and probit, found poisson",
     );
     for weight in ["0", "-1"] {
-        let message = refused(&format!("x,y,w\n1,0,2\n2,1,{weight}\n"), |q| q.weights = Some("w".into()));
-        starts(&message, &format!("d.csv, line 3, column `w`: found {weight}, need a weight above 0"));
+        let message =
+            refused(&format!("x,y,w\n1,0,2\n2,1,{weight}\n"), |q| q.weights = Some("w".into()));
+        starts(
+            &message,
+            &format!("d.csv, line 3, column `w`: found {weight}, need a weight above 0"),
+        );
     }
 }
 
@@ -334,7 +360,10 @@ fn more_coefficients_than_can_be_fitted() {
 #[test]
 fn families_are_named_as_at_the_command_line() {
     let names: Vec<String> = FamilyName::ALL.iter().map(ToString::to_string).collect();
-    assert_eq!(names, ["logistic", "probit", "poisson", "gaussian", "robust-logistic", "robust-huber"]);
+    assert_eq!(
+        names,
+        ["logistic", "probit", "poisson", "gaussian", "robust-logistic", "robust-huber"]
+    );
     for (family, name) in FamilyName::ALL.into_iter().zip(&names) {
         assert_eq!(name.parse(), Ok(family));
         let value = clap::ValueEnum::to_possible_value(&family).unwrap();
@@ -362,7 +391,8 @@ fn in_parts(text: &str, parts: usize, question: &Question) -> Vec<Result<Frame, 
 
 #[test]
 fn parts_of_the_rows_make_one_frame() {
-    // A level and a response that only the last part has; a quoted line break and a missing value on the way.
+    // A level and a response that only the last part has; a quoted line break and a missing value
+    // on the way.
     let text = "x,city,y,note\n1,Oslo,0,\n2.5,Bergen,0,\n\n7,Oslo,0,\"a\nb\"\nNA,Oslo,1,\n4,Oslo,0,\n5,Aas,1,\n-3,Bergen,1,\n";
     let predictors = list(&["x", "city"]);
     let question = Question {
@@ -371,12 +401,18 @@ fn parts_of_the_rows_make_one_frame() {
         drop_missing: true,
         ..Question::new("y", FamilyName::Logistic)
     };
-    let whole = Frame::new(&Table::from_bytes("d.csv", text.as_bytes()).unwrap(), &question).unwrap();
+    let whole =
+        Frame::new(&Table::from_bytes("d.csv", text.as_bytes()).unwrap(), &question).unwrap();
     for parts in [1, 2, 3] {
-        let frames: Vec<Frame> = in_parts(text, parts, &question).into_iter().map(Result::unwrap).collect();
-        let all = |of: fn(&Frame) -> &Vec<f64>| frames.iter().flat_map(of).copied().collect::<Vec<_>>();
+        let frames: Vec<Frame> =
+            in_parts(text, parts, &question).into_iter().map(Result::unwrap).collect();
+        let all =
+            |of: fn(&Frame) -> &Vec<f64>| frames.iter().flat_map(of).copied().collect::<Vec<_>>();
         assert_eq!(all(|frame| &frame.response), whole.response);
-        assert_eq!(frames.iter().flat_map(|frame| &frame.lines).copied().collect::<Vec<_>>(), whole.lines);
+        assert_eq!(
+            frames.iter().flat_map(|frame| &frame.lines).copied().collect::<Vec<_>>(),
+            whole.lines
+        );
         for (found, need) in all(|frame| &frame.design).iter().zip(&whole.design) {
             assert!((found - need).abs() < 1e-14, "{parts}: {found} and {need}");
         }
@@ -396,12 +432,14 @@ fn parts_with_other_columns_or_another_order_of_them_are_refused() {
         "y,a,b,c\n0,1,2,1\n1,3,5,2\n0,2,9,5\n",
     ] {
         std::thread::scope(|scope| {
-            let threads = Threads::group(2).into_iter().zip([first, second]).map(|(peers, text)| {
-                scope.spawn(move || {
-                    let table = Table::from_bytes("d.csv", text.as_bytes()).unwrap();
-                    Frame::of_part(&table, &Question::new("y", FamilyName::Logistic), &peers).map(|_| ())
-                })
-            });
+            let threads =
+                Threads::group(2).into_iter().zip([first, second]).map(|(peers, text)| {
+                    scope.spawn(move || {
+                        let table = Table::from_bytes("d.csv", text.as_bytes()).unwrap();
+                        Frame::of_part(&table, &Question::new("y", FamilyName::Logistic), &peers)
+                            .map(|_| ())
+                    })
+                });
             for thread in threads.collect::<Vec<_>>() {
                 let error = thread.join().unwrap().unwrap_err();
                 assert!(matches!(error, DataError::OtherColumns { part: 1, .. }), "{error}");
@@ -425,7 +463,8 @@ fn what_is_wrong_in_one_part_is_told_there_and_heard_elsewhere() {
             assert!(number != at || error.to_string().contains(need), "{error}");
         }
     }
-    // What only all rows together show is told by all: a constant predictor, and kinds that do not fit.
+    // What only all rows together show is told by all: a constant predictor, and kinds that do not
+    // fit.
     let cases = [
         ("x,z,y\n1,4,0\n1,5,1\n1,6,0\n1,4,1\n", "found `1` in every row"),
         ("x,y\n1,0\n2,1\na,0\nb,1\n", "found numbers in one part of the rows and texts in another"),

@@ -34,7 +34,9 @@ fn written(compression: Compression) -> Vec<u8> {
         while let Some(mut column) = rows.next_column().unwrap() {
             match number {
                 0 => column.typed::<DoubleType>().write_batch(&[1.5, f64::NAN, 3e10], None, None),
-                1 => column.typed::<Int32Type>().write_batch(&[7, 8 + group], Some(&[1, 0, 1]), None),
+                1 => {
+                    column.typed::<Int32Type>().write_batch(&[7, 8 + group], Some(&[1, 0, 1]), None)
+                }
                 2 => column.typed::<Int64Type>().write_batch(&[1, 2, -1], None, None),
                 3 => column.typed::<BoolType>().write_batch(&[true, false, true], None, None),
                 4 => {
@@ -72,7 +74,10 @@ fn what_was_written_is_read() {
         let numbers = |index: usize| table.columns()[index].numbers().unwrap().to_vec();
         assert_eq!(numbers(0)[2..4], [3e10, 1.5]);
         assert!(numbers(0)[1].is_nan() && numbers(1)[1].is_nan() && numbers(1)[4].is_nan());
-        assert_eq!([numbers(1)[0], numbers(1)[2], numbers(1)[3], numbers(1)[5]], [7.0, 8.0, 7.0, 9.0]);
+        assert_eq!(
+            [numbers(1)[0], numbers(1)[2], numbers(1)[3], numbers(1)[5]],
+            [7.0, 8.0, 7.0, 9.0]
+        );
         assert_eq!(numbers(2)[2], 18_446_744_073_709_551_615.0);
         assert_eq!(numbers(3), [1.0, 0.0, 1.0, 1.0, 0.0, 1.0]);
         assert_eq!(table.columns()[4].texts().unwrap()[..3], [Some("Oslo"), Some("Ås"), None]);
@@ -89,19 +94,23 @@ fn messages_name_rows_and_types() {
     assert!(message.starts_with("d.parquet, column `day`: found values of type date"), "{message}");
     question.predictors = Some(vec!["x".to_owned(), "k".to_owned()]);
     let message = Frame::new(&table, &question).unwrap_err().to_string();
-    assert!(message.contains("column `x` (2, first in row 2), column `k` (2, first in row 2)"), "{message}");
+    assert!(
+        message.contains("column `x` (2, first in row 2), column `k` (2, first in row 2)"),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_page_that_claims_to_be_huge_is_refused_before_it_is_unpacked() {
     let bytes = written(Compression::SNAPPY);
-    // A page header opens with its type (field 1, i32), its unpacked size (field 2) and its packed size (field 3).
+    // A page header opens with its type (field 1, i32), its unpacked size (field 2) and its packed
+    // size (field 3).
     let at = (4..bytes.len() - 8)
         .find(|&at| bytes[at] == 0x15 && bytes[at + 2] == 0x15 && bytes[at + 4] == 0x15)
         .unwrap();
     let mut bent = bytes.clone();
-    // Two gigabytes take five bytes where there was one. The pages behind move, but the first is met first, and the footer is found
-    // from the end.
+    // Two gigabytes take five bytes where there was one. The pages behind move, but the first is
+    // met first, and the footer is found from the end.
     bent.splice(at + 3..at + 4, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
     let error = Table::from_bytes("d.parquet", &bent).unwrap_err();
     assert!(error.to_string().contains("a page of 2147483647 bytes"), "{error}");
@@ -147,9 +156,13 @@ fn one_column(
 #[test]
 fn a_small_file_that_unpacks_to_millions_of_values_is_refused() {
     let constant = |rows: usize| {
-        one_column("message m { required double y; }", WriterProperties::builder().build(), |column| {
-            column.typed::<DoubleType>().write_batch(&vec![1.0; rows], None, None).unwrap();
-        })
+        one_column(
+            "message m { required double y; }",
+            WriterProperties::builder().build(),
+            |column| {
+                column.typed::<DoubleType>().write_batch(&vec![1.0; rows], None, None).unwrap();
+            },
+        )
     };
     let bytes = constant(1_000_000);
     assert_eq!(Table::from_bytes("d.parquet", &bytes).unwrap().rows(), 1_000_000);
@@ -161,17 +174,21 @@ fn a_small_file_that_unpacks_to_millions_of_values_is_refused() {
 
 #[test]
 fn texts_whose_count_is_within_a_packed_page_are_refused_where_they_are_used() {
-    for encoding in
-        [parquet::basic::Encoding::DELTA_LENGTH_BYTE_ARRAY, parquet::basic::Encoding::DELTA_BYTE_ARRAY]
-    {
-        let properties =
-            WriterProperties::builder().set_dictionary_enabled(false).set_encoding(encoding).build();
+    for encoding in [
+        parquet::basic::Encoding::DELTA_LENGTH_BYTE_ARRAY,
+        parquet::basic::Encoding::DELTA_BYTE_ARRAY,
+    ] {
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_encoding(encoding)
+            .build();
         let bytes = one_column("message m { required binary y (STRING); }", properties, |column| {
             let texts = ["a", "b", "a"].map(ByteArray::from);
             column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
         });
         let table = Table::from_bytes("d.parquet", &bytes).unwrap();
-        let message = Frame::new(&table, &Question::new("y", FamilyName::Logistic)).unwrap_err().to_string();
+        let message =
+            Frame::new(&table, &Question::new("y", FamilyName::Logistic)).unwrap_err().to_string();
         assert!(message.contains("text in delta encoding"), "{message}");
     }
 }

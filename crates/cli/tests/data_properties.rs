@@ -1,4 +1,5 @@
-//! Properties of reading: nothing panics, what was written is read, and an independent reader sees the same fields.
+//! Properties of reading: nothing panics, what was written is read, and an independent reader sees
+//! the same fields.
 
 use proptest::prelude::*;
 use ridgewalk_cli::data::{FamilyName, Frame, Priors, Question, Table, split_names};
@@ -36,7 +37,8 @@ fn written(rows: usize) -> impl Strategy<Value = Written> {
         any::<f64>().prop_filter("finite", |value| value.is_finite()),
         prop::sample::select(vec![-1.5, 0.0, 1.0, 2.0]),
     ];
-    // A text that is neither a number nor a marker: it begins and ends with a letter that neither has.
+    // A text that is neither a number nor a marker: it begins and ends with a letter that neither
+    // has.
     let text = "x[a-z,;\"\t\n é]{0,6}x";
     prop_oneof![
         prop::collection::vec(prop::option::of(finite), rows).prop_map(Written::Numbers),
@@ -58,7 +60,8 @@ fn cell(column: &Written, row: usize) -> String {
 
 fn write(columns: &[Written], delimiter: u8, windows: bool) -> Vec<u8> {
     let ends = if windows { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
-    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).terminator(ends).from_writer(Vec::new());
+    let mut writer =
+        csv::WriterBuilder::new().delimiter(delimiter).terminator(ends).from_writer(Vec::new());
     writer.write_record((0..columns.len()).map(|index| format!("c{index}"))).unwrap();
     let rows = match &columns[0] {
         Written::Numbers(values) => values.len(),
@@ -70,8 +73,8 @@ fn write(columns: &[Written], delimiter: u8, windows: bool) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Puts every kind of question to each column as the response. What comes out has the right shape and finite numbers; gives how
-/// many questions were answered.
+/// Puts every kind of question to each column as the response. What comes out has the right shape
+/// and finite numbers; gives how many questions were answered.
 fn ask_everything(table: &Table) -> Result<usize, TestCaseError> {
     let mut answered = 0;
     for response in table.columns() {

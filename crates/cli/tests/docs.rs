@@ -1,10 +1,14 @@
-//! The pages are held to what they say: every command in README.md and docs/*.md is run, output that a page shows is what is printed, files
-//! that a command writes are those that are committed, every test that a page or a result file names exists, and so does every file a page links to.
+//! The pages are held to what they say: every command in README.md and docs/*.md is run, output
+//! that a page shows is what is printed, files that a command writes are those that are committed,
+//! every test that a page or a result file names exists, and so does every file a page links to.
 //!
-//! A command is a line that begins with `ridgewalk ` or `cargo run --release -- `, in a fenced or indented block, with or without `$ ` before it;
-//! lines below one with `$ ` are its output, where `...` stands for any lines. Commands of a page run one after the other in one directory, as
-//! a reader would type them. In running text, `ridgewalk` with options and values is run too; where words stand for values, that the
-//! options exist is all that is looked at. `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test docs` writes the output of `$ ` lines anew.
+//! A command is a line that begins with `ridgewalk ` or `cargo run --release -- `, in a fenced or
+//! indented block, with or without `$ ` before it; lines below one with `$ ` are its output, where
+//! `...` stands for any lines. Commands of a page run one after the other in one directory, as a
+//! reader would type them. In running text, `ridgewalk` with options and values is run too; where
+//! words stand for values, that the options exist is all that is looked at.
+//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test docs` writes the output of `$ ` lines
+//! anew.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,12 +17,22 @@ use std::process::Command;
 
 use ridgewalk_figures::{Figures, Near};
 
-/// Commands that would take long: what is changed in them, and what they took in seconds of one core. Rows of the files that they write must
-/// then be among those that are committed.
+/// Commands that would take long: what is changed in them, and what they took in seconds of one
+/// core. Rows of the files that they write must then be among those that are committed.
 const LONG: [(&str, &str, &str, u32); 5] = [
-    ("ridgewalk lab plan --kappa 2,10,100 --csv", "--kappa 2,10,100", "--kappa 2,10,100 --doublings 1", 14),
+    (
+        "ridgewalk lab plan --kappa 2,10,100 --csv",
+        "--kappa 2,10,100",
+        "--kappa 2,10,100 --doublings 1",
+        14,
+    ),
     ("ridgewalk lab mixing --kappa 5 --dimension 1000", "--doublings 10", "--doublings 1", 9),
-    ("ridgewalk lab mixing --kappa 5 --dimension 1000", "--kappa-doublings 8", "--kappa-doublings 1", 9),
+    (
+        "ridgewalk lab mixing --kappa 5 --dimension 1000",
+        "--kappa-doublings 8",
+        "--kappa-doublings 1",
+        9,
+    ),
     ("ridgewalk lab coupling --csv", "--csv", "--dimensions 10 --csv", 146),
     ("ridgewalk lab nodes --csv", "--csv", "--halvings 1 --csv", 7),
 ];
@@ -26,13 +40,15 @@ const LONG: [(&str, &str, &str, u32); 5] = [
 /// What looks like a command and is none.
 const NONE: [(&str, &str); 2] = [
     ("ridgewalk checkpoint 1", "the first line of a file"),
-    ("ridgewalk plan --convexity m --smoothness L --dimension d --accuracy eps", "letters stand for numbers"),
+    (
+        "ridgewalk plan --convexity m --smoothness L --dimension d --accuracy eps",
+        "letters stand for numbers",
+    ),
 ];
 
 /// Files that commands of the pages read, beside the wells of Bangladesh.
 const DATA: &str = "y,age,city\n0,31,Oslo\n1,42,Bergen\n0,27,Oslo\n1,35,Oslo\n0,44,Bergen\n1,29,Bergen\n1,51,Oslo\n0,38,Bergen\n";
-const PRIORS: &str =
-    "[age]\nmean = 0.0\nscale = 1.0\n\n[\"(Intercept)\"]\nscale = inf\n\n[\"city[Oslo]\"]\nscale = 0.5\n";
+const PRIORS: &str = "[age]\nmean = 0.0\nscale = 1.0\n\n[\"(Intercept)\"]\nscale = inf\n\n[\"city[Oslo]\"]\nscale = 0.5\n";
 
 /// What is said of a command whose output is not that of the page.
 const OTHERWISE: &str = "prints something else than is shown";
@@ -75,13 +91,17 @@ fn commands(page: &str) -> Vec<Typed> {
             if command.starts_with("ridgewalk ") {
                 let output = || {
                     let below = lines[number + 1..].iter();
-                    below.take_while(|line| !line.starts_with("$ ") && !line.trim_start().starts_with("```"))
+                    below.take_while(|line| {
+                        !line.starts_with("$ ") && !line.trim_start().starts_with("```")
+                    })
                 };
-                let shown = after.map(|_| (number + 1, output().map(|line| (*line).to_owned()).collect()));
+                let shown =
+                    after.map(|_| (number + 1, output().map(|line| (*line).to_owned()).collect()));
                 found.push(Typed { command, shown });
             }
         } else {
-            let spans = line.split('`').skip(1).step_by(2).filter(|span| span.starts_with("ridgewalk "));
+            let spans =
+                line.split('`').skip(1).step_by(2).filter(|span| span.starts_with("ridgewalk "));
             found.extend(spans.map(|span| Typed { command: span.to_owned(), shown: None }));
         }
     }
@@ -94,7 +114,9 @@ fn is_pattern(command: &str) -> bool {
     let placeholder = |word: &str| {
         word.contains(['[', '<'])
             || (!word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase()))
-            || word.strip_suffix(".csv").is_some_and(|name| name.chars().all(|c| c.is_ascii_uppercase()))
+            || word
+                .strip_suffix(".csv")
+                .is_some_and(|name| name.chars().all(|c| c.is_ascii_uppercase()))
     };
     !command.contains(" --") || command.split_whitespace().any(placeholder)
 }
@@ -119,8 +141,10 @@ fn check_pattern(command: &str, helps: &mut BTreeMap<String, String>) -> Result<
     if help.is_empty() {
         return Err(format!("no command `{}`", name.join(" ")));
     }
-    let options =
-        words.iter().map(|word| word.trim_matches(['[', ']'])).filter(|word| word.starts_with("--"));
+    let options = words
+        .iter()
+        .map(|word| word.trim_matches(['[', ']']))
+        .filter(|word| word.starts_with("--"));
     match options.into_iter().find(|option| !help.contains(*option)) {
         None => Ok(()),
         Some(option) => Err(format!("no option {option}")),
@@ -146,13 +170,14 @@ fn matches(shown: &[String], printed: &[&str]) -> bool {
         Some((line, rest)) if line.trim() == "..." => {
             (0..=printed.len()).any(|k| matches(rest, &printed[k..]))
         }
-        Some((line, rest)) => printed
-            .split_first()
-            .is_some_and(|(first, others)| line.trim_end() == first.trim_end() && matches(rest, others)),
+        Some((line, rest)) => printed.split_first().is_some_and(|(first, others)| {
+            line.trim_end() == first.trim_end() && matches(rest, others)
+        }),
     }
 }
 
-/// That rows of a CSV file are among those of another: numbers to 1 part in 1,000, as other mathematical libraries round otherwise.
+/// That rows of a CSV file are among those of another: numbers to 1 part in 1,000, as other
+/// mathematical libraries round otherwise.
 fn check_rows(made: &str, committed: &str, all: bool) -> Result<(), String> {
     let alike = |a: &str, b: &str| {
         let (x, y) = (a.parse::<f64>(), b.parse::<f64>());
@@ -160,7 +185,9 @@ fn check_rows(made: &str, committed: &str, all: bool) -> Result<(), String> {
         a == b || matches!((x, y), (Ok(x), Ok(y)) if (x - y).abs() <= 1e-3 * y.abs() + 1e-12)
     };
     let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let same = |a: &[String], b: &[String]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b));
+    let same = |a: &[String], b: &[String]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+    };
     let known: Vec<Vec<String>> = committed.lines().map(cells).collect();
     for line in made.lines() {
         let row = cells(line);
@@ -176,8 +203,13 @@ fn check_rows(made: &str, committed: &str, all: bool) -> Result<(), String> {
     }
 }
 
-/// Runs the commands of one page; the text of the page with the output of `$ ` lines as it is now, what went wrong, and how many were run.
-fn follow(name: &str, page: &str, helps: &mut BTreeMap<String, String>) -> (String, Vec<String>, usize) {
+/// Runs the commands of one page; the text of the page with the output of `$ ` lines as it is now,
+/// what went wrong, and how many were run.
+fn follow(
+    name: &str,
+    page: &str,
+    helps: &mut BTreeMap<String, String>,
+) -> (String, Vec<String>, usize) {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir_all(place.path().join("docs/results")).unwrap();
     let wells = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wells.csv");
@@ -193,7 +225,9 @@ fn follow(name: &str, page: &str, helps: &mut BTreeMap<String, String>) -> (Stri
         });
         if is_pattern(&command) && !in_block && shown.is_none() {
             wrong.extend(
-                check_pattern(&command, helps).err().map(|why| format!("{name}: `{command}`: {why}")),
+                check_pattern(&command, helps)
+                    .err()
+                    .map(|why| format!("{name}: `{command}`: {why}")),
             );
             continue;
         }
@@ -209,7 +243,8 @@ fn follow(name: &str, page: &str, helps: &mut BTreeMap<String, String>) -> (Stri
             if !(made.is_file() && committed.is_file()) {
                 wrong.push(format!("{name}: `{command}`: {file} is not written, or not committed"));
             } else if file.ends_with(".csv") {
-                let [made, committed] = [made, committed].map(|path| fs::read_to_string(path).unwrap());
+                let [made, committed] =
+                    [made, committed].map(|path| fs::read_to_string(path).unwrap());
                 let same = check_rows(&made, &committed, short == command);
                 wrong.extend(same.err().map(|why| format!("{name}: `{command}`: {file}: {why}")));
             }
@@ -247,14 +282,18 @@ fn every_command_of_every_page_runs_and_prints_what_the_page_shows() {
     assert!(run >= 12, "{run}");
 }
 
-/// The tests that a page names, as (file, test): `file.rs::test`, then `::test` of the same file, and `test` (file.rs).
+/// The tests that a page names, as (file, test): `file.rs::test`, then `::test` of the same file,
+/// and `test` (file.rs).
 fn named_tests(page: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for line in page.lines() {
         let parts: Vec<&str> = line.split('`').collect();
         for k in (1..parts.len()).step_by(2) {
             let after = parts.get(k + 1).copied().unwrap_or("");
-            let file = after.strip_prefix(" (").and_then(|rest| rest.split_once(')')).map(|(file, _)| file);
+            let file = after
+                .strip_prefix(" (")
+                .and_then(|rest| rest.split_once(')'))
+                .map(|(file, _)| file);
             if let Some((file, test)) = parts[k].split_once("::")
                 && (file.ends_with(".rs") || file.is_empty())
             {
@@ -288,7 +327,8 @@ fn every_test_that_a_page_names_is_there() {
     for (page, text) in pages() {
         for (file, test) in named_tests(&text) {
             let source = fs::read_to_string(root().join(&file));
-            let source = source.unwrap_or_else(|_| panic!("{page} names {file}, which is not there"));
+            let source =
+                source.unwrap_or_else(|_| panic!("{page} names {file}, which is not there"));
             assert!(has_test(&source, &test), "{page} names {file}::{test}, which is not there");
             count += 1;
         }
@@ -308,7 +348,8 @@ fn every_test_that_figures_are_from_is_there() {
         for line in fs::read_to_string(&path).unwrap().lines().skip(1) {
             let (file, test) = line.split(',').next().unwrap().split_once("::").unwrap();
             let source = fs::read_to_string(root().join(file));
-            let source = source.unwrap_or_else(|_| panic!("{name} names {file}, which is not there"));
+            let source =
+                source.unwrap_or_else(|_| panic!("{name} names {file}, which is not there"));
             assert!(has_test(&source, test), "{name} names {file}::{test}, which is not there");
             count += 1;
         }
@@ -320,8 +361,11 @@ fn every_test_that_figures_are_from_is_there() {
 fn every_file_that_a_page_links_to_or_calls_is_there() {
     for (page, text) in pages() {
         let folder = root().join(&page).parent().unwrap().to_owned();
-        for target in
-            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+        for target in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split_once(')'))
+            .map(|(target, _)| target)
         {
             let path = target.split('#').next().unwrap();
             assert!(
@@ -329,7 +373,9 @@ fn every_file_that_a_page_links_to_or_calls_is_there() {
                 "{page} links to {target}, which is not there"
             );
         }
-        for span in text.split(['`', '\n']).map(str::trim).filter(|span| span.starts_with("scripts/")) {
+        for span in
+            text.split(['`', '\n']).map(str::trim).filter(|span| span.starts_with("scripts/"))
+        {
             let script = span.split_whitespace().next().unwrap();
             assert!(root().join(script).is_file(), "{page} names {script}, which is not there");
         }
@@ -344,7 +390,8 @@ fn every_file_that_a_page_links_to_or_calls_is_there() {
     }
 }
 
-/// The household of docs/guide.md, 40 m from a safe well and with arsenic 2.3: how probable it is that it switches, by the draws.
+/// The household of docs/guide.md, 40 m from a safe well and with arsenic 2.3: how probable it is
+/// that it switches, by the draws.
 #[test]
 fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
     let place = tempfile::tempdir().unwrap();
@@ -391,7 +438,9 @@ fn pages_that_lie_are_caught() {
     assert_eq!(run, 4);
     assert!(now.contains("\"mu12\"") && !now.contains("something else"));
     // What was written is what is printed.
-    assert!(!follow("page", &now, &mut BTreeMap::new()).1.join("\n").contains("prints something else"));
+    assert!(
+        !follow("page", &now, &mut BTreeMap::new()).1.join("\n").contains("prints something else")
+    );
     let [lines, some] = [&["a", "...", "z"][..], &["a", "z", "..."]]
         .map(|shown| shown.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
     assert!(
@@ -408,9 +457,14 @@ fn pages_that_lie_are_caught() {
     let named = named_tests(
         "See `crates/a/tests/b.rs::first_one`, `::other` and `third` (crates/c.rs); not `std::fs`.",
     );
-    let expected =
-        [("crates/a/tests/b.rs", "first_one"), ("crates/a/tests/b.rs", "other"), ("crates/c.rs", "third")];
+    let expected = [
+        ("crates/a/tests/b.rs", "first_one"),
+        ("crates/a/tests/b.rs", "other"),
+        ("crates/c.rs", "third"),
+    ];
     assert_eq!(named, expected.map(|(file, test)| (file.to_owned(), test.to_owned())));
     let source = "#[test]\nfn first_one() {}\n\n\n\nfn helper() {}\n";
-    assert!(has_test(source, "first_one") && !has_test(source, "helper") && !has_test(source, "first"));
+    assert!(
+        has_test(source, "first_one") && !has_test(source, "helper") && !has_test(source, "first")
+    );
 }

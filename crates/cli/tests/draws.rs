@@ -1,8 +1,9 @@
-//! The draws of a seed, to the last bit: fits of every family, kernel and option, and runs that were killed and resumed,
-//! against SHA-256 sums in `tests/data/draws.csv`.
+//! The draws of a seed, to the last bit: fits of every family, kernel and option, and runs that
+//! were killed and resumed, against SHA-256 sums in `tests/data/draws.csv`.
 //!
 //! A change of these sums is a change of users' draws: it needs a line in CHANGELOG.md.
-//! `RIDGEWALK_WRITE_DRAWS=1` before the test writes the file anew. `scripts/check_mpi` reads the last row.
+//! `RIDGEWALK_WRITE_DRAWS=1` before the test writes the file anew. `scripts/check_mpi` reads the
+//! last row.
 
 mod common;
 
@@ -15,7 +16,8 @@ use std::time::{Duration, Instant};
 use common::fits::{Place, files, shipped};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of the listing that `find . -type f | LC_ALL=C sort | xargs sha256sum` prints in the store.
+/// SHA-256 of the listing that `find . -type f | LC_ALL=C sort | xargs sha256sum` prints in the
+/// store.
 fn digest(store: &Path) -> String {
     let hex = |bytes: &[u8]| {
         Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
@@ -50,7 +52,8 @@ fn rows() -> Vec<Row> {
     reader.records().map(|record| row(record.unwrap())).collect()
 }
 
-/// Vector instructions with fused multiply-add round otherwise than plain ones; the sums are theirs.
+/// Vector instructions with fused multiply-add round otherwise than plain ones; the sums are
+/// theirs.
 fn fused() -> bool {
     #[cfg(target_arch = "x86_64")]
     let fused = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
@@ -63,22 +66,29 @@ fn fused() -> bool {
 fn here(place: &Place, arguments: &str) -> String {
     let priors = "[\"(Intercept)\"]\nscale = inf\n[dose]\nmean = 0.5\nscale = 1.5\n";
     place.file("priors.toml", priors);
-    let missing = fs::read_to_string(shipped("mixed.csv")).unwrap().replacen("1.8,-1.14", "NA,-1.14", 1);
+    let missing =
+        fs::read_to_string(shipped("mixed.csv")).unwrap().replacen("1.8,-1.14", "NA,-1.14", 1);
     place.file("missing.csv", &missing);
-    ["mixed.csv", "wells.csv"].iter().fold(arguments.to_owned(), |text, file| text.replace(file, &shipped(file)))
+    ["mixed.csv", "wells.csv"]
+        .iter()
+        .fold(arguments.to_owned(), |text, file| text.replace(file, &shipped(file)))
 }
 
 /// Runs a fit, kills it once its store is there, and resumes it.
 fn interrupted(place: &Place, name: &str, arguments: &str) {
     let mut command = place.command(&format!("fit {arguments} --out {name}"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let (store, began) = (place.path(name).join("draws.zarr/posterior/beta/c.0.0.0"), Instant::now());
+    let (store, began) =
+        (place.path(name).join("draws.zarr/posterior/beta/c.0.0.0"), Instant::now());
     while !store.exists() && began.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(place.path(name).join("checkpoint").exists(), "{name}: ended before it could be killed");
+    assert!(
+        place.path(name).join("checkpoint").exists(),
+        "{name}: ended before it could be killed"
+    );
     let resumed = place.run(&format!("resume {name} --quiet"));
     assert!(resumed.status.success(), "{name}: {}", String::from_utf8_lossy(&resumed.stderr));
 }

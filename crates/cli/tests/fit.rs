@@ -1,5 +1,6 @@
-//! `ridgewalk fit`, `summary` and `report` as their users run them: seeds and threads, every family and option, what is written, Ctrl-C.
-//! Whether the numbers are right is asked in `fit_reference.rs`, bad input in `bad_input.rs`.
+//! `ridgewalk fit`, `summary` and `report` as their users run them: seeds and threads, every family
+//! and option, what is written, Ctrl-C. Whether the numbers are right is asked in
+//! `fit_reference.rs`, bad input in `bad_input.rs`.
 
 mod common;
 
@@ -56,7 +57,8 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     assert!(store("two", "--seed 7 --threads 2 --draws 300") == one);
     assert!(store("three", "--seed 7 --threads 3 --draws 300") == one);
     let other = store("other", "--seed 8 --threads 2 --draws 300");
-    let same: Vec<&str> = one.iter().zip(&other).filter(|(a, b)| a == b).map(|(a, _)| a.0.as_str()).collect();
+    let same: Vec<&str> =
+        one.iter().zip(&other).filter(|(a, b)| a == b).map(|(a, _)| a.0.as_str()).collect();
     assert!(!same.iter().any(|name| name.starts_with("posterior/beta/c")), "{same:?}");
 }
 
@@ -72,7 +74,8 @@ fn warnings_about_few_draws_speak_of_no_nan_and_of_the_option_that_helps() {
     };
     let few = warnings("two", "--draws 2");
     assert!(
-        few.contains("size that so few draws do not tell") && few.contains("not known from so few draws")
+        few.contains("size that so few draws do not tell")
+            && few.contains("not known from so few draws")
     );
     assert!(few.contains("--draws 8") && !few.contains("--max-draws"), "{few}");
 }
@@ -112,7 +115,8 @@ fn whole_weights_are_repeated_rows_and_trials_are_rows_of_0_and_1() {
         let line = format!("{},{},{}", of("ill"), of("dose"), of("age"));
         vec![line; of("weight").parse().unwrap()]
     });
-    let repeated = place.fit("repeated", &format!("{} --response ill", place.file("repeated.csv", &text)));
+    let repeated =
+        place.fit("repeated", &format!("{} --response ill", place.file("repeated.csv", &text)));
     let plain = place.fit("plain", &mixed("ill"));
     let ones = [1.0; 3];
     assert!(apart(&weighted.modes(), &repeated.modes(), &ones) < 1e-8);
@@ -121,10 +125,14 @@ fn whole_weights_are_repeated_rows_and_trials_are_rows_of_0_and_1() {
 
     let counted = place.fit("counted", &format!("{} --trials trials", mixed("successes")));
     let text = table("y,dose,age", |of| {
-        let [successes, trials] = ["successes", "trials"].map(|name| of(name).parse::<usize>().unwrap());
-        (0..trials).map(|k| format!("{},{},{}", u8::from(k < successes), of("dose"), of("age"))).collect()
+        let [successes, trials] =
+            ["successes", "trials"].map(|name| of(name).parse::<usize>().unwrap());
+        (0..trials)
+            .map(|k| format!("{},{},{}", u8::from(k < successes), of("dose"), of("age")))
+            .collect()
     });
-    let expanded = place.fit("expanded", &format!("{} --response y", place.file("expanded.csv", &text)));
+    let expanded =
+        place.fit("expanded", &format!("{} --response y", place.file("expanded.csv", &text)));
     assert!(apart(&counted.modes(), &expanded.modes(), &ones) < 1e-8);
     assert!(disagreement(&counted.coefficients(), &expanded.coefficients(), BOTH) < 1.0);
 }
@@ -132,11 +140,13 @@ fn whole_weights_are_repeated_rows_and_trials_are_rows_of_0_and_1() {
 #[test]
 fn an_offset_moves_the_intercept_by_what_it_is() {
     let place = Place::new();
-    let text =
-        table("count,dose,age,two", |of| vec![format!("{},{},{},2", of("count"), of("dose"), of("age"))]);
+    let text = table("count,dose,age,two", |of| {
+        vec![format!("{},{},{},2", of("count"), of("dose"), of("age"))]
+    });
     let data = place.file("two.csv", &text);
     let words = format!("{data} --response count --predictors dose,age --family poisson {FLAT}");
-    let (without, with) = (place.fit("without", &words), place.fit("with", &format!("{words} --offset two")));
+    let (without, with) =
+        (place.fit("without", &words), place.fit("with", &format!("{words} --offset two")));
     let mut moved = without.modes();
     moved[0] -= 2.0;
     assert!(apart(&with.modes(), &moved, &[1.0; 3]) < 1e-8, "{:?} and {moved:?}", with.modes());
@@ -148,12 +158,15 @@ fn without_an_intercept_and_with_a_file_of_priors() {
     let fit = place.fit("none", &format!("{} --no-intercept", mixed("ill")));
     assert_eq!(fit.names(), ["dose", "age"]);
     assert_eq!(of(&fit, "/problem/d"), 2);
-    let priors =
-        place.file("priors.toml", "[dose]\nmean = 2.0\nscale = 0.001\n\n[\"(Intercept)\"]\nscale = inf\n");
+    let priors = place.file(
+        "priors.toml",
+        "[dose]\nmean = 2.0\nscale = 0.001\n\n[\"(Intercept)\"]\nscale = inf\n",
+    );
     let fit = place.fit("priors", &format!("{} --priors {priors}", mixed("ill")));
     let dose = fit.coefficients()[1];
     assert!((dose.mean - 2.0).abs() < 2e-3 && (dose.sd / 0.001 - 1.0).abs() < 0.1, "{dose:?}");
-    let flat = place.fit("flat", &format!("{} --priors {priors} --intercept-prior-scale inf", mixed("ill")));
+    let flat = place
+        .fit("flat", &format!("{} --priors {priors} --intercept-prior-scale inf", mixed("ill")));
     assert_eq!(flat.modes(), fit.modes(), "the file has the last word");
 }
 
@@ -173,7 +186,9 @@ fn the_original_scale_is_the_same_draws_transformed() {
         let column: Vec<f64> = rows.iter().map(|row| row[at].parse().unwrap()).collect();
         let mean = column.iter().sum::<f64>() / 120.0;
         let sd = (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 120.0).sqrt();
-        assert!((centres[index + 1] - mean).abs() < 1e-12 && (divisors[index + 1] - sd).abs() < 1e-12);
+        assert!(
+            (centres[index + 1] - mean).abs() < 1e-12 && (divisors[index + 1] - sd).abs() < 1e-12
+        );
     }
     let (a, b) = (scaled.draws(), original.draws());
     assert_eq!(a.chains.len(), 8);
@@ -181,7 +196,8 @@ fn the_original_scale_is_the_same_draws_transformed() {
         assert_eq!(standard.len(), 600);
         for (s, g) in standard.chunks(3).zip(given.chunks(3)) {
             let slopes = [s[1] / divisors[1], s[2] / divisors[2]];
-            let need = [s[0] - (slopes[0] * centres[1] + slopes[1] * centres[2]), slopes[0], slopes[1]];
+            let need =
+                [s[0] - (slopes[0] * centres[1] + slopes[1] * centres[2]), slopes[0], slopes[1]];
             assert!(apart(g, &need, &[1.0; 3]) < 1e-14, "{g:?} and {need:?}");
         }
     }
@@ -232,7 +248,10 @@ fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() 
     );
     let [acceptance, spread] = ["acceptance", "energy_error_sd"]
         .map(|key| of(&fit, &format!("/sampler/trajectories/{key}")).as_f64().unwrap());
-    assert!((0.6..=1.0).contains(&acceptance) && (0.0..2.0).contains(&spread), "{acceptance} {spread}");
+    assert!(
+        (0.6..=1.0).contains(&acceptance) && (0.0..2.0).contains(&spread),
+        "{acceptance} {spread}"
+    );
     assert_eq!(of(&fit, "/sampler/trajectories/divergences"), 0);
     let trajectories = of(&fit, "/sampler/thin").as_u64().unwrap() * 8 * 1000;
     assert_eq!(of(&fit, "/sampler/trajectories/count"), trajectories);
@@ -248,14 +267,14 @@ fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() 
     let report = fs::read_to_string(fit.directory.join("report.html")).unwrap();
     assert!(report.contains("<th scope=\"row\">divergences</th><td>0</td>"));
     // Warm-up below a fifth of the run.
-    let [before, after] =
-        ["warmup_gradients", "gradients"].map(|key| of(&fit, &format!("/sampler/{key}")).as_f64().unwrap());
+    let [before, after] = ["warmup_gradients", "gradients"]
+        .map(|key| of(&fit, &format!("/sampler/{key}")).as_f64().unwrap());
     assert!(before < 0.2 * after, "{before} of {after}");
     // Steps that are far too long are told.
     let long = place.fit("long", "--kernel adjusted --eta 1.6 --draws 300");
     assert!(long.status().contains("low_acceptance"), "{}", long.status());
-    let refused =
-        place.run(&format!("fit {} --kernel symmetric --bias-tolerance 0 --out refused", mixed("ill")));
+    let refused = place
+        .run(&format!("fit {} --kernel symmetric --bias-tolerance 0 --out refused", mixed("ill")));
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(
         refused.status.code() == Some(2)
@@ -274,8 +293,10 @@ fn parameters_fixed_by_hand_are_used_and_a_step_too_long_is_told() {
     assert!(long.stdout.contains("warning bias_above_tolerance: "));
     let bias = of(&long, "/sampler/bias_estimate").as_f64().unwrap();
     assert!(bias > 0.5, "{bias}");
-    let fixed =
-        place.fit("fixed", &format!("{} --kernel third-order --eta 0.4 --gamma 1.5 --xi 2.5", mixed("ill")));
+    let fixed = place.fit(
+        "fixed",
+        &format!("{} --kernel third-order --eta 0.4 --gamma 1.5 --xi 2.5", mixed("ill")),
+    );
     for (key, value) in [("eta", 0.4), ("gamma", 1.5), ("xi", 2.5)] {
         assert_eq!(of(&fixed, &format!("/sampler/{key}")), value, "{key}");
     }
@@ -358,7 +379,8 @@ fn json_is_the_document_alone_and_quiet_is_quiet() {
 #[test]
 fn text_predictors_tell_their_base_level() {
     let place = Place::new();
-    let fit = place.fit("text", &format!("{} --response ill --predictors dose,site", shipped("mixed.csv")));
+    let fit = place
+        .fit("text", &format!("{} --response ill --predictors dose,site", shipped("mixed.csv")));
     assert_eq!(fit.names(), ["(Intercept)", "dose", "site[south]", "site[west]"]);
     assert!(fit.notes().contains("base level is `north`"), "{}", fit.notes());
     assert!(fit.stdout.contains("base level is `north`"));
@@ -367,16 +389,21 @@ fn text_predictors_tell_their_base_level() {
 #[test]
 fn units_of_1e9_beside_1e_minus_9_work() {
     let place = Place::new();
-    let text = table("ill,big,small", |of| vec![format!("{},{}e9,{}e-9", of("ill"), of("dose"), of("age"))]);
-    let odd = place.fit("odd", &format!("{} --response ill {FLAT}", place.file("units.csv", &text)));
+    let text = table("ill,big,small", |of| {
+        vec![format!("{},{}e9,{}e-9", of("ill"), of("dose"), of("age"))]
+    });
+    let odd =
+        place.fit("odd", &format!("{} --response ill {FLAT}", place.file("units.csv", &text)));
     let plain = place.fit("plain", &format!("{} {FLAT}", mixed("ill")));
     assert_eq!(odd.status(), "ok");
     let units = [1.0, 1e9, 1e-9];
-    let inverse =
-        |values: Vec<f64>| -> Vec<f64> { values.iter().zip(units).map(|(x, unit)| x * unit).collect() };
+    let inverse = |values: Vec<f64>| -> Vec<f64> {
+        values.iter().zip(units).map(|(x, unit)| x * unit).collect()
+    };
     assert!(apart(&inverse(odd.modes()), &plain.modes(), &[1.0; 3]) < 1e-7, "{:?}", odd.modes());
     let means = |fit: &Fit| fit.coefficients().iter().map(|c| c.mean).collect::<Vec<_>>();
-    let errors: Vec<f64> = plain.coefficients().iter().map(|c| 8.0 * c.mcse + 0.05 * c.sd).collect();
+    let errors: Vec<f64> =
+        plain.coefficients().iter().map(|c| 8.0 * c.mcse + 0.05 * c.sd).collect();
     assert!(apart(&inverse(means(&odd)), &means(&plain), &errors) < 1.0);
 }
 
@@ -385,8 +412,7 @@ fn the_summary_has_its_keys_and_can_be_said_again() {
     let place = Place::new();
     let fit = place.fit("run", &mixed("ill"));
     let parameter = "name mean sd mcse_mean q05 q50 q95 ess_bulk ess_tail rhat";
-    let sampler =
-        "kernel gamma xi eta chains draws thin warmup_gradients gradients seconds bias_estimate status";
+    let sampler = "kernel gamma xi eta chains draws thin warmup_gradients gradients seconds bias_estimate status";
     let problem = "n d family convexity smoothness condition_number";
     for (path, keys) in [
         ("/parameters/0", parameter),
@@ -431,7 +457,8 @@ fn what_is_no_run_is_refused() {
     }
 }
 
-/// Sends SIGINT, as Ctrl-C does, and waits for the end: exit code, standard output and standard error.
+/// Sends SIGINT, as Ctrl-C does, and waits for the end: exit code, standard output and standard
+/// error.
 fn interrupt(child: Child) -> (Option<i32>, String, String) {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
@@ -496,7 +523,11 @@ fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     assert_eq!((code, stdout.as_str()), (Some(130), ""), "{rest:?}");
     assert!(rest.last().unwrap().starts_with("error: stopped: "), "{rest:?}");
     // There is the question, and nothing else.
-    assert!(rest.last().unwrap().contains("`ridgewalk resume stopped/early` begins again"), "{rest:?}");
-    let left: Vec<String> = files(&place.path("stopped/early")).into_iter().map(|(name, _)| name).collect();
+    assert!(
+        rest.last().unwrap().contains("`ridgewalk resume stopped/early` begins again"),
+        "{rest:?}"
+    );
+    let left: Vec<String> =
+        files(&place.path("stopped/early")).into_iter().map(|(name, _)| name).collect();
     assert_eq!(left, ["checkpoint", "config.toml", "lock"]);
 }

@@ -1,28 +1,54 @@
-//! `ridgewalk fit` against figures that others computed: long NUTS runs, Gelman and Hill's book, statsmodels, importance sampling.
+//! `ridgewalk fit` against figures that others computed: long NUTS runs, Gelman and Hill's book,
+//! statsmodels, importance sampling.
 
 mod common;
 
 use common::fits::{Coefficient, Place, apart, disagreement, shipped};
 
-/// Posterior of the wells data under flat priors: mean, sd, Monte Carlo error of the mean, effective draws. numpyro 0.22.0, NUTS in double
-/// precision, 4 chains of 25000 draws after 2000 of warm-up, target_accept 0.9, seed 20240517, no divergences.
+/// Posterior of the wells data under flat priors: mean, sd, Monte Carlo error of the mean,
+/// effective draws. numpyro 0.22.0, NUTS in double precision, 4 chains of 25000 draws after 2000 of
+/// warm-up, target_accept 0.9, seed 20240517, no divergences.
 const WELLS: [Coefficient; 4] = [
-    long_run(-0.149_279_955_534_224_38, 0.117_635_078_576_652_92, 0.000_371_994_781_035_101_45, 116_280.0),
-    long_run(-0.579_274_338_939_899_7, 0.210_013_107_179_367_66, 0.000_664_119_757_175_861_8, 112_687.0),
-    long_run(0.558_081_249_489_074_1, 0.069_642_466_853_447_53, 0.000_220_228_817_129_673_95, 114_995.0),
-    long_run(-0.179_599_972_684_929_05, 0.103_174_022_589_534_51, 0.000_326_264_906_744_592_65, 112_569.0),
+    long_run(
+        -0.149_279_955_534_224_38,
+        0.117_635_078_576_652_92,
+        0.000_371_994_781_035_101_45,
+        116_280.0,
+    ),
+    long_run(
+        -0.579_274_338_939_899_7,
+        0.210_013_107_179_367_66,
+        0.000_664_119_757_175_861_8,
+        112_687.0,
+    ),
+    long_run(
+        0.558_081_249_489_074_1,
+        0.069_642_466_853_447_53,
+        0.000_220_228_817_129_673_95,
+        114_995.0,
+    ),
+    long_run(
+        -0.179_599_972_684_929_05,
+        0.103_174_022_589_534_51,
+        0.000_326_264_906_744_592_65,
+        112_569.0,
+    ),
 ];
 
 const fn long_run(mean: f64, sd: f64, mcse: f64, ess: f64) -> Coefficient {
     Coefficient { mean, sd, mcse, ess, mode: f64::NAN }
 }
 
-/// Gelman and Hill (2007), section 5.4: switch ~ dist100 + arsenic + dist100:arsenic, estimate and standard error as printed.
-const BOOK: [(&str, &str); 4] = [("-0.15", "0.12"), ("-0.58", "0.21"), ("0.56", "0.07"), ("-0.18", "0.10")];
+/// Gelman and Hill (2007), section 5.4: switch ~ dist100 + arsenic + dist100:arsenic, estimate and
+/// standard error as printed.
+const BOOK: [(&str, &str); 4] =
+    [("-0.15", "0.12"), ("-0.58", "0.21"), ("0.56", "0.07"), ("-0.18", "0.10")];
 
-/// Maximum likelihood estimate, standard error, and under a flat prior: posterior mean, posterior sd, effective draws behind these two.
+/// Maximum likelihood estimate, standard error, and under a flat prior: posterior mean, posterior
+/// sd, effective draws behind these two.
 ///
-/// By `target/glm/bin/python scripts/reference_glm.py`: statsmodels 0.15.0, numpy 2.4.6; the posterior by importance sampling.
+/// By `target/glm/bin/python scripts/reference_glm.py`: statsmodels 0.15.0, numpy 2.4.6; the
+/// posterior by importance sampling.
 type Reference = (f64, f64, f64, f64, f64);
 const CANCER_LOGIT: &[Reference] = &[
     (0.9819757463056319, 0.20462335921927613, 1.0141387210297983, 0.21022984410324658, 319751.0),
@@ -70,7 +96,8 @@ fn split(reference: &[Reference]) -> [Vec<f64>; 2] {
 #[test]
 fn wells_agree_with_long_runs_of_nuts_and_with_the_book() {
     let (place, wells) = (Place::new(), shipped("wells.csv"));
-    let fit = place.fit("flat", &format!("{wells} --response switched {FLAT} --draws 4000 --seed 1"));
+    let fit =
+        place.fit("flat", &format!("{wells} --response switched {FLAT} --draws 4000 --seed 1"));
     assert_eq!(fit.names(), ["(Intercept)", "dist100", "arsenic", "dist100_x_arsenic"]);
     assert_eq!(fit.status(), "ok");
     let found = fit.coefficients();
@@ -80,30 +107,36 @@ fn wells_agree_with_long_runs_of_nuts_and_with_the_book() {
         assert_eq!(format!("{:.2}", c.mode), estimate);
         assert_eq!(format!("{:.2}", c.sd), error);
     }
-    // The comparison is one that finds differences: half a standard deviation is too much, and so is a prior that matters.
+    // The comparison is one that finds differences: half a standard deviation is too much, and so
+    // is a prior that matters.
     let shifted: Vec<Coefficient> =
         found.iter().map(|c| Coefficient { mean: c.mean + 0.5 * c.sd, ..*c }).collect();
     assert!(disagreement(&shifted, &WELLS, TOLERANCE) > 1.0);
-    let tight = place.fit("tight", &format!("{wells} --response switched --prior-scale 0.2 --draws 4000"));
+    let tight =
+        place.fit("tight", &format!("{wells} --response switched --prior-scale 0.2 --draws 4000"));
     assert!(disagreement(&tight.coefficients(), &WELLS, TOLERANCE) > 1.0);
 }
 
-/// The mode under flat priors is the maximum likelihood estimate; mean and sd of the draws are those of the posterior.
+/// The mode under flat priors is the maximum likelihood estimate; mean and sd of the draws are
+/// those of the posterior.
 fn like_reference(words: &str, reference: &[Reference]) {
     let place = Place::new();
     let fit = place.fit("fit", &format!("{words} {FLAT} --draws 2000"));
     let [estimates, errors] = split(reference);
     let far = apart(&fit.modes(), &estimates, &errors);
     assert!(far < 1e-6, "{words}: {far} standard errors from {estimates:?}: {:?}", fit.modes());
-    let posterior: Vec<Coefficient> =
-        reference.iter().map(|&(_, _, mean, sd, ess)| long_run(mean, sd, sd / ess.sqrt(), ess)).collect();
+    let posterior: Vec<Coefficient> = reference
+        .iter()
+        .map(|&(_, _, mean, sd, ess)| long_run(mean, sd, sd / ess.sqrt(), ess))
+        .collect();
     let far = disagreement(&fit.coefficients(), &posterior, TOLERANCE);
     assert!(far < 1.0, "{words}: {far}: {:?} and {posterior:?}", fit.coefficients());
 }
 
 #[test]
 fn logistic_on_the_built_in_data_agrees_with_statsmodels() {
-    // With all 30 predictors the data are completely separated and there is no estimate; with these four there is.
+    // With all 30 predictors the data are completely separated and there is no estimate; with these
+    // four there is.
     let four = "--predictors mean_radius,mean_texture,mean_smoothness,mean_compactness";
     like_reference(four, CANCER_LOGIT);
 }
@@ -112,7 +145,10 @@ fn logistic_on_the_built_in_data_agrees_with_statsmodels() {
 fn other_families_agree_with_statsmodels() {
     let mixed = format!("{} --predictors dose,age", shipped("mixed.csv"));
     like_reference(&format!("{mixed} --response ill --family probit"), MIXED_PROBIT);
-    like_reference(&format!("{mixed} --response count --family poisson --offset exposure"), MIXED_POISSON);
+    like_reference(
+        &format!("{mixed} --response count --family poisson --offset exposure"),
+        MIXED_POISSON,
+    );
     like_reference(&format!("{mixed} --response level --family gaussian"), MIXED_GAUSSIAN);
     like_reference(&format!("{mixed} --response successes --trials trials"), MIXED_TRIALS);
     like_reference(&format!("{mixed} --response ill --weights weight"), MIXED_WEIGHTS);
@@ -122,8 +158,10 @@ fn other_families_agree_with_statsmodels() {
 fn the_noise_scale_is_that_of_statsmodels() {
     let place = Place::new();
     let mixed = shipped("mixed.csv");
-    let fit =
-        place.fit("fit", &format!("{mixed} --response level --predictors dose,age --family gaussian {FLAT}"));
+    let fit = place.fit(
+        "fit",
+        &format!("{mixed} --response level --predictors dose,age --family gaussian {FLAT}"),
+    );
     let text = std::fs::read_to_string(fit.directory.join("config.toml")).unwrap();
     let config: ridgewalk_cli::fit::Config = toml::from_str(&text).unwrap();
     let found = config.resolved.noise_scale.unwrap();
@@ -136,20 +174,25 @@ fn a_mode_that_is_off_by_a_column_would_be_found() {
     let place = Place::new();
     let fit = place.fit(
         "fit",
-        &format!("{} --predictors age,dose --response ill --family probit {FLAT}", shipped("mixed.csv")),
+        &format!(
+            "{} --predictors age,dose --response ill --family probit {FLAT}",
+            shipped("mixed.csv")
+        ),
     );
     let [estimates, errors] = split(MIXED_PROBIT);
     assert!(apart(&fit.modes(), &estimates, &errors) > 1.0);
 }
 
-/// Twenty counts that are all 0: far out on one side the posterior's curvature grows like e^s, on the other the prior alone holds. A step that
-/// suits the middle throws chains out there now and then, too seldom for the measured bias to see. Means and standard deviations by
-/// quadrature on a grid of 601 x 601 points over [-16, 6] x [-12, 12], which agrees with one of half the width to all digits given here.
+/// Twenty counts that are all 0: far out on one side the posterior's curvature grows like e^s, on
+/// the other the prior alone holds. A step that suits the middle throws chains out there now and
+/// then, too seldom for the measured bias to see. Means and standard deviations by quadrature on a
+/// grid of 601 x 601 points over [-16, 6] x [-12, 12], which agrees with one of half the width to
+/// all digits given here.
 #[test]
 fn chains_that_are_thrown_out_now_and_then_are_told() {
     const X: [f64; 20] = [
-        0.49, 0.357, 0.105, -0.93, -0.029, 0.695, -1.344, -0.458, -1.901, -1.29, -1.842, -0.235, -1.267,
-        0.271, 0.157, -0.187, -2.517, -0.539, -0.049, 0.113,
+        0.49, 0.357, 0.105, -0.93, -0.029, 0.695, -1.344, -0.458, -1.901, -1.29, -1.842, -0.235,
+        -1.267, 0.271, 0.157, -0.187, -2.517, -0.539, -0.049, 0.113,
     ];
     let (means, sds) = ([-4.2008, 1.0678], [1.3467, 1.5076]);
     let place = Place::new();
@@ -157,8 +200,10 @@ fn chains_that_are_thrown_out_now_and_then_are_told() {
     let data = place.file("zeros.csv", &format!("y,x\n{text}"));
     let mut told = 0;
     for seed in 0..6 {
-        let fit = place
-            .fit(&format!("zeros-{seed}"), &format!("{data} --response y --family poisson --seed {seed}"));
+        let fit = place.fit(
+            &format!("zeros-{seed}"),
+            &format!("{data} --response y --family poisson --seed {seed}"),
+        );
         if fit.status().contains("excursion") {
             told += 1;
             continue;
@@ -170,9 +215,12 @@ fn chains_that_are_thrown_out_now_and_then_are_told() {
         }
     }
     assert!(told >= 2, "of six runs some are thrown out");
-    // A step that is short enough for the far side, given by hand, has neither the warning nor the error.
-    let fit =
-        place.fit("short", &format!("{data} --response y --family poisson --eta 0.1 --kernel third-order"));
+    // A step that is short enough for the far side, given by hand, has neither the warning nor the
+    // error.
+    let fit = place.fit(
+        "short",
+        &format!("{data} --response y --family poisson --eta 0.1 --kernel third-order"),
+    );
     assert_eq!(fit.status(), "ok");
     assert!((fit.coefficients()[0].sd / sds[0] - 1.0).abs() < 0.08, "{:?}", fit.coefficients());
 }

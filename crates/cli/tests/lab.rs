@@ -25,7 +25,8 @@ fn scratch(name: &str) -> PathBuf {
 
 #[test]
 fn iact_gives_the_table_of_the_mathematics_within_two_per_cent() {
-    let document = json(&["iact", "--kappa", "1,5,20,100", "--kernels", "third-order,ubu,klmc,symmetric"]);
+    let document =
+        json(&["iact", "--kappa", "1,5,20,100", "--kernels", "third-order,ubu,klmc,symmetric"]);
     assert_eq!(document["bias_tolerance"].as_f64(), Some(0.01));
     let expected = [
         (1.0, [4.16, 8.14, 99.8, 1.00]),
@@ -39,7 +40,11 @@ fn iact_gives_the_table_of_the_mathematics_within_two_per_cent() {
         for (result, cost) in row.iter().zip(costs) {
             assert_eq!(result["kappa"].as_f64(), Some(kappa));
             let ours = result["gradients_per_draw"].as_f64().unwrap();
-            assert!((ours / cost - 1.0).abs() < 0.02, "{} at {kappa}: {ours} for {cost}", result["kernel"]);
+            assert!(
+                (ours / cost - 1.0).abs() < 0.02,
+                "{} at {kappa}: {ours} for {cost}",
+                result["kernel"]
+            );
             assert!(result["bias"].as_f64().unwrap() <= 0.01 * 1.001);
         }
     }
@@ -76,21 +81,32 @@ fn iact_writes_a_table_a_csv_and_an_svg_each_where_it_belongs() {
     assert_eq!(lines.len(), 5);
     assert_eq!(lines[0][..3], ["kappa", "kernel", "gradients_per_draw"]);
     assert!(lines.iter().all(|line| line.len() == 8));
-    assert_eq!((lines[1][1], lines[1][3], lines[1][4]), ("ula", "", ""), "ula has neither gamma nor xi");
+    assert_eq!(
+        (lines[1][1], lines[1][3], lines[1][4]),
+        ("ula", "", ""),
+        "ula has neither gamma nor xi"
+    );
     let cost: f64 = lines[3][2].parse().unwrap();
     assert_eq!(cost, tune(Kernel::Ula, 8.0, 0.02).unwrap().cost);
     let drawing = std::fs::read_to_string(&svg).unwrap();
-    assert!(drawing.starts_with("<svg") && drawing.contains("condition number") && drawing.contains("baoab"));
+    assert!(
+        drawing.starts_with("<svg")
+            && drawing.contains("condition number")
+            && drawing.contains("baoab")
+    );
     std::fs::remove_file(csv).unwrap();
     std::fs::remove_file(svg).unwrap();
 }
 
 #[test]
 fn bias_shows_orders_zeros_and_unstable_steps() {
-    let document = json(&["bias", "--kappa", "5", "--eta-from", "0.01", "--eta-to", "2.5", "--points", "9"]);
+    let document =
+        json(&["bias", "--kappa", "5", "--eta-from", "0.01", "--eta-to", "2.5", "--points", "9"]);
     let results = document["results"].as_array().unwrap();
     assert_eq!(results.len(), 72);
-    let of = |kernel: &str| -> Vec<&Value> { results.iter().filter(|row| row["kernel"] == kernel).collect() };
+    let of = |kernel: &str| -> Vec<&Value> {
+        results.iter().filter(|row| row["kernel"] == kernel).collect()
+    };
     assert_eq!(of("ula")[0]["eta"].as_f64(), Some(0.01));
     assert_eq!(of("ula")[8]["eta"].as_f64(), Some(2.5));
     assert!(of("ula")[8]["bias"].is_null(), "beyond 2 the Euler step is unstable");
@@ -149,7 +165,8 @@ fn mixing_counts_the_steps_that_its_parameters_take() {
         assert_eq!(row["gradients"].as_u64(), Some(steps));
     }
     let exponents = document["exponents"].as_array().unwrap();
-    let fitted: Vec<f64> = exponents.iter().map(|e| e["accuracy_fitted"].as_f64().unwrap()).collect();
+    let fitted: Vec<f64> =
+        exponents.iter().map(|e| e["accuracy_fitted"].as_f64().unwrap()).collect();
     assert!(fitted[0] < fitted[1] && fitted[1] < fitted[2] + 0.2, "{fitted:?}");
     assert_eq!(exponents[0]["dimension_proved"].as_f64(), Some(0.25));
     assert_eq!(exponents[0]["accuracy_proved"].as_f64(), Some(0.5));
@@ -197,8 +214,11 @@ fn mixing_goes_along_the_condition_number_too() {
     assert_eq!(kappas, [4.0, 4.0, 4.0, 8.0, 16.0]);
     let fitted = |i: usize| document["exponents"][i]["kappa_fitted"].as_f64().unwrap();
     assert!((fitted(0) - 1.0).abs() < 0.2 && fitted(1) < 0.8, "{} and {}", fitted(0), fitted(1));
-    // Euler's step has a variance of 1/(l (1 - eta l/2)): a bias of first order in eta, which is what sets it.
-    assert!((document["exponents"][0]["accuracy_of_inverse_eta"].as_f64().unwrap() - 1.0).abs() < 0.1);
+    // Euler's step has a variance of 1/(l (1 - eta l/2)): a bias of first order in eta, which is
+    // what sets it.
+    assert!(
+        (document["exponents"][0]["accuracy_of_inverse_eta"].as_f64().unwrap() - 1.0).abs() < 0.1
+    );
 }
 
 #[test]
@@ -212,7 +232,12 @@ fn the_certified_bound_is_above_the_truth_and_its_rate_no_better() {
         let target = Target::log_spaced(of("kappa"), 100).unwrap();
         assert!(
             of("spread")
-                < target.modes().iter().map(|m| m.multiplicity as f64 / m.eigenvalue).sum::<f64>().sqrt()
+                < target
+                    .modes()
+                    .iter()
+                    .map(|m| m.multiplicity as f64 / m.eigenvalue)
+                    .sum::<f64>()
+                    .sqrt()
         );
     }
     for plan in document["plans"].as_array().unwrap() {
@@ -231,16 +256,17 @@ fn the_certified_bound_is_above_the_truth_and_its_rate_no_better() {
 
 #[test]
 fn coupled_chains_on_regressions_show_the_orders_of_their_kernels_and_the_seed_decides() {
-    let words =
-        "coupling --dimensions 6,24 --halvings 2 --kernels third-order,klmc,randomized-midpoint --seed 3";
+    let words = "coupling --dimensions 6,24 --halvings 2 --kernels third-order,klmc,randomized-midpoint --seed 3";
     let words: Vec<&str> = words.split(' ').collect();
     let document = json(&words);
     assert_eq!(document, json(&words));
     assert_ne!(document, json(&[&words[..words.len() - 1], &["4"]].concat()));
     let results = document["results"].as_array().unwrap();
     assert_eq!(results.len(), 2 * 3 * 3);
-    // Strong orders, and a distance that grows like the root of the dimension; 30 or so pairs tell them this closely.
-    for (exponents, order) in document["exponents"].as_array().unwrap().iter().zip([2.0, 1.0, 1.5]) {
+    // Strong orders, and a distance that grows like the root of the dimension; 30 or so pairs tell
+    // them this closely.
+    for (exponents, order) in document["exponents"].as_array().unwrap().iter().zip([2.0, 1.0, 1.5])
+    {
         let of = |key: &str| exponents[key].as_f64().unwrap();
         assert!((of("order") - order).abs() < 0.25, "{exponents}");
         assert!((of("distance_in_dimension") - 0.5).abs() < 0.2, "{exponents}");
@@ -248,7 +274,8 @@ fn coupled_chains_on_regressions_show_the_orders_of_their_kernels_and_the_seed_d
     }
     for rows in results.chunks(3) {
         let of = |i: usize, key: &str| rows[i][key].as_f64().unwrap();
-        // As long as the steps take: half the accuracy for the bias of all halvings, half for the start.
+        // As long as the steps take: half the accuracy for the bias of all halvings, half for the
+        // start.
         assert!(of(0, "gradients") >= of(0, "time") / 0.4 * (1.0 - 1e-12), "{:?}", rows[0]);
         assert!((0..3).all(|i| of(i, "error") < 0.3 * of(i, "distance")));
     }
@@ -259,11 +286,13 @@ fn more_nodes_are_nearer_to_the_exact_integral_as_the_rules_have_it() {
     let document = json(&["nodes", "--nodes", "3", "--eta", "0.8", "--halvings", "2"]);
     let results = document["results"].as_array().unwrap();
     let distance = |nodes: Option<u64>, eta: f64| {
-        let found =
-            results.iter().find(|row| row["nodes"].as_u64() == nodes && row["eta"].as_f64() == Some(eta));
+        let found = results
+            .iter()
+            .find(|row| row["nodes"].as_u64() == nodes && row["eta"].as_f64() == Some(eta));
         found.unwrap()["distance"].as_f64().unwrap()
     };
-    // The midpoint rule is off by f'' h^3/24, two Chebyshev nodes by -f'' h^3/48: half of it, to leading order.
+    // The midpoint rule is off by f'' h^3/24, two Chebyshev nodes by -f'' h^3/48: half of it, to
+    // leading order.
     assert!((distance(Some(1), 0.2) / distance(Some(2), 0.2) - 2.0).abs() < 0.02);
     let order = |nodes| (distance(nodes, 0.4) / distance(nodes, 0.2)).log2();
     for (nodes, expected) in [(Some(1), 2.0), (Some(2), 2.0), (Some(3), 4.0), (None, 2.0)] {
@@ -294,7 +323,10 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (vec!["bias", "--kappa", "3", "--xi", "0"], "xi = 0: need a positive, finite number"),
         (vec!["bias", "--kappa", "3", "--gamma", "nan"], "gamma = NaN: need"),
         (vec!["bias", "--kappa", "3", "--eta-from", "0"], "eta-from = 0: need"),
-        (vec!["bias", "--kappa", "3", "--eta-from", "2"], "eta-from = 2: need a number below eta-to = 1"),
+        (
+            vec!["bias", "--kappa", "3", "--eta-from", "2"],
+            "eta-from = 2: need a number below eta-to = 1",
+        ),
         (vec!["bias", "--kappa", "3", "--points", "1"], "invalid value '1'"),
         (mixing("3", "0", "0.1"), "dimension = 0: need at least 1"),
         (mixing("3", "10", "0"), "accuracy = 0: need a positive, finite number"),
@@ -337,7 +369,8 @@ fn a_file_that_cannot_be_written_is_named_and_ends_with_exit_code_1() {
 fn help_has_examples_that_run() {
     for command in ["iact", "bias", "mixing", "plan", "bound", "coupling", "nodes"] {
         let help = String::from_utf8(lab(&[command, "--help"]).stdout).unwrap();
-        let example = help.lines().find_map(|line| line.trim().strip_prefix("ridgewalk lab ")).unwrap();
+        let example =
+            help.lines().find_map(|line| line.trim().strip_prefix("ridgewalk lab ")).unwrap();
         let words: Vec<&str> = example.split(' ').collect();
         assert!(lab(&words).status.success(), "{example}");
     }

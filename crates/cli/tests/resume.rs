@@ -1,7 +1,8 @@
-//! Real runs of the program are killed, starved of disk, stopped and given wrong things, and `ridgewalk resume` must end them with the bytes of
-//! a run that nothing happened to.
+//! Real runs of the program are killed, starved of disk, stopped and given wrong things, and
+//! `ridgewalk resume` must end them with the bytes of a run that nothing happened to.
 //!
-//! `scripts/faults` runs the long version, with 50 kills, and writes docs/results/faults.csv; the tests here are the same with fewer.
+//! `scripts/faults` runs the long version, with 50 kills, and writes docs/results/faults.csv; the
+//! tests here are the same with fewer.
 
 mod common;
 
@@ -40,8 +41,8 @@ fn plain() -> String {
     )
 }
 
-/// One whose length follows from looks at the effective sample size, on another scale than it is sampled on, of trajectories that are accepted or
-/// rejected.
+/// One whose length follows from looks at the effective sample size, on another scale than it is
+/// sampled on, of trajectories that are accepted or rejected.
 fn until_ess() -> String {
     format!(
         "{} --response ill --predictors dose,age --seed 5 --target-ess 25000 --max-draws 20000 --thin 25 --standardize --original-scale \
@@ -92,7 +93,8 @@ fn difference(found: &Left, need: &Left) -> Option<String> {
     if found.csv != need.csv {
         return Some("draws.csv differs".into());
     }
-    (found.summary != need.summary).then(|| format!("{:#} is not {:#}", found.summary, need.summary))
+    (found.summary != need.summary)
+        .then(|| format!("{:#} is not {:#}", found.summary, need.summary))
 }
 
 /// A run that nothing happens to, and when it got where.
@@ -162,9 +164,12 @@ impl Reference {
         let directory = place.path(name);
         let mut child = spawn(place, &format!("fit {words} --out {name}"));
         let mut times = [0.0; 4];
-        for (time, far) in
-            times.iter_mut().zip([Phase::WarmUp, Phase::Sampling, Phase::Finishing, Phase::Finished])
-        {
+        for (time, far) in times.iter_mut().zip([
+            Phase::WarmUp,
+            Phase::Sampling,
+            Phase::Finishing,
+            Phase::Finished,
+        ]) {
             reach(&mut child, &directory, far);
             *time = began.elapsed().as_secs_f64();
         }
@@ -175,14 +180,16 @@ impl Reference {
 
     /// Draws of a directory that are missing or another than here, and those that are too many.
     fn lost(&self, directory: &Path) -> [u64; 2] {
-        let (need, found) =
-            [&self.directory, directory].map(|d| read_every_draw(&d.join("draws.zarr")).unwrap()).into();
+        let (need, found) = [&self.directory, directory]
+            .map(|d| read_every_draw(&d.join("draws.zarr")).unwrap())
+            .into();
         let d = need.dimension();
         let (mut lost, mut extra) = (0, 0);
         for (need, found) in need.chains.iter().zip(&found.chains) {
             let same = need.chunks(d).zip(found.chunks(d));
-            let same =
-                same.filter(|(a, b)| a.iter().zip(*b).all(|(a, b)| a.to_bits() == b.to_bits())).count();
+            let same = same
+                .filter(|(a, b)| a.iter().zip(*b).all(|(a, b)| a.to_bits() == b.to_bits()))
+                .count();
             lost += (need.len() / d - same) as u64;
             extra += (found.len() / d).saturating_sub(need.len() / d) as u64;
         }
@@ -197,7 +204,8 @@ impl Reference {
         }
     }
 
-    /// What is in an interrupted directory is the beginning of what is here: nothing that can be read is wrong. How many draws.
+    /// What is in an interrupted directory is the beginning of what is here: nothing that can be
+    /// read is wrong. How many draws.
     fn check_kept(&self, directory: &Path, what: &str) -> u64 {
         let Ok(kept) = read_draws(&directory.join("draws.zarr")) else { return 0 };
         let whole = read_every_draw(&self.directory.join("draws.zarr")).unwrap();
@@ -251,7 +259,8 @@ fn count(rows: &mut Vec<Row>, fault: &str, kept: u64, reference: &Reference, dir
     row.twice += twice;
 }
 
-/// Kills runs with kill -9 at random moments until so many were hit, a third of them more than once, and goes on with each.
+/// Kills runs with kill -9 at random moments until so many were hit, a third of them more than
+/// once, and goes on with each.
 fn kills(place: &Place, reference: &Reference, wanted: u64, seed: u64) -> Vec<Row> {
     let mut dice = Dice(seed);
     let mut rows: Vec<Row> = Vec::new();
@@ -262,7 +271,8 @@ fn kills(place: &Place, reference: &Reference, wanted: u64, seed: u64) -> Vec<Ro
         assert!(attempts as u64 <= 4 * wanted + 20, "runs end before they are killed");
         let name = format!("killed-{seed}-{attempts}");
         let directory = place.path(&name);
-        // Moments from the start, from where the directory is there, the store, and the store complete: so that short phases are hit as well.
+        // Moments from the start, from where the directory is there, the store, and the store
+        // complete: so that short phases are hit as well.
         let (far, span) = [
             (Phase::Before, end),
             (Phase::WarmUp, store - made),
@@ -336,9 +346,16 @@ fn runs_that_are_killed_at_any_moment_end_with_the_same_bytes() {
     assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)));
 }
 
-/// Begins a run and sends it a signal so many seconds after its store is there; sooner if it was over or had so many draws by then, later if
-/// there was no draw.
-fn stop(place: &Place, words: &str, name: &str, which: &str, mut seconds: f64, most: u64) -> Output {
+/// Begins a run and sends it a signal so many seconds after its store is there; sooner if it was
+/// over or had so many draws by then, later if there was no draw.
+fn stop(
+    place: &Place,
+    words: &str,
+    name: &str,
+    which: &str,
+    mut seconds: f64,
+    most: u64,
+) -> Output {
     let directory = place.path(name);
     for _ in 0..10 {
         let mut child = spawn(place, &format!("fit {words} --out {name}"));
@@ -366,7 +383,11 @@ fn stopped(place: &Place, reference: &Reference, which: &str, at: f64) -> Vec<Ro
     let seconds = at * (reference.times[2] - reference.times[1]);
     let output = stop(place, &reference.words, &name, which, seconds, u64::MAX);
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
-    assert!(text(&output).contains(&format!("`ridgewalk resume {name}` goes on")), "{}", text(&output));
+    assert!(
+        text(&output).contains(&format!("`ridgewalk resume {name}` goes on")),
+        "{}",
+        text(&output)
+    );
     assert!(directory.join("summary.json").is_file() && directory.join("report.html").is_file());
     let kept = reference.check_kept(&directory, which);
     assert!(kept > 0, "{which}");
@@ -399,12 +420,13 @@ fn a_run_that_was_stopped_goes_on_to_its_full_length() {
 /// The data that ship with the program, for files of some megabytes.
 const LARGE: &str = "--seed 6 --draws 2600 --thin 3 --csv";
 
-/// A disk that is full in the middle of the run, and has room again. How: a file system of some megabytes in memory where one may be
-/// mounted. Nothing if it may not.
+/// A disk that is full in the middle of the run, and has room again. How: a file system of some
+/// megabytes in memory where one may be mounted. Nothing if it may not.
 fn full_disk(place: &Place, reference: &Reference) -> Option<Vec<Row>> {
     let mount = place.path("small");
     fs::create_dir(&mount).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=48m", "tmpfs"]).arg(&mount).output();
+    let mounted =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=48m", "tmpfs"]).arg(&mount).output();
     if !mounted.is_ok_and(|output| output.status.success()) {
         println!(
             "SKIPPED: a full disk, since no file system can be mounted here; the limit of a file's size is tested instead"
@@ -442,11 +464,17 @@ fn full_disk(place: &Place, reference: &Reference) -> Option<Vec<Row>> {
 fn limited_file(place: &Place, reference: &Reference) -> Vec<Row> {
     let directory = place.path("limited");
     let program = env!("CARGO_BIN_EXE_ridgewalk");
-    // In blocks of 512 bytes, or 1024 with some shells. The signal that comes with the error would end the program.
-    let script =
-        format!("trap '' XFSZ; ulimit -f 4000; exec {program} fit {} --out limited", reference.words);
-    let output =
-        Command::new("sh").args(["-c", &script]).current_dir(directory.parent().unwrap()).output().unwrap();
+    // In blocks of 512 bytes, or 1024 with some shells. The signal that comes with the error would
+    // end the program.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 4000; exec {program} fit {} --out limited",
+        reference.words
+    );
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(directory.parent().unwrap())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     assert!(text(&output).contains("File too large"), "{}", text(&output));
     assert!(text(&output).contains("`ridgewalk resume limited` goes on"), "{}", text(&output));
@@ -550,7 +578,8 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
         checkpoint.write(&path).unwrap();
     };
     refused(&other_version, &["was begun by ridgewalk 0.0.9", "need version 0.0.9"]);
-    let lost_chunk = |run: &Path| fs::remove_file(run.join("draws.zarr/posterior/beta/c.1.0.0")).unwrap();
+    let lost_chunk =
+        |run: &Path| fs::remove_file(run.join("draws.zarr/posterior/beta/c.1.0.0")).unwrap();
     refused(&lost_chunk, &["holds 0 draws of chain 1", "put them back"]);
     let lost_store = |run: &Path| fs::remove_dir_all(run.join("draws.zarr")).unwrap();
     refused(&lost_store, &["cannot read", "draws.zarr", "put them back"]);
@@ -560,7 +589,10 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
     let bytes = fs::read(&data).unwrap();
     let one_more = String::from_utf8(bytes.clone()).unwrap().replacen("0.", "1.", 1);
     fs::write(&data, one_more).unwrap();
-    refused(&|_| {}, &["data.csv has changed since the run began: found SHA-256 ", "Put back the data"]);
+    refused(
+        &|_| {},
+        &["data.csv has changed since the run began: found SHA-256 ", "Put back the data"],
+    );
     fs::remove_file(&data).unwrap();
     refused(&|_| {}, &["data.csv: found no such file"]);
     fs::write(&data, bytes).unwrap();
@@ -592,7 +624,10 @@ fn one_directory_is_for_one_process_at_a_time() {
     let [first, second] = [0, 1].map(|_| spawn(&place, "resume both"));
     let [first, second] = [first, second].map(|child| child.wait_with_output().unwrap());
     let codes = [first.status.code(), second.status.code()];
-    assert!(codes.contains(&Some(0)) && codes.iter().all(|code| matches!(code, Some(0 | 2))), "{codes:?}");
+    assert!(
+        codes.contains(&Some(0)) && codes.iter().all(|code| matches!(code, Some(0 | 2))),
+        "{codes:?}"
+    );
     reference.check(&directory, "two at once");
     // A directory with an interrupted run is not written into by another fit.
     let directory = interrupted(&place, &words, "kept");
@@ -603,8 +638,8 @@ fn one_directory_is_for_one_process_at_a_time() {
     reference.check(&directory, "kept");
 }
 
-/// What a crash may leave behind beside the files that count: it is cut off, overwritten or swept away. Planted here, so that a resume that
-/// leaves any of it would be found.
+/// What a crash may leave behind beside the files that count: it is cut off, overwritten or swept
+/// away. Planted here, so that a resume that leaves any of it would be found.
 #[test]
 fn what_lies_beyond_the_checkpoint_is_cut_off() {
     let place = Place::new();
@@ -625,8 +660,10 @@ fn what_lies_beyond_the_checkpoint_is_cut_off() {
     }
     // A block that the run might have reached when it was killed.
     let made = Checkpoint::read(&directory.join("checkpoint")).unwrap().head.draws[2];
-    let block = directory.join(format!("draws.zarr/posterior/beta/c.2.{}.0", (made / 1000 + 1).min(2)));
-    fs::write(&block, fs::read(directory.join("draws.zarr/posterior/beta/c.2.0.0")).unwrap()).unwrap();
+    let block =
+        directory.join(format!("draws.zarr/posterior/beta/c.2.{}.0", (made / 1000 + 1).min(2)));
+    fs::write(&block, fs::read(directory.join("draws.zarr/posterior/beta/c.2.0.0")).unwrap())
+        .unwrap();
     let output = resume(&place, &directory);
     assert!(output.status.success(), "{}", text(&output));
     reference.check(&directory, "planted");
@@ -647,18 +684,23 @@ fn what_lies_beyond_the_checkpoint_is_cut_off() {
     assert!(difference(&left(&twin), &reference.left).unwrap().contains("c.3.1.0"));
 }
 
-/// Counts that are all 0, where the curvature grows like an exponential and a step that is long enough fails sooner or later.
+/// Counts that are all 0, where the curvature grows like an exponential and a step that is long
+/// enough fails sooner or later.
 fn diverging(place: &Place) -> String {
     let mut text = String::from("y,a,b\n");
     for i in 0..40 {
         let i = f64::from(i);
-        writeln!(text, "0,{:.4},{:.4}", 1.7 * (1.3 * i).sin(), 2.5 * (2.1 * i + 1.0).sin()).unwrap();
+        writeln!(text, "0,{:.4},{:.4}", 1.7 * (1.3 * i).sin(), 2.5 * (2.1 * i + 1.0).sin())
+            .unwrap();
     }
     let data = place.file("zeros.csv", &text);
-    format!("{data} --response y --family poisson --kernel third-order --eta 0.5 --draws 1500 --thin 20")
+    format!(
+        "{data} --response y --family poisson --kernel third-order --eta 0.5 --draws 1500 --thin 20"
+    )
 }
 
-/// Chains end where they cannot go on; their draws are cut there and marked, and a run of such chains is resumed as any other.
+/// Chains end where they cannot go on; their draws are cut there and marked, and a run of such
+/// chains is resumed as any other.
 fn diverged(place: &Place, wanted: u64) -> Vec<Row> {
     let reference = Reference::new(place, "diverging", &diverging(place));
     let store = reference.directory.join("draws.zarr");
@@ -692,7 +734,8 @@ fn chains_that_diverge_are_cut_and_marked_and_the_run_can_be_resumed() {
     assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)), "{rows:?}");
 }
 
-/// Every kind of fault: the whole number of them for `scripts/faults`, which takes minutes; otherwise two more kills at other moments.
+/// Every kind of fault: the whole number of them for `scripts/faults`, which takes minutes;
+/// otherwise two more kills at other moments.
 #[test]
 fn every_fault() {
     let place = Place::new();
@@ -730,7 +773,11 @@ fn every_fault() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/faults.csv");
     fs::write(path, text).unwrap();
     assert!(
-        rows.iter().filter(|row| row.fault.starts_with("kill")).map(|row| row.injected).sum::<u64>() >= 50
+        rows.iter()
+            .filter(|row| row.fault.starts_with("kill"))
+            .map(|row| row.injected)
+            .sum::<u64>()
+            >= 50
     );
     assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)), "{rows:?}");
 }

@@ -1,4 +1,5 @@
-//! What a run leaves behind, from made-up draws: the store to the byte, what comes back from it, the summary's keys, the report.
+//! What a run leaves behind, from made-up draws: the store to the byte, what comes back from it,
+//! the summary's keys, the report.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,16 +8,16 @@ use std::path::Path;
 use ridgewalk::diagnostics::summaries_of_table;
 use ridgewalk::sampler::Sink;
 use ridgewalk_cli::run::{
-    BiasDetails, CsvDraws, Draws, Error, Fact, ProblemFacts, ReportInput, RunDirectory, SamplerFacts,
-    StoredDraws, SummaryDocument, Text, Warning, ZarrDraws, read_draws, read_every_draw, replay, report,
-    write_atomically, write_report,
+    BiasDetails, CsvDraws, Draws, Error, Fact, ProblemFacts, ReportInput, RunDirectory,
+    SamplerFacts, StoredDraws, SummaryDocument, Text, Warning, ZarrDraws, read_draws,
+    read_every_draw, replay, report, write_atomically, write_report,
 };
 use serde_json::Value;
 
 /// A draw that tells where it comes from, with some noise in its digits.
 fn value(chain: usize, draw: u64, coefficient: usize) -> f64 {
-    let mixed =
-        (chain as u64 * 7_919 + draw * 104_729 + coefficient as u64 * 1_299_709).wrapping_mul(2_654_435_761);
+    let mixed = (chain as u64 * 7_919 + draw * 104_729 + coefficient as u64 * 1_299_709)
+        .wrapping_mul(2_654_435_761);
     (mixed % 1_000_003) as f64 / 1_000_003.0 + coefficient as f64
 }
 
@@ -25,7 +26,8 @@ fn point(chain: usize, draw: u64, d: usize) -> Vec<f64> {
 }
 
 fn names(d: usize) -> Vec<String> {
-    let hostile = ["(Intercept)", "<script>alert(\"x\")</script>", "größe 身長 🌡", "a \"b\", c'd & e"];
+    let hostile =
+        ["(Intercept)", "<script>alert(\"x\")</script>", "größe 身長 🌡", "a \"b\", c'd & e"];
     let long = "l".repeat(300);
     (0..d).map(|j| hostile.get(j).map_or(format!("{long}{j}"), |name| (*name).to_owned())).collect()
 }
@@ -135,7 +137,8 @@ fn a_store_has_the_bytes_and_the_metadata_of_the_format() {
     assert_eq!(all["sample_stats/diverging"]["fill_value"], false);
     // The second block of the second chain: five draws, and NaN beyond them.
     let bytes = fs::read(path.join("posterior/beta/c.1.1.0")).unwrap();
-    let numbers: Vec<f64> = bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
+    let numbers: Vec<f64> =
+        bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
     assert_eq!(numbers.len(), 2000);
     let expected: Vec<f64> = (1000..1005).flat_map(|draw| point(1, draw, 2)).collect();
     assert_eq!(numbers[..10], expected);
@@ -170,9 +173,14 @@ fn chains_of_different_lengths_are_cut_to_the_shortest_and_it_is_said() {
         let expected: Vec<f64> = (0..made).flat_map(|draw| point(chain, draw, 2)).collect();
         assert_eq!(every.chains[chain], expected, "chain {chain}");
     }
-    let page =
-        report(&ReportInput { summary: &document(&draws, Text::default()), draws: &draws, config: "" });
-    assert!(page.contains("The chains made 1500, 7, 1100 draws. This report uses the first 7 of each"));
+    let page = report(&ReportInput {
+        summary: &document(&draws, Text::default()),
+        draws: &draws,
+        config: "",
+    });
+    assert!(
+        page.contains("The chains made 1500, 7, 1100 draws. This report uses the first 7 of each")
+    );
 }
 
 #[test]
@@ -215,7 +223,10 @@ fn a_run_that_goes_on_leaves_the_bytes_of_one_that_was_not_interrupted() {
     let error = ZarrDraws::resume(&whole, &[2345, 2346]).unwrap_err();
     assert!(matches!(error, Error::Missing { chain: 1, got: 2345, need: 2346, .. }), "{error}");
     assert!(ZarrDraws::resume(&whole, &[4000; 2]).unwrap_err().to_string().contains("need 4000"));
-    assert!(matches!(ZarrDraws::resume(&whole, &[1; 3]), Err(Error::Shape { got: 3, need: 2, .. })));
+    assert!(matches!(
+        ZarrDraws::resume(&whole, &[1; 3]),
+        Err(Error::Shape { got: 3, need: 2, .. })
+    ));
 }
 
 #[test]
@@ -257,7 +268,8 @@ fn a_store_is_read_in_parts_as_it_is_read_whole() {
         let take = |first: usize, columns: &[Vec<f64>]| {
             assert_eq!(first, next);
             for column in columns {
-                let traces: Vec<f64> = (0..made.len()).flat_map(|chain| whole.trace(chain, next)).collect();
+                let traces: Vec<f64> =
+                    (0..made.len()).flat_map(|chain| whole.trace(chain, next)).collect();
                 assert!(*column == traces, "{next}");
                 next += 1;
             }
@@ -276,17 +288,23 @@ fn draws_that_could_not_be_written_are_told_and_not_lost() {
     let mut sink = ZarrDraws::create(&path, &names(2), 3).unwrap();
     sink.begin(1, 2).unwrap();
     feed(&mut sink, 0, &[999], 2);
-    // No room for the block that is full with the next draw. It is written meanwhile: the error comes with a later call.
+    // No room for the block that is full with the next draw. It is written meanwhile: the error
+    // comes with a later call.
     let (beta, away) = (path.join("posterior/beta"), place.path().join("away"));
     fs::rename(&beta, &away).unwrap();
     sink.keep(0, 999, &point(0, 999, 2)).unwrap();
-    let told =
-        |error: String| assert!(error.contains("cannot write") && error.contains("c.0.0.0"), "{error}");
+    let told = |error: String| {
+        assert!(error.contains("cannot write") && error.contains("c.0.0.0"), "{error}")
+    };
     told(sink.save().unwrap_err().to_string());
     told(sink.keep(0, 1000, &point(0, 1000, 2)).unwrap_err().to_string());
     told(sink.flush().unwrap_err().to_string());
     assert_eq!(sink.made(), [1000]);
-    assert_eq!(read_draws(&path).unwrap().draws(), 0, "the shape tells of no draw that is not there");
+    assert_eq!(
+        read_draws(&path).unwrap().draws(),
+        0,
+        "the shape tells of no draw that is not there"
+    );
     fs::rename(&away, &beta).unwrap();
     feed(&mut sink, 1000, &[1200], 2);
     sink.finish(true).unwrap();
@@ -320,9 +338,13 @@ fn damaged_stores_are_named_and_not_read() {
     fs::write(&chunk, &bytes).unwrap();
     read_draws(&path).unwrap();
     let text = fs::read_to_string(path.join("zarr.json")).unwrap();
-    for (from, to) in [("\"float64\"", "\"float32\""), ("little", "big"), ("1000", "0"), ("{", "")] {
+    for (from, to) in [("\"float64\"", "\"float32\""), ("little", "big"), ("1000", "0"), ("{", "")]
+    {
         fs::write(path.join("zarr.json"), text.replace(from, to)).unwrap();
-        assert!(said(&path).contains("need the metadata of a store that ridgewalk wrote"), "{from}");
+        assert!(
+            said(&path).contains("need the metadata of a store that ridgewalk wrote"),
+            "{from}"
+        );
     }
 }
 
@@ -339,8 +361,10 @@ fn csv_is_quoted_and_reads_back_to_the_bit() {
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
     assert_eq!(header[..2], ["chain", "draw"]);
     assert_eq!(header[2..], names(4));
-    let rows: Vec<Vec<f64>> =
-        reader.records().map(|row| row.unwrap().iter().map(|x| x.parse().unwrap()).collect()).collect();
+    let rows: Vec<Vec<f64>> = reader
+        .records()
+        .map(|row| row.unwrap().iter().map(|x| x.parse().unwrap()).collect())
+        .collect();
     assert_eq!(rows.len(), 1015);
     assert_eq!(rows[1][..2], [1.0, 0.0], "draw by draw, chain by chain");
     assert_eq!(rows[1013][..2], [0.0, 1009.0]);
@@ -366,7 +390,9 @@ fn a_directory_that_exists_is_refused_with_what_to_do() {
     assert_eq!(fs::read_dir(&path).unwrap().count(), 3, "nothing but the files themselves");
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();
-    assert!(RunDirectory::create(&file).unwrap_err().to_string().contains("no directory but a file"));
+    assert!(
+        RunDirectory::create(&file).unwrap_err().to_string().contains("no directory but a file")
+    );
     let below = RunDirectory::create(file.join("run")).unwrap_err().to_string();
     assert!(below.contains("cannot make the directory") && below.contains("file"), "{below}");
     let nowhere = write_atomically(&place.path().join("none/x"), b"").unwrap_err().to_string();
@@ -387,12 +413,12 @@ fn the_summary_has_the_promised_keys_and_reads_back() {
     let written = document(&made_up(1, 50, 2), text);
     written.write(&path).unwrap();
     let value = json(&path);
-    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<String>>();
+    let keys =
+        |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<String>>();
     let set = |keys: &str| keys.split(' ').map(str::to_owned).collect::<BTreeSet<String>>();
     let parameter = &value["parameters"][0];
     assert_eq!(keys(parameter), set("name mean sd mcse_mean q05 q50 q95 ess_bulk ess_tail rhat"));
-    let sampler =
-        "kernel gamma xi eta chains draws thin warmup_gradients gradients seconds bias_estimate status";
+    let sampler = "kernel gamma xi eta chains draws thin warmup_gradients gradients seconds bias_estimate status";
     assert_eq!(keys(&value["sampler"]), set(sampler));
     assert_eq!(keys(&value["problem"]), set("n d family convexity smoothness condition_number"));
     let text = "title command warnings guarantee notes history facts";
@@ -404,12 +430,16 @@ fn the_summary_has_the_promised_keys_and_reads_back() {
     assert_eq!(read.to_json().unwrap(), written.to_json().unwrap());
     fs::write(&path, "{\"parameters\": 3}").unwrap();
     assert!(
-        SummaryDocument::read(&path).unwrap_err().to_string().contains("keys parameters, sampler, problem")
+        SummaryDocument::read(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("keys parameters, sampler, problem")
     );
     assert_eq!(document(&made_up(2, 50, 2), Text::default()).sampler.status, "ok");
 }
 
-/// Opening and closing tags are pairs, every attribute is quoted, and every link goes to an element of the page.
+/// Opening and closing tags are pairs, every attribute is quoted, and every link goes to an element
+/// of the page.
 fn well_formed(page: &str) {
     let page = page.split_once("<html").unwrap().1;
     // What a style sheet and a script hold is not HTML.
@@ -454,8 +484,13 @@ fn a_report_is_whole_needs_no_network_and_shows_names_as_they_are() {
         facts: vec![Fact { name: hostile.to_owned(), value: hostile.to_owned() }],
     };
     let mut summary = document(&draws, text);
-    summary.sampler.bias_details =
-        Some(BiasDetails { mean: 0.01, mean_error: 0.001, sd: 0.01, sd_error: f64::NAN, tolerance: 0.05 });
+    summary.sampler.bias_details = Some(BiasDetails {
+        mean: 0.01,
+        mean_error: 0.001,
+        sd: 0.01,
+        sd_error: f64::NAN,
+        tolerance: 0.05,
+    });
     summary.sampler.kernel = hostile.to_owned();
     summary.problem.family = hostile.to_owned();
     let page = report(&ReportInput { summary: &summary, draws: &draws, config: hostile });
@@ -470,22 +505,34 @@ fn a_report_is_whole_needs_no_network_and_shows_names_as_they_are() {
     assert_eq!(page.matches("<svg").count(), 2 * 6 + 1 + 2);
     assert!(page.contains("data-plots=\"15\""));
     let content = page.split_once("<script>").unwrap().0;
-    assert!(!content.contains("NaN") && !content.contains("inf"), "numbers that are none are dashes");
+    assert!(
+        !content.contains("NaN") && !content.contains("inf"),
+        "numbers that are none are dashes"
+    );
 }
 
 #[test]
 fn draws_that_cannot_be_drawn_leave_a_report_that_says_so() {
     let names: Vec<String> = ["constant", "wild", "fine", "tiny"].map(str::to_owned).to_vec();
-    let row = |i: u64| [3.0, if i == 5 { 1e308 } else { -1e308 }, value(0, i, 0), 1e-300 * value(1, i, 0)];
+    let row = |i: u64| {
+        [3.0, if i == 5 { 1e308 } else { -1e308 }, value(0, i, 0), 1e-300 * value(1, i, 0)]
+    };
     let table: Vec<f64> = (0..50).flat_map(row).collect();
     let draws = Draws { names, chains: vec![table; 2], made: vec![50; 2], incomplete: true };
-    let page =
-        report(&ReportInput { summary: &document(&draws, Text::default()), draws: &draws, config: "" });
+    let page = report(&ReportInput {
+        summary: &document(&draws, Text::default()),
+        draws: &draws,
+        config: "",
+    });
     well_formed(&page);
     assert!(page.contains("no density") && page.contains("before it had made all its draws"));
     // No draws at all.
-    let none =
-        Draws { names: draws.names.clone(), chains: vec![Vec::new(); 2], made: vec![0; 2], incomplete: true };
+    let none = Draws {
+        names: draws.names.clone(),
+        chains: vec![Vec::new(); 2],
+        made: vec![0; 2],
+        incomplete: true,
+    };
     let mut summary = document(&draws, Text::default());
     summary.parameters.iter_mut().for_each(|p| p.mean = f64::NAN);
     well_formed(&report(&ReportInput { summary: &summary, draws: &none, config: "" }));
@@ -507,6 +554,9 @@ fn a_large_report_stays_small_and_can_be_made_from_the_directory_again() {
     write_report(&directory).unwrap();
     let page = fs::read_to_string(directory.report()).unwrap();
     assert!(page.len() < 6_000_000, "{} bytes", page.len());
-    assert_eq!(page, report(&ReportInput { summary: &summary, draws: &draws, config: "seed = 0\n" }));
+    assert_eq!(
+        page,
+        report(&ReportInput { summary: &summary, draws: &draws, config: "seed = 0\n" })
+    );
     well_formed(&page);
 }

@@ -57,7 +57,10 @@ fn the_table_names_claims_and_places_and_explains_what_is_misprinted() {
     let output = ridgewalk(&["verify"]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
-    let row = text.lines().find(|line| line.contains("eigenvalues of S M + M^T S are below -1/5")).unwrap();
+    let row = text
+        .lines()
+        .find(|line| line.contains("eigenvalues of S M + M^T S are below -1/5"))
+        .unwrap();
     for word in ["Lemma 2", "holds", "0.2024", "1.8731"] {
         assert!(row.contains(word), "{word} in {row}");
     }

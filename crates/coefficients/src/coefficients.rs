@@ -1,12 +1,13 @@
-//! The seven μ, the six σ and the noise factor of one step, put together from functions of z = ξη and g = γη.
+//! The seven μ, the six σ and the noise factor of one step, put together from functions of z = ξη
+//! and g = γη.
 
 use crate::error::{Error, positive};
 use crate::factor::ScaledFactor;
 use crate::functions::Functions;
 use crate::parameters::Parameters;
 
-/// Everything Algorithm 1 needs besides ΔU: means μ, covariance σ (before the division by L), and the Cholesky factor of
-/// σ/L. Names are those of the paper's Appendix "Details of Algorithm 1".
+/// Everything Algorithm 1 needs besides ΔU: means μ, covariance σ (before the division by L), and
+/// the Cholesky factor of σ/L. Names are those of the paper's Appendix "Details of Algorithm 1".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coefficients {
     parameters: Parameters,
@@ -22,20 +23,21 @@ pub struct Coefficients {
 impl Coefficients {
     /// Computes the coefficients for one step at smoothness L.
     ///
-    /// Relative errors are below 2e-15 in the μ and σ and below 5e-14 in the factor (1e-14 unless γη is far above ξη),
-    /// for every ξη. μ12, μ22, μ32, μ33, σ13, σ23, L31 and L32 are differences of two terms and pass through zero as γη
-    /// grows; there the error is that fraction of the larger term, and below 1e-15 of it in the μ.
+    /// Relative errors are below 2e-15 in the μ and σ and below 5e-14 in the factor (1e-14 unless
+    /// γη is far above ξη), for every ξη. μ12, μ22, μ32, μ33, σ13, σ23, L31 and L32 are differences
+    /// of two terms and pass through zero as γη grows; there the error is that fraction of the
+    /// larger term, and below 1e-15 of it in the μ.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a coefficient over- or underflows (σ11 is of
-    /// order η⁵, so η below about 1e-61 does).
+    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a coefficient over- or
+    /// underflows (σ11 is of order η⁵, so η below about 1e-61 does).
     pub fn new(parameters: Parameters, smoothness: f64) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
         let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
         let z = xi * eta;
         let g = gamma * eta;
-        // What rounding took from z and g: put back where it would be the largest error, in e^-z (relative error
-        // z times that of z) and in g², which stands in differences that vanish.
+        // What rounding took from z and g: put back where it would be the largest error, in e^-z
+        // (relative error z times that of z) and in g², which stands in differences that vanish.
         let z_lost = xi.mul_add(eta, -z);
         let g_lost = gamma.mul_add(eta, -g);
         let g2 = g.mul_add(g, 2.0 * g * g_lost);
@@ -64,14 +66,16 @@ impl Coefficients {
         let row2 = row3 * g;
         let row1 = row2 * eta;
         let l = ScaledFactor::new(&f, g2);
-        let cholesky = [row1 * l.l11, row2 * l.l21, row2 * l.l22, row3 * l.l31, row3 * l.l32, row3 * l.l33];
+        let cholesky =
+            [row1 * l.l11, row2 * l.l21, row2 * l.l22, row3 * l.l31, row3 * l.l32, row3 * l.l33];
 
         let coefficients = Self { parameters, smoothness, mu, sigma, cholesky };
         coefficients.check_range()?;
         Ok(coefficients)
     }
 
-    /// Positive quantities must be normal numbers, the others finite: a zero or subnormal variance would be a wrong one.
+    /// Positive quantities must be normal numbers, the others finite: a zero or subnormal variance
+    /// would be a wrong one.
     fn check_range(&self) -> Result<(), Error> {
         let [mu12, mu13, mu22, mu23, mu31, mu32, mu33] = self.mu;
         let [sigma11, sigma12, sigma13, sigma22, sigma23, sigma33] = self.sigma;
@@ -128,7 +132,8 @@ impl Coefficients {
         self.smoothness
     }
 
-    /// The Cholesky factor (L11, L21, L22, L31, L32, L33) of the noise covariance σ/L, rows θ, p, r.
+    /// The Cholesky factor (L11, L21, L22, L31, L32, L33) of the noise covariance σ/L, rows θ, p,
+    /// r.
     #[must_use]
     pub fn cholesky(&self) -> [f64; 6] {
         self.cholesky

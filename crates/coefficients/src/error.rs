@@ -12,7 +12,8 @@ pub enum Error {
         /// The value it was given.
         value: f64,
     },
-    /// Each parameter is a good number, but a quantity made of them is too large or too small for an `f64`.
+    /// Each parameter is a good number, but a quantity made of them is too large or too small for
+    /// an `f64`.
     #[error(
         "{quantity} = {value:e} is outside the range of double precision \
          (gamma = {gamma:e}, xi = {xi:e}, eta = {eta:e}, smoothness = {smoothness:e}): \
@@ -46,5 +47,9 @@ pub enum Error {
 
 /// `value` if it is positive and finite. Written so that NaN fails.
 pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
-    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::NotPositive { name, value }) }
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::NotPositive { name, value })
+    }
 }

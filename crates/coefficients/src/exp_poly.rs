@@ -1,11 +1,14 @@
-//! Functions of the form (P(z) + A(z) e^-z + B(z) e^-2z) / z^m, where the numerator vanishes to order m at zero.
+//! Functions of the form (P(z) + A(z) e^-z + B(z) e^-2z) / z^m, where the numerator vanishes to
+//! order m at zero.
 //!
-//! Every function of z = ξη behind the coefficients is one of these, so one type carries them all. From the same integers
-//! it gives the closed form, for large z, and a power series, for small z, where the closed form cancels. The series is
-//! that of e^(2z) times the function: all its terms have one sign, so that it loses nothing to cancellation, unlike the
-//! function's own alternating series. The integers are twelfths, because 12 is the common denominator of the polynomials.
+//! Every function of z = ξη behind the coefficients is one of these, so one type carries them all.
+//! From the same integers it gives the closed form, for large z, and a power series, for small z,
+//! where the closed form cancels. The series is that of e^(2z) times the function: all its terms
+//! have one sign, so that it loses nothing to cancellation, unlike the function's own alternating
+//! series. The integers are twelfths, because 12 is the common denominator of the polynomials.
 
-/// How many terms of the series are kept: at z = [`crate::SERIES_BELOW`] what is left out is below 1e-16 of the sum.
+/// How many terms of the series are kept: at z = [`crate::SERIES_BELOW`] what is left out is below
+/// 1e-16 of the sum.
 pub(crate) const TERMS: usize = 36;
 
 /// One such function. `twelfths[j][q]` is 12 times the coefficient of z^q e^(-jz).
@@ -21,10 +24,11 @@ impl ExpPoly {
         Self { order, twelfths }
     }
 
-    /// The Taylor coefficients at 0 of e^(2z) times the function, each rounded three times at most: their numerators are
-    /// exact integers.
+    /// The Taylor coefficients at 0 of e^(2z) times the function, each rounded three times at most:
+    /// their numerators are exact integers.
     ///
-    /// z^q e^(2z - jz) contributes (2-j)^(n-q) / (n-q)! = (2-j)^(n-q) n(n-1)...(n-q+1) / n! to the coefficient of z^n.
+    /// z^q e^(2z - jz) contributes (2-j)^(n-q) / (n-q)! = (2-j)^(n-q) n(n-1)...(n-q+1) / n! to the
+    /// coefficient of z^n.
     pub(crate) const fn growing_series(&self) -> [f64; TERMS] {
         let mut coefficients = [0.0; TERMS];
         let mut k = 0;
@@ -33,7 +37,8 @@ impl ExpPoly {
             // n! in two exact halves: the whole no longer fits an integer for the last terms.
             let half = if n < 30 { n } else { 30 };
             let numerator = self.numerator_times_factorial(n) as f64;
-            coefficients[k] = numerator / (12 * falling(half, half)) as f64 / falling(n, n - half) as f64;
+            coefficients[k] =
+                numerator / (12 * falling(half, half)) as f64 / falling(n, n - half) as f64;
             k += 1;
         }
         coefficients

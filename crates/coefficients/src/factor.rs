@@ -1,15 +1,17 @@
 //! The Cholesky factor of the noise covariance, without forming the covariance.
 //!
-//! Factoring the 3x3 matrix σ works while γη is small. For larger γη it loses (γη)⁴ digits' worth: k_r = f3 − (γη)² fb,
-//! and most of fb lies in the span of k_θ and k_p, so that σ33 and what is subtracted from it grow like (γη)⁴ while
-//! their difference does not. Here the functions f1, f2, f3, f4 of [`crate::functions`] are orthonormalised instead,
-//! which involves z alone and is well-conditioned for every z, and k_r is expanded in the basis found: its first two
-//! components are the factor's last row, the length of the other two is the last pivot, free of cancellation.
+//! Factoring the 3x3 matrix σ works while γη is small. For larger γη it loses (γη)⁴ digits' worth:
+//! k_r = f3 − (γη)² fb, and most of fb lies in the span of k_θ and k_p, so that σ33 and what is
+//! subtracted from it grow like (γη)⁴ while their difference does not. Here the functions f1, f2,
+//! f3, f4 of [`crate::functions`] are orthonormalised instead, which involves z alone and is
+//! well-conditioned for every z, and k_r is expanded in the basis found: its first two components
+//! are the factor's last row, the length of the other two is the last pivot, free of cancellation.
 
 use crate::functions::Functions;
 
-/// The factor's six entries before the powers of ξ, γ, η and L are put back: with g = γη and z = ξη,
-/// L11 = √(2z/L) g η · `l11`, (L21, L22) = √(2z/L) g · (`l21`, `l22`), (L31, L32, L33) = √(2z/L) · (`l31`, `l32`, `l33`).
+/// The factor's six entries before the powers of ξ, γ, η and L are put back: with g = γη and z =
+/// ξη, L11 = √(2z/L) g η · `l11`, (L21, L22) = √(2z/L) g · (`l21`, `l22`), (L31, L32, L33) =
+/// √(2z/L) · (`l31`, `l32`, `l33`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScaledFactor {
     pub(crate) l11: f64,

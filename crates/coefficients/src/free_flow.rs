@@ -1,7 +1,8 @@
 //! The kinetic dynamics without a gradient, solved exactly: dθ = p dt, dp = −ξ p dt + √(2ξ/L) dB.
 //!
-//! Over a time t, with z = ξt, the flow is [[1, t φ1(z)], [0, e^−z]] and the noise covariance is made of the integrals of
-//! (s φ1(ξs), e^−ξs) over the time: 2ξ t³ w(z), ξ t² φ1(z)² and 2ξ t φ1(2z), each over L.
+//! Over a time t, with z = ξt, the flow is [[1, t φ1(z)], [0, e^−z]] and the noise covariance is
+//! made of the integrals of (s φ1(ξs), e^−ξs) over the time: 2ξ t³ w(z), ξ t² φ1(z)² and 2ξ t
+//! φ1(2z), each over L.
 
 use crate::error::{Error, positive};
 use crate::functions::{SERIES_BELOW, phi1, phi2, phi3};
@@ -32,11 +33,12 @@ pub struct FreeFlow {
 }
 
 impl FreeFlow {
-    /// The flow with friction ξ over a time at smoothness L. A time of 0 is allowed, and does nothing.
+    /// The flow with friction ξ over a time at smoothness L. A time of 0 is allowed, and does
+    /// nothing.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad ξ, L or time; [`Error::TooLong`] where ξ times the time is above 700; [`Error::OutOfRange`] where
-    /// something overflows.
+    /// [`Error::NotPositive`] for a bad ξ, L or time; [`Error::TooLong`] where ξ times the time is
+    /// above 700; [`Error::OutOfRange`] where something overflows.
     pub fn new(xi: f64, time: f64, smoothness: f64) -> Result<Self, Error> {
         positive("xi", xi)?;
         positive("smoothness", smoothness)?;
@@ -54,9 +56,10 @@ impl FreeFlow {
             reach: time * phi,
             decay: (-z).exp(),
             pushed: time * time * phi2(z),
-            noise: [2.0 * z * time * time * w, z * time * phi * phi, z * of_p].map(|s| s / smoothness),
-            // With z and the time taken out, nothing is divided by what vanishes with them. What is left of the second
-            // pivot is never below a quarter of what it is taken from.
+            noise: [2.0 * z * time * time * w, z * time * phi * phi, z * of_p]
+                .map(|s| s / smoothness),
+            // With z and the time taken out, nothing is divided by what vanishes with them. What is
+            // left of the second pivot is never below a quarter of what it is taken from.
             cholesky: [
                 root * time * (2.0 * w).sqrt(),
                 root * phi * phi / (2.0 * w).sqrt(),
@@ -105,8 +108,9 @@ impl FreeFlow {
     }
 }
 
-/// w(z) = ∫₀¹ (s φ1(zs))² ds = (z − 3/2 + 2e^−z − e^−2z/2)/z³. That form is right for large z and cancels for small; there
-/// it is 2 (2 φ3(2z) − φ3(z)), by the recursion of the φ, which cancels at most half and only for large z more.
+/// w(z) = ∫₀¹ (s φ1(zs))² ds = (z − 3/2 + 2e^−z − e^−2z/2)/z³. That form is right for large z and
+/// cancels for small; there it is 2 (2 φ3(2z) − φ3(z)), by the recursion of the φ, which cancels at
+/// most half and only for large z more.
 fn integrated_square(z: f64) -> f64 {
     if z < SERIES_BELOW {
         2.0 * (2.0 * phi3(2.0 * z) - phi3(z))
@@ -124,7 +128,8 @@ mod tests {
     fn the_integrated_square_is_the_integral_in_both_branches() {
         let rule = ridgewalk_quadrature::LineRule::new(64, 1.0).unwrap();
         for z in [1e-12, 1e-6, 1e-3, 0.1, 1.0, 2.4999, 2.5001, 4.0, 12.0, 40.0] {
-            let terms = rule.nodes().iter().zip(rule.weights()).map(|(s, w)| w * (s * phi1(z * s)).powi(2));
+            let terms =
+                rule.nodes().iter().zip(rule.weights()).map(|(s, w)| w * (s * phi1(z * s)).powi(2));
             let integral: f64 = terms.sum();
             assert!((integrated_square(z) / integral - 1.0).abs() < 3e-15, "z = {z}");
         }
@@ -135,7 +140,8 @@ mod tests {
         for xi in [0.3, 2.0, 50.0] {
             for z in [1e-300, 1e-100, 1e-15, 1e-3, 0.5, 2.4999, 2.5001, 9.0, 80.0, 700.0] {
                 let flow = FreeFlow::new(xi, z / xi, 3.0).unwrap();
-                let ([l11, l21, l22], [[theta, cross], [_, p]]) = (flow.cholesky(), flow.covariance());
+                let ([l11, l21, l22], [[theta, cross], [_, p]]) =
+                    (flow.cholesky(), flow.covariance());
                 assert!(l21 > 0.0 && l22 > 0.0, "z = {z}: {:?}", flow.cholesky());
                 // Where the variance of θ, of order z³, is not subnormal.
                 if z > 1e-99 {

@@ -1,6 +1,7 @@
 //! The functions of z = ξη alone from which every coefficient is built.
 //!
-//! With s the fraction of the step that is left when a bit of noise comes in, that noise reaches θ, p and r through
+//! With s the fraction of the step that is left when a bit of noise comes in, that noise reaches θ,
+//! p and r through
 //!
 //! ```text
 //! k_θ = √(2ξ) γ η² f1,   f1 = s² φ2(zs)            = (x − 1 + e^-x) / z²          x = z s
@@ -8,15 +9,16 @@
 //! k_r = √(2ξ) (f3 − γ²η² fb),   f3 = e^-x,   fb = s² b(zs) = (1 − e^-x − x e^-x) / z²
 //! ```
 //!
-//! and the σ are inner products of these over s in [0, 1]: `g12` below is ∫ f1 f2 ds, and so on. Each is an entire
-//! function of z with a series branch and a closed branch. φ3 and a, b stand in the means; a = −φ2′ and b = −φ1′.
+//! and the σ are inner products of these over s in [0, 1]: `g12` below is ∫ f1 f2 ds, and so on.
+//! Each is an entire function of z with a series branch and a closed branch. φ3 and a, b stand in
+//! the means; a = −φ2′ and b = −φ1′.
 
 use crate::exp_poly::{ExpPoly, TERMS};
 
 /// Below this value of ξη the series are used, above it the closed forms.
 ///
-/// The series keep 5e-16 (relative) everywhere below; the closed forms have lost at most 6e-16 at this point, but a digit
-/// more at 1.5 and two at 1.
+/// The series keep 5e-16 (relative) everywhere below; the closed forms have lost at most 6e-16 at
+/// this point, but a digit more at 1.5 and two at 1.
 pub const SERIES_BELOW: f64 = 2.5;
 
 const PHI2: ExpPoly = ExpPoly::new(2, [[-12, 12, 0, 0], [12, 0, 0, 0], [0; 4]]);
@@ -99,8 +101,8 @@ pub(crate) struct Functions {
 
 /// A function f4 with fb = `on_first` f1 + `on_second` f2 + `on_fourth` f4, and its inner products.
 ///
-/// Which f4 is good depends on z: for small z the four functions should look like s², s, 1, s³, for large z f4 has to
-/// live near s = 0 as e^-zs does.
+/// Which f4 is good depends on z: for small z the four functions should look like s², s, 1, s³, for
+/// large z f4 has to live near s = 0 as e^-zs does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fourth {
     pub(crate) on_first: f64,
@@ -118,8 +120,8 @@ impl Functions {
         if z < SERIES_BELOW { Self::series(z) } else { Self::closed(z) }
     }
 
-    /// The series branch. The coefficients of one power stand side by side, so that one pass of Horner's rule serves all
-    /// functions and the compiler can use vector registers.
+    /// The series branch. The coefficients of one power stand side by side, so that one pass of
+    /// Horner's rule serves all functions and the compiler can use vector registers.
     pub(crate) fn series(z: f64) -> Self {
         const COLUMNS: [[f64; TERMS]; 15] = [
             PHI2.growing_series(),
@@ -174,8 +176,8 @@ impl Functions {
         )
     }
 
-    /// Adds those that are products: as f1′ = f2 and f2′ = f3, f1 f2 integrates to f1(1)²/2 = φ2²/2 and f2 f3 to φ1²/2;
-    /// f3² integrates to φ1(2z).
+    /// Adds those that are products: as f1′ = f2 and f2′ = f3, f1 f2 integrates to f1(1)²/2 = φ2²/2
+    /// and f2 f3 to φ1²/2; f3² integrates to φ1(2z).
     fn with_products(
         z: f64,
         [phi2, phi3, a, b]: [f64; 4],
@@ -225,8 +227,8 @@ mod tests {
 
     fn all(f: &Functions) -> [f64; 15] {
         [
-            f.phi1, f.phi2, f.phi3, f.a, f.b, f.g11, f.g12, f.g22, f.g13, f.g23, f.g33, f.b13, f.b23, f.b33,
-            f.bb,
+            f.phi1, f.phi2, f.phi3, f.a, f.b, f.g11, f.g12, f.g22, f.g13, f.g23, f.g33, f.b13,
+            f.b23, f.b33, f.bb,
         ]
     }
 
@@ -234,7 +236,8 @@ mod tests {
     fn the_branches_agree_around_the_threshold() {
         for i in 0..1000 {
             let z = SERIES_BELOW * (0.9 + 0.2 * f64::from(i) / 1000.0);
-            // The truncated series loses a digit by 1.1 times the threshold, the closed form a little below it.
+            // The truncated series loses a digit by 1.1 times the threshold, the closed form a
+            // little below it.
             for (k, (s, c)) in
                 all(&Functions::series(z)).into_iter().zip(all(&Functions::closed(z))).enumerate()
             {

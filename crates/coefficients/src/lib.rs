@@ -1,7 +1,8 @@
 //! Coefficients of the third-order Langevin algorithm.
 //!
-//! One step of Algorithm 1 of Mou, Ma, Wainwright, Bartlett and Jordan, *High-Order Langevin Diffusion Yields an
-//! Accelerated MCMC Algorithm* (JMLR 2021), takes the state (θ, p, r) to a Gaussian with
+//! One step of Algorithm 1 of Mou, Ma, Wainwright, Bartlett and Jordan, *High-Order Langevin
+//! Diffusion Yields an Accelerated MCMC Algorithm* (JMLR 2021), takes the state (θ, p, r) to a
+//! Gaussian with
 //!
 //! ```text
 //! mean   θ − (η/2) ΔU + μ12 p + μ13 r          covariance   (1/L) [σ11 σ12 σ13]
@@ -9,10 +10,11 @@
 //!          μ31 ΔU     + μ32 p + μ33 r                             [σ13 σ23 σ33]
 //! ```
 //!
-//! where ΔU = (1/L) ∫₀^η ∇U(θ + t p) dt. This crate computes the seven μ, the six σ and the Cholesky factor of the
-//! covariance from γ, ξ, η and L: pure scalars, no allocation, and full accuracy for every step size. The formulas as
-//! the paper prints them lose all digits for small ξη (σ11 is of order η⁵ and is printed as a sum of terms of order
-//! η); they are kept in [`printed`], for reading and for tests.
+//! where ΔU = (1/L) ∫₀^η ∇U(θ + t p) dt. This crate computes the seven μ, the six σ and the
+//! Cholesky factor of the covariance from γ, ξ, η and L: pure scalars, no allocation, and full
+//! accuracy for every step size. The formulas as the paper prints them lose all digits for small ξη
+//! (σ11 is of order η⁵ and is printed as a sum of terms of order η); they are kept in [`printed`],
+//! for reading and for tests.
 //!
 //! ```
 //! use ridgewalk_coefficients::{Coefficients, Parameters};

@@ -1,10 +1,12 @@
-//! The gradient-free part of the dynamics in (p, r), solved exactly: the middle of the symmetric splitting.
+//! The gradient-free part of the dynamics in (p, r), solved exactly: the middle of the symmetric
+//! splitting.
 //!
-//! dp = γ r dt, dr = −γ p dt − ξ r dt + √(2ξ/L) dB is an Ornstein-Uhlenbeck process with the stationary law N(0, I/L). Over
-//! a time η it is a linear map E = exp(η [[0, γ], [−γ, −ξ]]) plus Gaussian noise of covariance (I − E Eᵀ)/L. That
-//! difference cancels (the noise of p is of order η³), and closed forms have three cases, for over-, under- and critical
-//! damping. Here both are summed as power series over a short piece of the time and then doubled: a doubling adds
-//! positive things to the variances, so nothing cancels, and there is one case.
+//! dp = γ r dt, dr = −γ p dt − ξ r dt + √(2ξ/L) dB is an Ornstein-Uhlenbeck process with the
+//! stationary law N(0, I/L). Over a time η it is a linear map E = exp(η [[0, γ], [−γ, −ξ]]) plus
+//! Gaussian noise of covariance (I − E Eᵀ)/L. That difference cancels (the noise of p is of order
+//! η³), and closed forms have three cases, for over-, under- and critical damping. Here both are
+//! summed as power series over a short piece of the time and then doubled: a doubling adds positive
+//! things to the variances, so nothing cancels, and there is one case.
 
 use crate::error::{Error, positive};
 use crate::parameters::Parameters;
@@ -13,11 +15,12 @@ use crate::parameters::Parameters;
 const TERMS: usize = 18;
 /// The longest first piece, in units of 1/ξ and of 1/γ.
 const PIECE: f64 = 0.25;
-/// The longest step, in the same units. Each doubling doubles the relative error of E, so that about 1e-10 is left at the
-/// end; a step this long is of no use to a sampler.
+/// The longest step, in the same units. Each doubling doubles the relative error of E, so that
+/// about 1e-10 is left at the end; a step this long is of no use to a sampler.
 const LONGEST: f64 = 1e6;
 
-/// One exact step of length η of (p, r): `flow` is E, `covariance` that of the noise, `cholesky` its lower factor.
+/// One exact step of length η of (p, r): `flow` is E, `covariance` that of the noise, `cholesky`
+/// its lower factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OrnsteinUhlenbeck {
     flow: [[f64; 2]; 2],
@@ -30,8 +33,8 @@ impl OrnsteinUhlenbeck {
     /// The step of length η = `parameters.eta()` at smoothness L.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a variance over- or underflows; [`Error::TooLong`] where
-    /// γη or ξη is above 1e6.
+    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a variance over- or
+    /// underflows; [`Error::TooLong`] where γη or ξη is above 1e6.
     pub fn new(parameters: Parameters, smoothness: f64) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
         let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
@@ -92,8 +95,8 @@ impl OrnsteinUhlenbeck {
     }
 }
 
-/// E and the noise over a piece with ξt = z and γt = g, both small: E as a power series in the fraction s of the piece,
-/// the noise as 2z ∫ (E's second column)(E's second column)ᵀ ds.
+/// E and the noise over a piece with ξt = z and γt = g, both small: E as a power series in the
+/// fraction s of the piece, the noise as 2z ∫ (E's second column)(E's second column)ᵀ ds.
 fn first_piece(z: f64, g: f64) -> ([[f64; 2]; 2], [f64; 3]) {
     // columns[c][n] is the coefficient of sⁿ in column c of exp(s [[0, g], [-g, -z]]).
     let mut columns = [[[0.0; 2]; TERMS]; 2];

@@ -4,8 +4,8 @@ use crate::error::{Error, positive};
 
 /// γ, ξ and η of the third-order dynamics, checked once.
 ///
-/// `dp = −∇U/L dt + γ r dt`, `dr = −γ p dt − ξ r dt + √(2ξ/L) dB`, and steps of length η. The paper's proofs take
-/// γ = κ and ξ = 2κ.
+/// `dp = −∇U/L dt + γ r dt`, `dr = −γ p dt − ξ r dt + √(2ξ/L) dB`, and steps of length η. The
+/// paper's proofs take γ = κ and ξ = 2κ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     gamma: f64,

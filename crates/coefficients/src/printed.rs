@@ -1,8 +1,9 @@
-//! The closed forms as they stand in the paper's Appendix "Details of Algorithm 1", letter by letter.
+//! The closed forms as they stand in the paper's Appendix "Details of Algorithm 1", letter by
+//! letter.
 //!
-//! For reading beside the paper, and for tests. Not for use: at ξη = 1e-3 σ11 keeps three digits, at 1e-4 none. The
-//! one misprint among them, the L in σ12, is kept too; [`crate::Coefficients`] has it right. Every function takes γ, ξ
-//! and η as they are; nothing is checked.
+//! For reading beside the paper, and for tests. Not for use: at ξη = 1e-3 σ11 keeps three digits,
+//! at 1e-4 none. The one misprint among them, the L in σ12, is kept too; [`crate::Coefficients`]
+//! has it right. Every function takes γ, ξ and η as they are; nothing is checked.
 
 use crate::parameters::Parameters;
 

@@ -10,7 +10,10 @@ fn each_bad_parameter_is_named_with_its_value() {
             ("gamma", Parameters::new(bad, 1.0, 1.0).map(drop)),
             ("xi", Parameters::new(1.0, bad, 1.0).map(drop)),
             ("eta", Parameters::new(1.0, 1.0, bad).map(drop)),
-            ("smoothness", Coefficients::new(Parameters::new(1.0, 1.0, 1.0).unwrap(), bad).map(drop)),
+            (
+                "smoothness",
+                Coefficients::new(Parameters::new(1.0, 1.0, 1.0).unwrap(), bad).map(drop),
+            ),
         ] {
             let Err(Error::NotPositive { name: named, value }) = result else {
                 panic!("{name} = {bad} gave {result:?}")
@@ -39,7 +42,10 @@ fn products_that_leave_the_range_are_named() {
     let fine = Parameters::new(1.0, 1.0, 1e-50).unwrap();
     assert_eq!(quantity(Coefficients::new(fine, 1e200).unwrap_err()), "sigma11 / L");
     let message = Coefficients::new(small, 1.0).unwrap_err().to_string();
-    assert!(message.starts_with("sigma11 = 0e0 is outside the range of double precision"), "{message}");
+    assert!(
+        message.starts_with("sigma11 = 0e0 is outside the range of double precision"),
+        "{message}"
+    );
     assert!(message.contains("eta = 1e-70"), "{message}");
 }
 
@@ -69,7 +75,9 @@ fn check(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Result<(), TestCaseE
     prop_assert!(c.cholesky().iter().all(|entry| entry.is_finite()));
     prop_assert!(c.covariance().iter().flatten().all(|entry| entry.is_finite()));
     prop_assert!(
-        [c.mu12(), c.mu13(), c.mu22(), c.mu23(), c.mu31(), c.mu32(), c.mu33()].iter().all(|m| m.is_finite())
+        [c.mu12(), c.mu13(), c.mu22(), c.mu23(), c.mu31(), c.mu32(), c.mu33()]
+            .iter()
+            .all(|m| m.is_finite())
     );
     prop_assert!(c.cholesky()[0] > 0.0 && c.cholesky()[2] > 0.0 && c.cholesky()[5] > 0.0);
     Ok(())

@@ -1,7 +1,8 @@
 //! Every coefficient against values from two independent high-precision programs.
 //!
-//! `golden/independent.json` was computed from the integrals that define the noise, 25 digits; `golden/oracle.json` by
-//! `scripts/oracle_coefficients.py` from the differential equations themselves, 120 digits. Neither uses a closed form.
+//! `golden/independent.json` was computed from the integrals that define the noise, 25 digits;
+//! `golden/oracle.json` by `scripts/oracle_coefficients.py` from the differential equations
+//! themselves, 120 digits. Neither uses a closed form.
 
 use ridgewalk_coefficients::{Coefficients, Parameters};
 use serde_json::Value;
@@ -105,7 +106,10 @@ fn our_oracle_agrees_everywhere_zeros_included() {
             if measured > worst[slot].0 {
                 worst[slot] = (measured, format!("{name} in {kind}, eta {}", case["eta"]));
             }
-            assert!(measured < allowed, "{kind}: {name} is {value:e}, exactly {exact:e}: error {measured:e}");
+            assert!(
+                measured < allowed,
+                "{kind}: {name} is {value:e}, exactly {exact:e}: error {measured:e}"
+            );
         }
     }
     println!(
@@ -118,7 +122,9 @@ fn our_oracle_agrees_everywhere_zeros_included() {
 fn a_mean_at_its_zero_is_within_1e_minus_15_of_its_larger_term() {
     let mut seen = 0;
     for case in cases(include_str!("golden/oracle.json")) {
-        let Some(name) = case["kind"].as_str().unwrap().strip_prefix("zero of mu") else { continue };
+        let Some(name) = case["kind"].as_str().unwrap().strip_prefix("zero of mu") else {
+            continue;
+        };
         let name = format!("mu{name}");
         let (_, value) = *named(&coefficients(&case)).iter().find(|(n, _)| *n == name).unwrap();
         let error = (value - number(&case["values"][&name])).abs() / number(&case["terms"][&name]);

@@ -1,4 +1,5 @@
-//! Identities that the coefficients must satisfy for all parameters, and the printed formulas beside ours.
+//! Identities that the coefficients must satisfy for all parameters, and the printed formulas
+//! beside ours.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, Parameters, SERIES_BELOW, phi1, phi2, phi3, printed};
@@ -8,7 +9,8 @@ fn coefficients(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Coefficients 
     Coefficients::new(Parameters::new(gamma, xi, eta).unwrap(), smoothness).unwrap()
 }
 
-/// γ, ξ, η with ξη log-uniform between the given powers of ten, and γη between a thirtieth and thirty times ξη.
+/// γ, ξ, η with ξη log-uniform between the given powers of ten, and γη between a thirtieth and
+/// thirty times ξη.
 fn parameters(low: f64, high: f64) -> impl Strategy<Value = (f64, f64, f64)> {
     (low..high, -3.0..3.0, -1.5..1.5).prop_map(|(z, xi, ratio): (f64, f64, f64)| {
         let xi = 10f64.powf(xi);
@@ -28,7 +30,8 @@ fn noise_kernels(gamma: f64, xi: f64, left: f64) -> [f64; 3] {
     ]
 }
 
-/// ∫ k_i k_j by composite quadrature in the order 11, 12, 13, 22, 23, 33, and the size of what was summed.
+/// ∫ k_i k_j by composite quadrature in the order 11, 12, 13, 22, 23, 33, and the size of what was
+/// summed.
 fn isometry(gamma: f64, xi: f64, eta: f64) -> ([f64; 6], [f64; 6]) {
     const PIECES: u32 = 20;
     let width = eta / f64::from(PIECES);
@@ -86,7 +89,8 @@ proptest! {
 
     #[test]
     fn sigma_is_the_integral_of_the_noise_kernels((gamma, xi, eta) in parameters(-1.0, 1.7)) {
-        // Below ξη = 0.1 the kernels themselves lose digits in this form; the golden values cover that range.
+        // Below ξη = 0.1 the kernels themselves lose digits in this form; the golden values cover
+        // that range.
         let (integral, size) = isometry(gamma, xi, eta);
         let difference = largest_difference(sigma(&coefficients(gamma, xi, eta, 1.0)), integral, size);
         prop_assert!(difference < 1e-10, "{difference:e}");
@@ -105,7 +109,8 @@ proptest! {
 
     #[test]
     fn a_small_step_is_a_step_of_the_dynamics(gamma in 0.05..20.0_f64, xi in 0.05..20.0_f64, power in -8.0..-4.0_f64) {
-        // dθ = p dt, dp = -∇U/L dt + γ r dt, dr = -γ p dt - ξ r dt + √(2ξ/L) dB, each up to a term of relative order η.
+        // dθ = p dt, dp = -∇U/L dt + γ r dt, dr = -γ p dt - ξ r dt + √(2ξ/L) dB, each up to a term
+        // of relative order η.
         let eta = 10f64.powf(power);
         let c = coefficients(gamma, xi, eta, 1.0);
         let order = 10.0 * eta * (gamma + xi) * (1.0 + gamma / xi + xi / gamma);
@@ -118,14 +123,16 @@ proptest! {
         prop_assert!((derivative(c.mu32()) + gamma).abs() < order * gamma);
         prop_assert!((derivative(1.0 - c.mu33()) - xi).abs() < order * xi + 1e-15 / eta);
         prop_assert!((derivative(c.sigma33()) / (2.0 * xi) - 1.0).abs() < order);
-        // Brownian motion enters p once integrated and θ twice: variances 2ξ γ² η³/3 and 2ξ γ² η⁵/20.
+        // Brownian motion enters p once integrated and θ twice: variances 2ξ γ² η³/3 and 2ξ γ²
+        // η⁵/20.
         prop_assert!((c.sigma22() / (2.0 * xi * gamma * gamma * eta.powi(3) / 3.0) - 1.0).abs() < order);
         prop_assert!((c.sigma11() / (xi * gamma * gamma * eta.powi(5) / 10.0) - 1.0).abs() < order);
     }
 
     #[test]
     fn both_branches_meet_at_the_threshold(ratio in 0.01..10.0_f64, xi in 0.01..100.0_f64) {
-        // 1e-13 of ξη to either side the functions change by less than 1e-12; a branch that is wrong by more shows.
+        // 1e-13 of ξη to either side the functions change by less than 1e-12; a branch that is
+        // wrong by more shows.
         let at = |z: f64| coefficients(ratio * xi, xi, z / xi, 1.0);
         let (below, above) = (at(SERIES_BELOW * (1.0 - 1e-13)), at(SERIES_BELOW * (1.0 + 1e-13)));
         let term = 1.0 + (ratio * SERIES_BELOW).powi(2);
@@ -174,7 +181,10 @@ fn printed_sigma12_with_its_extra_smoothness_breaks_the_isometry() {
     let (gamma, xi, eta) = (2.0, 4.0, 0.7);
     let p = Parameters::new(gamma, xi, eta).unwrap();
     let (integral, size) = isometry(gamma, xi, eta);
-    assert!(largest_difference(printed::sigma(&p, 1.0), integral, size) < 1e-12, "with L = 1 nothing shows");
+    assert!(
+        largest_difference(printed::sigma(&p, 1.0), integral, size) < 1e-12,
+        "with L = 1 nothing shows"
+    );
     let printed = printed::sigma(&p, 3.0);
     assert!(
         largest_difference(printed, integral, size) > 0.6,

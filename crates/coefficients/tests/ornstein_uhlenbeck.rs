@@ -1,6 +1,8 @@
-//! The exact step of (p, r) against a high-precision oracle, and the identities it must satisfy for all parameters.
+//! The exact step of (p, r) against a high-precision oracle, and the identities it must satisfy for
+//! all parameters.
 //!
-//! `golden/ornstein_uhlenbeck.json` is from `scripts/oracle_ornstein_uhlenbeck.py`: exponentials at 120 digits.
+//! `golden/ornstein_uhlenbeck.json` is from `scripts/oracle_ornstein_uhlenbeck.py`: exponentials at
+//! 120 digits.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Error, OrnsteinUhlenbeck, Parameters};
@@ -27,12 +29,14 @@ fn step(gamma: f64, xi: f64, eta: f64) -> OrnsteinUhlenbeck {
 }
 
 fn cases() -> Vec<Value> {
-    let document: Value = serde_json::from_str(include_str!("golden/ornstein_uhlenbeck.json")).unwrap();
+    let document: Value =
+        serde_json::from_str(include_str!("golden/ornstein_uhlenbeck.json")).unwrap();
     document["cases"].as_array().unwrap().clone()
 }
 
 fn named(s: &OrnsteinUhlenbeck) -> [(&'static str, f64); 10] {
-    let ([[a, b], [c, d]], [[pp, pr], [_, rr]], [l11, l21, l22]) = (s.flow(), s.covariance(), s.cholesky());
+    let ([[a, b], [c, d]], [[pp, pr], [_, rr]], [l11, l21, l22]) =
+        (s.flow(), s.covariance(), s.cholesky());
     [
         ("flow_pp", a),
         ("flow_pr", b),
@@ -70,7 +74,8 @@ fn every_entry_agrees_with_the_oracle_relative_or_to_its_larger_term() {
                 xi * eta
             );
             if measured > worst[usize::from(cancels)].0 {
-                worst[usize::from(cancels)] = (measured, format!("{name} in {kind}, xi eta = {}", xi * eta));
+                worst[usize::from(cancels)] =
+                    (measured, format!("{name} in {kind}, xi eta = {}", xi * eta));
             }
         }
     }
@@ -78,7 +83,8 @@ fn every_entry_agrees_with_the_oracle_relative_or_to_its_larger_term() {
     println!("largest errors: relative {:?}; of the larger term {:?}", worst[0], worst[1]);
 }
 
-/// γ, ξ, η with ξη log-uniform from 1e-9 to 50 and γη between a thirtieth and thirty times ξη, at most 100.
+/// γ, ξ, η with ξη log-uniform from 1e-9 to 50 and γη between a thirtieth and thirty times ξη, at
+/// most 100.
 fn parameters() -> impl Strategy<Value = (f64, f64, f64)> {
     (-9.0..1.69_f64, -3.0..3.0_f64, -1.5..1.5_f64).prop_map(|(z, xi, ratio)| {
         let (z, xi) = (10f64.powf(z), 10f64.powf(xi));
@@ -102,7 +108,8 @@ proptest! {
         let tolerance = 1e-13 * (1.0 + (gamma + xi) * eta);
         let entries = whole.flow().into_iter().flatten().zip(product.into_iter().flatten()).enumerate();
         for (entry, (once, twice)) in entries {
-            // The length of the step itself is rounded: an entry far below 1 is held to the products it is made of.
+            // The length of the step itself is rounded: an entry far below 1 is held to the
+            // products it is made of.
             let scale = twice.abs() + if entry == 0 || entry == 3 { 1.0 } else { gamma * eta };
             prop_assert!((once - twice).abs() < tolerance * scale, "entry {entry}: {once} and {twice}");
         }

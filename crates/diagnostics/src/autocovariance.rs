@@ -17,7 +17,10 @@ pub(crate) struct Transform {
 
 impl fmt::Debug for Transform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transform").field("half", &self.half).field("length", &self.fft.len()).finish()
+        f.debug_struct("Transform")
+            .field("half", &self.half)
+            .field("length", &self.fft.len())
+            .finish()
     }
 }
 
@@ -61,10 +64,11 @@ impl Transform {
 
     /// The mean over all halves of the autocovariance with divisor n, and the means of the halves.
     ///
-    /// The two halves of a chain travel as real and imaginary part of one signal. Only the sum of the power spectra is
-    /// needed, and its inverse transform has the sum of the autocovariances as its real part, so nothing has to be
-    /// taken apart again and one inverse serves all chains. The spectrum is real: forward and inverse differ by a
-    /// conjugate, which the real part does not see.
+    /// The two halves of a chain travel as real and imaginary part of one signal. Only the sum of
+    /// the power spectra is needed, and its inverse transform has the sum of the autocovariances as
+    /// its real part, so nothing has to be taken apart again and one inverse serves all chains. The
+    /// spectrum is real: forward and inverse differ by a conjugate, which the real part does not
+    /// see.
     pub(crate) fn autocovariance(&self, halves: &[f64], buffers: &mut Buffers) {
         let zero = Complex::new(0.0, 0.0);
         let length = self.fft.len();
@@ -116,7 +120,8 @@ mod tests {
     #[test]
     fn equals_the_direct_sum() {
         for half in [2usize, 3, 7, 10, 31, 100] {
-            let halves: Vec<f64> = (0..4 * half).map(|i| ((i * i) as f64 * 0.37).sin() + 5.0).collect();
+            let halves: Vec<f64> =
+                (0..4 * half).map(|i| ((i * i) as f64 * 0.37).sin() + 5.0).collect();
             let mut buffers = Buffers::default();
             Transform::new(half).autocovariance(&halves, &mut buffers);
             assert_eq!(buffers.autocovariance.len(), half);

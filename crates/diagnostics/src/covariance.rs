@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 
-/// Means and the full covariance matrix in one pass. d(d + 1)/2 numbers, and as many multiplications per draw: for
-/// means and variances alone use [`Moments`](crate::Moments), which says how both keep their digits.
+/// Means and the full covariance matrix in one pass. d(d + 1)/2 numbers, and as many
+/// multiplications per draw: for means and variances alone use [`Moments`](crate::Moments), which
+/// says how both keep their digits.
 ///
 /// A draw that is not finite makes the entries of its coordinate NaN, for good.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +14,8 @@ pub struct Covariance {
     origin: Vec<f64>,
     /// Mean distance from the origin.
     mean: Vec<f64>,
-    /// Sums of products of distances from the mean: rows of the lower triangle, one after the other.
+    /// Sums of products of distances from the mean: rows of the lower triangle, one after the
+    /// other.
     products: Vec<f64>,
     /// The distance of a draw from the mean before it.
     step: Vec<f64>,
@@ -84,7 +86,8 @@ impl Covariance {
         Ok(())
     }
 
-    /// Moves the mean by `share` of the step, and adds `weight` times the step's products with itself.
+    /// Moves the mean by `share` of the step, and adds `weight` times the step's products with
+    /// itself.
     fn shift(&mut self, share: f64, weight: f64) {
         let mut row = 0;
         for i in 0..self.step.len() {
@@ -99,10 +102,15 @@ impl Covariance {
 
     /// The mean of coordinate i; NaN before the first draw, and for an i out of range.
     pub fn mean(&self, i: usize) -> f64 {
-        if self.count < 1 || i >= self.dimension() { f64::NAN } else { self.origin[i] + self.mean[i] }
+        if self.count < 1 || i >= self.dimension() {
+            f64::NAN
+        } else {
+            self.origin[i] + self.mean[i]
+        }
     }
 
-    /// The covariance of coordinates i and j with divisor n − 1; NaN before the second draw, and out of range.
+    /// The covariance of coordinates i and j with divisor n − 1; NaN before the second draw, and
+    /// out of range.
     pub fn covariance(&self, i: usize, j: usize) -> f64 {
         let (row, column) = (i.max(j), i.min(j));
         if self.count < 2 || row >= self.dimension() {

@@ -1,4 +1,5 @@
-//! What can be wrong with the shape of the draws. Draws without a number to give are no error: their number is NaN.
+//! What can be wrong with the shape of the draws. Draws without a number to give are no error:
+//! their number is NaN.
 
 /// Why draws cannot be diagnosed, or a draw not be added.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -27,7 +28,9 @@ pub enum Error {
         probability: f64,
     },
     /// A chain given as a table is not made of whole rows.
-    #[error("chain {chain} has {values} values: need a multiple of its {parameters} parameters (at least 1)")]
+    #[error(
+        "chain {chain} has {values} values: need a multiple of its {parameters} parameters (at least 1)"
+    )]
     Table {
         /// The chain, counted from 0.
         chain: usize,

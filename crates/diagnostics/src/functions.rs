@@ -1,13 +1,16 @@
-//! One function per diagnostic. Each makes a workspace for itself; use [`Workspace`] for many calls.
+//! One function per diagnostic. Each makes a workspace for itself; use [`Workspace`] for many
+//! calls.
 
 use crate::error::Error;
 use crate::workspace::Workspace;
 
-/// Rank-normalised split R-hat: the larger of that of the draws and that of their distances from the median.
+/// Rank-normalised split R-hat: the larger of that of the draws and that of their distances from
+/// the median.
 ///
-/// Chains are cut into halves, so that a chain that drifts disagrees with itself; draws are replaced by the normal
-/// scores of their ranks, so that heavy tails do no harm; the distances make chains that differ in scale disagree. Near 1
-/// when all chains tell the same, infinite when each half is stuck at its own value, NaN for a single chain (as ArviZ).
+/// Chains are cut into halves, so that a chain that drifts disagrees with itself; draws are
+/// replaced by the normal scores of their ranks, so that heavy tails do no harm; the distances make
+/// chains that differ in scale disagree. Near 1 when all chains tell the same, infinite when each
+/// half is stuck at its own value, NaN for a single chain (as ArviZ).
 pub fn rhat(chains: &[&[f64]]) -> Result<f64, Error> {
     Workspace::new().rhat(chains)
 }
@@ -32,8 +35,9 @@ pub fn ess_sd(chains: &[&[f64]]) -> Result<f64, Error> {
     Workspace::new().ess_sd(chains)
 }
 
-/// The smaller of [`ess_mean`] and [`ess_sd`]: the measure of efficiency of this project, which neither chains that
-/// alternate about the mean nor chains that keep their distance from it can flatter.
+/// The smaller of [`ess_mean`] and [`ess_sd`]: the measure of efficiency of this project, which
+/// neither chains that alternate about the mean nor chains that keep their distance from it can
+/// flatter.
 pub fn ess_moments(chains: &[&[f64]]) -> Result<f64, Error> {
     Workspace::new().ess_moments(chains)
 }
@@ -53,13 +57,14 @@ pub fn mcse_sd(chains: &[&[f64]]) -> Result<f64, Error> {
     Workspace::new().mcse_sd(chains)
 }
 
-/// The Monte Carlo standard error of the quantile at probability p in [0, 1]: half the width of a central 68 % interval
-/// made of draws.
+/// The Monte Carlo standard error of the quantile at probability p in [0, 1]: half the width of a
+/// central 68 % interval made of draws.
 pub fn mcse_quantile(chains: &[&[f64]], p: f64) -> Result<f64, Error> {
     Workspace::new().mcse_quantile(chains, p)
 }
 
-/// The quantile of all draws at probability p in [0, 1], by linear interpolation (NumPy's default, R's type 7).
+/// The quantile of all draws at probability p in [0, 1], by linear interpolation (NumPy's default,
+/// R's type 7).
 pub fn quantile(chains: &[&[f64]], p: f64) -> Result<f64, Error> {
     Workspace::new().quantile(chains, p)
 }

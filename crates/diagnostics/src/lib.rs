@@ -1,10 +1,11 @@
 //! How far to trust the draws of Markov chains: slices in, numbers out.
 //!
-//! The definitions are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner (Bayesian Analysis 16, 2021), as ArviZ
-//! computes them: R-hat of split chains after rank normalisation, effective sample sizes (ESS) by Geyer's initial
-//! monotone sequence, and Monte Carlo standard errors (MCSE) from them. One parameter is one slice of chains, each chain
-//! a slice of draws, all of the same length. [`Summary::of`] gives everything about one parameter at once, [`summaries`]
-//! about many in parallel, and a [`Workspace`] keeps buffers and transforms between calls. [`Moments`] and
+//! The definitions are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner (Bayesian Analysis
+//! 16, 2021), as ArviZ computes them: R-hat of split chains after rank normalisation, effective
+//! sample sizes (ESS) by Geyer's initial monotone sequence, and Monte Carlo standard errors (MCSE)
+//! from them. One parameter is one slice of chains, each chain a slice of draws, all of the same
+//! length. [`Summary::of`] gives everything about one parameter at once, [`summaries`] about many
+//! in parallel, and a [`Workspace`] keeps buffers and transforms between calls. [`Moments`] and
 //! [`Covariance`] take draws as they come and need no second pass.
 //!
 //! ```
@@ -24,16 +25,17 @@
 //!
 //! # What is not defined
 //!
-//! A wrong shape (no chains, empty chains, chains of different lengths) is an [`Error`]. A number that is not defined for
-//! well-shaped draws is NaN:
+//! A wrong shape (no chains, empty chains, chains of different lengths) is an [`Error`]. A number
+//! that is not defined for well-shaped draws is NaN:
 //!
-//! - fewer than four draws per chain: R-hat, every ESS and every MCSE (mean, sd and quantiles are given);
-//! - any NaN or infinite draw: everything (ArviZ lets infinite draws pass where ranks do; Stan's posterior package and
-//!   this crate do not);
+//! - fewer than four draws per chain: R-hat, every ESS and every MCSE (mean, sd and quantiles are
+//!   given);
+//! - any NaN or infinite draw: everything (ArviZ lets infinite draws pass where ranks do; Stan's
+//!   posterior package and this crate do not);
 //! - a single chain: R-hat;
-//! - constant draws, all chains the same: R-hat and the MCSE of the sd. Their ESS is the number of draws and the MCSE of
-//!   mean and quantiles zero, as in ArviZ (the posterior package says NA). Chains constant at different levels have an
-//!   infinite R-hat.
+//! - constant draws, all chains the same: R-hat and the MCSE of the sd. Their ESS is the number of
+//!   draws and the MCSE of mean and quantiles zero, as in ArviZ (the posterior package says NA).
+//!   Chains constant at different levels have an infinite R-hat.
 
 #![cfg_attr(
     not(test),
@@ -63,8 +65,8 @@ mod workspace;
 pub use covariance::Covariance;
 pub use error::Error;
 pub use functions::{
-    ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean, mcse_quantile, mcse_sd,
-    quantile, rhat,
+    ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean, mcse_quantile,
+    mcse_sd, quantile, rhat,
 };
 pub use moments::Moments;
 pub use summary::{Summary, summaries, summaries_of_table};

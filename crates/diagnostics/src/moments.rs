@@ -2,11 +2,13 @@
 
 use crate::error::Error;
 
-/// Mean, variance, least and largest value of every coordinate, in one pass and a few numbers per coordinate.
+/// Mean, variance, least and largest value of every coordinate, in one pass and a few numbers per
+/// coordinate.
 ///
-/// Welford's recursion on distances from the first draw, Chan's formula to merge. Plain Welford rounds at the scale of the
-/// mean in every step, which at mean 1e9 and sd 1 leaves seven digits of the variance; the distance from a draw of the
-/// same chain is exact there. The first draw belongs to the sample, so it is never further than √n sd from the mean.
+/// Welford's recursion on distances from the first draw, Chan's formula to merge. Plain Welford
+/// rounds at the scale of the mean in every step, which at mean 1e9 and sd 1 leaves seven digits of
+/// the variance; the distance from a draw of the same chain is exact there. The first draw belongs
+/// to the sample, so it is never further than √n sd from the mean.
 ///
 /// A draw that is not finite makes mean and variance of its coordinate NaN, for good.
 ///
@@ -117,7 +119,8 @@ impl Moments {
         self.read(i, 1, |c| c.origin + c.mean)
     }
 
-    /// The variance of coordinate i with divisor n − 1; NaN before the second draw, and for an i out of range.
+    /// The variance of coordinate i with divisor n − 1; NaN before the second draw, and for an i
+    /// out of range.
     pub fn variance(&self, i: usize) -> f64 {
         self.read(i, 2, |c| c.squares / (self.count - 1) as f64)
     }
@@ -127,7 +130,8 @@ impl Moments {
         self.variance(i).sqrt()
     }
 
-    /// The least and the largest value of coordinate i that is a number; NaN before the first draw and out of range.
+    /// The least and the largest value of coordinate i that is a number; NaN before the first draw
+    /// and out of range.
     pub fn range(&self, i: usize) -> (f64, f64) {
         (self.read(i, 1, |c| c.least), self.read(i, 1, |c| c.most))
     }

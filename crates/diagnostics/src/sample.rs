@@ -7,7 +7,8 @@ use crate::numeric;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
     pub(crate) value: f64,
-    /// Index into the halves laid end to end; `DROPPED` for the middle draw of a chain of odd length.
+    /// Index into the halves laid end to end; `DROPPED` for the middle draw of a chain of odd
+    /// length.
     pub(crate) place: usize,
 }
 
@@ -83,8 +84,8 @@ impl Sample {
         self.finite
     }
 
-    /// Takes the mean away, once per load. In two steps: a mean far from zero is rounded at its own scale, and what that
-    /// leaves is a mean of its own at the scale of the draws.
+    /// Takes the mean away, once per load. In two steps: a mean far from zero is rounded at its own
+    /// scale, and what that leaves is a mean of its own at the scale of the draws.
     pub(crate) fn center(&mut self) {
         if self.centered.len() == self.pooled.len() {
             return;
@@ -119,7 +120,8 @@ impl Sample {
         if n < 2 { f64::NAN } else { numeric::sum_of_squares(&self.centered, 0.0) / (n - 1) as f64 }
     }
 
-    /// Writes f of every draw into `halves`: first and second half of the first chain, then of the next.
+    /// Writes f of every draw into `halves`: first and second half of the first chain, then of the
+    /// next.
     pub(crate) fn map_halves(&self, halves: &mut Vec<f64>, f: impl Fn(f64) -> f64) {
         self.cut(&self.pooled, halves, f);
     }

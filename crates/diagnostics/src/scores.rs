@@ -5,7 +5,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use crate::numeric;
 use crate::sample::Placed;
 
-/// The normal scores of the ranks 1 to n. Ranks are nearly the same for every parameter, so they are made once.
+/// The normal scores of the ranks 1 to n. Ranks are nearly the same for every parameter, so they
+/// are made once.
 #[derive(Debug, Clone)]
 pub(crate) struct Scores {
     scores: Vec<f64>,
@@ -25,7 +26,8 @@ impl Scores {
         self.scores.len()
     }
 
-    /// Writes the score of every draw of `sorted` at its place. Equal draws share the mean of their ranks.
+    /// Writes the score of every draw of `sorted` at its place. Equal draws share the mean of their
+    /// ranks.
     pub(crate) fn write(&self, sorted: &[Placed], halves: &mut Vec<f64>) {
         let n = sorted.len();
         halves.clear();
@@ -61,7 +63,8 @@ pub(crate) fn fold(sorted: &[Placed], folded: &mut Vec<Placed>) {
     let median = (sorted[(n - 1) / 2].value + sorted[n / 2].value) / 2.0;
     let mut above = sorted.partition_point(|draw| draw.value < median);
     let mut below = above;
-    let distance = |i: usize| Placed { value: (sorted[i].value - median).abs(), place: sorted[i].place };
+    let distance =
+        |i: usize| Placed { value: (sorted[i].value - median).abs(), place: sorted[i].place };
     while below > 0 && above < n {
         let (low, high) = (distance(below - 1), distance(above));
         if low.value <= high.value {

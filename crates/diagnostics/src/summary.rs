@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::sample::common_length;
 use crate::workspace::Workspace;
 
-/// What to say about one parameter. Entries that are not defined are NaN: see the [crate's documentation](crate).
+/// What to say about one parameter. Entries that are not defined are NaN: see the
+/// [crate's documentation](crate).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -57,13 +58,15 @@ impl Summary {
         Workspace::new().summary(chains)
     }
 
-    /// The smaller of the ESS of the mean and of (x − mean)²; see [`ess_moments`](crate::ess_moments()).
+    /// The smaller of the ESS of the mean and of (x − mean)²; see
+    /// [`ess_moments`](crate::ess_moments()).
     pub fn ess_moments(&self) -> f64 {
         self.ess_mean.min(self.ess_sd)
     }
 }
 
-/// The summaries of many parameters, each given as its chains, in rayon's pool. The same whatever the number of threads.
+/// The summaries of many parameters, each given as its chains, in rayon's pool. The same whatever
+/// the number of threads.
 pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
     let mut workspace = Workspace::new();
     if let Some(chains) = parameters.first() {
@@ -75,8 +78,9 @@ pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
         .collect()
 }
 
-/// The summaries of many parameters from chains as a sampler writes them: each chain a table of one row per draw and one
-/// column per parameter, row after row. In rayon's pool; the same whatever the number of threads.
+/// The summaries of many parameters from chains as a sampler writes them: each chain a table of one
+/// row per draw and one column per parameter, row after row. In rayon's pool; the same whatever the
+/// number of threads.
 pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Summary>, Error> {
     for (chain, table) in chains.iter().enumerate() {
         if parameters == 0 || !table.len().is_multiple_of(parameters) {
@@ -94,12 +98,15 @@ pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Su
     let total = chains.len() * (values / parameters);
     let mut all = vec![Summary::UNDEFINED; parameters];
     let start = || (workspace.clone(), Vec::new());
-    all.par_chunks_mut(BLOCK).enumerate().for_each_init(start, |(workspace, columns), (block, out)| {
-        gather(chains, parameters, block * BLOCK, out.len(), columns);
-        for (summary, column) in out.iter_mut().zip(columns.chunks_exact(total)) {
-            *summary = workspace.summary_of_pooled(column, chains.len());
-        }
-    });
+    all.par_chunks_mut(BLOCK).enumerate().for_each_init(
+        start,
+        |(workspace, columns), (block, out)| {
+            gather(chains, parameters, block * BLOCK, out.len(), columns);
+            for (summary, column) in out.iter_mut().zip(columns.chunks_exact(total)) {
+                *summary = workspace.summary_of_pooled(column, chains.len());
+            }
+        },
+    );
     Ok(all)
 }
 
@@ -107,7 +114,13 @@ pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Su
 const BLOCK: usize = 8;
 
 /// Writes `width` columns from `first` on, each with its chains end to end, one after the other.
-fn gather(tables: &[&[f64]], parameters: usize, first: usize, width: usize, columns: &mut Vec<f64>) {
+fn gather(
+    tables: &[&[f64]],
+    parameters: usize,
+    first: usize,
+    width: usize,
+    columns: &mut Vec<f64>,
+) {
     let rows = || tables.iter().flat_map(|table| table.chunks_exact(parameters));
     let total = rows().count();
     columns.resize(width * total, 0.0);

@@ -1,4 +1,5 @@
-//! The diagnostics themselves, over buffers and tables that are kept from one parameter to the next.
+//! The diagnostics themselves, over buffers and tables that are kept from one parameter to the
+//! next.
 
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ use crate::summary::Summary;
 
 /// Buffers, Fourier transform and normal scores, kept between calls.
 ///
-/// After the first parameter of a shape, the next ones of the same shape allocate nothing. A clone shares the tables.
-/// Results do not depend on what was computed before.
+/// After the first parameter of a shape, the next ones of the same shape allocate nothing. A clone
+/// shares the tables. Results do not depend on what was computed before.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     sample: Sample,
@@ -159,7 +160,8 @@ impl Workspace {
         self.sample.center();
         self.sample.sort();
         let (mean, sd) = (self.sample.mean(), self.sample.variance().sqrt());
-        let [q05, q50, q95] = [0.05, 0.5, 0.95].map(|p| quantiles::interpolated(self.sample.sorted(), p));
+        let [q05, q50, q95] =
+            [0.05, 0.5, 0.95].map(|p| quantiles::interpolated(self.sample.sorted(), p));
         let plain = Summary { mean, sd, q05, q50, q95, ..Summary::UNDEFINED };
         if !self.has_halves() {
             return plain;
@@ -190,8 +192,8 @@ impl Workspace {
         }
     }
 
-    /// The larger of the R-hats of the scores in `halves` and of the scores of the distances from the median. ArviZ
-    /// takes the median of the draws that are in a half; so does this.
+    /// The larger of the R-hats of the scores in `halves` and of the scores of the distances from
+    /// the median. ArviZ takes the median of the draws that are in a half; so does this.
     fn rhat_of_scores(&mut self) -> f64 {
         let half = self.sample.half();
         let bulk = scores::rhat(&self.halves, half, &mut self.buffers.means);
@@ -200,7 +202,8 @@ impl Workspace {
             scores.write(&self.folded, &mut self.halves);
         }
         let tail = scores::rhat(&self.halves, half, &mut self.buffers.means);
-        // Constant draws have neither; draws at two levels with the median between have a bulk only.
+        // Constant draws have neither; draws at two levels with the median between have a bulk
+        // only.
         bulk.max(tail)
     }
 
@@ -251,7 +254,8 @@ impl Workspace {
         self.squares.clear();
         self.squares.extend(self.sample.centered().iter().map(|x| x * x));
         let variance = numeric::mean(&self.squares);
-        // Around the variance, not mean of fourth powers less its square: that can cancel to a negative number.
+        // Around the variance, not mean of fourth powers less its square: that can cancel to a
+        // negative number.
         let spread = numeric::sum_of_squares(&self.squares, variance) / self.squares.len() as f64;
         (spread / ess / variance / 4.0).sqrt()
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ridgewalk_diagnostics::{
-    Error, Summary, Workspace, ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean,
-    mcse_quantile, mcse_sd, quantile, rhat,
+    Error, Summary, Workspace, ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail,
+    mcse_mean, mcse_quantile, mcse_sd, quantile, rhat,
 };
 use ridgewalk_figures::{Figures, Near};
 use serde::Deserialize;
@@ -62,7 +62,11 @@ fn fixtures() -> Vec<Fixture> {
             name: path.file_stem().expect("name").to_string_lossy().into_owned(),
             expected,
             replaced: document.numpy_quantile.into_keys().collect(),
-            chains: document.chains.iter().map(|chain| chain.iter().map(Number::value).collect()).collect(),
+            chains: document
+                .chains
+                .iter()
+                .map(|chain| chain.iter().map(Number::value).collect())
+                .collect(),
         });
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -169,20 +173,23 @@ fn equal_to_arviz() {
     figures.hold(Near::Rounding);
 }
 
-/// The comparison is able to fail: a draw in a thousand left out moves every diagnostic by far more than the tolerance.
+/// The comparison is able to fail: a draw in a thousand left out moves every diagnostic by far more
+/// than the tolerance.
 #[test]
 fn a_missing_draw_is_noticed() {
     let mut good = fixture("good");
     for chain in &mut good.chains {
         chain.pop();
     }
-    for (name, &want) in good.expected.iter().filter(|(name, _)| !name.starts_with("mcse_quantile")) {
+    for (name, &want) in good.expected.iter().filter(|(name, _)| !name.starts_with("mcse_quantile"))
+    {
         let off = difference(good.ours(name).expect("well-shaped chains"), want);
         assert!(off > 1000.0 * TOLERANCE, "{name}: {off:e}");
     }
 }
 
-/// A unit in which the squares of the draws spread over less than 1e-15 changes nothing here; ArviZ takes them as constant there.
+/// A unit in which the squares of the draws spread over less than 1e-15 changes nothing here; ArviZ
+/// takes them as constant there.
 #[test]
 fn chains_with_a_spread_of_1e_minus_9_keep_their_effective_size() {
     let mut fixture = fixture("near_unit_root");
@@ -227,17 +234,30 @@ fn summary_equals_the_functions() {
     }
 }
 
-/// Only where a rounded quantile falls beside its draw do we differ from ArviZ, and then as NumPy's quantile says.
+/// Only where a rounded quantile falls beside its draw do we differ from ArviZ, and then as NumPy's
+/// quantile says.
 #[test]
 fn replaced_entries_are_few() {
     for fixture in fixtures() {
         let expect_some = matches!(fixture.name.as_str(), "rounding_641" | "ties_rounding");
-        assert_eq!(!fixture.replaced.is_empty(), expect_some, "{}: {:?}", fixture.name, fixture.replaced);
-        assert!(fixture.replaced.iter().all(|name| name.contains("ess_") || name.contains("mcse_quantile")));
+        assert_eq!(
+            !fixture.replaced.is_empty(),
+            expect_some,
+            "{}: {:?}",
+            fixture.name,
+            fixture.replaced
+        );
+        assert!(
+            fixture
+                .replaced
+                .iter()
+                .all(|name| name.contains("ess_") || name.contains("mcse_quantile"))
+        );
     }
 }
 
-/// An infinite draw: ArviZ gives what ranks can give; here, as in the posterior package, nothing is defined.
+/// An infinite draw: ArviZ gives what ranks can give; here, as in the posterior package, nothing is
+/// defined.
 #[test]
 fn infinite_draws_are_not_defined() {
     let infinite = fixture("infinite");

@@ -1,4 +1,5 @@
-//! What must not change a diagnostic: the order of chains, the unit and the origin, how it is computed.
+//! What must not change a diagnostic: the order of chains, the unit and the origin, how it is
+//! computed.
 
 mod common;
 
@@ -51,8 +52,8 @@ proptest! {
         for (x, y) in sizes(&a).into_iter().zip(sizes(&b)).skip(1) {
             prop_assert!(close(x, y, 1e-8), "{} {}", x, y);
         }
-        // The two draws beside the median are equally far from it, but for rounding: the ranks of their distances may
-        // change places, as in ArviZ, and R-hat with them.
+        // The two draws beside the median are equally far from it, but for rounding: the ranks of
+        // their distances may change places, as in ArviZ, and R-hat with them.
         prop_assert!(close(a.rhat, b.rhat, 2.0 / (chains * draws) as f64), "{} {}", a.rhat, b.rhat);
         for (x, y) in spreads(&a).into_iter().zip(spreads(&b)) {
             prop_assert!(close(unit * x, y, 1e-8), "{} {}", x, y);
@@ -95,14 +96,17 @@ proptest! {
     }
 }
 
-/// Far from zero nothing is lost: draws on a grid of 2^-20 are moved to 1e9 without rounding, and the diagnostics with them.
+/// Far from zero nothing is lost: draws on a grid of 2^-20 are moved to 1e9 without rounding, and
+/// the diagnostics with them.
 #[test]
 fn far_from_zero() {
     let grid = 2.0_f64.powi(20);
     let sample = mapped(&ar1(&mut generator(5), 4, 501, 0.6), |x| (x * grid).round() / grid);
     let (a, b) = (of(&sample), of(&mapped(&sample, |x| x + 1e9)));
     assert_eq!((a.ess_bulk, a.rhat), (b.ess_bulk, b.rhat));
-    for (x, y) in sizes(&a).into_iter().chain(spreads(&a)).zip(sizes(&b).into_iter().chain(spreads(&b))) {
+    for (x, y) in
+        sizes(&a).into_iter().chain(spreads(&a)).zip(sizes(&b).into_iter().chain(spreads(&b)))
+    {
         assert!(close(x, y, 1e-12), "{x} {y}");
     }
 }
@@ -111,8 +115,9 @@ fn far_from_zero() {
 #[test]
 fn many_are_as_each_alone() {
     let (parameters, draws) = (23, 61);
-    let columns: Vec<Vec<Vec<f64>>> =
-        (0..parameters).map(|i| ar1(&mut generator(i as u64), 3, draws, 0.1 * (i % 9) as f64)).collect();
+    let columns: Vec<Vec<Vec<f64>>> = (0..parameters)
+        .map(|i| ar1(&mut generator(i as u64), 3, draws, 0.1 * (i % 9) as f64))
+        .collect();
     let alone: Vec<Summary> = columns.iter().map(|chains| of(chains)).collect();
 
     let borrowed: Vec<Vec<&[f64]>> = columns.iter().map(|chains| slices(chains)).collect();
@@ -123,7 +128,10 @@ fn many_are_as_each_alone() {
     for threads in [1, 2, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
         assert_eq!(pool.install(|| summaries(&nested)).as_ref(), Ok(&alone));
-        assert_eq!(pool.install(|| summaries_of_table(&slices(&tables), parameters)).as_ref(), Ok(&alone));
+        assert_eq!(
+            pool.install(|| summaries_of_table(&slices(&tables), parameters)).as_ref(),
+            Ok(&alone)
+        );
     }
 }
 
@@ -135,7 +143,8 @@ fn a_used_workspace_is_as_a_fresh_one() {
         [(4, 100), (2, 7), (4, 100), (1, 50), (2, 100), (8, 50)].into_iter().enumerate()
     {
         let sample = ar1(&mut generator(i as u64), chains, draws, 0.5);
-        let (used, fresh) = (workspace.summary(&slices(&sample)).expect("well-shaped chains"), of(&sample));
+        let (used, fresh) =
+            (workspace.summary(&slices(&sample)).expect("well-shaped chains"), of(&sample));
         assert_eq!(sizes(&used).map(f64::to_bits), sizes(&fresh).map(f64::to_bits));
         assert_eq!(workspace.ess_moments(&slices(&sample)), ess_moments(&slices(&sample)));
     }

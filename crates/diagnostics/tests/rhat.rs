@@ -41,7 +41,10 @@ fn folded(chains: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 fn split(chains: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let half = chains[0].len() / 2;
-    chains.iter().flat_map(|chain| [chain[..half].to_vec(), chain[chain.len() - half..].to_vec()]).collect()
+    chains
+        .iter()
+        .flat_map(|chain| [chain[..half].to_vec(), chain[chain.len() - half..].to_vec()])
+        .collect()
 }
 
 /// The definition; without the cut into halves if told so.
@@ -50,7 +53,8 @@ fn by_definition(chains: &[Vec<f64>], cut: bool) -> f64 {
     plain(&scores(&chains)).max(plain(&scores(&folded(&chains))))
 }
 
-/// Four chains that all drift upwards in the same way: each agrees with the others, none with itself.
+/// Four chains that all drift upwards in the same way: each agrees with the others, none with
+/// itself.
 fn drifting() -> Vec<Vec<f64>> {
     let mut chains = ar1(&mut generator(7), 4, 300, 0.2);
     for chain in &mut chains {
@@ -70,7 +74,8 @@ fn equals_its_definition() {
             *x *= 2.0;
         }
         for chains in [&chains, &tied] {
-            let (got, want) = (rhat(&slices(chains)).expect("well-shaped"), by_definition(chains, true));
+            let (got, want) =
+                (rhat(&slices(chains)).expect("well-shaped"), by_definition(chains, true));
             assert!((got - want).abs() < 1e-12 * want, "{draws} draws: {got} {want}");
         }
     }
@@ -98,7 +103,8 @@ fn a_difference_in_scale_is_seen_because_draws_are_folded() {
     assert!(got > 1.1 && unfolded < 1.02, "{got} {unfolded}");
 }
 
-/// Ranks do not change under an increasing map: neither do bulk and tail ESS, nor R-hat where the bulk decides.
+/// Ranks do not change under an increasing map: neither do bulk and tail ESS, nor R-hat where the
+/// bulk decides.
 #[test]
 fn increasing_maps_change_nothing() {
     let chains = drifting();

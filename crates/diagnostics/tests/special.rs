@@ -1,4 +1,5 @@
-//! The functions of statrs that the diagnostics stand on, against ways to the same numbers that share nothing with them.
+//! The functions of statrs that the diagnostics stand on, against ways to the same numbers that
+//! share nothing with them.
 
 use ridgewalk_figures::{Figures, Near};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -27,7 +28,8 @@ fn normal_quantiles_are_where_the_error_function_has_its_value() {
     figures.hold(Near::Rounding);
 }
 
-/// The mass of Beta(n p + 1, n (1 − p) + 1) below p + x, by Gauss's rule of three points on pieces of a hundredth of its standard deviation.
+/// The mass of Beta(n p + 1, n (1 − p) + 1) below p + x, by Gauss's rule of three points on pieces
+/// of a hundredth of its standard deviation.
 fn mass_below(n: f64, p: f64, x: f64) -> f64 {
     let sd = (p * (1.0 - p) / n).sqrt();
     // Over its value at the mode, which is p.
@@ -40,7 +42,8 @@ fn mass_below(n: f64, p: f64, x: f64) -> f64 {
         while piece < pieces {
             let middle = from + (2.0 * piece + 1.0) * half;
             let shift = 0.6_f64.sqrt() * half;
-            sum += 8.0 * density(middle) + 5.0 * (density(middle - shift) + density(middle + shift));
+            sum +=
+                8.0 * density(middle) + 5.0 * (density(middle - shift) + density(middle + shift));
             piece += 1.0;
         }
         sum * half / 9.0
@@ -50,11 +53,14 @@ fn mass_below(n: f64, p: f64, x: f64) -> f64 {
     below / (below + integral(x, last))
 }
 
-/// Around its 16 % and 84 % points, which are asked for; nearer to the middle its fraction has not converged for the largest of these.
+/// Around its 16 % and 84 % points, which are asked for; nearer to the middle its fraction has not
+/// converged for the largest of these.
 #[test]
 fn the_incomplete_beta_function_is_the_integral() {
-    let mut figures =
-        Figures::of("diagnostics", concat!(file!(), "::the_incomplete_beta_function_is_the_integral"));
+    let mut figures = Figures::of(
+        "diagnostics",
+        concat!(file!(), "::the_incomplete_beta_function_is_the_integral"),
+    );
     for n in [1e2_f64, 1e3, 1e4, 1e5, 1e6, 1e7] {
         let mut worst = 0.0_f64;
         for p in [0.05, 0.3, 0.5, 0.95] {

@@ -1,8 +1,9 @@
-//! Against laws that are known: effective sizes and standard errors of autoregressive chains. ArviZ has no part in these.
+//! Against laws that are known: effective sizes and standard errors of autoregressive chains. ArviZ
+//! has no part in these.
 //!
-//! Seeds are fixed. The bounds are five standard errors over the replicates, plus a declared bias budget for the
-//! estimator (Geyer's sequence is cut early and the chains are finite): a false alarm of about 6e-7 per comparison for a
-//! fresh seed.
+//! Seeds are fixed. The bounds are five standard errors over the replicates, plus a declared bias
+//! budget for the estimator (Geyer's sequence is cut early and the chains are finite): a false
+//! alarm of about 6e-7 per comparison for a fresh seed.
 
 mod common;
 
@@ -57,8 +58,8 @@ fn autoregressive_chains_have_their_effective_size() {
     }
 }
 
-/// The test above is able to fail: draws of phi = 0.5 are not taken for 0.6, nor independent draws for slightly
-/// dependent ones.
+/// The test above is able to fail: draws of phi = 0.5 are not taken for 0.6, nor independent draws
+/// for slightly dependent ones.
 #[test]
 fn a_wrong_autocorrelation_is_noticed() {
     assert!(!agrees(autocorrelation_time(0.5, ess_mean), 1.6 / 0.4, 0.03));
@@ -79,15 +80,16 @@ fn standard_errors_are_calibrated() {
         let errors = [
             summary.mean / summary.mcse_mean,
             (summary.sd - 1.0) / summary.mcse_sd,
-            (q90 - 1.281_551_565_544_600_5) / mcse_quantile(&chains, 0.9).expect("well-shaped chains"),
+            (q90 - 1.281_551_565_544_600_5)
+                / mcse_quantile(&chains, 0.9).expect("well-shaped chains"),
         ];
         for (sum, error) in squares.iter_mut().zip(errors) {
             *sum += error * error / replicates as f64;
         }
     }
     println!("mean square of error over standard error: {squares:?}");
-    // A mean of 1000 chi-squares has sd 0.045; the errors of the standard errors themselves add to it. Quantiles get
-    // three times the budget: their standard error is the distance of two draws.
+    // A mean of 1000 chi-squares has sd 0.045; the errors of the standard errors themselves add to
+    // it. Quantiles get three times the budget: their standard error is the distance of two draws.
     for (mean_square, budget) in squares.into_iter().zip([0.05, 0.05, 0.15]) {
         assert!((mean_square - 1.0_f64).abs() < 5.0 * 0.045 + budget, "{squares:?}");
     }

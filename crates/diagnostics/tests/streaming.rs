@@ -7,7 +7,8 @@ use ridgewalk_diagnostics::{Covariance, Error, Moments};
 
 const DIMENSION: usize = 4;
 
-/// Draws with correlated coordinates of different scales, all on a grid of 2^-20 so that shifting them rounds nowhere.
+/// Draws with correlated coordinates of different scales, all on a grid of 2^-20 so that shifting
+/// them rounds nowhere.
 fn draws(seed: u64, count: usize, origin: f64) -> Vec<Vec<f64>> {
     let columns = ar1(&mut generator(seed), DIMENSION, count, 0.5);
     let grid = 2.0_f64.powi(20);
@@ -23,16 +24,19 @@ fn draws(seed: u64, count: usize, origin: f64) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Mean (relative to the origin) and covariance in two passes, after taking the origin away exactly.
+/// Mean (relative to the origin) and covariance in two passes, after taking the origin away
+/// exactly.
 fn two_pass(draws: &[Vec<f64>], origin: f64) -> (Vec<f64>, Vec<f64>) {
     let n = draws.len() as f64;
-    let shifted: Vec<Vec<f64>> = draws.iter().map(|draw| draw.iter().map(|x| x - origin).collect()).collect();
+    let shifted: Vec<Vec<f64>> =
+        draws.iter().map(|draw| draw.iter().map(|x| x - origin).collect()).collect();
     let mean: Vec<f64> =
         (0..DIMENSION).map(|i| shifted.iter().map(|draw| draw[i]).sum::<f64>() / n).collect();
     let mut covariance = vec![0.0; DIMENSION * DIMENSION];
     for i in 0..DIMENSION {
         for j in 0..DIMENSION {
-            let sum: f64 = shifted.iter().map(|draw| (draw[i] - mean[i]) * (draw[j] - mean[j])).sum();
+            let sum: f64 =
+                shifted.iter().map(|draw| (draw[i] - mean[i]) * (draw[j] - mean[j])).sum();
             covariance[i * DIMENSION + j] = sum / (n - 1.0);
         }
     }
@@ -45,9 +49,11 @@ fn streamed(draws: &[Vec<f64>], pieces: usize) -> (Moments, Covariance) {
     let mut covariance = Covariance::new(DIMENSION);
     let mut rest = draws;
     for piece in 0..pieces {
-        let take = if piece + 1 == pieces { rest.len() } else { rest.len() * (piece + 1) / (2 * pieces) };
+        let take =
+            if piece + 1 == pieces { rest.len() } else { rest.len() * (piece + 1) / (2 * pieces) };
         let (now, later) = rest.split_at(take);
-        let (mut some_moments, mut some_covariance) = (Moments::new(DIMENSION), Covariance::new(DIMENSION));
+        let (mut some_moments, mut some_covariance) =
+            (Moments::new(DIMENSION), Covariance::new(DIMENSION));
         for draw in now {
             some_moments.push(draw).expect("right dimension");
             some_covariance.push(draw).expect("right dimension");
@@ -77,11 +83,15 @@ fn one_pass_equals_two() {
                     let want = origin + mean[i];
                     // A mean may be zero: its own size or the sd, whichever is larger.
                     let scale = want.abs().max(variance.sqrt());
-                    assert!((got - want).abs() <= 1e-12 * scale, "origin {origin}: mean {got}, need {want}");
+                    assert!(
+                        (got - want).abs() <= 1e-12 * scale,
+                        "origin {origin}: mean {got}, need {want}"
+                    );
                 }
                 for j in 0..DIMENSION {
                     let scale = (variance * covariance[j * DIMENSION + j]).sqrt();
-                    let off = (matrix[i * DIMENSION + j] - covariance[i * DIMENSION + j]).abs() / scale;
+                    let off =
+                        (matrix[i * DIMENSION + j] - covariance[i * DIMENSION + j]).abs() / scale;
                     assert!(off < 1e-12, "origin {origin}: covariance {i} {j} off by {off:e}");
                 }
             }
@@ -89,7 +99,8 @@ fn one_pass_equals_two() {
     }
 }
 
-/// The test above is able to fail: Welford's recursion without an origin misses the bound at 1e9 by far.
+/// The test above is able to fail: Welford's recursion without an origin misses the bound at 1e9 by
+/// far.
 #[test]
 fn plain_welford_is_not_enough() {
     let draws = draws(1, 100_000, 1e9);

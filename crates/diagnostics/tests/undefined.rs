@@ -38,7 +38,10 @@ fn wrong_shapes_are_errors() {
     }
     assert_eq!(Summary::of(&[]), Err(Error::NoChains));
     assert_eq!(summaries(&[&[&long, &short]]), Err(Error::Lengths { chain: 1, got: 4, need: 5 }));
-    assert_eq!(summaries(&[&[&long], &[&long, &short]]), Err(Error::Lengths { chain: 1, got: 4, need: 5 }));
+    assert_eq!(
+        summaries(&[&[&long], &[&long, &short]]),
+        Err(Error::Lengths { chain: 1, got: 4, need: 5 })
+    );
     assert_eq!(summaries(&[]), Ok(Vec::new()));
     let message = Error::Lengths { chain: 2, got: 4, need: 5 }.to_string();
     assert_eq!(message, "chain 2 has 4 draws: need 5, as chain 0 has");
@@ -48,7 +51,8 @@ fn wrong_shapes_are_errors() {
 fn wrong_probabilities_are_errors() {
     let chain = [1.0, 2.0, 3.0, 4.0, 5.0];
     for p in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        for got in [quantile(&[&chain], p), ess_quantile(&[&chain], p), mcse_quantile(&[&chain], p)] {
+        for got in [quantile(&[&chain], p), ess_quantile(&[&chain], p), mcse_quantile(&[&chain], p)]
+        {
             assert!(matches!(got, Err(Error::Probability { .. })), "{p}");
         }
     }
@@ -61,7 +65,10 @@ fn wrong_probabilities_are_errors() {
 fn wrong_tables_are_errors() {
     let table = [0.0; 12];
     assert_eq!(summaries_of_table(&[], 3), Err(Error::NoChains));
-    assert_eq!(summaries_of_table(&[&table], 0), Err(Error::Table { chain: 0, values: 12, parameters: 0 }));
+    assert_eq!(
+        summaries_of_table(&[&table], 0),
+        Err(Error::Table { chain: 0, values: 12, parameters: 0 })
+    );
     assert_eq!(
         summaries_of_table(&[&table, &table[..11]], 3),
         Err(Error::Table { chain: 1, values: 11, parameters: 3 })
@@ -131,7 +138,8 @@ fn one_chain_has_no_rhat() {
     assert!(ess_bulk(&slices(&sample)).is_ok_and(|ess| ess > 100.0));
 }
 
-/// ArviZ calls draws constant when they spread over less than 1e-15; the squares of draws of size 1e-9 do.
+/// ArviZ calls draws constant when they spread over less than 1e-15; the squares of draws of size
+/// 1e-9 do.
 #[test]
 fn small_parameters_are_not_constant() {
     let sample = ar1(&mut generator(3), 2, 300, 0.9);

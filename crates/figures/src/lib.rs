@@ -1,8 +1,9 @@
-//! Figures that tests measure and pages quote: where `RIDGEWALK_WRITE_DOCS` is set a test writes them to `docs/results/tests-NAME.csv`, and
-//! otherwise it is held to what is committed there. `scripts/tables.py` puts them into the pages.
+//! Figures that tests measure and pages quote: where `RIDGEWALK_WRITE_DOCS` is set a test writes
+//! them to `docs/results/tests-NAME.csv`, and otherwise it is held to what is committed there.
+//! `scripts/tables.py` puts them into the pages.
 //!
-//! A file has a row for each figure: the test that measured it, the case, the figure and its value. A test replaces its own rows and leaves
-//! those of others, so that one test can be run alone.
+//! A file has a row for each figure: the test that measured it, the case, the figure and its value.
+//! A test replaces its own rows and leaves those of others, so that one test can be run alone.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
@@ -19,18 +20,21 @@ pub fn writing() -> bool {
 /// How near a figure must be to the one that is committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Near {
-    /// To 1 part in 1,000: a fixed seed, or no chance at all; other mathematical libraries round otherwise. On machines of another kind than the one
-    /// that wrote the file as [`Near::Rounding`]: a last bit that differs sends a long chain elsewhere.
+    /// To 1 part in 1,000: a fixed seed, or no chance at all; other mathematical libraries round
+    /// otherwise. On machines of another kind than the one that wrote the file as
+    /// [`Near::Rounding`]: a last bit that differs sends a long chain elsewhere.
     Same,
-    /// Within a factor of 4, or some units in the last place of 1: rounding itself, which differs from machine to machine, or the worst of fewer
-    /// cases than were looked at for the file.
+    /// Within a factor of 4, or some units in the last place of 1: rounding itself, which differs
+    /// from machine to machine, or the worst of fewer cases than were looked at for the file.
     Rounding,
 }
 
 impl Near {
     fn allows(self, found: f64, committed: f64) -> bool {
         match self {
-            Self::Same if rounds_as_written() => (found - committed).abs() <= 1e-3 * committed.abs(),
+            Self::Same if rounds_as_written() => {
+                (found - committed).abs() <= 1e-3 * committed.abs()
+            }
             Self::Same | Self::Rounding => {
                 (found - committed).abs() <= 16.0 * f64::EPSILON
                     || (found <= 4.0 * committed && committed <= 4.0 * found)
@@ -95,7 +99,8 @@ impl Figures {
 
     fn write(&self) -> Result<(), String> {
         let told = |error: std::io::Error| error.to_string();
-        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&self.file);
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(false).open(&self.file);
         let file = file.as_mut().map_err(|error| error.to_string())?;
         // Tests of one program run side by side.
         file.lock().map_err(told)?;
@@ -103,11 +108,9 @@ impl Figures {
         file.read_to_string(&mut text).map_err(told)?;
         let mut lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
         lines.retain(|line| line.split(',').next() != Some(&self.test));
-        lines.extend(
-            self.rows
-                .iter()
-                .map(|(case, figure, value)| format!("{},{case},{figure},{}", self.test, written(*value))),
-        );
+        lines.extend(self.rows.iter().map(|(case, figure, value)| {
+            format!("{},{case},{figure},{}", self.test, written(*value))
+        }));
         // Stable: rows of one test stay in its order.
         lines.sort_by(|a, b| a.split(',').next().cmp(&b.split(',').next()));
         file.set_len(0).and_then(|()| file.rewind()).map_err(told)?;
@@ -127,7 +130,9 @@ impl Figures {
         }
         for ((case, figure, value), cells) in self.rows.iter().zip(&committed) {
             let known = cells.get(3).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
-            if cells.get(1..3) != Some(&[case.as_str(), figure.as_str()]) || !near.allows(*value, known) {
+            if cells.get(1..3) != Some(&[case.as_str(), figure.as_str()])
+                || !near.allows(*value, known)
+            {
                 wrong.push(format!(
                     "{case}, {figure}: {value} was measured, and the file says {}",
                     cells[1..].join(", ")
@@ -138,7 +143,10 @@ impl Figures {
             return Ok(());
         }
         let test = &self.test;
-        Err(format!("{test}: {}; with RIDGEWALK_WRITE_DOCS=1 the test writes its figures", wrong.join("; ")))
+        Err(format!(
+            "{test}: {}; with RIDGEWALK_WRITE_DOCS=1 the test writes its figures",
+            wrong.join("; ")
+        ))
     }
 }
 
@@ -163,16 +171,20 @@ mod tests {
 
     #[test]
     fn what_was_written_is_held_and_what_differs_is_told() {
-        let file = std::env::temp_dir().join(format!("ridgewalk-figures-{}.csv", std::process::id()));
+        let file =
+            std::env::temp_dir().join(format!("ridgewalk-figures-{}.csv", std::process::id()));
         some(&file, "b.rs::second", &[("x", 1.0), ("y", 2e-15)]).write().unwrap();
         some(&file, "a.rs::first", &[("z", 0.0)]).write().unwrap();
         some(&file, "b.rs::second", &[("x", 1.5), ("y", 2e-15)]).write().unwrap();
         let text = fs::read_to_string(&file).unwrap();
         assert_eq!(
             text,
-            format!("{HEADER}\na.rs::first,case,z,0\nb.rs::second,case,x,1.5\nb.rs::second,case,y,2e-15\n")
+            format!(
+                "{HEADER}\na.rs::first,case,z,0\nb.rs::second,case,x,1.5\nb.rs::second,case,y,2e-15\n"
+            )
         );
-        let compared = |values: &[(&str, f64)], near| some(&file, "b.rs::second", values).compare(near);
+        let compared =
+            |values: &[(&str, f64)], near| some(&file, "b.rs::second", values).compare(near);
         assert_eq!(compared(&[("x", 1.5), ("y", 2e-15)], Near::Same), Ok(()));
         assert_eq!(compared(&[("x", 1.5001), ("y", 2e-15)], Near::Same), Ok(()));
         assert_eq!(compared(&[("x", 1.0), ("y", 6e-15)], Near::Rounding), Ok(()));

@@ -1,7 +1,8 @@
-//! Nine targets of different kinds, each with the means and standard deviations that an independent source gives for it: what automatic
-//! sampling is tested on and compared with other samplers on.
+//! Nine targets of different kinds, each with the means and standard deviations that an independent
+//! source gives for it: what automatic sampling is tested on and compared with other samplers on.
 //!
-//! Data that are not real are drawn from fixed seeds. References are in `data/`, each with how it was made.
+//! Data that are not real are drawn from fixed seeds. References are in `data/`, each with how it
+//! was made.
 //!
 //! ```
 //! let target = ridgewalk_gallery::breast_cancer()?;
@@ -33,7 +34,8 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// From lines `name,mean,sd,mcse_mean,mcse_sd`; those that begin with # are left out, and the first one that does not.
+    /// From lines `name,mean,sd,mcse_mean,mcse_sd`; those that begin with # are left out, and the
+    /// first one that does not.
     fn parse(text: &str) -> Result<Self, Anything> {
         let mut found = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
@@ -73,7 +75,8 @@ impl Source {
             let mut last = self.normal();
             for entry in &mut row[1..] {
                 *entry = last;
-                last = correlation * last + (1.0 - correlation * correlation).sqrt() * self.normal();
+                last =
+                    correlation * last + (1.0 - correlation * correlation).sqrt() * self.normal();
             }
         }
         values
@@ -85,7 +88,8 @@ fn predictor(row: &[f64], size: f64) -> f64 {
     row.iter().zip(0..).map(|(x, k)| if k % 2 == 0 { size * x } else { -size * x }).sum()
 }
 
-/// Logistic regression, 2000 rows and 50 strongly correlated columns: nearly normal, condition number in the hundreds.
+/// Logistic regression, 2000 rows and 50 strongly correlated columns: nearly normal, condition
+/// number in the hundreds.
 ///
 /// # Errors
 /// None, but for mistakes here.
@@ -101,7 +105,8 @@ pub fn independent_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
     logistic(Source::new(5), [10_000, 200], 0.0, 0.1)
 }
 
-/// Logistic regression of normal columns of which neighbours have this correlation, and effects of this size.
+/// Logistic regression of normal columns of which neighbours have this correlation, and effects of
+/// this size.
 fn logistic(
     mut source: Source,
     [n, d]: [usize; 2],
@@ -109,33 +114,46 @@ fn logistic(
     size: f64,
 ) -> Result<Ridge<'static, Logistic>, Anything> {
     let values = source.design(n, d, correlation);
-    let responses: Result<Vec<f64>, Anything> =
-        values.chunks(d).map(|row| source.yes(1.0 / (1.0 + (-predictor(row, size)).exp()))).collect();
+    let responses: Result<Vec<f64>, Anything> = values
+        .chunks(d)
+        .map(|row| source.yes(1.0 / (1.0 + (-predictor(row, size)).exp())))
+        .collect();
     Ok(Ridge::new(Dense::new(n, d, values)?, Logistic, &responses?, Prior::centred(d, 2.5)?)?)
 }
 
-/// Logistic regression of the Wisconsin breast cancer data, standardised, 569 rows and 31 columns, prior scale 2.5: nearly separated, so
-/// that the posterior is far from normal.
+/// Logistic regression of the Wisconsin breast cancer data, standardised, 569 rows and 31 columns,
+/// prior scale 2.5: nearly separated, so that the posterior is far from normal.
 ///
 /// # Errors
 /// None, but for mistakes here.
 pub fn breast_cancer() -> Result<Ridge<'static, Logistic>, Anything> {
     let text = include_str!("../../potentials/tests/data/breast-cancer.csv");
-    let rows: Result<Vec<Vec<f64>>, _> =
-        text.lines().skip(1).map(|line| line.split(',').map(|x| x.trim().parse()).collect()).collect();
+    let rows: Result<Vec<Vec<f64>>, _> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|x| x.trim().parse()).collect())
+        .collect();
     let rows: Vec<Vec<f64>> = rows?;
     let (n, k) = (rows.len(), rows[0].len() - 1);
     let mut values = vec![1.0; n * (k + 1)];
     for j in 0..k {
         let mean = rows.iter().map(|row| row[j]).sum::<f64>() / n as f64;
         let sd = (rows.iter().map(|row| (row[j] - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
-        rows.iter().enumerate().for_each(|(i, row)| values[i * (k + 1) + j + 1] = (row[j] - mean) / sd);
+        rows.iter()
+            .enumerate()
+            .for_each(|(i, row)| values[i * (k + 1) + j + 1] = (row[j] - mean) / sd);
     }
     let responses: Vec<f64> = rows.iter().map(|row| row[k]).collect();
-    Ok(Ridge::new(Dense::new(n, k + 1, values)?, Logistic, &responses, Prior::centred(k + 1, 2.5)?)?)
+    Ok(Ridge::new(
+        Dense::new(n, k + 1, values)?,
+        Logistic,
+        &responses,
+        Prior::centred(k + 1, 2.5)?,
+    )?)
 }
 
-/// Poisson regression, 300 rows and 12 columns, counts of 1 or so: the curvature grows without bound along some directions.
+/// Poisson regression, 300 rows and 12 columns, counts of 1 or so: the curvature grows without
+/// bound along some directions.
 ///
 /// # Errors
 /// None, but for mistakes here.
@@ -152,7 +170,11 @@ pub fn poisson_large() -> Result<Ridge<'static, Poisson>, Anything> {
 }
 
 /// Poisson regression with effects of this size.
-fn counts(mut source: Source, [n, d]: [usize; 2], size: f64) -> Result<Ridge<'static, Poisson>, Anything> {
+fn counts(
+    mut source: Source,
+    [n, d]: [usize; 2],
+    size: f64,
+) -> Result<Ridge<'static, Poisson>, Anything> {
     let values = source.design(n, d, 0.5);
     let responses: Result<Vec<f64>, Anything> = values
         .chunks(d)
@@ -176,7 +198,8 @@ pub fn probit() -> Result<Ridge<'static, Probit>, Anything> {
     Ok(Ridge::new(Dense::new(n, d, values)?, Probit, &responses, Prior::centred(d, 2.5)?)?)
 }
 
-/// Robust regression with Huber's loss, 120 rows and 6 columns, noise with Student's law of 2 degrees of freedom: a curvature that jumps.
+/// Robust regression with Huber's loss, 120 rows and 6 columns, noise with Student's law of 2
+/// degrees of freedom: a curvature that jumps.
 ///
 /// # Errors
 /// None, but for mistakes here.
@@ -201,7 +224,8 @@ fn robust(mut source: Source, [n, d]: [usize; 2]) -> Result<Ridge<'static, Huber
     Ok(Ridge::new(Dense::new(n, d, values)?, family, &responses, Prior::centred(d, 2.5)?)?)
 }
 
-/// A normal distribution in 100 dimensions with condition number 1e4, known by its gradient and value alone.
+/// A normal distribution in 100 dimensions with condition number 1e4, known by its gradient and
+/// value alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Ladder;
 
@@ -257,7 +281,9 @@ pub fn reference(name: &str) -> Result<Reference, Anything> {
     match name {
         "correlated-logistic" => Reference::parse(include_str!("../data/correlated-logistic.csv")),
         "breast-cancer" => Reference::parse(include_str!("../data/breast-cancer.csv")),
-        "independent-logistic" => Reference::parse(include_str!("../data/independent-logistic.csv")),
+        "independent-logistic" => {
+            Reference::parse(include_str!("../data/independent-logistic.csv"))
+        }
         "poisson" => Reference::parse(include_str!("../data/poisson.csv")),
         "poisson-large" => Reference::parse(include_str!("../data/poisson-large.csv")),
         "probit" => Reference::parse(include_str!("../data/probit.csv")),
@@ -283,10 +309,12 @@ pub const PROBABILITIES: [f64; 7] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99];
 /// More of a posterior than means and standard deviations, from long runs of another sampler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Law {
-    /// For each coordinate, at each of [`PROBABILITIES`], a quantile and its Monte Carlo standard error.
+    /// For each coordinate, at each of [`PROBABILITIES`], a quantile and its Monte Carlo standard
+    /// error.
     pub quantiles: Vec<Vec<[f64; 2]>>,
-    /// The mean products of coordinates less their means over their standard deviations, rows of the lower triangle one after the other, each
-    /// with its error: correlations, and on the diagonal 1 but for rounding.
+    /// The mean products of coordinates less their means over their standard deviations, rows of
+    /// the lower triangle one after the other, each with its error: correlations, and on the
+    /// diagonal 1 but for rounding.
     pub products: Vec<[f64; 2]>,
     /// Draws that are far apart in their chains, one after the other.
     pub draws: Vec<f64>,
@@ -298,11 +326,16 @@ pub struct Law {
 /// For another name.
 pub fn law(name: &str) -> Result<Law, Anything> {
     let [law, draws] = match name {
-        "breast-cancer" => {
-            [include_str!("../data/breast-cancer-law.csv"), include_str!("../data/breast-cancer-draws.csv")]
+        "breast-cancer" => [
+            include_str!("../data/breast-cancer-law.csv"),
+            include_str!("../data/breast-cancer-draws.csv"),
+        ],
+        "poisson" => {
+            [include_str!("../data/poisson-law.csv"), include_str!("../data/poisson-draws.csv")]
         }
-        "poisson" => [include_str!("../data/poisson-law.csv"), include_str!("../data/poisson-draws.csv")],
-        "probit" => [include_str!("../data/probit-law.csv"), include_str!("../data/probit-draws.csv")],
+        "probit" => {
+            [include_str!("../data/probit-law.csv"), include_str!("../data/probit-draws.csv")]
+        }
         "huber" => [include_str!("../data/huber-law.csv"), include_str!("../data/huber-draws.csv")],
         other => return Err(format!("no law of a target `{other}`").into()),
     };
@@ -323,7 +356,8 @@ pub fn law(name: &str) -> Result<Law, Anything> {
             other => return Err(format!("quantiles and products, not `{other}`").into()),
         }
     }
-    for cell in draws.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split(',')) {
+    for cell in draws.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split(','))
+    {
         found.draws.push(cell.parse()?);
     }
     Ok(found)

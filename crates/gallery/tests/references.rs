@@ -1,13 +1,14 @@
 //! Every target has a reference of its own size, near enough to what the model says by itself.
 
 use ridgewalk_gallery::{
-    Ladder, NAMES, Reference, breast_cancer, correlated_logistic, huber, huber_large, independent_logistic,
-    poisson, poisson_large, probit, reference,
+    Ladder, NAMES, Reference, breast_cancer, correlated_logistic, huber, huber_large,
+    independent_logistic, poisson, poisson_large, probit, reference,
 };
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{Gradient, Ridge};
 
-/// The mode is within a few standard deviations of the means: a reference of another target would not be there.
+/// The mode is within a few standard deviations of the means: a reference of another target would
+/// not be there.
 fn check<F: Family + Clone>(name: &str, target: &Ridge<'_, F>) {
     let Reference { means, sds, mean_errors, sd_errors } = reference(name).unwrap();
     let mode = target.mode().unwrap().point;

@@ -1,4 +1,5 @@
-//! What can be wrong with a question put to this crate. A certificate that is not found is not an error but a status.
+//! What can be wrong with a question put to this crate. A certificate that is not found is not an
+//! error but a status.
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -47,5 +48,9 @@ pub(crate) fn in_range(
     holds: bool,
     need: &'static str,
 ) -> Result<f64, Error> {
-    if holds && value.is_finite() { Ok(value) } else { Err(Error::NotInRange { name, value, need }) }
+    if holds && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::NotInRange { name, value, need })
+    }
 }

@@ -5,8 +5,8 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-/// Whether a symmetric integer matrix is positive definite: all leading principal minors, found by Bareiss's elimination
-/// (every division in it is exact), are positive.
+/// Whether a symmetric integer matrix is positive definite: all leading principal minors, found by
+/// Bareiss's elimination (every division in it is exact), are positive.
 pub(crate) fn positive_definite<const N: usize>(mut m: [[BigInt; N]; N]) -> bool {
     let mut previous = BigInt::one();
     for k in 0..N {

@@ -9,7 +9,9 @@ pub(crate) fn identity<const N: usize>() -> Matrix<N> {
 }
 
 /// The matrix with entries `entry(row, column)`.
-pub(crate) fn from_fn<const R: usize, const C: usize>(entry: impl Fn(usize, usize) -> f64) -> Matrix<R, C> {
+pub(crate) fn from_fn<const R: usize, const C: usize>(
+    entry: impl Fn(usize, usize) -> f64,
+) -> Matrix<R, C> {
     std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
 }
 
@@ -27,12 +29,18 @@ pub(crate) fn product<const R: usize, const K: usize, const C: usize>(
 }
 
 /// The product a v.
-pub(crate) fn times_vector<const R: usize, const C: usize>(a: &Matrix<R, C>, v: &[f64; C]) -> [f64; R] {
+pub(crate) fn times_vector<const R: usize, const C: usize>(
+    a: &Matrix<R, C>,
+    v: &[f64; C],
+) -> [f64; R] {
     std::array::from_fn(|i| (0..C).map(|k| a[i][k] * v[k]).sum())
 }
 
 /// aᵀ s a for a symmetric s: exactly symmetric.
-pub(crate) fn congruence<const N: usize, const C: usize>(s: &Matrix<N>, a: &Matrix<N, C>) -> Matrix<C> {
+pub(crate) fn congruence<const N: usize, const C: usize>(
+    s: &Matrix<N>,
+    a: &Matrix<N, C>,
+) -> Matrix<C> {
     let sa = product(s, a);
     let full = product(&transpose(a), &sa);
     from_fn(|i, j| 0.5 * (full[i][j] + full[j][i]))
@@ -48,7 +56,8 @@ pub(crate) fn combine<const R: usize, const C: usize>(
     from_fn(|i, j| x * a[i][j] + y * b[i][j])
 }
 
-/// The solution of a x = b by elimination with row pivoting; `None` if a pivot vanishes or is not finite.
+/// The solution of a x = b by elimination with row pivoting; `None` if a pivot vanishes or is not
+/// finite.
 pub(crate) fn solve<const N: usize>(a: &Matrix<N>, b: &[f64; N]) -> Option<[f64; N]> {
     let (mut a, mut b) = (*a, *b);
     for k in 0..N {
@@ -109,7 +118,8 @@ pub(crate) fn cholesky<const N: usize>(a: &Matrix<N>) -> Option<Matrix<N>> {
 pub(crate) fn symmetric_eigenvalues<const N: usize>(a: &Matrix<N>) -> [f64; N] {
     let mut a = *a;
     for _ in 0..60 {
-        let off: f64 = (0..N).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
+        let off: f64 =
+            (0..N).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
         let diagonal: f64 = (0..N).map(|i| a[i][i] * a[i][i]).sum();
         if off <= 1e-36 * diagonal {
             break;
@@ -190,6 +200,9 @@ mod tests {
     fn congruence_and_combination() {
         let c = congruence(&A, &[[1.0], [1.0], [0.0]]);
         assert_eq!(c, [[9.0]]);
-        assert_eq!(combine(2.0, &identity::<2>(), 1.0, &[[0.0, 1.0], [0.0, 0.0]]), [[2.0, 1.0], [0.0, 2.0]]);
+        assert_eq!(
+            combine(2.0, &identity::<2>(), 1.0, &[[0.0, 1.0], [0.0, 0.0]]),
+            [[2.0, 1.0], [0.0, 2.0]]
+        );
     }
 }

@@ -1,24 +1,26 @@
-//! The planner: γ, ξ, η and a number of steps after which the law of θ is within a Wasserstein distance ε of the target, for
-//! every potential with the given convexity and smoothness, with every constant explicit.
+//! The planner: γ, ξ, η and a number of steps after which the law of θ is within a Wasserstein
+//! distance ε of the target, for every potential with the given convexity and smoothness, with
+//! every constant explicit.
 //!
-//! With a certificate (S, r) for one step, and e_S a bound of the error that one step makes from the stationary law in the
-//! norm of S, started at the minimiser with p and r drawn from N(0, I/L):
+//! With a certificate (S, r) for one step, and e_S a bound of the error that one step makes from
+//! the stationary law in the norm of S, started at the minimiser with p and r drawn from N(0, I/L):
 //!
 //! ```text
 //! W2(law of θ after k steps, target) <= √((S⁻¹)₁₁) ( rᵏ √(S11 d/m) + e_S/(1 − r) )
 //! ```
 //!
-//! One step with exact line integrals, driven by the same Brownian path as the diffusion and started from its stationary law,
-//! differs from it in θ, p and r, in root mean square, by at most
+//! One step with exact line integrals, driven by the same Brownian path as the diffusion and
+//! started from its stationary law, differs from it in θ, p and r, in root mean square, by at most
 //!
 //! ```text
 //! e_θ = P η³/12 + (1 + γ²) A η⁴/24,    e_p = (1 + γ²) A η³/6,    e_r = γ e_θ,
 //! P = √(d/L),  A = √((1 + γ²) d/L)
 //! ```
 //!
-//! (the step's own gradient, along a straight line, is compared with its average first: its derivative is H p, so that a straight
-//! interpolation of its integral errs by P η³/12; then with the diffusion's gradient) and then e_S² = Σ |S_ij| e_i e_j. In units of √(d/L) nothing but κ and ε √(L/d) remains, so that the number of steps
-//! grows like d^(1/4) ε^(−1/2), up to a logarithm.
+//! (the step's own gradient, along a straight line, is compared with its average first: its
+//! derivative is H p, so that a straight interpolation of its integral errs by P η³/12; then with
+//! the diffusion's gradient) and then e_S² = Σ |S_ij| e_i e_j. In units of √(d/L) nothing but κ and
+//! ε √(L/d) remains, so that the number of steps grows like d^(1/4) ε^(−1/2), up to a logarithm.
 
 use ridgewalk_coefficients::{Coefficients, Parameters};
 use ridgewalk_quadrature::{LineRule, curvature_error_constant, slope_error_constant};
@@ -47,7 +49,8 @@ pub enum LineIntegral {
     Nodes {
         /// The number of nodes.
         nodes: usize,
-        /// A Lipschitz constant of the Hessian, in the operator norm. Without one the error is bounded by the smoothness alone.
+        /// A Lipschitz constant of the Hessian, in the operator norm. Without one the error is
+        /// bounded by the smoothness alone.
         lipschitz_hessian: Option<f64>,
     },
 }
@@ -85,16 +88,26 @@ impl Problem {
         if let LineIntegral::Nodes { nodes, lipschitz_hessian } = line_integral {
             LineRule::new(nodes, 1.0)?;
             if let Some(constant) = lipschitz_hessian {
-                in_range("lipschitz_hessian", constant, constant >= 0.0, "a finite number of at least 0")?;
+                in_range(
+                    "lipschitz_hessian",
+                    constant,
+                    constant >= 0.0,
+                    "a finite number of at least 0",
+                )?;
             }
         }
         Ok(Self { convexity, smoothness, dimension, accuracy, line_integral })
     }
 
-    /// κ = L/m, rounded up: a certificate for a larger κ holds for a smaller one, not the other way round.
+    /// κ = L/m, rounded up: a certificate for a larger κ holds for a smaller one, not the other way
+    /// round.
     #[must_use]
     pub fn condition_number(&self) -> f64 {
-        if self.convexity == self.smoothness { 1.0 } else { (self.smoothness / self.convexity).next_up() }
+        if self.convexity == self.smoothness {
+            1.0
+        } else {
+            (self.smoothness / self.convexity).next_up()
+        }
     }
 
     /// ε in units of √(d/L).
@@ -119,9 +132,10 @@ impl Problem {
 
     /// e_θ, e_p and e_r in units of √(d/L).
     ///
-    /// A quadrature of Δ U that is wrong by q adds q to e_p, η/2 q to e_θ and μ31 q to e_r. For the segment θ + t p the
-    /// gradient's derivative is at most L |p| and its second derivative at most the Hessian's Lipschitz constant times |p|²;
-    /// in root mean square |p| is √(d/L) and |p|² is √(d(d + 2))/L.
+    /// A quadrature of Δ U that is wrong by q adds q to e_p, η/2 q to e_θ and μ31 q to e_r. For the
+    /// segment θ + t p the gradient's derivative is at most L |p| and its second derivative at most
+    /// the Hessian's Lipschitz constant times |p|²; in root mean square |p| is √(d/L) and |p|² is
+    /// √(d(d + 2))/L.
     fn one_step_errors(&self, parameters: Parameters) -> Result<[f64; 3], Error> {
         let (gamma, eta) = (parameters.gamma(), parameters.eta());
         let g2 = gamma * gamma;
@@ -137,8 +151,8 @@ impl Problem {
             None => f64::INFINITY,
             Some(constant) => {
                 // In this order nothing overflows that is not too large to be of use.
-                let scaled =
-                    constant / self.smoothness * ((self.dimension + 2.0).sqrt() / self.smoothness.sqrt());
+                let scaled = constant / self.smoothness
+                    * ((self.dimension + 2.0).sqrt() / self.smoothness.sqrt());
                 curvature_error_constant(nodes)? * eta.powi(3) * scaled
             }
         };
@@ -155,7 +169,8 @@ pub struct Plan {
     eta: f64,
     steps: u64,
     gradients: u64,
-    /// The two parts of the bound in the problem's units: what shrinks by the factor in each step, and what stays.
+    /// The two parts of the bound in the problem's units: what shrinks by the factor in each step,
+    /// and what stays.
     start: f64,
     floor: f64,
     /// √(d/m): no target is farther from its minimiser.
@@ -221,17 +236,21 @@ const NO_PLAN: f64 = 1e18;
 /// How often the search over γ, ξ, η and the share of the gap is started again.
 const RESTARTS: usize = 6;
 
-/// The plan with the fewest steps that the search finds; `None` if it finds none. A plan's certificate has passed its check.
+/// The plan with the fewest steps that the search finds; `None` if it finds none. A plan's
+/// certificate has passed its check.
 ///
 /// # Errors
 /// Where a quantity leaves the range of double precision on the way.
 pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
     let kappa = problem.condition_number();
-    let from =
-        |[g, x, h, share]: &[f64; 4]| Candidate::new(problem, g.exp(), x.exp(), h.exp(), logistic(*share));
-    let cost = |point: &[f64; 4]| from(point).map_or(f64::INFINITY, |candidate| candidate.cost(problem));
+    let from = |[g, x, h, share]: &[f64; 4]| {
+        Candidate::new(problem, g.exp(), x.exp(), h.exp(), logistic(*share))
+    };
+    let cost =
+        |point: &[f64; 4]| from(point).map_or(f64::INFINITY, |candidate| candidate.cost(problem));
 
-    // The best parameters of the diffusion, and the step size that is best with them: the error allows about √ε.
+    // The best parameters of the diffusion, and the step size that is best with them: the error
+    // allows about √ε.
     let (gamma, xi) = (1.17 + 0.8 / kappa, 1.78 + 1.4 / kappa);
     let largest = problem.scaled_accuracy().sqrt().min(1.0);
     let first = (0..24)
@@ -239,7 +258,8 @@ pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
         .map(|eta| [gamma.ln(), xi.ln(), eta.ln(), 1.5])
         .min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let Some(first) = first else { return Ok(None) };
-    // A simplex can collapse before its end: start again from where it stopped until that no longer pays.
+    // A simplex can collapse before its end: start again from where it stopped until that no longer
+    // pays.
     let mut best = minimise(cost, first, 0.15, 1e-5, 250);
     for _ in 0..RESTARTS {
         let before = best.value;
@@ -273,9 +293,11 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// The S with the least error for these parameters, at the given share of the largest gap 1 − r that can be certified.
+    /// The S with the least error for these parameters, at the given share of the largest gap 1 − r
+    /// that can be certified.
     fn new(problem: &Problem, gamma: f64, xi: f64, eta: f64, share: f64) -> Option<Self> {
-        let setting = Setting::new(problem.condition_number(), gamma, xi, problem.process(eta)).ok()?;
+        let setting =
+            Setting::new(problem.condition_number(), gamma, xi, problem.process(eta)).ok()?;
         let errors = problem.one_step_errors(Parameters::new(gamma, xi, eta).ok()?).ok()?;
         let inequality = Inequality::new(&setting).ok()?;
         let fastest = inequality.best(1e-4)?;
@@ -298,8 +320,8 @@ impl Candidate {
         Some(Self { setting, eta, s, tau: tau / eta, factor, start, floor })
     }
 
-    /// How many steps it takes, not rounded; beyond all numbers of steps, and falling towards feasibility, if the error that
-    /// remains is above the accuracy.
+    /// How many steps it takes, not rounded; beyond all numbers of steps, and falling towards
+    /// feasibility, if the error that remains is above the accuracy.
     fn cost(&self, problem: &Problem) -> f64 {
         let accuracy = problem.scaled_accuracy();
         let room = accuracy - self.floor;
@@ -327,7 +349,8 @@ impl Candidate {
             let gradients = steps * problem.gradients_per_step();
             Plan { certificate, eta: self.eta, steps, gradients, start, floor, at_once }
         };
-        // The units, and the logarithm and exponential in the bound, round once more: a few steps in a billion may be missing.
+        // The units, and the logarithm and exponential in the bound, round once more: a few steps
+        // in a billion may be missing.
         let tries = [0, least, least + 1, least + 4, least + 4 + least / 1_000_000];
         tries.into_iter().map(with).find(|plan| plan.bound() <= problem.accuracy)
     }
@@ -337,12 +360,14 @@ impl Candidate {
 mod tests {
     use super::*;
 
-    /// The unknowns of one step beside the diffusion, for one coordinate of a quadratic potential: the diffusion's θ, p, r, the
-    /// step's θ, p, r and the r it is driven by in its first stage, and the three starting values.
+    /// The unknowns of one step beside the diffusion, for one coordinate of a quadratic potential:
+    /// the diffusion's θ, p, r, the step's θ, p, r and the r it is driven by in its first stage,
+    /// and the three starting values.
     const SIZE: usize = 10;
 
-    /// The root mean square distances of θ, p and r between one step and the diffusion, both from the stationary law and with one
-    /// Brownian motion, at curvature l: the covariance of all the unknowns, by the classical Runge-Kutta method.
+    /// The root mean square distances of θ, p and r between one step and the diffusion, both from
+    /// the stationary law and with one Brownian motion, at curvature l: the covariance of all the
+    /// unknowns, by the classical Runge-Kutta method.
     fn true_errors(gamma: f64, xi: f64, eta: f64, l: f64) -> [f64; 3] {
         let mut a = [[0.0; SIZE]; SIZE];
         a[0][1] = 1.0;
@@ -373,7 +398,9 @@ mod tests {
         let variances = [1.0 / l, 1.0, 1.0];
         let origin = |i: usize| [0, 1, 2, 0, 1, 2, 2, 0, 1, 2][i];
         let mut c: Matrix<SIZE> =
-            crate::matrix::from_fn(|i, j| if origin(i) == origin(j) { variances[origin(i)] } else { 0.0 });
+            crate::matrix::from_fn(
+                |i, j| if origin(i) == origin(j) { variances[origin(i)] } else { 0.0 },
+            );
         const PIECES: u32 = 100;
         let h = eta / f64::from(PIECES);
         for _ in 0..PIECES {
@@ -394,7 +421,8 @@ mod tests {
         let mut closest = [0.0_f64; 3];
         for (gamma, xi) in [(1.2, 1.6), (0.3, 3.0), (2.5, 0.7), (0.05, 1.0)] {
             for eta in [0.1, 0.3, 0.8] {
-                let bounds = problem.one_step_errors(Parameters::new(gamma, xi, eta).unwrap()).unwrap();
+                let bounds =
+                    problem.one_step_errors(Parameters::new(gamma, xi, eta).unwrap()).unwrap();
                 for l in [0.1, 0.3, 0.7, 1.0] {
                     let errors = true_errors(gamma, xi, eta, l);
                     for i in 0..3 {
@@ -409,7 +437,8 @@ mod tests {
         }
         // Nearly attained somewhere: constants smaller by a tenth would be wrong.
         assert!(closest.iter().all(|share| *share > 0.9), "{closest:?}");
-        let test = concat!(file!(), "::one_step_differs_from_the_diffusion_by_no_more_than_the_bounds");
+        let test =
+            concat!(file!(), "::one_step_differs_from_the_diffusion_by_no_more_than_the_bounds");
         let mut figures = ridgewalk_figures::Figures::of("lyapunov", test);
         for (share, of) in closest.into_iter().zip(["theta", "p", "r"]) {
             figures.add(of, "largest share of the bound", share);

@@ -1,7 +1,9 @@
-//! Minimising a function of a few variables without derivatives: the downhill simplex of Nelder and Mead.
+//! Minimising a function of a few variables without derivatives: the downhill simplex of Nelder and
+//! Mead.
 //!
-//! The functions of this crate (best rates over γ and ξ, numbers of steps, costs) are cheap, have two to four variables and
-//! kinks where the active constraint changes; that is what the method is good at. Deterministic.
+//! The functions of this crate (best rates over γ and ξ, numbers of steps, costs) are cheap, have
+//! two to four variables and kinks where the active constraint changes; that is what the method is
+//! good at. Deterministic.
 
 /// Where the search ended.
 #[derive(Debug, Clone, Copy)]
@@ -10,8 +12,9 @@ pub(crate) struct Minimum<const N: usize> {
     pub(crate) value: f64,
 }
 
-/// Minimises `function` from `start` with a first simplex of the given size, until the values at its corners differ by less
-/// than `tolerance` (relative) or `evaluations` are used up. NaN counts as infinite.
+/// Minimises `function` from `start` with a first simplex of the given size, until the values at
+/// its corners differ by less than `tolerance` (relative) or `evaluations` are used up. NaN counts
+/// as infinite.
 pub(crate) fn minimise<const N: usize>(
     mut function: impl FnMut(&[f64; N]) -> f64,
     start: [f64; N],
@@ -38,8 +41,9 @@ pub(crate) fn minimise<const N: usize>(
         if spread <= tolerance * best.value.abs() {
             return best;
         }
-        let centre: [f64; N] =
-            std::array::from_fn(|k| corners[..N].iter().map(|c| c.point[k]).sum::<f64>() / N as f64);
+        let centre: [f64; N] = std::array::from_fn(|k| {
+            corners[..N].iter().map(|c| c.point[k]).sum::<f64>() / N as f64
+        });
         let along = |t: f64| std::array::from_fn(|k| centre[k] + t * (worst.point[k] - centre[k]));
         let (reflected, mut count) = evaluate(along(-1.0));
         let replacement = if reflected.value < best.value {
@@ -78,7 +82,8 @@ mod tests {
         let rosenbrock = |x: &[f64; 2]| (1.0 - x[0]).powi(2) + 100.0 * (x[1] - x[0] * x[0]).powi(2);
         let found = minimise(|x| 1.0 + rosenbrock(x), [-1.2, 1.0], 0.5, 1e-14, 1000);
         assert!((found.point[0] - 1.0).abs() < 1e-5 && (found.point[1] - 1.0).abs() < 1e-5);
-        let kink = |x: &[f64; 3]| 1.0 + (x[0] - 2.0).abs() + 2.0 * x[1].abs() + (x[2] + 1.0).powi(2);
+        let kink =
+            |x: &[f64; 3]| 1.0 + (x[0] - 2.0).abs() + 2.0 * x[1].abs() + (x[2] + 1.0).powi(2);
         let found = minimise(kink, [0.0, 1.0, 1.0], 0.3, 1e-12, 2000);
         assert!((found.value - 1.0).abs() < 1e-6);
     }

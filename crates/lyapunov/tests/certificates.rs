@@ -1,4 +1,5 @@
-//! Certificates: how good they are, that wrong ones are refused, and that what they promise is true of the algorithms.
+//! Certificates: how good they are, that wrong ones are refused, and that what they promise is true
+//! of the algorithms.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
@@ -25,8 +26,13 @@ fn squared_norm(s: &Matrix, v: &[f64; 3]) -> f64 {
     (0..3).map(|i| (0..3).map(|j| v[i] * s[i][j] * v[j]).sum::<f64>()).sum()
 }
 
-/// One step of Algorithm 1 for two copies with the same noise: only the means differ. `integral(θ, p)` is L ΔU.
-fn third_order_step(c: &Coefficients, x: &[f64; 3], integral: impl Fn(f64, f64) -> f64) -> [f64; 3] {
+/// One step of Algorithm 1 for two copies with the same noise: only the means differ.
+/// `integral(θ, p)` is L ΔU.
+fn third_order_step(
+    c: &Coefficients,
+    x: &[f64; 3],
+    integral: impl Fn(f64, f64) -> f64,
+) -> [f64; 3] {
     let [theta, p, r] = *x;
     let delta_u = integral(theta, p);
     [
@@ -65,7 +71,8 @@ fn rates_of_the_diffusion_are_those_that_were_promised() {
 
 #[test]
 fn no_rate_beats_the_slowest_mode() {
-    // At l = 1/κ alone the best rate over γ and ξ is that of a triple root, √3 √l; a certificate for more would be false.
+    // At l = 1/κ alone the best rate over γ and ξ is that of a triple root, √3 √l; a certificate
+    // for more would be false.
     for kappa in [1.0, 1.5, 2.0, 10.0, 1e3, 1e6] {
         let certificate = certified(kappa, Process::Diffusion, None, None);
         assert!(certificate.speed() <= 3f64.sqrt() / kappa.sqrt());
@@ -83,7 +90,11 @@ fn gaps_of_the_algorithm_are_those_that_were_promised() {
         (100.0, 1.26, 2.0, 1.0, 0.0125),
     ] {
         let certificate = certified(kappa, exact_integral(eta), Some(gamma), Some(xi));
-        assert!(1.0 - certificate.speed() >= gap, "kappa {kappa}, eta {eta}: {}", 1.0 - certificate.speed());
+        assert!(
+            1.0 - certificate.speed() >= gap,
+            "kappa {kappa}, eta {eta}: {}",
+            1.0 - certificate.speed()
+        );
     }
 }
 
@@ -95,7 +106,10 @@ fn a_small_step_contracts_at_the_rate_of_the_diffusion() {
         for process in [exact_integral(1e-3), Process::Symmetric { eta: 1e-3 }] {
             let step = certified(kappa, process, Some(gamma), Some(xi));
             let rate = -step.speed().ln() / 1e-3;
-            assert!((rate / diffusion.speed() - 1.0).abs() < 0.02, "kappa {kappa}, {process:?}: {rate}");
+            assert!(
+                (rate / diffusion.speed() - 1.0).abs() < 0.02,
+                "kappa {kappa}, {process:?}: {rate}"
+            );
         }
     }
 }
@@ -113,7 +127,9 @@ fn the_papers_own_certificate_checks_and_its_rate_is_not_the_best() {
         let setting = Setting::new(kappa, kappa, 2.0 * kappa, Process::Diffusion).unwrap();
         let rate = 1.0 / (2.0 * (5.0 * kappa * kappa + 50.0));
         assert!(Certificate::check(setting, s, 0.0, rate).is_ok(), "kappa {kappa}");
-        let Status::Certified(best) = certify_setting(&setting).unwrap() else { panic!("kappa {kappa}") };
+        let Status::Certified(best) = certify_setting(&setting).unwrap() else {
+            panic!("kappa {kappa}")
+        };
         assert!(best.speed() > 10.0 * rate);
     }
 }
@@ -128,13 +144,16 @@ fn broken_certificates_are_refused() {
     ] {
         let good = certified(10.0, process, None, None);
         let (setting, s, tau, speed) = (good.setting(), good.s(), good.tau(), good.speed());
-        let check = |s: Matrix, tau: f64, speed: f64| Certificate::check(setting, s, tau, speed).map(drop);
+        let check =
+            |s: Matrix, tau: f64, speed: f64| Certificate::check(setting, s, tau, speed).map(drop);
         assert_eq!(check(s, tau, speed), Ok(()));
 
         // 1 % more speed than the best.
-        let faster = if process == Process::Diffusion { 1.01 * speed } else { 1.0 - 1.01 * (1.0 - speed) };
+        let faster =
+            if process == Process::Diffusion { 1.01 * speed } else { 1.0 - 1.01 * (1.0 - speed) };
         assert_eq!(check(s, tau, faster), Err(Refusal::Inequality), "{process:?}");
-        // Each entry of S off by 1 %, one way or the other; at the best S no direction of change is free.
+        // Each entry of S off by 1 %, one way or the other; at the best S no direction of change is
+        // free.
         for i in 0..3 {
             for j in 0..=i {
                 let moved = |by: f64| {
@@ -153,7 +172,9 @@ fn broken_certificates_are_refused() {
         let mut indefinite = s;
         indefinite[2][2] = -indefinite[2][2];
         assert_eq!(check(indefinite, tau, speed), Err(Refusal::NotPositive));
-        for (s, speed) in [(s.map(|row| row.map(|_| f64::NAN)), speed), (s, f64::NAN), (s, f64::INFINITY)] {
+        for (s, speed) in
+            [(s.map(|row| row.map(|_| f64::NAN)), speed), (s, f64::NAN), (s, f64::INFINITY)]
+        {
             assert_eq!(check(s, tau, speed), Err(Refusal::NotFinite));
         }
         assert_eq!(check(s, tau, -0.1), Err(Refusal::NoContraction));
@@ -186,7 +207,10 @@ fn a_step_past_the_limit_is_refuted_and_its_certificate_refused() {
     let (kappa, gamma, xi) = (10.0, 2.09, 4.0);
     let good = certified(kappa, exact_integral(1.0), Some(gamma), Some(xi));
     let doubled = Setting::new(kappa, gamma, xi, exact_integral(2.0)).unwrap();
-    assert_eq!(Certificate::check(doubled, good.s(), good.tau(), good.speed()), Err(Refusal::Inequality));
+    assert_eq!(
+        Certificate::check(doubled, good.s(), good.tau(), good.speed()),
+        Err(Refusal::Inequality)
+    );
     let Status::Refuted(witness) = certify_setting(&doubled).unwrap() else {
         panic!("eta = 2 is past the limit")
     };
@@ -212,17 +236,21 @@ fn a_step_past_the_limit_is_refuted_and_its_certificate_refused() {
 
 #[test]
 fn certified_refuted_and_unknown_are_told_apart() {
-    let status = |eta: f64| certify(10.0, exact_integral(eta), Some(2.09), Some(4.0)).unwrap().status;
+    let status =
+        |eta: f64| certify(10.0, exact_integral(eta), Some(2.09), Some(4.0)).unwrap().status;
     assert!(matches!(status(0.5), Status::Certified(_)));
     assert!(matches!(status(5.0), Status::Refuted(_)));
-    // γ = κ, ξ = 2κ for κ = 100 in the symmetric splitting: stable on every quadratic, but no common S for all curvatures.
-    let found = certify(100.0, Process::Symmetric { eta: 1.0 }, Some(1.26), Some(2.0)).unwrap().status;
+    // γ = κ, ξ = 2κ for κ = 100 in the symmetric splitting: stable on every quadratic, but no
+    // common S for all curvatures.
+    let found =
+        certify(100.0, Process::Symmetric { eta: 1.0 }, Some(1.26), Some(2.0)).unwrap().status;
     assert_eq!(found, Status::Unknown);
 }
 
 #[test]
 fn beyond_the_range_of_doubles_nothing_is_claimed_and_nothing_hangs() {
-    // The step's matrix overflows, its true spectral radius is below 1: neither certified nor refuted.
+    // The step's matrix overflows, its true spectral radius is below 1: neither certified nor
+    // refuted.
     let found = certify(10.0, exact_integral(1.0), Some(1.35e154), Some(1.7e308)).unwrap().status;
     assert_eq!(found, Status::Unknown);
     let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -234,14 +262,16 @@ fn beyond_the_range_of_doubles_nothing_is_claimed_and_nothing_hangs() {
 
 #[test]
 fn seen_between_the_half_kicks_the_symmetric_splitting_need_not_approach_in_every_step() {
-    // The certificate is about the chain after whole kicks, and this is why its documentation says so.
+    // The certificate is about the chain after whole kicks, and this is why its documentation says
+    // so.
     let (gamma, xi, eta) = (1.26, 2.0, 0.1);
     let certificate = certified(100.0, Process::Symmetric { eta }, Some(gamma), Some(xi));
     let parameters = Parameters::new(gamma, xi, eta).unwrap();
     let between = [1.0, -1.6251, 1.0831];
     let after_kick = |x: &[f64; 3]| [x[0], x[1] - 0.5 * eta * x[0], x[2]];
     let norm = |x: &[f64; 3]| squared_norm(&certificate.s(), x).sqrt();
-    // Half a kick, the rest of the step, and half a kick back from the whole one that `symmetric_step` ends with.
+    // Half a kick, the rest of the step, and half a kick back from the whole one that
+    // `symmetric_step` ends with.
     let step = symmetric_step(parameters, &after_kick(&between), |theta| theta);
     let next = [step[0], step[1] + 0.5 * eta * step[0], step[2]];
     assert!(norm(&next) > norm(&between));
@@ -261,7 +291,8 @@ fn few_nodes_have_certificates_of_their_own_and_many_that_of_the_exact_integral(
 
 #[test]
 fn bad_arguments_are_named() {
-    let error = |kappa, process, gamma| certify(kappa, process, gamma, Some(2.0)).unwrap_err().to_string();
+    let error =
+        |kappa, process, gamma| certify(kappa, process, gamma, Some(2.0)).unwrap_err().to_string();
     for kappa in [0.5, 0.0, -1.0, f64::NAN, f64::INFINITY] {
         let message = error(kappa, Process::Diffusion, None);
         assert_eq!(message, format!("kappa = {kappa}: need a finite number of at least 1"));

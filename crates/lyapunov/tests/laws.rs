@@ -1,12 +1,14 @@
-//! Exact laws against computations that share no formula with them: exponentials of the stages' own linear equations for each
-//! step, plain sums and marches for everything made of steps, and what is published about these kernels.
+//! Exact laws against computations that share no formula with them: exponentials of the stages' own
+//! linear equations for each step, plain sums and marches for everything made of steps, and what is
+//! published about these kernels.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::Error;
 use ridgewalk_lyapunov::laws::{
-    Autocorrelation, Evolution, Kernel, LinearForm, Scheme, Start, Target, relative_bias, tune, tune_mixing,
+    Autocorrelation, Evolution, Kernel, LinearForm, Scheme, Start, Target, relative_bias, tune,
+    tune_mixing,
 };
 use ridgewalk_quadrature::LineRule;
 
@@ -22,7 +24,9 @@ fn identity(n: usize) -> Dense {
 
 fn product(a: &Dense, b: &Dense) -> Dense {
     a.iter()
-        .map(|row| (0..b[0].len()).map(|j| row.iter().zip(b).map(|(x, r)| x * r[j]).sum()).collect())
+        .map(|row| {
+            (0..b[0].len()).map(|j| row.iter().zip(b).map(|(x, r)| x * r[j]).sum()).collect()
+        })
         .collect()
 }
 
@@ -50,8 +54,8 @@ fn exponential(a: &Dense, t: f64) -> Dense {
     total
 }
 
-/// dx = a x dt + noise of intensity q: the map and the covariance after a time t, by Van Loan's block exponential over a
-/// 64th of it (his −a grows as fast as a decays) and six doublings.
+/// dx = a x dt + noise of intensity q: the map and the covariance after a time t, by Van Loan's
+/// block exponential over a 64th of it (his −a grows as fast as a decays) and six doublings.
 fn flow_and_noise(a: &Dense, q: &Dense, t: f64) -> (Dense, Dense) {
     let n = a.len();
     let mut block = zeros(2 * n, 2 * n);
@@ -106,9 +110,17 @@ fn noise_on(n: usize, which: &[usize], intensity: f64) -> Dense {
     q
 }
 
-/// Algorithm 1 from the three stages it is derived from: p̂ driven by r̂, which sees the p of the start; θ and r̃ by p̂.
-/// State θ, p̂, r̃, r̂, p at the start, −ΔU/η. `push` is the sign of γ r in dp.
-fn third_order_reference(gamma: f64, xi: f64, eta: f64, l: f64, push: f64, intensity: f64) -> Stages {
+/// Algorithm 1 from the three stages it is derived from: p̂ driven by r̂, which sees the p of the
+/// start; θ and r̃ by p̂. State θ, p̂, r̃, r̂, p at the start, −ΔU/η. `push` is the sign of γ r in
+/// dp.
+fn third_order_reference(
+    gamma: f64,
+    xi: f64,
+    eta: f64,
+    l: f64,
+    push: f64,
+    intensity: f64,
+) -> Stages {
     let mut a = zeros(6, 6);
     a[0][1] = 1.0;
     a[1][3] = push * gamma;
@@ -118,7 +130,8 @@ fn third_order_reference(gamma: f64, xi: f64, eta: f64, l: f64, push: f64, inten
     a[3][3] = -xi;
     a[3][4] = -gamma;
     let mut inject = zeros(6, 3);
-    (inject[0][0], inject[1][1], inject[2][2], inject[3][2], inject[4][1]) = (1.0, 1.0, 1.0, 1.0, 1.0);
+    (inject[0][0], inject[1][1], inject[2][2], inject[3][2], inject[4][1]) =
+        (1.0, 1.0, 1.0, 1.0, 1.0);
     inject[5] = vec![-l, -l * eta / 2.0, 0.0];
     let (flow, noise) = flow_and_noise(&a, &noise_on(6, &[2, 3], intensity * xi), eta);
     let full = Stages { map: product(&flow, &inject), noise };
@@ -139,12 +152,18 @@ fn around(scheme: &Scheme, l: f64, step: (Dense, Dense)) -> Stages {
     if scheme.kernel() == Kernel::Symmetric {
         let kick = || on_three(vec![vec![1.0, 0.0], vec![-eta / 2.0 * l, 1.0]]);
         let drift = || on_three(vec![vec![1.0, eta / 2.0], vec![0.0, 1.0]]);
-        return Stages::starting_with(kick()).then_map(drift()).then(step).then_map(drift()).then_map(kick());
+        return Stages::starting_with(kick())
+            .then_map(drift())
+            .then(step)
+            .then_map(drift())
+            .then_map(kick());
     }
-    // The implicit midpoint rule turns (θ, p) of a unit oscillator by 2 arctan(η/2); the segment goes to that θ. Along it the
-    // gradient is summed as an equation of x, its velocity and the sum, then spread evenly over the step.
+    // The implicit midpoint rule turns (θ, p) of a unit oscillator by 2 arctan(η/2); the segment
+    // goes to that θ. Along it the gradient is summed as an equation of x, its velocity and the
+    // sum, then spread evenly over the step.
     let (sin, cos) = (2.0 * (eta / 2.0).atan()).sin_cos();
-    let segment = vec![vec![1.0, 0.0, 0.0], vec![(cos - 1.0) / eta, sin / eta, 0.0], vec![0.0, 0.0, 0.0]];
+    let segment =
+        vec![vec![1.0, 0.0, 0.0], vec![(cos - 1.0) / eta, sin / eta, 0.0], vec![0.0, 0.0, 0.0]];
     let along = exponential(&vec![vec![0.0, 1.0, 0.0], vec![0.0; 3], vec![l, 0.0, 0.0]], eta);
     let total = product(&along, &segment)[2].clone();
     let moved = exponential(&vec![vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0], vec![0.0; 3]], eta);
@@ -153,9 +172,11 @@ fn around(scheme: &Scheme, l: f64, step: (Dense, Dense)) -> Stages {
     Stages::starting_with(identity(3)).then(step).then_map(on_three(kicked))
 }
 
-/// The other kernels by what they freeze and what they solve; `alpha` is the midpoint's time for the one that has one.
+/// The other kernels by what they freeze and what they solve; `alpha` is the midpoint's time for
+/// the one that has one.
 fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
-    let (eta, xi, gamma) = (scheme.eta(), scheme.xi().unwrap_or(0.0), scheme.gamma().unwrap_or(0.0));
+    let (eta, xi, gamma) =
+        (scheme.eta(), scheme.xi().unwrap_or(0.0), scheme.gamma().unwrap_or(0.0));
     let free = vec![vec![0.0, 1.0], vec![0.0, -xi]];
     let free_noise = noise_on(2, &[1], 2.0 * xi);
     let kick = |time: f64| vec![vec![1.0, 0.0], vec![-time * l, 1.0]];
@@ -191,12 +212,14 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
                 .then_map(kick(eta / 2.0))
         }
         Kernel::RandomizedMidpoint => {
-            // Until αη side by side: the free path, and the path with the frozen gradient that finds the midpoint; one noise
-            // drives both. Then the free path gets the whole kick of the step at once and goes on.
+            // Until αη side by side: the free path, and the path with the frozen gradient that
+            // finds the midpoint; one noise drives both. Then the free path gets the whole kick of
+            // the step at once and goes on.
             let mut a = zeros(5, 5);
             (a[0][1], a[1][1], a[2][3], a[3][3], a[3][4]) = (1.0, -xi, 1.0, -xi, -1.0);
             let mut inject = zeros(5, 2);
-            (inject[0][0], inject[1][1], inject[2][0], inject[3][1], inject[4][0]) = (1.0, 1.0, 1.0, 1.0, l);
+            (inject[0][0], inject[1][1], inject[2][0], inject[3][1], inject[4][0]) =
+                (1.0, 1.0, 1.0, 1.0, l);
             let kick = vec![vec![1.0, 0.0, 0.0, 0.0, 0.0], vec![0.0, 1.0, -eta * l, 0.0, 0.0]];
             let (flow, noise) = flow_and_noise(&a, &noise_on(5, &[1, 3], 2.0 * xi), alpha * eta);
             let kicked = Stages {
@@ -209,7 +232,8 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
     }
 }
 
-/// The largest difference of a branch from its reference, relative to the largest entry of each matrix.
+/// The largest difference of a branch from its reference, relative to the largest entry of each
+/// matrix.
 fn difference(form: &LinearForm, branch: usize, reference: &Stages) -> f64 {
     let branch = &form.branches()[branch];
     let n = reference.map.len();
@@ -282,10 +306,14 @@ fn a_wrong_sign_or_a_wrong_amplitude_in_the_dynamics_would_show() {
     let (gamma, xi, eta, l) = (1.1, 2.3, 0.5, 0.4);
     let form = Scheme::third_order(gamma, xi, eta).unwrap().linear_form(l).unwrap();
     assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, 1.0, 2.0)) < 1e-13);
-    // The misprint dp = (−g/L − γ r) dt, a noise of √ξ in place of √(2ξ), and an eigenvalue that is off by 1e-6.
+    // The misprint dp = (−g/L − γ r) dt, a noise of √ξ in place of √(2ξ), and an eigenvalue that is
+    // off by 1e-6.
     assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, -1.0, 2.0)) > 0.1);
     assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, 1.0, 1.0)) > 0.5);
-    assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l * (1.0 + 1e-6), 1.0, 2.0)) > 1e-8);
+    assert!(
+        difference(&form, 0, &third_order_reference(gamma, xi, eta, l * (1.0 + 1e-6), 1.0, 2.0))
+            > 1e-8
+    );
 }
 
 #[test]
@@ -306,8 +334,16 @@ fn averages_over_the_random_midpoint_have_converged() {
         }
         for i in 0..2 {
             for j in 0..2 {
-                assert!((form.mean_matrix()[i][j] - mean[i][j]).abs() < 1e-11, "xi eta = {}", xi * eta);
-                assert!((form.mean_noise()[i][j] - noise[i][j]).abs() < 1e-10, "xi eta = {}", xi * eta);
+                assert!(
+                    (form.mean_matrix()[i][j] - mean[i][j]).abs() < 1e-11,
+                    "xi eta = {}",
+                    xi * eta
+                );
+                assert!(
+                    (form.mean_noise()[i][j] - noise[i][j]).abs() < 1e-10,
+                    "xi eta = {}",
+                    xi * eta
+                );
             }
         }
     }
@@ -315,7 +351,8 @@ fn averages_over_the_random_midpoint_have_converged() {
 
 #[test]
 fn noise_keeps_its_digits_for_tiny_steps() {
-    // 2ξη³/3, ξη² and 2ξη at ξη = 2e-7: differences of closed forms would have none left in the first.
+    // 2ξη³/3, ξη² and 2ξη at ξη = 2e-7: differences of closed forms would have none left in the
+    // first.
     let (xi, eta) = (2.0, 1e-7_f64);
     for scheme in [
         Scheme::klmc(xi, eta).unwrap(),
@@ -324,7 +361,11 @@ fn noise_keeps_its_digits_for_tiny_steps() {
     ] {
         let noise = scheme.linear_form(1.0).unwrap().mean_noise();
         // U splits its noise at the middle; to leading order all three have the same.
-        assert!((noise[0][0] / (2.0 * xi * eta.powi(3) / 3.0) - 1.0).abs() < 1e-6, "{}", scheme.name());
+        assert!(
+            (noise[0][0] / (2.0 * xi * eta.powi(3) / 3.0) - 1.0).abs() < 1e-6,
+            "{}",
+            scheme.name()
+        );
         assert!((noise[0][1] / (xi * eta * eta) - 1.0).abs() < 1e-6);
         assert!((noise[1][1] / (2.0 * xi * eta) - 1.0).abs() < 1e-6);
     }
@@ -334,7 +375,9 @@ fn noise_keeps_its_digits_for_tiny_steps() {
 fn baoab_and_the_symmetric_splitting_have_no_bias_and_ula_has_the_known_one() {
     for l in [0.02, 0.3, 1.0] {
         for eta in [0.1, 0.7, 1.5, 1.9] {
-            for scheme in [Scheme::baoab(0.8, eta).unwrap(), Scheme::symmetric(1.3, 2.0, eta).unwrap()] {
+            for scheme in
+                [Scheme::baoab(0.8, eta).unwrap(), Scheme::symmetric(1.3, 2.0, eta).unwrap()]
+            {
                 let sigma = scheme.linear_form(l).unwrap().stationary().unwrap();
                 assert!((sigma[0][0] * l - 1.0).abs() < 1e-11, "{} at {eta}, {l}", scheme.name());
                 assert!(sigma[0][1].abs() < 1e-12);
@@ -360,14 +403,21 @@ fn the_averaged_kernel_is_exact_where_the_curvature_is_l_and_has_a_law_in_closed
             for (i, row) in whitened.stationary().unwrap().iter().enumerate() {
                 for (j, entry) in row.iter().enumerate() {
                     let expected = f64::from(u8::from(i == j));
-                    assert!((entry - expected).abs() < 1e-12, "{gamma}, {xi}, {eta}: {entry:e} at {i}, {j}");
+                    assert!(
+                        (entry - expected).abs() < 1e-12,
+                        "{gamma}, {xi}, {eta}: {entry:e} at {i}, {j}"
+                    );
                 }
             }
             for l in [0.02, 0.3, 0.9, 1.1] {
                 let sigma = scheme.linear_form(l).unwrap().stationary().unwrap();
                 let expected = [(1.0 + (1.0 - l) * eta * eta / 4.0) / l, 1.0, 1.0];
                 for i in 0..3 {
-                    assert!((sigma[i][i] / expected[i] - 1.0).abs() < 1e-11, "{eta}, {l}: {}", sigma[i][i]);
+                    assert!(
+                        (sigma[i][i] / expected[i] - 1.0).abs() < 1e-11,
+                        "{eta}, {l}: {}",
+                        sigma[i][i]
+                    );
                     assert!((0..i).all(|j| sigma[i][j].abs() < 1e-11 * expected[0]));
                 }
             }
@@ -375,8 +425,9 @@ fn the_averaged_kernel_is_exact_where_the_curvature_is_l_and_has_a_law_in_closed
     }
     // (l − 1) η²/4 < 1.
     let longest = 2.0 / 0.1_f64.sqrt();
-    let stable =
-        |eta: f64, l: f64| Scheme::averaged(1.5, 3.0, eta).unwrap().linear_form(l).unwrap().is_stable();
+    let stable = |eta: f64, l: f64| {
+        Scheme::averaged(1.5, 3.0, eta).unwrap().linear_form(l).unwrap().is_stable()
+    };
     assert!(stable(0.999 * longest, 1.1) && !stable(1.001 * longest, 1.1) && stable(100.0, 0.99));
 }
 
@@ -430,13 +481,16 @@ fn autocorrelation_times_are_the_sums_of_autocorrelations() {
 
 #[test]
 fn the_random_midpoint_has_the_square_times_of_its_fourth_moments() {
-    // Fourth moments by following them from a Gaussian, on all sixteen entries, then the lags of θ² one by one.
+    // Fourth moments by following them from a Gaussian, on all sixteen entries, then the lags of θ²
+    // one by one.
     let form = Scheme::randomized_midpoint(1.5, 0.9).unwrap().linear_form(0.8).unwrap();
     let sigma = form.stationary().unwrap();
     let pair = |m: &[[f64; 3]; 3], i: usize, j: usize| m[i][j];
     let bits = |n: usize| [n >> 3 & 1, n >> 2 & 1, n >> 1 & 1, n & 1];
     let pairings = |[i, j, k, l]: [usize; 4], a: &[[f64; 3]; 3], b: &[[f64; 3]; 3]| {
-        pair(a, i, j) * pair(b, k, l) + pair(a, i, k) * pair(b, j, l) + pair(a, i, l) * pair(b, j, k)
+        pair(a, i, j) * pair(b, k, l)
+            + pair(a, i, k) * pair(b, j, l)
+            + pair(a, i, l) * pair(b, j, k)
     };
     let mut fourth: Vec<f64> = (0..16).map(|n| pairings(bits(n), &sigma, &sigma)).collect();
     for _ in 0..400 {
@@ -479,7 +533,8 @@ fn the_random_midpoint_has_the_square_times_of_its_fourth_moments() {
             for (i, row) in noiseless.iter_mut().enumerate() {
                 for (j, entry) in row.iter_mut().enumerate() {
                     for (a, row) in lagged.iter().enumerate() {
-                        let inner: f64 = row.iter().zip(&branch.matrix[j]).map(|(x, f)| x * f).sum();
+                        let inner: f64 =
+                            row.iter().zip(&branch.matrix[j]).map(|(x, f)| x * f).sum();
                         *entry += branch.weight * branch.matrix[i][a] * inner;
                     }
                 }
@@ -495,9 +550,13 @@ fn the_random_midpoint_has_the_square_times_of_its_fourth_moments() {
 #[test]
 fn laws_after_some_steps_are_the_steps_taken_one_by_one() {
     let target = Target::new(&[(0.5, 4), (8.0, 1)]).unwrap();
-    assert_eq!((target.smoothness(), target.condition_number(), target.dimension()), (8.0, 16.0, 5));
+    assert_eq!(
+        (target.smoothness(), target.condition_number(), target.dimension()),
+        (8.0, 16.0, 5)
+    );
     for scheme in schemes(1.1, 2.0, 0.4) {
-        let evolution = Evolution::new(&scheme, &target, &Start::Displaced(vec![2.0, -0.5])).unwrap();
+        let evolution =
+            Evolution::new(&scheme, &target, &Start::Displaced(vec![2.0, -0.5])).unwrap();
         let law = evolution.after(37);
         for (mode, displacement) in law.modes().iter().zip([2.0, -0.5]) {
             let form = scheme.linear_form(mode.eigenvalue / 8.0).unwrap();
@@ -515,7 +574,11 @@ fn laws_after_some_steps_are_the_steps_taken_one_by_one() {
             for i in 0..3 {
                 for j in 0..3 {
                     let covariance = (second[i][j] - mean[i] * mean[j]) / 8.0;
-                    assert!((mode.covariance[i][j] - covariance).abs() < 1e-12, "{}", scheme.name());
+                    assert!(
+                        (mode.covariance[i][j] - covariance).abs() < 1e-12,
+                        "{}",
+                        scheme.name()
+                    );
                 }
             }
         }
@@ -529,7 +592,8 @@ fn laws_after_some_steps_are_the_steps_taken_one_by_one() {
         }
         assert!((law.w2_to_target() - square.sqrt()).abs() < 1e-13);
     }
-    let start = Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap().after(0);
+    let start =
+        Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap().after(0);
     assert!((start.w2_to_target() - (4.0 / 0.5 + 1.0 / 8.0_f64).sqrt()).abs() < 1e-15);
 }
 
@@ -545,10 +609,16 @@ fn mixing_times_are_first_times_even_where_the_distance_rises_again() {
                 for above in [3.0, 1.0, 0.2, 0.03] {
                     let epsilon = limit.w2_to_target() + above;
                     let first = (0..).find(|&k| evolution.after(k).w2_to_target() <= epsilon);
-                    assert_eq!(evolution.mixing_time(epsilon).unwrap(), first, "{} {eta}", scheme.name());
+                    assert_eq!(
+                        evolution.mixing_time(epsilon).unwrap(),
+                        first,
+                        "{} {eta}",
+                        scheme.name()
+                    );
                     let first = first.unwrap();
-                    risen +=
-                        u32::from((first..first + 400).any(|k| evolution.after(k).w2_to_target() > epsilon));
+                    risen += u32::from(
+                        (first..first + 400).any(|k| evolution.after(k).w2_to_target() > epsilon),
+                    );
                 }
                 if limit.w2_to_target() > 1e-6 {
                     let below = 0.999 * limit.w2_to_target();
@@ -568,9 +638,13 @@ fn a_million_dimensions_and_a_trillion_steps_are_cheap() {
     let ula = Evolution::new(&Scheme::ula(1e-7).unwrap(), &target, &Start::AtMode).unwrap();
     let steps = ula.mixing_time(0.5).unwrap().unwrap();
     assert!(steps > 100_000_000_000);
-    // One step changes the distance by less than its rounding: look a ten thousandth to either side.
+    // One step changes the distance by less than its rounding: look a ten thousandth to either
+    // side.
     let apart = steps / 10_000;
-    assert!(ula.after(steps + apart).w2_to_target() < 0.5 && ula.after(steps - apart).w2_to_target() > 0.5);
+    assert!(
+        ula.after(steps + apart).w2_to_target() < 0.5
+            && ula.after(steps - apart).w2_to_target() > 0.5
+    );
 }
 
 #[test]
@@ -600,7 +674,12 @@ fn tuning_gives_the_table_of_the_mathematics_within_two_per_cent() {
         {
             let tuned = tune(kernel, kappa, 0.01).unwrap();
             let off = tuned.cost / expected - 1.0;
-            assert!(off.abs() < 0.02, "{} at {kappa}: {} for {expected}", kernel.name(), tuned.cost);
+            assert!(
+                off.abs() < 0.02,
+                "{} at {kappa}: {} for {expected}",
+                kernel.name(),
+                tuned.cost
+            );
             assert_eq!(tune(kernel, kappa, 0.01).unwrap(), tuned, "the same way each time");
         }
     }
@@ -626,14 +705,29 @@ fn tuned_steps_keep_the_bias_and_no_neighbour_is_cheaper() {
             let tuned = tune(kernel, kappa, allowed).unwrap();
             let worst = |scheme: &Scheme| worst(scheme, kappa);
             let (cost, bias) = worst(&tuned.scheme);
-            assert!((cost / tuned.cost - 1.0).abs() < 1e-3, "{}: {cost} and {}", kernel.name(), tuned.cost);
-            assert!(bias <= allowed * 1.001 && tuned.bias <= allowed * 1.001, "{}: {bias}", kernel.name());
-            let (gamma, xi) = (tuned.scheme.gamma().unwrap_or(1.0), tuned.scheme.xi().unwrap_or(1.0));
-            for factors in
-                [[1.05, 1.0, 1.0], [0.95, 1.0, 1.0], [1.0, 1.05, 1.0], [1.0, 0.95, 1.0], [1.0, 1.0, 0.95]]
-            {
+            assert!(
+                (cost / tuned.cost - 1.0).abs() < 1e-3,
+                "{}: {cost} and {}",
+                kernel.name(),
+                tuned.cost
+            );
+            assert!(
+                bias <= allowed * 1.001 && tuned.bias <= allowed * 1.001,
+                "{}: {bias}",
+                kernel.name()
+            );
+            let (gamma, xi) =
+                (tuned.scheme.gamma().unwrap_or(1.0), tuned.scheme.xi().unwrap_or(1.0));
+            for factors in [
+                [1.05, 1.0, 1.0],
+                [0.95, 1.0, 1.0],
+                [1.0, 1.05, 1.0],
+                [1.0, 0.95, 1.0],
+                [1.0, 1.0, 0.95],
+            ] {
                 let eta = tuned.scheme.eta() * factors[2];
-                let neighbour = Scheme::new(kernel, gamma * factors[0], xi * factors[1], eta).unwrap();
+                let neighbour =
+                    Scheme::new(kernel, gamma * factors[0], xi * factors[1], eta).unwrap();
                 let (cost, bias) = worst(&neighbour);
                 assert!(
                     bias > allowed || cost > 0.999 * tuned.cost,
@@ -653,24 +747,33 @@ fn the_search_misses_the_best_by_a_little_in_a_narrow_valley() {
     // As stable as the search asks for.
     assert!(other.linear_form(1.02).unwrap().spectral_radius().unwrap() < 1.0);
     let (cost, bias) = worst(&other, kappa);
-    assert!(bias < 1e-10 && cost < tuned.cost && cost > 0.98 * tuned.cost, "{cost}, {bias}; {}", tuned.cost);
+    assert!(
+        bias < 1e-10 && cost < tuned.cost && cost > 0.98 * tuned.cost,
+        "{cost}, {bias}; {}",
+        tuned.cost
+    );
     let test = concat!(file!(), "::the_search_misses_the_best_by_a_little_in_a_narrow_valley");
     let mut figures = Figures::of("lyapunov", test);
     figures.add("symmetric at 3.219 0.138 1.98", "gradients per draw", cost);
     figures.hold(Near::Same);
 }
 
-/// By how many per cent a coefficient of the step of (p, r) that is 2 % too large makes the standard deviation of θ too large, on a standard normal
-/// target: that from p into p, and the noise of p.
+/// By how many per cent a coefficient of the step of (p, r) that is 2 % too large makes the
+/// standard deviation of θ too large, on a standard normal target: that from p into p, and the
+/// noise of p.
 fn off_by_a_planted_error(scheme: &Scheme) -> [f64; 2] {
     let (gamma, xi) = (scheme.gamma().unwrap(), scheme.xi().unwrap());
-    let step = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, scheme.eta()).unwrap(), 1.0).unwrap();
+    let step =
+        OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, scheme.eta()).unwrap(), 1.0).unwrap();
     let sd = |p_to_p: f64, noise_of_p: f64| {
         let ([[pp, pr], [rp, rr]], [l11, l21, l22]) = (step.flow(), step.cholesky());
         let (pp, l11) = (pp * p_to_p, l11 * noise_of_p);
         let map = vec![vec![1.0, 0.0, 0.0], vec![0.0, pp, pr], vec![0.0, rp, rr]];
-        let noise =
-            vec![vec![0.0; 3], vec![0.0, l11 * l11, l11 * l21], vec![0.0, l11 * l21, l21 * l21 + l22 * l22]];
+        let noise = vec![
+            vec![0.0; 3],
+            vec![0.0, l11 * l11, l11 * l21],
+            vec![0.0, l11 * l21, l21 * l21 + l22 * l22],
+        ];
         let mut stages = around(scheme, 1.0, (map, noise));
         // 2^20 steps.
         for _ in 0..20 {
@@ -680,16 +783,23 @@ fn off_by_a_planted_error(scheme: &Scheme) -> [f64; 2] {
         stages.noise[0][0].sqrt()
     };
     let right = sd(1.0, 1.0);
-    assert!((right * right - scheme.linear_form(1.0).unwrap().stationary().unwrap()[0][0]).abs() < 1e-12);
+    assert!(
+        (right * right - scheme.linear_form(1.0).unwrap().stationary().unwrap()[0][0]).abs()
+            < 1e-12
+    );
     [sd(1.02, 1.0), sd(1.0, 1.02)].map(|wrong| 100.0 * (wrong / right - 1.0))
 }
 
-/// What is planted in the calibration of the samplers (benches/src/calibration): how large the errors are depends on the kernel and on the step.
+/// What is planted in the calibration of the samplers (benches/src/calibration): how large the
+/// errors are depends on the kernel and on the step.
 #[test]
 fn planted_errors_of_two_per_cent_make_standard_deviations_too_large() {
-    let test = concat!(file!(), "::planted_errors_of_two_per_cent_make_standard_deviations_too_large");
+    let test =
+        concat!(file!(), "::planted_errors_of_two_per_cent_make_standard_deviations_too_large");
     let mut figures = Figures::of("lyapunov", test);
-    for (kernel, eta) in [(Kernel::Averaged, 0.3), (Kernel::Averaged, 0.6), (Kernel::Symmetric, 1.86)] {
+    for (kernel, eta) in
+        [(Kernel::Averaged, 0.3), (Kernel::Averaged, 0.6), (Kernel::Symmetric, 1.86)]
+    {
         let found = off_by_a_planted_error(&Scheme::new(kernel, 1.2, 2.0, eta).unwrap());
         for (of, percent) in ["p to p", "noise of p"].into_iter().zip(found) {
             assert!((0.1..10.0).contains(&percent), "{}, {eta}, {of}: {percent}", kernel.name());
@@ -735,14 +845,17 @@ fn bad_questions_are_refused_with_the_value() {
         message(tune(Kernel::Ubu, 0.5, 0.01).unwrap_err()),
         "kappa = 0.5: need a finite number of at least 1"
     );
-    assert!(message(tune(Kernel::Ubu, f64::NAN, 0.01).unwrap_err()).starts_with("kappa = NaN: need"));
+    assert!(
+        message(tune(Kernel::Ubu, f64::NAN, 0.01).unwrap_err()).starts_with("kappa = NaN: need")
+    );
     assert_eq!(
         message(tune(Kernel::Ubu, 1e7, 0.01).unwrap_err()),
         "kappa = 10000000: need a number between 1 and 1e6"
     );
     for bias in [0.0, -1.0, 1.0, f64::NAN] {
         assert!(
-            message(tune(Kernel::Ula, 5.0, bias).unwrap_err()).starts_with(&format!("bias = {bias}: need"))
+            message(tune(Kernel::Ula, 5.0, bias).unwrap_err())
+                .starts_with(&format!("bias = {bias}: need"))
         );
     }
     assert_eq!(message(Target::new(&[]).unwrap_err()), "dimension = 0: need at least 1");
@@ -751,14 +864,22 @@ fn bad_questions_are_refused_with_the_value() {
     let target = Target::new(&[(1.0, 1)]).unwrap();
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(
-            Scheme::ula(bad).is_err() && Scheme::klmc(bad, 1.0).is_err() && Scheme::ubu(1.0, bad).is_err()
+            Scheme::ula(bad).is_err()
+                && Scheme::klmc(bad, 1.0).is_err()
+                && Scheme::ubu(1.0, bad).is_err()
         );
         assert!(Scheme::baoab(bad, 1.0).is_err() && Scheme::randomized_midpoint(bad, 1.0).is_err());
-        assert!(Scheme::third_order(bad, 1.0, 1.0).is_err() && Scheme::symmetric(1.0, 1.0, bad).is_err());
-        assert!(Scheme::averaged(bad, 1.0, 1.0).is_err() && Scheme::averaged(1.0, 1.0, bad).is_err());
+        assert!(
+            Scheme::third_order(bad, 1.0, 1.0).is_err()
+                && Scheme::symmetric(1.0, 1.0, bad).is_err()
+        );
+        assert!(
+            Scheme::averaged(bad, 1.0, 1.0).is_err() && Scheme::averaged(1.0, 1.0, bad).is_err()
+        );
         assert!(Scheme::ula(0.1).unwrap().linear_form(bad).is_err());
         assert!(tune_mixing(Kernel::Ula, &target, bad).is_err());
-        let evolution = Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap();
+        let evolution =
+            Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap();
         assert!(evolution.mixing_time(bad).is_err());
     }
     assert_eq!(
@@ -775,7 +896,16 @@ fn kernels_have_the_names_of_the_command_line() {
     let names = Kernel::ALL.map(Kernel::name);
     assert_eq!(
         names,
-        ["third-order", "symmetric", "averaged", "ula", "klmc", "ubu", "baoab", "randomized-midpoint"]
+        [
+            "third-order",
+            "symmetric",
+            "averaged",
+            "ula",
+            "klmc",
+            "ubu",
+            "baoab",
+            "randomized-midpoint"
+        ]
     );
     assert!(Kernel::ALL.into_iter().all(|kernel| Kernel::from_name(kernel.name()) == Some(kernel)));
     assert_eq!(Kernel::from_name("hmc"), None);

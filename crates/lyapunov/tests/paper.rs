@@ -1,5 +1,5 @@
-//! The paper, checked: closed forms against a library and against exact arithmetic, verdicts that change when what is
-//! printed is changed, and the theorems' powers.
+//! The paper, checked: closed forms against a library and against exact arithmetic, verdicts that
+//! change when what is printed is changed, and the theorems' powers.
 
 use std::sync::OnceLock;
 
@@ -8,10 +8,11 @@ use num_traits::{Signed, ToPrimitive};
 use proptest::prelude::*;
 use ridgewalk_lyapunov::Error;
 use ridgewalk_lyapunov::paper::{
-    Claim, HigherSmoothness, Matrix3, Polynomial, Printed, Problem, Reading, Unknown, Verdict, best_rate,
-    cubic, derivative, derivative_eigenvalues, drift, eigenvalues_of_s, g1, g2, g3, g4, g5, g6, rate,
-    rational, roots_of_cubic, s, symmetric_eigenvalues, theorem1_mixing_time, theorem1_step_size,
-    theorem2_mixing_time, theorem2_step, theorem2_step_size, verify, verify_at, verify_printed,
+    Claim, HigherSmoothness, Matrix3, Polynomial, Printed, Problem, Reading, Unknown, Verdict,
+    best_rate, cubic, derivative, derivative_eigenvalues, drift, eigenvalues_of_s, g1, g2, g3, g4,
+    g5, g6, rate, rational, roots_of_cubic, s, symmetric_eigenvalues, theorem1_mixing_time,
+    theorem1_step_size, theorem2_mixing_time, theorem2_step, theorem2_step_size, verify, verify_at,
+    verify_printed,
 };
 
 const KAPPAS: [f64; 9] = [1.0, 1.5, 2.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
@@ -207,7 +208,10 @@ fn each_printed_polynomial_and_constant_is_looked_at() {
         (|p| p.g6 = &p.g6 - &Polynomial::integer(4), "g6 > 0"),
         (|p| p.g6_recentred[7] += rational(1, 8), "g6 in powers"),
         (|p| p.f_at_upper = &p.f_at_upper + &Polynomial::x(19), "f(4/kappa^3 + 40/kappa^5) = "),
-        (|p| p.f_at_upper_bound = &p.f_at_upper_bound + &Polynomial::x(9), "f(4/kappa^3 + 40/kappa^5) >= "),
+        (
+            |p| p.f_at_upper_bound = &p.f_at_upper_bound + &Polynomial::x(9),
+            "f(4/kappa^3 + 40/kappa^5) >= ",
+        ),
         (|p| p.f_at_lower = &p.f_at_lower + &Polynomial::x(19), "f(4/(5 kappa^6)) = "),
         (|p| p.f_at_lower = -&p.f_at_lower, "f(4/(5 kappa^6)) < 0"),
         (|p| p.g4_bound = Polynomial::table(&[(3, 1, 1), (5, 24, 1)]), "g4 <= "),
@@ -215,7 +219,10 @@ fn each_printed_polynomial_and_constant_is_looked_at() {
         (|p| p.root_bound = Polynomial::table(&[(3, 3, 1), (5, 12, 1)]), "sqrt(g5) <= "),
         (|p| p.sum_bounds[0] = &p.sum_bounds[0] - &Polynomial::x(10), "g4 + 4/kappa^3"),
         (|p| p.sum_bounds[1] = &p.sum_bounds[1] - &Polynomial::x(6), "... <= 5/kappa^3"),
-        (|p| p.smaller_root_bound = Polynomial::table(&[(6, 4, 1)]), "the smaller root of f' is at least 1/"),
+        (
+            |p| p.smaller_root_bound = Polynomial::table(&[(6, 4, 1)]),
+            "the smaller root of f' is at least 1/",
+        ),
         (|p| p.decay = rational(41, 100), "eigenvalues of S M + M^T S are below"),
         (|p| p.smallest = Polynomial::table(&[(1, 3, 10)]), "eigenvalues of S are at least"),
         (|p| p.largest = Polynomial::table(&[(-2, 1, 4)]), "eigenvalues of S are at most"),
@@ -259,7 +266,10 @@ fn eigenvalues_by_faer_agree_with_the_closed_forms_from_kappa_1_to_a_million() {
             let mut closed = derivative_eigenvalues(kappa, l);
             closed.sort_by(f64::total_cmp);
             for (a, b) in by_library.iter().zip(closed) {
-                assert!((a - b).abs() < 1e-14 * closed[0].abs(), "kappa = {kappa}, l = {l}: {a} and {b}");
+                assert!(
+                    (a - b).abs() < 1e-14 * closed[0].abs(),
+                    "kappa = {kappa}, l = {l}: {a} and {b}"
+                );
             }
             assert!(closed[2] < -0.4, "kappa = {kappa}, l = {l}: {closed:?}");
         }
@@ -270,7 +280,10 @@ fn eigenvalues_by_faer_agree_with_the_closed_forms_from_kappa_1_to_a_million() {
         }
         assert!(roots[0] > 1.0 / (5.0 * kappa) && roots[2] < kappa * kappa + 10.0);
         let inverse_sum: f64 = roots.iter().map(|root| 1.0 / root).sum();
-        assert!((inverse_sum / (4.0 * kappa) - 1.0).abs() < 1e-14, "the trace of the inverse is 4 kappa");
+        assert!(
+            (inverse_sum / (4.0 * kappa) - 1.0).abs() < 1e-14,
+            "the trace of the inverse is 4 kappa"
+        );
     }
 }
 
@@ -302,7 +315,10 @@ fn functions_in_double_precision_agree_with_the_exact_polynomials() {
         }
         for (i, (row, exact)) in s(kappa).iter().zip(&printed.s).enumerate() {
             for (double, exact) in row.iter().zip(exact) {
-                assert!((double / value(exact, kappa) - 1.0).abs() < 1e-15, "row {i} of S at {kappa}");
+                assert!(
+                    (double / value(exact, kappa) - 1.0).abs() < 1e-15,
+                    "row {i} of S at {kappa}"
+                );
             }
         }
         assert!((2.0 * rate(kappa) * value(&printed.rate_denominator, kappa) - 1.0).abs() < 1e-15);
@@ -348,7 +364,8 @@ proptest! {
     fn the_rate_of_proposition_1_is_proved_by_s_at_every_kappa(kappa in 1.0..1e4_f64) {
         let best = best_rate(kappa).unwrap();
         prop_assert!(best > 15.0 * rate(kappa), "{} and {}", best, rate(kappa));
-        // No S can prove more than the slowest mode of the drift itself, which for large κ is near 2/κ².
+        // No S can prove more than the slowest mode of the drift itself, which for large κ is near
+        // 2/κ².
         prop_assert!(best * kappa * kappa < 2.3, "{best}");
     }
 }
@@ -356,7 +373,8 @@ proptest! {
 #[test]
 fn rows_at_given_kappas_hold_from_1_to_1e100() {
     let before = verify().unwrap().len();
-    let kappas: Vec<f64> = KAPPAS.into_iter().chain([1.0 + f64::EPSILON, 1.8731, 7.3e17, 1e100]).collect();
+    let kappas: Vec<f64> =
+        KAPPAS.into_iter().chain([1.0 + f64::EPSILON, 1.8731, 7.3e17, 1e100]).collect();
     let claims = verify_at(&kappas).unwrap();
     let rows = (claims.len() - before) / kappas.len();
     assert!(rows >= 8);
@@ -385,11 +403,13 @@ fn step_size_times_mixing_time_is_c_times_c_times_kappa_squared_as_meant_and_not
         [(2.0, 10, 1.0, 0.1), (2.0, 10_000, 1.0, 0.1), (7.0, 10, 30.0, 0.1), (7.0, 10, 30.0, 1e-5)]
     {
         let problem = Problem::new(kappa, dimension, smoothness, accuracy).unwrap();
-        let one = theorem1_step_size(0.3, &problem).unwrap() * theorem1_mixing_time(5.0, &problem).unwrap();
+        let one = theorem1_step_size(0.3, &problem).unwrap()
+            * theorem1_mixing_time(5.0, &problem).unwrap();
         assert!((one / (1.5 * kappa * kappa * problem.logarithm()) - 1.0).abs() < 1e-12);
         let two = |reading| {
             let step = theorem2_step_size(0.3, &problem, &higher, reading).unwrap();
-            step * theorem2_mixing_time(5.0, &problem, &higher, reading).unwrap() / (1.5 * kappa * kappa)
+            step * theorem2_mixing_time(5.0, &problem, &higher, reading).unwrap()
+                / (1.5 * kappa * kappa)
         };
         assert!((two(Reading::Meant) - 1.0).abs() < 1e-12);
         assert!((two(Reading::Derived) / problem.logarithm() - 1.0).abs() < 1e-12);
@@ -401,20 +421,26 @@ fn step_size_times_mixing_time_is_c_times_c_times_kappa_squared_as_meant_and_not
         let step = theorem2_step_size(1.0, &problem, &higher, Reading::Printed).unwrap();
         step * theorem2_mixing_time(1.0, &problem, &higher, Reading::Printed).unwrap()
     };
-    assert!((product(1e-4) / product(1e-2) - 100.0).abs() < 1e-9, "the printed product grows like 1/eps");
+    assert!(
+        (product(1e-4) / product(1e-2) - 100.0).abs() < 1e-9,
+        "the printed product grows like 1/eps"
+    );
 }
 
 #[test]
 fn step_sizes_do_not_depend_on_the_unit_of_length_except_where_misprinted() {
-    // θ measured in a unit 10 times smaller: L is 100 times smaller, ε 10 times larger, L_α (α = 3) 10^1.5 times smaller.
+    // θ measured in a unit 10 times smaller: L is 100 times smaller, ε 10 times larger, L_α (α = 3)
+    // 10^1.5 times smaller.
     let small = Problem::new(3.0, 50, 40.0, 0.001).unwrap();
     let large = Problem::new(3.0, 50, 0.4, 0.01).unwrap();
     let one = theorem1_step_size(1.0, &small).unwrap() / theorem1_step_size(1.0, &large).unwrap();
     assert!((one - 1.0).abs() < 1e-12);
     let ratio = |reading, bound: f64| {
-        let (a, b) = (HigherSmoothness::new(3, bound), HigherSmoothness::new(3, bound / 10f64.powf(1.5)));
-        let step =
-            |problem, higher: &HigherSmoothness| theorem2_step_size(1.0, problem, higher, reading).unwrap();
+        let (a, b) =
+            (HigherSmoothness::new(3, bound), HigherSmoothness::new(3, bound / 10f64.powf(1.5)));
+        let step = |problem, higher: &HigherSmoothness| {
+            theorem2_step_size(1.0, problem, higher, reading).unwrap()
+        };
         step(&small, &a.unwrap()) / step(&large, &b.unwrap())
     };
     for bound in [1e-6, 1e2, 1e6] {
@@ -424,13 +450,18 @@ fn step_sizes_do_not_depend_on_the_unit_of_length_except_where_misprinted() {
         (ratio(Reading::Meant, 1e6) - 0.1).abs() < 1e-12,
         "the second term has a unit, length for alpha = 3"
     );
-    assert!((ratio(Reading::Printed, 1e-6) - 10.0).abs() < 1e-9, "the first term as printed has one too");
+    assert!(
+        (ratio(Reading::Printed, 1e-6) - 10.0).abs() < 1e-9,
+        "the first term as printed has one too"
+    );
 }
 
 #[test]
 fn the_second_step_size_of_theorem_2_has_other_powers_than_proposition_2_gives() {
     let ratio = Rational64::new;
-    for (alpha, kappa, smoothness) in [(3, ratio(-5, 1), ratio(1, 1)), (5, ratio(-4, 1), ratio(3, 4))] {
+    for (alpha, kappa, smoothness) in
+        [(3, ratio(-5, 1), ratio(1, 1)), (5, ratio(-4, 1), ratio(3, 4))]
+    {
         let printed = theorem2_step(alpha, Reading::Meant)[1];
         let derived = theorem2_step(alpha, Reading::Derived)[1];
         // κ^8/L² (η L_α κ³ √(d/L))^(2(α − 1)), solved by hand for η where it is ε².
@@ -440,7 +471,8 @@ fn the_second_step_size_of_theorem_2_has_other_powers_than_proposition_2_gives()
         assert_eq!(derived.accuracy, printed.accuracy);
         assert_eq!(derived.higher, printed.higher);
     }
-    // What the size of the step does to the error, in numbers: with the printed power it grows with κ for α = 3.
+    // What the size of the step does to the error, in numbers: with the printed power it grows with
+    // κ for α = 3.
     let error = |kappa: f64, reading: Reading| {
         let step = kappa.powf(theorem2_step(3, reading)[1].kappa.to_f64().unwrap());
         kappa.powi(8) * (step * kappa.powi(3)).powi(4)
@@ -463,5 +495,8 @@ fn arguments_of_the_theorems_are_checked() {
         assert!(error.to_string().starts_with(&format!("{name} = ")), "{error}");
     }
     assert!(HigherSmoothness::new(1, 1.0).is_err() && HigherSmoothness::new(2, 0.0).is_err());
-    assert!(theorem1_step_size(0.0, &good).is_err() && theorem1_mixing_time(f64::INFINITY, &good).is_err());
+    assert!(
+        theorem1_step_size(0.0, &good).is_err()
+            && theorem1_mixing_time(f64::INFINITY, &good).is_err()
+    );
 }

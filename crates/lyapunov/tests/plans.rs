@@ -1,4 +1,5 @@
-//! Plans: how many steps they need, how that grows, and that the truth never exceeds what they promise.
+//! Plans: how many steps they need, how that grows, and that the truth never exceeds what they
+//! promise.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, Parameters};
@@ -6,7 +7,8 @@ use ridgewalk_lyapunov::certificate::Certificate;
 use ridgewalk_lyapunov::planner::{LineIntegral, Plan, Problem, plan};
 
 fn planned(convexity: f64, smoothness: f64, dimension: u64, accuracy: f64) -> Plan {
-    let problem = Problem::new(convexity, smoothness, dimension, accuracy, LineIntegral::Exact).unwrap();
+    let problem =
+        Problem::new(convexity, smoothness, dimension, accuracy, LineIntegral::Exact).unwrap();
     plan(&problem).unwrap().expect("a plan")
 }
 
@@ -15,11 +17,13 @@ fn planned_nodes(nodes: usize, lipschitz_hessian: Option<f64>) -> Plan {
     plan(&Problem::new(0.1, 1.0, 100, 0.2, line_integral).unwrap()).unwrap().expect("a plan")
 }
 
-/// The variance of θ after some steps of Algorithm 1 on a quadratic of curvature `l` (of `smoothness`), from the minimiser with p
-/// and r stationary. Plain iteration of the covariance: nothing shared with the planner.
+/// The variance of θ after some steps of Algorithm 1 on a quadratic of curvature `l` (of
+/// `smoothness`), from the minimiser with p and r stationary. Plain iteration of the covariance:
+/// nothing shared with the planner.
 fn variance_after(plan: &Plan, smoothness: f64, l: f64, steps: u64) -> f64 {
     let eta = plan.eta();
-    let c = Coefficients::new(Parameters::new(plan.gamma(), plan.xi(), eta).unwrap(), smoothness).unwrap();
+    let c = Coefficients::new(Parameters::new(plan.gamma(), plan.xi(), eta).unwrap(), smoothness)
+        .unwrap();
     let delta = [l * eta, 0.5 * l * eta * eta];
     let f = [
         [1.0 - 0.5 * eta * delta[0], c.mu12() - 0.5 * eta * delta[1], c.mu13()],
@@ -27,7 +31,8 @@ fn variance_after(plan: &Plan, smoothness: f64, l: f64, steps: u64) -> f64 {
         [c.mu31() * delta[0], c.mu32() + c.mu31() * delta[1], c.mu33()],
     ];
     let noise = c.covariance();
-    let mut covariance = [[0.0, 0.0, 0.0], [0.0, 1.0 / smoothness, 0.0], [0.0, 0.0, 1.0 / smoothness]];
+    let mut covariance =
+        [[0.0, 0.0, 0.0], [0.0, 1.0 / smoothness, 0.0], [0.0, 0.0, 1.0 / smoothness]];
     for _ in 0..steps {
         let half: [[f64; 3]; 3] = std::array::from_fn(|i| {
             std::array::from_fn(|j| (0..3).map(|k| f[i][k] * covariance[k][j]).sum())
@@ -39,9 +44,15 @@ fn variance_after(plan: &Plan, smoothness: f64, l: f64, steps: u64) -> f64 {
     covariance[0][0]
 }
 
-/// The exact W2 distance of θ to the target after some steps, for a Gaussian target with these eigenvalues of the Hessian, each
-/// repeated so often that the dimension is the plan's.
-fn true_distance(plan: &Plan, smoothness: f64, eigenvalues: &[f64], dimension: u64, steps: u64) -> f64 {
+/// The exact W2 distance of θ to the target after some steps, for a Gaussian target with these
+/// eigenvalues of the Hessian, each repeated so often that the dimension is the plan's.
+fn true_distance(
+    plan: &Plan,
+    smoothness: f64,
+    eigenvalues: &[f64],
+    dimension: u64,
+    steps: u64,
+) -> f64 {
     let each = dimension as f64 / eigenvalues.len() as f64;
     let squares = eigenvalues.iter().map(|&eigenvalue| {
         let sd = variance_after(plan, smoothness, eigenvalue / smoothness, steps).sqrt();
@@ -61,7 +72,9 @@ fn plans_need_no_more_steps_than_promised() {
 
 #[test]
 fn every_plan_carries_a_certificate_that_checks() {
-    for plan in [planned(0.1, 1.0, 100, 0.2), planned(3.0, 3.0, 1, 0.01), planned_nodes(3, Some(0.4))] {
+    for plan in
+        [planned(0.1, 1.0, 100, 0.2), planned(3.0, 3.0, 1, 0.01), planned_nodes(3, Some(0.4))]
+    {
         let c = plan.certificate();
         assert!(Certificate::check(c.setting(), c.s(), c.tau(), c.speed()).is_ok());
         assert_eq!(c.setting().process().eta(), Some(plan.eta()));
@@ -72,15 +85,20 @@ fn every_plan_carries_a_certificate_that_checks() {
 fn units_do_not_matter() {
     // θ in other units: m and L by 9, ε by 1/3.
     let (a, b) = (planned(0.1, 1.0, 50, 0.3), planned(0.9, 9.0, 50, 0.1));
-    assert!((a.steps() as f64 / b.steps() as f64 - 1.0).abs() < 0.01, "{} and {}", a.steps(), b.steps());
+    assert!(
+        (a.steps() as f64 / b.steps() as f64 - 1.0).abs() < 0.01,
+        "{} and {}",
+        a.steps(),
+        b.steps()
+    );
     assert!((a.bound() / b.bound() / 3.0 - 1.0).abs() < 0.01);
 }
 
 #[test]
 fn steps_grow_like_the_fourth_root_of_d_and_the_inverse_root_of_the_accuracy() {
     let steps = |d, accuracy| planned(0.1, 1.0, d, accuracy).steps() as f64;
-    // Sixteen times the dimension is a factor 2, a sixteenth of the accuracy a factor 4, times the growth of the logarithm, which
-    // is between 1 and 1.6 here.
+    // Sixteen times the dimension is a factor 2, a sixteenth of the accuracy a factor 4, times the
+    // growth of the logarithm, which is between 1 and 1.6 here.
     for (ratio, power) in [
         (steps(1600, 0.2) / steps(100, 0.2), 2.0),
         (steps(25_600, 0.2) / steps(1600, 0.2), 2.0),
@@ -141,8 +159,11 @@ fn extreme_units_change_nothing() {
             .expect("a plan")
     };
     let scale = 3.3e204_f64;
-    let usual =
-        in_units(0.1, 5e-105 * (10.0 * scale).sqrt(), 9.8e307 / (10.0 * scale) / (10.0 * scale).sqrt());
+    let usual = in_units(
+        0.1,
+        5e-105 * (10.0 * scale).sqrt(),
+        9.8e307 / (10.0 * scale) / (10.0 * scale).sqrt(),
+    );
     let extreme = in_units(scale, 5e-105, 9.8e307);
     assert!(
         (usual.steps() as f64 / extreme.steps() as f64 - 1.0).abs() < 0.02,
@@ -154,7 +175,8 @@ fn extreme_units_change_nothing() {
 
 #[test]
 fn bad_problems_are_named() {
-    let error = |m, l, d, eps| Problem::new(m, l, d, eps, LineIntegral::Exact).unwrap_err().to_string();
+    let error =
+        |m, l, d, eps| Problem::new(m, l, d, eps, LineIntegral::Exact).unwrap_err().to_string();
     assert_eq!(error(0.0, 1.0, 1, 1.0), "convexity = 0: need a positive, finite number");
     assert_eq!(error(2.0, 1.0, 1, 1.0), "convexity = 2: need at most the smoothness, 1");
     assert_eq!(error(0.5, f64::NAN, 1, 1.0), "smoothness = NaN: need a positive, finite number");

@@ -1,6 +1,7 @@
-//! Steps of the paper's proofs that are misprinted or do not follow: that `paper::proof_claims`, which `ridgewalk verify` prints, calls each a misprint,
-//! that its correction holds, and its margin by hand. `docs/errata.md` lists the places. Last come the two integrations by parts from which the
-//! bound of `docs/theory.md` starts.
+//! Steps of the paper's proofs that are misprinted or do not follow: that `paper::proof_claims`,
+//! which `ridgewalk verify` prints, calls each a misprint, that its correction holds, and its
+//! margin by hand. `docs/errata.md` lists the places. Last come the two integrations by parts from
+//! which the bound of `docs/theory.md` starts.
 
 use ridgewalk_lyapunov::paper::{Claim, Reading, Verdict, proof_claims, verify};
 
@@ -34,7 +35,8 @@ fn every_step_is_among_the_rows_of_verify() {
 
 #[test]
 fn nodes_that_move_on_with_the_number_of_the_step_miss_the_segment() {
-    // s² through the nodes 5 + η/2 ± η/√8 is off by the product of the distances from them, at t = 0 by (5 + η/2)² − η²/8; Lemma 6 has η²/2.
+    // s² through the nodes 5 + η/2 ± η/√8 is off by the product of the distances from them, at t =
+    // 0 by (5 + η/2)² − η²/8; Lemma 6 has η²/2.
     let worst = 5.05_f64.powi(2) - 0.01 / 8.0;
     assert!((margin("the nodes are k eta") - (1.0 - worst / 0.005)).abs() < 1e-6);
 }
@@ -51,11 +53,15 @@ fn the_derivative_of_the_squared_norm_is_twice_the_printed_product() {
 
 #[test]
 fn the_bound_of_section_4_2_1_is_below_zero_with_the_printed_minus() {
-    // The lowest value is at the end, t = 0.2: there r̂ − r̃ = γ² t² (φ1 − φ2) and θ̃ = γ t² φ2, with φ1 and φ2 at ξ t = 0.8.
+    // The lowest value is at the end, t = 0.2: there r̂ − r̃ = γ² t² (φ1 − φ2) and θ̃ = γ t² φ2,
+    // with φ1 and φ2 at ξ t = 0.8.
     let phi1 = (1.0 - (-0.8_f64).exp()) / 0.8;
     let phi2 = (1.0 - phi1) / 0.8;
     let by_hand = (0.9 * 0.08 * phi2).powi(2) - (0.16 * (phi1 - phi2)).powi(2);
-    assert!(by_hand < 0.0 && (margin("the bound along the path") - by_hand).abs() < 1e-12, "{by_hand}");
+    assert!(
+        by_hand < 0.0 && (margin("the bound along the path") - by_hand).abs() < 1e-12,
+        "{by_hand}"
+    );
 }
 
 #[test]
@@ -112,7 +118,10 @@ fn logarithms_and_second_moments_are_told_apart_by_the_unit_of_length() {
 fn no_faster_decay_follows_than_that_of_the_line_before() {
     // (1 − e^−x)/x is just below 1, where 2 is claimed; it is smallest at κ = 1.
     let x: f64 = 0.1 / 220.0;
-    assert!((margin("the rate 1/(20 kappa^2 + 200)") - (1.0 - x / 2.0 + x * x / 6.0 - 2.0)).abs() < 1e-9);
+    assert!(
+        (margin("the rate 1/(20 kappa^2 + 200)") - (1.0 - x / 2.0 + x * x / 6.0 - 2.0)).abs()
+            < 1e-9
+    );
 }
 
 #[test]
@@ -125,15 +134,19 @@ fn slips_of_constants_leave_no_decay_or_too_little_noise() {
         let of_squares = 1.0 - 0.1 * part(10.0);
         assert!(of_squares.sqrt() > of_squares && of_squares.sqrt() <= 1.0 - 0.1 * part(20.0));
     }
-    // Three equal terms, the noise's square 2ξη: (x + y + z)² = 3(x² + y² + z²) needs 6ξη for the noise, and 3ξη is too little.
+    // Three equal terms, the noise's square 2ξη: (x + y + z)² = 3(x² + y² + z²) needs 6ξη for the
+    // noise, and 3ξη is too little.
     let noise = 2.0 * 4.0 * 0.25_f64;
     let (whole, others) = ((3.0 * noise.sqrt()).powi(2), 3.0 * (noise + noise));
-    assert!(whole <= (others + 6.0 * 4.0 * 0.25) * (1.0 + 1e-15) && whole > others + 3.0 * 4.0 * 0.25);
+    assert!(
+        whole <= (others + 6.0 * 4.0 * 0.25) * (1.0 + 1e-15) && whole > others + 3.0 * 4.0 * 0.25
+    );
 }
 
 #[test]
 fn the_two_integrations_by_parts_hold_on_a_law_that_is_not_normal() {
-    // U = m θ²/2 + log(1 + e^(3θ)), skewed, with m = 1/2 and L = m + 9/4; moments by sums, which converge fast for such a law.
+    // U = m θ²/2 + log(1 + e^(3θ)), skewed, with m = 1/2 and L = m + 9/4; moments by sums, which
+    // converge fast for such a law.
     let m = 0.5;
     let smoothness = m + 2.25;
     let sigmoid = |x: f64| 1.0 / (1.0 + (-3.0 * x).exp());

@@ -1,5 +1,5 @@
-//! The program `ridgewalk-mpi-latency`: how long the sums of a step take between these processes, as CSV. `docs/distributed.md` makes its
-//! model of this.
+//! The program `ridgewalk-mpi-latency`: how long the sums of a step take between these processes,
+//! as CSV. `docs/distributed.md` makes its model of this.
 
 mod world;
 
@@ -40,7 +40,12 @@ fn main() -> ExitCode {
         times.sort_unstable_by(f64::total_cmp);
         if all.rank() == 0 {
             let (rounds, bytes) = (all.size().ilog2(), 8 * count);
-            println!("{},{count},{bytes},{rounds},{:.2},{:.2}", all.size(), times[times.len() / 2], times[0]);
+            println!(
+                "{},{count},{bytes},{rounds},{:.2},{:.2}",
+                all.size(),
+                times[times.len() / 2],
+                times[0]
+            );
         }
     }
     ExitCode::SUCCESS

@@ -1,6 +1,8 @@
-//! The program `ridgewalk-mpi`: `ridgewalk fit` and `ridgewalk resume` by all the processes that `mpirun` has started.
+//! The program `ridgewalk-mpi`: `ridgewalk fit` and `ridgewalk resume` by all the processes that
+//! `mpirun` has started.
 //!
-//! What they do is in the library of `ridgewalk-cli`; how they talk is here. docs/distributed.md tells more.
+//! What they do is in the library of `ridgewalk-cli`; how they talk is here. docs/distributed.md
+//! tells more.
 
 mod world;
 

@@ -1,4 +1,5 @@
-//! The processes that MPI has started, as [`Peers`]: they exchange bytes, and everything else is made of that.
+//! The processes that MPI has started, as [`Peers`]: they exchange bytes, and everything else is
+//! made of that.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +11,8 @@ use ridgewalk::potentials::peers::Peers;
 /// Bytes of one message at most: MPI counts them in 31 bits.
 const LONGEST: usize = 1 << 30;
 
-/// All processes that were started together. MPI must have been initialised, and not yet be finalised.
+/// All processes that were started together. MPI must have been initialised, and not yet be
+/// finalised.
 #[derive(Debug)]
 pub(crate) struct World {
     rank: usize,

@@ -1,9 +1,10 @@
 //! Line integrals and gradients of a ridge-separable potential for many chains: who computes what.
 //!
-//! Chains go in tiles of eight, and a few tiles together make a span, for which each row is fetched once; chains that do not fill a tile
-//! are a span of their own. Rows go in blocks; a span and a block make a task, and tasks run on the threads of rayon's current pool. Each
-//! task leaves sums of its own, and those of a chain are added in the order of the rows. Where blocks end depends on the design alone, so
-//! that results are the same, to the last bit, for any number of threads.
+//! Chains go in tiles of eight, and a few tiles together make a span, for which each row is fetched
+//! once; chains that do not fill a tile are a span of their own. Rows go in blocks; a span and a
+//! block make a task, and tasks run on the threads of rayon's current pool. Each task leaves sums
+//! of its own, and those of a chain are added in the order of the rows. Where blocks end depends on
+//! the design alone, so that results are the same, to the last bit, for any number of threads.
 
 use rayon::prelude::*;
 
@@ -21,14 +22,17 @@ const TILE: usize = 8;
 const SLOPE: usize = 32;
 /// The least work of a block for one chain, in entries: far more than it costs to hand out a task.
 const WORK_PER_BLOCK: usize = 1 << 17;
-/// Entries of a block for each column, at least: the sums of all blocks together take a small part of the memory the design has.
+/// Entries of a block for each column, at least: the sums of all blocks together take a small part
+/// of the memory the design has.
 const ENTRIES_PER_SUM: usize = 32;
-/// Work for all chains below which it is not shared out. An estimate, about a hundred microseconds: not yet measured on idle cores.
+/// Work for all chains below which it is not shared out. An estimate, about a hundred microseconds:
+/// not yet measured on idle cores.
 const WORTH_SHARING: usize = 1 << 18;
 
 /// The most tiles of a span.
 const SPAN: usize = 4;
-/// The most bytes of a span's columns and sums: a good part of the second-level cache, beside a block of rows.
+/// The most bytes of a span's columns and sums: a good part of the second-level cache, beside a
+/// block of rows.
 const SPAN_BYTES: usize = 160 << 10;
 
 /// Blocks from which on threads have about equally many.
@@ -51,7 +55,11 @@ impl Paths<'_> {
     /// The paths of the chains in a span.
     fn of(&self, span: Span) -> Self {
         let range = span.first * self.d..(span.first + span.chains) * self.d;
-        Self { positions: &self.positions[range.clone()], momenta: self.momenta.map(|p| &p[range]), ..*self }
+        Self {
+            positions: &self.positions[range.clone()],
+            momenta: self.momenta.map(|p| &p[range]),
+            ..*self
+        }
     }
 }
 
@@ -63,7 +71,8 @@ struct Span {
 }
 
 impl Span {
-    /// How wide its tiles are: a few lanes that nobody needs cost about as much as more, narrower tiles.
+    /// How wide its tiles are: a few lanes that nobody needs cost about as much as more, narrower
+    /// tiles.
     fn width(self) -> usize {
         match self.chains {
             1 => 1,
@@ -102,7 +111,8 @@ impl Spans {
 
     fn get(self, index: usize) -> Span {
         let first = (index * self.most).min(self.whole());
-        let last = if first < self.whole() { (first + self.most).min(self.whole()) } else { self.chains };
+        let last =
+            if first < self.whole() { (first + self.most).min(self.whole()) } else { self.chains };
         Span { first, chains: last - first }
     }
 
@@ -113,7 +123,13 @@ impl Spans {
 
 impl<F: Family> Ridge<'_, F> {
     /// `values`, where asked for, has a number for each chain.
-    fn run(&self, paths: Paths<'_>, out: &mut [f64], mut values: Option<&mut [f64]>, scratch: &mut Scratch) {
+    fn run(
+        &self,
+        paths: Paths<'_>,
+        out: &mut [f64],
+        mut values: Option<&mut [f64]>,
+        scratch: &mut Scratch,
+    ) {
         let d = self.dimension();
         let (spans, blocks) = (Spans::new(paths.chains(), d), self.blocks());
         let columns = if paths.momenta.is_some() { 2 * TILE } else { TILE };
@@ -133,14 +149,20 @@ impl<F: Family> Ridge<'_, F> {
             values.fill(0.0);
         }
         if shared {
-            packed
-                .par_chunks_mut(packed_size)
-                .enumerate()
-                .for_each(|(index, packed)| pack(&paths.of(spans.get(index)), spans.get(index), packed));
+            packed.par_chunks_mut(packed_size).enumerate().for_each(|(index, packed)| {
+                pack(&paths.of(spans.get(index)), spans.get(index), packed)
+            });
             sums.par_chunks_mut(sums_size).enumerate().for_each(|(task, sums)| {
                 let (index, block) = (task / blocks, task % blocks);
                 let packed = &packed[index * packed_size..(index + 1) * packed_size];
-                self.sum(spans.get(index), block, packed, sums, paths.momenta.is_some(), with_values);
+                self.sum(
+                    spans.get(index),
+                    block,
+                    packed,
+                    sums,
+                    paths.momenta.is_some(),
+                    with_values,
+                );
             });
             for (task, sums) in sums.chunks(sums_size).enumerate() {
                 unpack(sums, spans.get(task / blocks), d, out, values.as_deref_mut());
@@ -159,7 +181,9 @@ impl<F: Family> Ridge<'_, F> {
             self.peers().sum(values);
         }
         if shared {
-            out.par_chunks_mut(d).enumerate().for_each(|(chain, out)| self.finish(&paths, chain, out));
+            out.par_chunks_mut(d)
+                .enumerate()
+                .for_each(|(chain, out)| self.finish(&paths, chain, out));
         } else {
             for (chain, out) in out.chunks_mut(d).enumerate() {
                 self.finish(&paths, chain, out);
@@ -200,10 +224,18 @@ impl<F: Family> Ridge<'_, F> {
             tiles: span.tiles(),
             with_values,
         };
-        task.run(self.design(), &self.terms(task.first..task.last), span.width(), with_momenta, packed, sums);
+        task.run(
+            self.design(),
+            &self.terms(task.first..task.last),
+            span.width(),
+            with_momenta,
+            packed,
+            sums,
+        );
     }
 
-    /// Sums over the rows to the integral of one chain: times the length, and what the quadratic part adds.
+    /// Sums over the rows to the integral of one chain: times the length, and what the quadratic
+    /// part adds.
     fn finish(&self, paths: &Paths<'_>, chain: usize, out: &mut [f64]) {
         let range = chain * paths.d..(chain + 1) * paths.d;
         let position = &paths.positions[range.clone()];
@@ -228,7 +260,8 @@ struct Task {
 }
 
 impl Task {
-    /// Not inlined: this way passes are compiled here, and not again in every crate that names a family.
+    /// Not inlined: this way passes are compiled here, and not again in every crate that names a
+    /// family.
     #[inline(never)]
     fn run(
         self,
@@ -277,7 +310,8 @@ impl Task {
     }
 }
 
-/// The columns of a span, tile after tile; in a tile side by side, positions before momenta times the length.
+/// The columns of a span, tile after tile; in a tile side by side, positions before momenta times
+/// the length.
 fn pack(paths: &Paths<'_>, span: Span, packed: &mut [f64]) {
     let (d, w) = (paths.d, span.width());
     let v = if paths.momenta.is_some() { 2 * w } else { w };
@@ -313,8 +347,9 @@ fn unpack(sums: &[f64], span: Span, d: usize, out: &mut [f64], values: Option<&m
     }
 }
 
-/// Columns that are moved for all chains before the next ones are: what stands side by side in a tile is far apart in the lists of chains, and a part of
-/// a tile stays in the first-level cache while one chain after the other comes to it.
+/// Columns that are moved for all chains before the next ones are: what stands side by side in a
+/// tile is far apart in the lists of chains, and a part of a tile stays in the first-level cache
+/// while one chain after the other comes to it.
 const MOVED: usize = 128;
 
 /// All columns, some at a time.
@@ -357,7 +392,8 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         Ok(())
     }
 
-    /// In one pass over the design. U is up to a constant of the prior, as [`Ridge::value`] has it (but for rounding).
+    /// In one pass over the design. U is up to a constant of the prior, as [`Ridge::value`] has it
+    /// (but for rounding).
     fn values_and_gradients(
         &self,
         positions: &[f64],
@@ -368,7 +404,12 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;
         length("the list of values", values.len(), positions.len() / d)?;
-        self.run(Paths { length: 1.0, d, positions, momenta: None }, gradients, Some(values), scratch);
+        self.run(
+            Paths { length: 1.0, d, positions, momenta: None },
+            gradients,
+            Some(values),
+            scratch,
+        );
         for (value, position) in values.iter_mut().zip(positions.chunks_exact(d)) {
             *value += self.quadratic().value(position);
         }
@@ -394,7 +435,11 @@ impl<F: Family> Gradient for Ridge<'_, F> {
         self.gradients(point, gradient, &mut Scratch::default()).map_err(|error| error.to_string())
     }
 
-    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<Option<f64>, String> {
         let mut value = [0.0];
         let done = self.values_and_gradients(point, &mut value, gradient, &mut Scratch::default());
         done.map_err(|error| error.to_string())?;

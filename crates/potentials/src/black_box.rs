@@ -16,12 +16,16 @@ pub trait Gradient {
     /// In words, if it cannot be computed there. The caller learns them together with the point.
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String>;
 
-    /// The same, and U(point) up to a constant that is the same everywhere; nothing if the value is not known, as by default. Kernels that
-    /// accept or reject need it.
+    /// The same, and U(point) up to a constant that is the same everywhere; nothing if the value is
+    /// not known, as by default. Kernels that accept or reject need it.
     ///
     /// # Errors
     /// As [`Gradient::gradient`].
-    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<Option<f64>, String> {
         self.gradient(point, gradient)?;
         Ok(None)
     }
@@ -80,7 +84,8 @@ impl<F> std::fmt::Debug for FromValueFn<F> {
 }
 
 impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> FromValueFn<F> {
-    /// The potential whose value `function(point, gradient)` returns and whose gradient it writes, in `dimension` dimensions.
+    /// The potential whose value `function(point, gradient)` returns and whose gradient it writes,
+    /// in `dimension` dimensions.
     pub fn new(dimension: usize, function: F) -> Self {
         Self { dimension, function }
     }
@@ -95,7 +100,11 @@ impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> Gradient for FromValueFn<
         (self.function)(point, gradient).map(|_| ())
     }
 
-    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<Option<f64>, String> {
         (self.function)(point, gradient).map(Some)
     }
 }
@@ -156,7 +165,12 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
         Ok(())
     }
 
-    fn gradients(&self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
+    fn gradients(
+        &self,
+        positions: &[f64],
+        gradients: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<(), Error> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;
         for (point, gradient) in positions.chunks_exact(d).zip(gradients.chunks_exact_mut(d)) {
@@ -179,8 +193,11 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
         let chains = positions.chunks_exact(d).zip(gradients.chunks_exact_mut(d));
         for ((point, gradient), value) in chains.zip(values) {
             let failed = |message| Error::Gradient { point: point.to_vec(), message };
-            *value =
-                self.gradient.value_and_gradient(point, gradient).map_err(failed)?.ok_or(Error::NoValue)?;
+            *value = self
+                .gradient
+                .value_and_gradient(point, gradient)
+                .map_err(failed)?
+                .ok_or(Error::NoValue)?;
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Designs: the rows a_i of a ridge-separable potential, dense or sparse, checked when they are made.
+//! Designs: the rows a_i of a ridge-separable potential, dense or sparse, checked when they are
+//! made.
 
 use std::borrow::Cow;
 
@@ -64,15 +65,24 @@ impl<'a> Dense<'a> {
     /// Takes `rows` times `columns` entries, row by row.
     ///
     /// # Errors
-    /// No rows or columns, a wrong number of entries, or an entry that is not finite, by row and column.
-    pub fn new(rows: usize, columns: usize, values: impl Into<Cow<'a, [f64]>>) -> Result<Self, Error> {
+    /// No rows or columns, a wrong number of entries, or an entry that is not finite, by row and
+    /// column.
+    pub fn new(
+        rows: usize,
+        columns: usize,
+        values: impl Into<Cow<'a, [f64]>>,
+    ) -> Result<Self, Error> {
         let values = values.into();
         if rows == 0 || columns == 0 {
             return Err(Error::Empty { rows, columns });
         }
         length("the design", values.len(), rows.saturating_mul(columns))?;
         if let Some(at) = values.iter().position(|x| !x.is_finite()) {
-            return Err(Error::Entry { row: at / columns, column: at % columns, value: values[at] });
+            return Err(Error::Entry {
+                row: at / columns,
+                column: at % columns,
+                value: values[at],
+            });
         }
         Ok(Self { columns, values })
     }
@@ -81,7 +91,8 @@ impl<'a> Dense<'a> {
     #[must_use]
     pub fn with_intercept(&self) -> Dense<'static> {
         let rows = self.values.chunks_exact(self.columns);
-        let values: Vec<f64> = rows.flat_map(|row| std::iter::once(1.0).chain(row.iter().copied())).collect();
+        let values: Vec<f64> =
+            rows.flat_map(|row| std::iter::once(1.0).chain(row.iter().copied())).collect();
         Dense { columns: self.columns + 1, values: values.into() }
     }
 
@@ -94,12 +105,14 @@ impl<'a> Dense<'a> {
     }
 }
 
-/// A sparse design in compressed rows: row i has the entries `starts[i]..starts[i + 1]` of `indices` and `values`.
+/// A sparse design in compressed rows: row i has the entries `starts[i]..starts[i + 1]` of
+/// `indices` and `values`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     columns: usize,
     starts: Vec<usize>,
-    /// Half as wide as an index need be: a large design is read once a step, and a quarter of it is saved.
+    /// Half as wide as an index need be: a large design is read once a step, and a quarter of it is
+    /// saved.
     indices: Vec<u32>,
     values: Vec<f64>,
 }
@@ -117,7 +130,8 @@ impl Sparse {
     /// Takes the three lists of the format; indices must rise within each row.
     ///
     /// # Errors
-    /// No rows or columns, 2³² columns or more, lists that do not fit together, or an entry that is not finite, by row and column.
+    /// No rows or columns, 2³² columns or more, lists that do not fit together, or an entry that is
+    /// not finite, by row and column.
     pub fn new(
         columns: usize,
         starts: Vec<usize>,
@@ -129,15 +143,27 @@ impl Sparse {
             return Err(Error::Empty { rows, columns });
         }
         if columns > MOST_COLUMNS {
-            return Err(Error::Structure { row: 0, column: columns, need: "fewer than 2^32 columns" });
+            return Err(Error::Structure {
+                row: 0,
+                column: columns,
+                need: "fewer than 2^32 columns",
+            });
         }
         length("the list of column indices", indices.len(), values.len())?;
         let ordered = starts.windows(2).position(|pair| pair[0] > pair[1]);
         if let Some(row) = ordered {
-            return Err(Error::Structure { row, column: starts[row], need: "row starts that do not fall" });
+            return Err(Error::Structure {
+                row,
+                column: starts[row],
+                need: "row starts that do not fall",
+            });
         }
         if starts[0] != 0 {
-            return Err(Error::Structure { row: 0, column: starts[0], need: "a first row start of 0" });
+            return Err(Error::Structure {
+                row: 0,
+                column: starts[0],
+                need: "a first row start of 0",
+            });
         }
         length("the list of values", values.len(), starts[rows])?;
         for row in 0..rows {
@@ -166,8 +192,12 @@ impl Sparse {
     /// The entries of a dense design that are not 0.
     #[must_use]
     pub fn from_dense(dense: &Dense<'_>) -> Self {
-        let mut sparse =
-            Self { columns: dense.columns, starts: vec![0], indices: Vec::new(), values: Vec::new() };
+        let mut sparse = Self {
+            columns: dense.columns,
+            starts: vec![0],
+            indices: Vec::new(),
+            values: Vec::new(),
+        };
         for row in dense.values.chunks_exact(dense.columns) {
             for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
                 sparse.indices.push(narrow(column));
@@ -182,8 +212,12 @@ impl Sparse {
     #[must_use]
     pub fn with_intercept(&self) -> Self {
         let rows = self.starts.len() - 1;
-        let mut sparse =
-            Self { columns: self.columns + 1, starts: vec![0], indices: Vec::new(), values: Vec::new() };
+        let mut sparse = Self {
+            columns: self.columns + 1,
+            starts: vec![0],
+            indices: Vec::new(),
+            values: Vec::new(),
+        };
         for row in 0..rows {
             let (indices, values) = self.row(row);
             sparse.indices.push(0);

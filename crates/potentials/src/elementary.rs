@@ -1,8 +1,10 @@
-//! Exponentials and logarithms without branches, so that loops over them become vector instructions, and the means made of them.
+//! Exponentials and logarithms without branches, so that loops over them become vector
+//! instructions, and the means made of them.
 //!
-//! The library's own functions are called one number at a time. These are plain arithmetic, inlined into loops that [`vectorised`]
-//! compiles for the machine at hand, and good to about one unit in the last place where their doc says they hold: never for all
-//! doubles. What comes out for a number does not depend on the loop it stands in.
+//! The library's own functions are called one number at a time. These are plain arithmetic, inlined
+//! into loops that [`vectorised`] compiles for the machine at hand, and good to about one unit in
+//! the last place where their doc says they hold: never for all doubles. What comes out for a
+//! number does not depend on the loop it stands in.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -13,7 +15,8 @@ const REACH: f64 = 300.0;
 /// Shorter segments are taken to be so long; a mean does not see the difference.
 pub(crate) const SHORTEST: f64 = 1e-20;
 
-/// Added to a small number and taken away again it rounds to whole numbers; in between, the last bits are that whole number.
+/// Added to a small number and taken away again it rounds to whole numbers; in between, the last
+/// bits are that whole number.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// 2^52, whose last bits are free for a whole number.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
@@ -21,7 +24,8 @@ const TWO_52: f64 = 4_503_599_627_370_496.0;
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// (e^r − 1 − r)/r² for |r| <= log(2)/2, and (2 artanh f − 2 f)/f³ in f² up to 0.0445 and up to 1/9, from `scripts/fit_elementary.py`.
+/// (e^r − 1 − r)/r² for |r| <= log(2)/2, and (2 artanh f − 2 f)/f³ in f² up to 0.0445 and up to
+/// 1/9, from `scripts/fit_elementary.py`.
 const EXPM1: [f64; 10] = [
     0.5000000000000001,
     0.16666666666666669,
@@ -58,7 +62,8 @@ const ARTANH_TO_THIRD: [f64; 10] = [
     0.16171187676141038,
 ];
 
-/// A loop to be compiled for the machine it runs on; FUSED says whether that has fused multiply-add.
+/// A loop to be compiled for the machine it runs on; FUSED says whether that has fused
+/// multiply-add.
 pub(crate) trait Kernel {
     /// What it gives back.
     type Output;
@@ -111,8 +116,8 @@ pub(crate) fn fma<const FUSED: bool>(a: f64, x: f64, y: f64) -> f64 {
     if FUSED { a.mul_add(x, y) } else { a * x + y }
 }
 
-/// a b − product, where product is a b rounded: by fused multiply-add, or from the halves of both (Dekker), which holds while nothing of it
-/// leaves the range of doubles.
+/// a b − product, where product is a b rounded: by fused multiply-add, or from the halves of both
+/// (Dekker), which holds while nothing of it leaves the range of doubles.
 #[inline(always)]
 pub(crate) fn product_rest<const FUSED: bool>(a: f64, b: f64, product: f64) -> f64 {
     if FUSED {
@@ -142,7 +147,8 @@ fn polynomial<const FUSED: bool, const N: usize>(coefficients: &[f64; N], x: f64
     fma::<FUSED>(odd, x, even)
 }
 
-/// 2^n and e^r − 1 with e^(x + rest) = 2^n e^r, |r| at most log(2)/2, and n = 0 for small x; |x| at most 700.
+/// 2^n and e^r − 1 with e^(x + rest) = 2^n e^r, |r| at most log(2)/2, and n = 0 for small x; |x| at
+/// most 700.
 #[inline(always)]
 fn reduced<const FUSED: bool>(x: f64, rest: f64) -> (f64, f64) {
     let rounded = fma::<FUSED>(x, std::f64::consts::LOG2_E, ROUNDER);
@@ -159,7 +165,8 @@ pub(crate) fn exp<const FUSED: bool>(x: f64, rest: f64) -> f64 {
     fma::<FUSED>(power, growth, power)
 }
 
-/// e^(x + constant + rest) for |x + constant| <= 700: as if the constant were added to x without rounding.
+/// e^(x + constant + rest) for |x + constant| <= 700: as if the constant were added to x without
+/// rounding.
 #[inline(always)]
 pub(crate) fn exp_of_sum<const FUSED: bool>(x: f64, constant: f64, rest: f64) -> f64 {
     let rounded = fma::<FUSED>(x + constant, std::f64::consts::LOG2_E, ROUNDER);
@@ -184,10 +191,12 @@ pub(crate) fn exp_and_expm1<const FUSED: bool>(x: f64) -> (f64, f64) {
     (fma::<FUSED>(power, growth, power), fma::<FUSED>(power, growth, power - 1.0))
 }
 
-/// log((base + gain)/base) for a positive base and a gain >= 0: relative to it, however small the gain.
+/// log((base + gain)/base) for a positive base and a gain >= 0: relative to it, however small the
+/// gain.
 ///
-/// With 2^k the power of 2 next to the ratio and f = (ratio − 2^k)/(ratio + 2^k) it is k log 2 + 2 artanh f, and one division makes f. The
-/// bits of a double, read as a whole number, are nearly its logarithm: their difference tells k.
+/// With 2^k the power of 2 next to the ratio and f = (ratio − 2^k)/(ratio + 2^k) it is k log 2 + 2
+/// artanh f, and one division makes f. The bits of a double, read as a whole number, are nearly its
+/// logarithm: their difference tells k.
 #[inline(always)]
 pub(crate) fn log_ratio<const FUSED: bool>(gain: f64, base: f64) -> f64 {
     const HALF: u64 = 1 << 51;
@@ -221,13 +230,18 @@ pub(crate) fn within_reach(s: f64, t: f64) -> bool {
     (s.abs() <= REACH) & (t.abs() <= REACH)
 }
 
-/// Means over CHUNK segments in steps of one function each: the chains of dependent operations stay short enough for the machine to
-/// work on several at once.
+/// Means over CHUNK segments in steps of one function each: the chains of dependent operations stay
+/// short enough for the machine to work on several at once.
 pub(crate) const CHUNK: usize = 32;
 
-/// The means of 1/(1 + e^-x) over segments: log1p(sigmoid(low) expm1(length))/length, in which nothing cancels.
+/// The means of 1/(1 + e^-x) over segments: log1p(sigmoid(low) expm1(length))/length, in which
+/// nothing cancels.
 #[inline(always)]
-pub(crate) fn mean_sigmoids<const FUSED: bool>(s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK]) {
+pub(crate) fn mean_sigmoids<const FUSED: bool>(
+    s: &[f64; CHUNK],
+    t: &[f64; CHUNK],
+    means: &mut [f64; CHUNK],
+) {
     let (starts, lengths, growths) = exponentials::<FUSED>(s, t);
     for i in 0..CHUNK {
         means[i] = log_ratio::<FUSED>(starts[i] * growths[i], 1.0 + starts[i]);
@@ -270,8 +284,9 @@ fn exponentials<const FUSED: bool>(
 
 /// The means of tanh(x/2) over segments, each accurate beside itself, also around 0.
 ///
-/// 2 (log cosh(high/2) − log cosh(low/2))/length: with a and b the smaller and the larger of |low + high|/2 and length/2, the ratio of
-/// the two cosh, or its inverse, is 1 + (1 − e^-b)(e^a − 1)/(1 + e^(a − b)), and the sign is that of low + high.
+/// 2 (log cosh(high/2) − log cosh(low/2))/length: with a and b the smaller and the larger of |low +
+/// high|/2 and length/2, the ratio of the two cosh, or its inverse, is 1 + (1 − e^-b)(e^a − 1)/(1 +
+/// e^(a − b)), and the sign is that of low + high.
 #[inline(always)]
 pub(crate) fn mean_tanh_halves<const FUSED: bool>(
     s: &[f64; CHUNK],
@@ -289,8 +304,10 @@ pub(crate) fn mean_tanh_halves<const FUSED: bool>(
         let (u, v) = (0.5 * sums[i].abs(), 0.5 * lengths[i]);
         let (a, b) = if u < v { (u, v) } else { (v, u) };
         let (up, down) = (reduced::<FUSED>(a, 0.0), reduced::<FUSED>(-b, 0.0));
-        gains[i] = -fma::<FUSED>(down.0, down.1, down.0 - 1.0) * fma::<FUSED>(up.0, up.1, up.0 - 1.0);
-        bases[i] = fma::<FUSED>(fma::<FUSED>(down.0, down.1, down.0), fma::<FUSED>(up.0, up.1, up.0), 1.0);
+        gains[i] =
+            -fma::<FUSED>(down.0, down.1, down.0 - 1.0) * fma::<FUSED>(up.0, up.1, up.0 - 1.0);
+        bases[i] =
+            fma::<FUSED>(fma::<FUSED>(down.0, down.1, down.0), fma::<FUSED>(up.0, up.1, up.0), 1.0);
     }
     for i in 0..CHUNK {
         means[i] = log_ratio::<FUSED>(gains[i], bases[i]);

@@ -1,4 +1,5 @@
-//! What can be wrong with data or with a question put to a potential. Rows and columns count from 0.
+//! What can be wrong with data or with a question put to a potential. Rows and columns count from
+//! 0.
 
 use crate::mode::Method;
 use crate::properness::Impropriety;
@@ -130,7 +131,8 @@ pub enum Error {
         why: &'static str,
         /// The Euclidean norm of the gradient at the last point.
         gradient_norm: f64,
-        /// The estimated distance from the mode, in standard deviations of the normal distribution that fits there.
+        /// The estimated distance from the mode, in standard deviations of the normal distribution
+        /// that fits there.
         decrement: f64,
         /// The last point.
         point: Vec<f64>,

@@ -1,6 +1,7 @@
 //! Products with a design, and the matrices made of them: Hessians and Gram matrices.
 //!
-//! Sums over rows run in an order that only the shape of the design decides, in one thread: the same on every machine of one kind.
+//! Sums over rows run in an order that only the shape of the design decides, in one thread: the
+//! same on every machine of one kind.
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -10,7 +11,8 @@ use crate::error::{Error, length};
 use crate::families::Family;
 use crate::ridge::Ridge;
 
-/// Numbers in a block of rows that is read twice in a row: small enough to still be near the processor the second time.
+/// Numbers in a block of rows that is read twice in a row: small enough to still be near the
+/// processor the second time.
 const BLOCK: usize = 1 << 16;
 
 impl<F: Family> Ridge<'_, F> {
@@ -84,7 +86,10 @@ pub(crate) fn visit(design: &Design<'_>, row: usize, mut with: impl FnMut(usize,
     match design {
         Design::Dense(dense) => {
             let d = design.columns();
-            dense.values()[row * d..(row + 1) * d].iter().enumerate().for_each(|(k, &a)| with(k, a));
+            dense.values()[row * d..(row + 1) * d]
+                .iter()
+                .enumerate()
+                .for_each(|(k, &a)| with(k, a));
         }
         Design::Sparse(sparse) => {
             sparse.entries(row).for_each(|(k, a)| with(k, a));
@@ -128,8 +133,12 @@ fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
             let mut scaled = Vec::with_capacity(rows * d);
             for (block, c) in dense.values().chunks(rows * d).zip(c.chunks(rows)) {
                 scaled.clear();
-                scaled
-                    .extend(block.chunks_exact(d).zip(c).flat_map(|(row, c)| row.iter().map(move |a| c * a)));
+                scaled.extend(
+                    block
+                        .chunks_exact(d)
+                        .zip(c)
+                        .flat_map(|(row, c)| row.iter().map(move |a| c * a)),
+                );
                 let left = MatRef::from_row_major_slice(block, c.len(), d).transpose();
                 let right = MatRef::from_row_major_slice(&scaled, c.len(), d);
                 add_lower(&mut out, d, left, right);
@@ -138,7 +147,10 @@ fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
         Design::Sparse(sparse) => {
             for (row, &c) in c.iter().enumerate() {
                 for (at, (k, a)) in sparse.entries(row).enumerate() {
-                    sparse.entries(row).take(at + 1).for_each(|(l, b)| out[k * d + l] += a * (c * b));
+                    sparse
+                        .entries(row)
+                        .take(at + 1)
+                        .for_each(|(l, b)| out[k * d + l] += a * (c * b));
                 }
             }
         }
@@ -154,7 +166,8 @@ pub(crate) fn row_gram(design: &Design<'_>, scales: &[f64]) -> Vec<f64> {
     match design {
         Design::Dense(dense) => {
             let rows = dense.values().chunks_exact(d).zip(scales);
-            let scaled: Vec<f64> = rows.flat_map(|(row, s)| row.iter().map(move |a| s * a)).collect();
+            let scaled: Vec<f64> =
+                rows.flat_map(|(row, s)| row.iter().map(move |a| s * a)).collect();
             let matrix = MatRef::from_row_major_slice(&scaled, n, d);
             add_lower(&mut out, n, matrix, matrix.transpose());
         }

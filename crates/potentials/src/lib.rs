@@ -1,14 +1,20 @@
-//! Potentials U, the negative log densities that samplers move in, and the integrals of their gradients along lines.
+//! Potentials U, the negative log densities that samplers move in, and the integrals of their
+//! gradients along lines.
 //!
-//! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs; its line integrals are exact.
+//! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs;
+//!   its line integrals are exact.
 //! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by Chebyshev nodes.
-//! - [`Ridge::curvature`]: guaranteed bounds of the Hessian, each with how it was obtained; [`Ridge::hessian`] itself.
-//! - [`Ridge::mode`] and [`ModeSearch`]: the mode, by Newton's method or from gradients alone, and whether a posterior exists at all:
-//!   [`Properness`] where it does, [`Impropriety`] with the columns concerned where it does not.
-//! - [`Whitening`]: coordinates in which a posterior is nearly round; a whitened `Ridge` is a `Ridge`.
+//! - [`Ridge::curvature`]: guaranteed bounds of the Hessian, each with how it was obtained;
+//!   [`Ridge::hessian`] itself.
+//! - [`Ridge::mode`] and [`ModeSearch`]: the mode, by Newton's method or from gradients alone, and
+//!   whether a posterior exists at all: [`Properness`] where it does, [`Impropriety`] with the
+//!   columns concerned where it does not.
+//! - [`Whitening`]: coordinates in which a posterior is nearly round; a whitened `Ridge` is a
+//!   `Ridge`.
 //! - [`peers`]: processes that share the rows of a `Ridge`, or the chains, among them.
-//! - [`families`]: for each observation a convex function u of the linear predictor, with the mean of its derivative over any
-//!   segment, accurate to a few units in the last place. These means are what makes line integrals exact.
+//! - [`families`]: for each observation a convex function u of the linear predictor, with the mean
+//!   of its derivative over any segment, accurate to a few units in the last place. These means are
+//!   what makes line integrals exact.
 //!
 //! ```
 //! use ridgewalk_potentials::families::{Family, Logistic, Observation};
@@ -65,6 +71,8 @@ pub use error::Error;
 pub use line_integral::{LineIntegral, Scratch};
 pub use mode::{Method, Mode, ModeSearch, Note};
 pub use prior::Prior;
-pub use properness::{Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind};
+pub use properness::{
+    Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind,
+};
 pub use ridge::Ridge;
 pub use whitening::{SavedWhitening, Whitened, Whitening};

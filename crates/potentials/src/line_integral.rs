@@ -1,11 +1,13 @@
-//! What samplers ask of a potential: the integral of its gradient along segments, for many chains at once.
+//! What samplers ask of a potential: the integral of its gradient along segments, for many chains
+//! at once.
 
 use crate::error::{Error, length};
 
 /// The integral of ∇U along straight segments.
 ///
-/// Chains stand one after the other: chain c has the entries c d to (c + 1) d of each list. What comes out for a chain does not depend,
-/// to the last bit, on which or how many others are asked for beside it.
+/// Chains stand one after the other: chain c has the entries c d to (c + 1) d of each list. What
+/// comes out for a chain does not depend, to the last bit, on which or how many others are asked
+/// for beside it.
 pub trait LineIntegral {
     /// The dimension d.
     fn dimension(&self) -> usize;
@@ -32,14 +34,20 @@ pub trait LineIntegral {
     ///
     /// # Errors
     /// As [`LineIntegral::integrate`].
-    fn gradients(&self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch)
-    -> Result<(), Error>;
+    fn gradients(
+        &self,
+        positions: &[f64],
+        gradients: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error>;
 
-    /// For each chain U(position), up to a constant that is the same everywhere, into `values`, and ∇U(position) into `gradients`: one
-    /// gradient's work a chain. The gradients are those of [`LineIntegral::gradients`], to the last bit.
+    /// For each chain U(position), up to a constant that is the same everywhere, into `values`, and
+    /// ∇U(position) into `gradients`: one gradient's work a chain. The gradients are those of
+    /// [`LineIntegral::gradients`], to the last bit.
     ///
     /// # Errors
-    /// As [`LineIntegral::integrate`]; [`Error::NoValue`] where the value is not known, as by default.
+    /// As [`LineIntegral::integrate`]; [`Error::NoValue`] where the value is not known, as by
+    /// default.
     fn values_and_gradients(
         &self,
         positions: &[f64],
@@ -51,14 +59,16 @@ pub trait LineIntegral {
         Err(Error::NoValue)
     }
 
-    /// Whether the work for so many chains is shared out among threads in here. Chains then do best together, in one call; otherwise those
-    /// of different threads had better call by themselves. This is a matter of speed alone.
+    /// Whether the work for so many chains is shared out among threads in here. Chains then do best
+    /// together, in one call; otherwise those of different threads had better call by themselves.
+    /// This is a matter of speed alone.
     fn shares_out(&self, chains: usize) -> bool {
         let _ = chains;
         false
     }
 
-    /// Whether a call is a meeting of several processes. Calls must then be the same in all of them, in one order: one at a time.
+    /// Whether a call is a meeting of several processes. Calls must then be the same in all of
+    /// them, in one order: one at a time.
     fn collective(&self) -> bool {
         false
     }
@@ -74,13 +84,15 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Space for so many numbers of packed tiles and of sums; what is in it is left over from before.
+    /// Space for so many numbers of packed tiles and of sums; what is in it is left over from
+    /// before.
     pub(crate) fn tiles(&mut self, packed: usize, sums: usize) -> (&mut [f64], &mut [f64]) {
         (aligned(&mut self.packed, packed), aligned(&mut self.sums, sums))
     }
 }
 
-/// So many numbers of a list, from the start of a cache line on: vectors that lie across two lines take twice as long to load.
+/// So many numbers of a list, from the start of a cache line on: vectors that lie across two lines
+/// take twice as long to load.
 fn aligned(list: &mut Vec<f64>, count: usize) -> &mut [f64] {
     const LINE: usize = 64;
     let spare = LINE / size_of::<f64>();

@@ -1,13 +1,15 @@
-//! Products of rows with one chain's columns, four rows side by side: what fills vectors when there are no other chains to do it.
+//! Products of rows with one chain's columns, four rows side by side: what fills vectors when there
+//! are no other chains to do it.
 //!
-//! Entries of four rows are loaded in fours and turned over in registers, so that a vector has the same column of all four. Each row's sum
-//! goes over its columns in the order that wider tiles keep too, which makes it the same to the last bit.
+//! Entries of four rows are loaded in fours and turned over in registers, so that a vector has the
+//! same column of all four. Each row's sum goes over its columns in the order that wider tiles keep
+//! too, which makes it the same to the last bit.
 
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 
-/// Adds to `products` those of as many rows as go into whole groups of QUADS times four, with the given columns of the tile; returns how
-/// many rows that is.
+/// Adds to `products` those of as many rows as go into whole groups of QUADS times four, with the
+/// given columns of the tile; returns how many rows that is.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn products<const V: usize, const QUADS: usize>(
@@ -24,7 +26,9 @@ pub(crate) fn products<const V: usize, const QUADS: usize>(
     let group = 4 * QUADS;
     let whole = products.len() / group * group;
     let (fours, rest) = packed.as_chunks::<4>();
-    for (products, values) in products[..whole].chunks_exact_mut(group).zip(values.chunks_exact(group * d)) {
+    for (products, values) in
+        products[..whole].chunks_exact_mut(group).zip(values.chunks_exact(group * d))
+    {
         let rows: [[&[f64]; 4]; QUADS] = std::array::from_fn(|q| {
             std::array::from_fn(|r| &values[(4 * q + r) * d..][columns.clone()][..packed.len()])
         });
@@ -40,8 +44,14 @@ pub(crate) fn products<const V: usize, const QUADS: usize>(
             for (q, sums) in sums.iter_mut().enumerate() {
                 let a: [__m256d; 4] = std::array::from_fn(|r| pulp::cast(quads[q][r][j]));
                 let (even, odd) = (
-                    [simd.avx._mm256_unpacklo_pd(a[0], a[1]), simd.avx._mm256_unpacklo_pd(a[2], a[3])],
-                    [simd.avx._mm256_unpackhi_pd(a[0], a[1]), simd.avx._mm256_unpackhi_pd(a[2], a[3])],
+                    [
+                        simd.avx._mm256_unpacklo_pd(a[0], a[1]),
+                        simd.avx._mm256_unpacklo_pd(a[2], a[3]),
+                    ],
+                    [
+                        simd.avx._mm256_unpackhi_pd(a[0], a[1]),
+                        simd.avx._mm256_unpackhi_pd(a[2], a[3]),
+                    ],
                 );
                 let turned = [
                     simd.avx._mm256_permute2f128_pd::<0x20>(even[0], even[1]),

@@ -1,12 +1,15 @@
-//! The normal distribution's log cdf, its derivatives, and means of the derivative over segments, in both tails.
+//! The normal distribution's log cdf, its derivatives, and means of the derivative over segments,
+//! in both tails.
 //!
-//! All rest on Mills's ratio M(v) = (1 − Φ(v))/φ(v), which is smooth and tame where Φ and φ underflow. With v = −x:
-//! log Φ(x) = −x²/2 − log √(2π) + log M(−x), and its derivative, the inverse Mills ratio, is λ(x) = φ(x)/Φ(x) = 1/M(−x).
+//! All rest on Mills's ratio M(v) = (1 − Φ(v))/φ(v), which is smooth and tame where Φ and φ
+//! underflow. With v = −x: log Φ(x) = −x²/2 − log √(2π) + log M(−x), and its derivative, the
+//! inverse Mills ratio, is λ(x) = φ(x)/Φ(x) = 1/M(−x).
 
 use crate::elementary::{self, CHUNK, SHORTEST, fma};
 use crate::segment::{End, Segment};
 
-/// Chebyshev coefficients of (v + 1) M(v) in t = (v − 5)/(v + 5), from `scripts/fit_mills_ratio.py`.
+/// Chebyshev coefficients of (v + 1) M(v) in t = (v − 5)/(v + 5), from
+/// `scripts/fit_mills_ratio.py`.
 const MILLS: [f64; 26] = [
     1.1579976221305188,
     -0.1633449388451398,
@@ -66,7 +69,11 @@ fn density(x: f64) -> f64 {
 
 /// log Φ(x).
 pub(crate) fn log_cdf(x: f64) -> f64 {
-    if x > 0.0 { (-density(x) * mills(x)).ln_1p() } else { mills(-x).ln() - 0.5 * x * x - LOG_ROOT_TWO_PI }
+    if x > 0.0 {
+        (-density(x) * mills(x)).ln_1p()
+    } else {
+        mills(-x).ln() - 0.5 * x * x - LOG_ROOT_TWO_PI
+    }
 }
 
 /// λ(x) = φ(x)/Φ(x), the derivative of log Φ.
@@ -79,8 +86,8 @@ pub(crate) fn inverse_mills(x: f64) -> f64 {
     }
 }
 
-/// λ(x) + x. For large negative x it is small beside both terms and comes from the continued fraction
-/// 1/M(v) = v + 1/(v + 2/(v + 3/(v + ...))) without its first term.
+/// λ(x) + x. For large negative x it is small beside both terms and comes from the continued
+/// fraction 1/M(v) = v + 1/(v + 2/(v + 3/(v + ...))) without its first term.
 fn excess(x: f64) -> f64 {
     const FRACTION_BELOW: f64 = -4.0;
     const DEPTH: i32 = 60;
@@ -107,7 +114,8 @@ fn excess_for_correction(x: f64, lambda: f64) -> f64 {
     if x > -30.0 { lambda + x } else { -1.0 / x }
 }
 
-/// 2, 4 and 8 Gauss-Legendre nodes and weights on [0, 1]; the nodes as distances from the nearer end, in pairs.
+/// 2, 4 and 8 Gauss-Legendre nodes and weights on [0, 1]; the nodes as distances from the nearer
+/// end, in pairs.
 const GAUSS_2: [(f64, f64); 1] = [(0.211_324_865_405_187_1, 0.5)];
 const GAUSS_4: [(f64, f64); 2] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_92),
@@ -122,9 +130,10 @@ const GAUSS_8: [(f64, f64); 4] = [
 
 /// The mean of λ over a segment: (log Φ(high) − log Φ(low))/length.
 ///
-/// Short segments are integrated by Gauss's rule: λ is analytic, its poles (the zeros of Φ) are 2.8 and more away from the real
-/// line, and on a length of 1, or 1/x for large x, 8 nodes reach full accuracy. Longer segments take the difference of log Φ,
-/// with the quadratic parts combined before they can cancel.
+/// Short segments are integrated by Gauss's rule: λ is analytic, its poles (the zeros of Φ) are 2.8
+/// and more away from the real line, and on a length of 1, or 1/x for large x, 8 nodes reach full
+/// accuracy. Longer segments take the difference of log Φ, with the quadratic parts combined before
+/// they can cancel.
 pub(crate) fn mean_inverse_mills(segment: &Segment) -> f64 {
     let Segment { low, high, length } = *segment;
     let reach = length * high.value.max(1.0);
@@ -160,8 +169,8 @@ fn gauss(rule: &[(f64, f64)], segment: &Segment) -> f64 {
         .sum()
 }
 
-/// (v + 9/2) M(v) for v between −3/4 and 25 in powers of 9/(v + 9/2) − 9/16, from `scripts/fit_mills_ratio.py`: the powers of even and
-/// of odd order apart, each pair a row.
+/// (v + 9/2) M(v) for v between −3/4 and 25 in powers of 9/(v + 9/2) − 9/16, from
+/// `scripts/fit_mills_ratio.py`: the powers of even and of odd order apart, each pair a row.
 const NEAR: [[f64; 2]; 13] = [
     [1.3810141579767896, 0.910899154300269],
     [0.542665467451784, 0.2870633327873705],
@@ -202,11 +211,13 @@ fn scaled_mills<const FUSED: bool>(v: f64) -> f64 {
     fma::<FUSED>(b, x, a)
 }
 
-/// (v + 9/2) M(v), and (M(v) − M(end))/(end − v) times (v + 9/2) (end + 9/2): without cancellation, however near to v the end is.
+/// (v + 9/2) M(v), and (M(v) − M(end))/(end − v) times (v + 9/2) (end + 9/2): without cancellation,
+/// however near to v the end is.
 ///
-/// With F the first of the two, in powers of x = 9/(v + 9/2) − 9/16, the second is F(x) + 9/(end + 9/2) (F(x_end) − F(x))/(x_end − x), both
-/// terms positive. The divided difference of a polynomial follows its value in Horner's rule; that of A(x²) + x B(x²) is
-/// B + (x + x_end)(that of A + x_end that of B), where A and B take half as many steps one after the other.
+/// With F the first of the two, in powers of x = 9/(v + 9/2) − 9/16, the second is F(x) + 9/(end +
+/// 9/2) (F(x_end) − F(x))/(x_end − x), both terms positive. The divided difference of a polynomial
+/// follows its value in Horner's rule; that of A(x²) + x B(x²) is B + (x + x_end)(that of A + x_end
+/// that of B), where A and B take half as many steps one after the other.
 #[inline(always)]
 fn scaled_mills_and_fall<const FUSED: bool>(v: f64, end: f64) -> (f64, f64) {
     let (r, r_end) = (NEAR_SCALE / (v + NEAR_SHIFT), NEAR_SCALE / (end + NEAR_SHIFT));
@@ -249,14 +260,15 @@ pub(crate) fn inverse_mills_near<const FUSED: bool>(x: f64) -> f64 {
     factor / fma::<FUSED>(factor_if_right, inverse, -value).abs()
 }
 
-/// −log Φ(x) without branches, for |x| up to 25: x²/2 + log(√(2π)/M(−x)) on the left, log(1/(1 − φ M(x))) on the right, sums and logarithms
-/// of which every part is positive.
+/// −log Φ(x) without branches, for |x| up to 25: x²/2 + log(√(2π)/M(−x)) on the left, log(1/(1 − φ
+/// M(x))) on the right, sums and logarithms of which every part is positive.
 #[inline(always)]
 pub(crate) fn minus_log_cdf_near<const FUSED: bool>(x: f64) -> f64 {
     let right = x > DIVIDE;
     let v = if right { x } else { -x };
     let (value, factor) = (scaled_mills::<FUSED>(v), v + NEAR_SHIFT);
-    // The whole line without one tail, over φ: the base on the right. On the left it is the gain, over φ(0); the rest of φ is the square.
+    // The whole line without one tail, over φ: the base on the right. On the left it is the gain,
+    // over φ(0); the rest of φ is the square.
     let whole = inverse_density::<FUSED>(if right { x } else { 0.0 }, 0.0);
     let without = fma::<FUSED>(whole, factor, -value);
     let (gain, base) = if right { (value, without) } else { (without, value) };
@@ -265,12 +277,13 @@ pub(crate) fn minus_log_cdf_near<const FUSED: bool>(x: f64) -> f64 {
 
 /// Means of λ over segments of which both ends are near: log(1 + (Φ(high) − Φ(low))/Φ(low))/length.
 ///
-/// Numerator and denominator are taken over φ(low), and E = φ(high)/φ(low) = e^(−length mid). To the left of 0, with v = −x, the
-/// denominator is M(v) and the numerator E M(v_high) − M(v_low); to the right, with v = x, they are 1/φ(low) − M(v_low) and
-/// M(v_low) − E M(v_high). Either numerator is E |M(v_high) − M(v_low)| + |E − 1| M(v_low), in which nothing cancels. A short segment around 0
-/// is taken on one side, M being smooth beyond 0, where two terms differ in sign but not by much; of a long one, the numerator is
-/// 1/φ(low), the whole line, without both tails. All is multiplied by the factors v + 9/2 of both ends, which saves divisions and their
-/// rounding.
+/// Numerator and denominator are taken over φ(low), and E = φ(high)/φ(low) = e^(−length mid). To
+/// the left of 0, with v = −x, the denominator is M(v) and the numerator E M(v_high) − M(v_low); to
+/// the right, with v = x, they are 1/φ(low) − M(v_low) and M(v_low) − E M(v_high). Either numerator
+/// is E |M(v_high) − M(v_low)| + |E − 1| M(v_low), in which nothing cancels. A short segment around
+/// 0 is taken on one side, M being smooth beyond 0, where two terms differ in sign but not by much;
+/// of a long one, the numerator is 1/φ(low), the whole line, without both tails. All is multiplied
+/// by the factors v + 9/2 of both ends, which saves divisions and their rounding.
 #[inline(always)]
 pub(crate) fn mean_inverse_mills_near<const FUSED: bool>(
     s: &[f64; CHUNK],

@@ -1,12 +1,15 @@
-//! One pass over a design for some tiles of chains: both products of a line integral fused, so that each row is fetched once.
+//! One pass over a design for some tiles of chains: both products of a line integral fused, so that
+//! each row is fetched once.
 //!
-//! For each row a and each chain of the tile: s = a·θ and t = a·p, a coefficient c from them, and c a added to the chain's sum. A
-//! tile is W chains wide; its columns stand interleaved, V = 2W of them (θ and p) or V = W (θ alone, for gradients), so that a row
-//! meets V adjacent numbers for each of its entries. Rows go in blocks: products of all, then the family's slopes for all, then the
-//! sums, while the block is still in the cache.
+//! For each row a and each chain of the tile: s = a·θ and t = a·p, a coefficient c from them, and c
+//! a added to the chain's sum. A tile is W chains wide; its columns stand interleaved, V = 2W of
+//! them (θ and p) or V = W (θ alone, for gradients), so that a row meets V adjacent numbers for
+//! each of its entries. Rows go in blocks: products of all, then the family's slopes for all, then
+//! the sums, while the block is still in the cache.
 //!
-//! Every chain's numbers go through the same operations in the same order whatever W is, which makes its result independent, to
-//! the last bit, of how chains are put into tiles. Where fused multiply-add exists it is used throughout, elsewhere nowhere.
+//! Every chain's numbers go through the same operations in the same order whatever W is, which
+//! makes its result independent, to the last bit, of how chains are put into tiles. Where fused
+//! multiply-add exists it is used throughout, elsewhere nowhere.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -19,7 +22,8 @@ use crate::narrow;
 const BLOCK: usize = 96;
 /// Entries of a dense block: a good part of the second-level cache, for they are read twice.
 const BLOCK_ENTRIES: usize = 24_576;
-/// Numbers of the tile that a block of rows meets before it goes on to the next: half of the first-level cache.
+/// Numbers of the tile that a block of rows meets before it goes on to the next: half of the
+/// first-level cache.
 const TILE_PART: usize = 2048;
 /// Columns from which on it pays to turn rows over for a single chain.
 #[cfg(target_arch = "x86_64")]
@@ -43,8 +47,8 @@ pub(crate) enum Rows<'a> {
 
 /// What becomes of a row's products, for the same rows.
 ///
-/// The family is asked once for a block of rows, so that it need not be known when a pass is compiled: passes are long, and there are many of
-/// them.
+/// The family is asked once for a block of rows, so that it need not be known when a pass is
+/// compiled: passes are long, and there are many of them.
 #[derive(Debug)]
 pub(crate) struct Terms<'a> {
     /// The family.
@@ -68,7 +72,8 @@ pub(crate) struct Tiles<'a, const W: usize, const V: usize> {
     pub(crate) chains: usize,
     /// What is added to: d times W numbers for each tile.
     pub(crate) sums: &'a mut [[f64; W]],
-    /// Where values are asked for, U at the points of tiles without momenta: W numbers for each tile.
+    /// Where values are asked for, U at the points of tiles without momenta: W numbers for each
+    /// tile.
     pub(crate) values: Option<&'a mut [f64]>,
 }
 
@@ -99,7 +104,8 @@ impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W,
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { rows, terms, tiles } = self;
         let Tiles { d, packed, chains, sums, mut values } = tiles;
-        let (mut products, mut coefficients) = (Aligned([[0.0; V]; BLOCK]), Aligned([[0.0; W]; BLOCK]));
+        let (mut products, mut coefficients) =
+            (Aligned([[0.0; V]; BLOCK]), Aligned([[0.0; W]; BLOCK]));
         let step = match rows {
             Rows::Dense(_) => (BLOCK_ENTRIES / d / 12 * 12).clamp(12, BLOCK),
             Rows::Sparse { .. } => BLOCK,
@@ -107,27 +113,41 @@ impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W,
         let mut from = 0;
         while from < terms.observations.len() {
             let to = (from + step).min(terms.observations.len());
-            let (products, coefficients) = (&mut products.0[..to - from], &mut coefficients.0[..to - from]);
-            for (tile, (packed, sums)) in packed.chunks_exact(d).zip(sums.chunks_exact_mut(d)).enumerate() {
+            let (products, coefficients) =
+                (&mut products.0[..to - from], &mut coefficients.0[..to - from]);
+            for (tile, (packed, sums)) in
+                packed.chunks_exact(d).zip(sums.chunks_exact_mut(d)).enumerate()
+            {
                 let wanted = (chains - tile * W).min(W);
                 let values = values.as_mut().map(|values| &mut values[tile * W..(tile + 1) * W]);
                 match rows {
                     Rows::Dense(values) => {
                         products.fill([0.0; V]);
-                        dense_products::<S, V, FUSED>(simd, &values[from * d..to * d], packed, products)
+                        dense_products::<S, V, FUSED>(
+                            simd,
+                            &values[from * d..to * d],
+                            packed,
+                            products,
+                        )
                     }
                     Rows::Sparse { design, first } => {
                         for (row, product) in products.iter_mut().enumerate() {
-                            *product =
-                                sparse_product::<S, V, FUSED>(simd, design.row(first + from + row), packed);
+                            *product = sparse_product::<S, V, FUSED>(
+                                simd,
+                                design.row(first + from + row),
+                                packed,
+                            );
                         }
                     }
                 }
                 terms.coefficients(from, wanted, products, coefficients, values);
                 match rows {
-                    Rows::Dense(values) => {
-                        dense_sums::<S, W, FUSED>(simd, &values[from * d..to * d], coefficients, sums)
-                    }
+                    Rows::Dense(values) => dense_sums::<S, W, FUSED>(
+                        simd,
+                        &values[from * d..to * d],
+                        coefficients,
+                        sums,
+                    ),
                     Rows::Sparse { design, first } => {
                         for (row, c) in coefficients.iter().enumerate() {
                             let (indices, values) = design.row(first + from + row);
@@ -165,7 +185,8 @@ impl Terms<'_> {
         }
     }
 
-    /// Of a whole tile: a list has some rows, and of each row all chains, side by side as products and coefficients have them.
+    /// Of a whole tile: a list has some rows, and of each row all chains, side by side as products
+    /// and coefficients have them.
     #[inline(always)]
     fn all_chains<const W: usize, const V: usize>(
         &self,
@@ -183,7 +204,11 @@ impl Terms<'_> {
             let (s, t, slopes) = (&mut s[..entries], &mut t[..entries], &mut slopes[..entries]);
             let y = &mut y[..entries];
             let observed = &self.observations[first..first + products.len()];
-            y.as_chunks_mut::<W>().0.iter_mut().zip(observed).for_each(|(y, of_row)| *y = [*of_row; W]);
+            y.as_chunks_mut::<W>()
+                .0
+                .iter_mut()
+                .zip(observed)
+                .for_each(|(y, of_row)| *y = [*of_row; W]);
             for (s, product) in s.as_chunks_mut::<W>().0.iter_mut().zip(products) {
                 s.copy_from_slice(&product[..W]);
             }
@@ -209,7 +234,10 @@ impl Terms<'_> {
                 }
                 self.family.slopes(s, y, slopes);
             }
-            coefficients.iter_mut().zip(slopes.as_chunks::<W>().0).for_each(|(c, slopes)| *c = *slopes);
+            coefficients
+                .iter_mut()
+                .zip(slopes.as_chunks::<W>().0)
+                .for_each(|(c, slopes)| *c = *slopes);
             if !self.weights.is_empty() {
                 for (c, weight) in coefficients.iter_mut().zip(&self.weights[first..]) {
                     c.iter_mut().for_each(|c| *c *= weight);
@@ -278,7 +306,8 @@ fn dense_products<S: Simd, const V: usize, const FUSED: bool>(
     let part = TILE_PART / V;
     for (index, packed) in packed.chunks(part).enumerate() {
         let columns = index * part..index * part + packed.len();
-        // Eight sums side by side hide the latency of an addition, and there are registers for them.
+        // Eight sums side by side hide the latency of an addition, and there are registers for
+        // them.
         let done = match V {
             16.. => groups::<S, V, 3, FUSED>(simd, values, d, columns.clone(), packed, products),
             8..16 => groups::<S, V, 4, FUSED>(simd, values, d, columns.clone(), packed, products),
@@ -294,7 +323,14 @@ fn dense_products<S: Simd, const V: usize, const FUSED: bool>(
                 _ => groups::<S, V, 8, FUSED>(simd, values, d, columns.clone(), packed, products),
             },
         };
-        groups::<S, V, 1, FUSED>(simd, &values[done * d..], d, columns, packed, &mut products[done..]);
+        groups::<S, V, 1, FUSED>(
+            simd,
+            &values[done * d..],
+            d,
+            columns,
+            packed,
+            &mut products[done..],
+        );
     }
 }
 
@@ -310,7 +346,8 @@ fn groups<S: Simd, const V: usize, const G: usize, const FUSED: bool>(
 ) -> usize {
     let groups = products.as_chunks_mut::<G>().0;
     for (group, values) in groups.iter_mut().zip(values.chunks_exact(G * d)) {
-        let rows: [&[f64]; G] = std::array::from_fn(|g| &values[g * d..][columns.clone()][..packed.len()]);
+        let rows: [&[f64]; G] =
+            std::array::from_fn(|g| &values[g * d..][columns.clone()][..packed.len()]);
         if FUSED && V.is_multiple_of(S::F64_LANES) {
             // In vectors by name: left to itself the compiler keeps these sums apart.
             let mut sums = [[simd.splat_f64s(0.0); V]; G];
@@ -366,7 +403,13 @@ fn dense_sums<S: Simd, const W: usize, const FUSED: bool>(
             let c = vectors::<S, W, ROWS_PER_UPDATE>(simd, group);
             let rows = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3)).zip(row(4)).zip(row(5));
             for (sum, (((((a, b), e), f), g), h)) in sums.iter_mut().zip(rows) {
-                update::<S, W, ROWS_PER_UPDATE, FUSED>(simd, &[*a, *b, *e, *f, *g, *h], group, &c, sum);
+                update::<S, W, ROWS_PER_UPDATE, FUSED>(
+                    simd,
+                    &[*a, *b, *e, *f, *g, *h],
+                    group,
+                    &c,
+                    sum,
+                );
             }
         }
         for (group, values) in rest.iter().zip(left.chunks_exact(d)) {
@@ -453,7 +496,12 @@ fn sparse_product<S: Simd, const V: usize, const FUSED: bool>(
 
 /// sum += a x, entry by entry.
 #[inline(always)]
-fn add<S: Simd, const N: usize, const FUSED: bool>(simd: S, a: f64, x: &[f64; N], sum: &mut [f64; N]) {
+fn add<S: Simd, const N: usize, const FUSED: bool>(
+    simd: S,
+    a: f64,
+    x: &[f64; N],
+    sum: &mut [f64; N],
+) {
     if FUSED && N.is_multiple_of(S::F64_LANES) {
         let ((x, _), (sum, _)) = (S::as_simd_f64s(x), S::as_mut_simd_f64s(sum));
         let a = simd.splat_f64s(a);

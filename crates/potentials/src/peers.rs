@@ -1,12 +1,14 @@
 //! Processes that work on one problem together, and what they tell each other.
 //!
-//! Whoever brings the processes together, MPI or threads in a test, has to know one thing: how two of them exchange bytes ([`Peers`]). Sums,
-//! maxima and gathered lists are made of such exchanges here, in an order that the number of processes alone decides: results do not
-//! depend on timing, and are the same to the last bit in every process.
+//! Whoever brings the processes together, MPI or threads in a test, has to know one thing: how two
+//! of them exchange bytes ([`Peers`]). Sums, maxima and gathered lists are made of such exchanges
+//! here, in an order that the number of processes alone decides: results do not depend on timing,
+//! and are the same to the last bit in every process.
 //!
-//! All of them by recursive doubling: in round k each process meets the one whose number differs in bit k, and after ⌈log₂ P⌉ rounds all know
-//! everything. Where P is no power of two, each process beyond the largest power P' first hands what it has to the one P' below, and is
-//! told the result at the end. A process thus has at most ⌊log₂ P⌋ + 2 meetings.
+//! All of them by recursive doubling: in round k each process meets the one whose number differs in
+//! bit k, and after ⌈log₂ P⌉ rounds all know everything. Where P is no power of two, each process
+//! beyond the largest power P' first hands what it has to the one P' below, and is told the result
+//! at the end. A process thus has at most ⌊log₂ P⌋ + 2 meetings.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// This process among those that work together. They are numbered from 0.
 ///
-/// All of them call the same things in the same order. A process that is gone cannot be waited for: an exchange with it ends this process too, as
-/// MPI has it, or panics.
+/// All of them call the same things in the same order. A process that is gone cannot be waited for:
+/// an exchange with it ends this process too, as MPI has it, or panics.
 pub trait Peers: Debug + Send + Sync {
     /// The number of this process.
     fn rank(&self) -> usize;
@@ -24,7 +26,8 @@ pub trait Peers: Debug + Send + Sync {
     /// How many there are.
     fn size(&self) -> usize;
 
-    /// Sends `mine` to another process and fills `theirs` with what it sends; both know how much that is. An empty list is no message.
+    /// Sends `mine` to another process and fills `theirs` with what it sends; both know how much
+    /// that is. An empty list is no message.
     fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]);
 }
 
@@ -77,14 +80,21 @@ impl dyn Peers + '_ {
         let mut lengths = vec![0.0; size];
         lengths[rank] = mine.len() as f64;
         self.sum(&mut lengths);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths of lists")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "lengths of lists"
+        )]
         let lengths: Vec<usize> = lengths.iter().map(|length| *length as usize).collect();
         let mut all: Vec<Vec<u8>> = vec![Vec::new(); size];
         all[rank] = mine.to_vec();
         let rounds = Rounds::new(size);
-        // What process `of` knows before round k: everything of those whose numbers, modulo P', differ from its own in lower bits only.
+        // What process `of` knows before round k: everything of those whose numbers, modulo P',
+        // differ from its own in lower bits only.
         let known = |of: usize, k: u32| {
-            (0..size).filter(move |r| (r % rounds.power) >> k == (of % rounds.power) >> k).collect::<Vec<_>>()
+            (0..size)
+                .filter(move |r| (r % rounds.power) >> k == (of % rounds.power) >> k)
+                .collect::<Vec<_>>()
         };
         let swap = |all: &mut Vec<Vec<u8>>, with: usize, give: &[usize], take: &[usize]| {
             let mine = give.iter().map(|r| all[*r].as_slice()).collect::<Vec<_>>().concat();
@@ -113,7 +123,8 @@ impl dyn Peers + '_ {
                     swap(&mut all, with, &known(rank, k), &known(with, k));
                 }
                 if let Some(beyond) = beyond {
-                    let others: Vec<usize> = everyone.into_iter().filter(|r| *r != beyond).collect();
+                    let others: Vec<usize> =
+                        everyone.into_iter().filter(|r| *r != beyond).collect();
                     swap(&mut all, beyond, &others, &[]);
                 }
             }
@@ -127,13 +138,15 @@ impl dyn Peers + '_ {
         self.gather(if self.rank() == 0 { bytes } else { &[] }).swap_remove(0)
     }
 
-    /// Which of some things are this process's, if they are shared out evenly in the order of the processes.
+    /// Which of some things are this process's, if they are shared out evenly in the order of the
+    /// processes.
     #[must_use]
     pub fn share(&self, things: usize) -> std::ops::Range<usize> {
         share_of(things, self.rank(), self.size())
     }
 
-    /// Both of a pair compute the lower's number with the upper's: the same, as both operations commute.
+    /// Both of a pair compute the lower's number with the upper's: the same, as both operations
+    /// commute.
     fn combine(&self, numbers: &mut [f64], with: impl Fn(f64, f64) -> f64) {
         if self.size() == 1 || numbers.is_empty() {
             return;
@@ -213,7 +226,9 @@ impl Rounds {
     fn role(self, rank: usize) -> Role {
         match rank.checked_sub(self.power) {
             Some(below) => Role::Beyond { below },
-            None => Role::Within { beyond: Some(rank + self.power).filter(|beyond| *beyond < self.size) },
+            None => Role::Within {
+                beyond: Some(rank + self.power).filter(|beyond| *beyond < self.size),
+            },
         }
     }
 }
@@ -330,7 +345,9 @@ impl Peers for Threads {
             let from = self.from[with].lock().unwrap_or_else(PoisonError::into_inner);
             match from.recv() {
                 Ok(bytes) if bytes.len() == theirs.len() => theirs.copy_from_slice(&bytes),
-                Ok(bytes) => panic!("thread {with} sent {} bytes: need {}", bytes.len(), theirs.len()),
+                Ok(bytes) => {
+                    panic!("thread {with} sent {} bytes: need {}", bytes.len(), theirs.len())
+                }
                 Err(_) => panic!("thread {with} is gone"),
             }
         }
@@ -346,7 +363,8 @@ mod tests {
         let group = Threads::group(size);
         std::thread::scope(|scope| {
             let work = &work;
-            let handles: Vec<_> = group.iter().map(|peers| scope.spawn(move || work(peers))).collect();
+            let handles: Vec<_> =
+                group.iter().map(|peers| scope.spawn(move || work(peers))).collect();
             handles.into_iter().map(|handle| handle.join().unwrap()).collect()
         })
     }
@@ -379,7 +397,12 @@ mod tests {
             let found = in_all(size, |peers| {
                 let some = peers.somewhere(peers.rank() == 3);
                 let all = peers.everywhere(peers.rank() < 3);
-                (peers.gather(&list(peers.rank())), peers.of_first(&[7, byte(peers.rank())]), some, all)
+                (
+                    peers.gather(&list(peers.rank())),
+                    peers.of_first(&[7, byte(peers.rank())]),
+                    some,
+                    all,
+                )
             });
             for (gathered, first, some, all) in found {
                 assert_eq!((gathered, first), (need.clone(), vec![7, 0]), "{size}");
@@ -407,14 +430,17 @@ mod tests {
 
     #[test]
     fn a_grid_sums_along_each_of_its_lines() {
-        let group: Vec<Arc<dyn Peers>> = Threads::group(6).into_iter().map(|p| Arc::new(p) as _).collect();
+        let group: Vec<Arc<dyn Peers>> =
+            Threads::group(6).into_iter().map(|p| Arc::new(p) as _).collect();
         std::thread::scope(|scope| {
             for all in group {
                 scope.spawn(move || {
                     let rank = all.rank();
                     let line =
-                        Subset::new(all.clone(), (0..6).filter(|r| r / 2 == rank / 2).collect()).unwrap();
-                    let column = Subset::new(all, (0..6).filter(|r| r % 2 == rank % 2).collect()).unwrap();
+                        Subset::new(all.clone(), (0..6).filter(|r| r / 2 == rank / 2).collect())
+                            .unwrap();
+                    let column =
+                        Subset::new(all, (0..6).filter(|r| r % 2 == rank % 2).collect()).unwrap();
                     let (line, column): (&dyn Peers, &dyn Peers) = (&line, &column);
                     let mut sums = [rank as f64];
                     line.sum(&mut sums);

@@ -14,7 +14,8 @@ impl Prior {
     /// Normal priors with these means and standard deviations; `f64::INFINITY` is flat.
     ///
     /// # Errors
-    /// A mean that is not finite or a scale that is not positive, by coefficient; lists of different lengths.
+    /// A mean that is not finite or a scale that is not positive, by coefficient; lists of
+    /// different lengths.
     pub fn normal(means: &[f64], scales: &[f64]) -> Result<Self, Error> {
         length("the list of prior scales", scales.len(), means.len())?;
         for (coefficient, (&mean, &scale)) in means.iter().zip(scales).enumerate() {
@@ -23,7 +24,8 @@ impl Prior {
                 return bad("mean", mean, "a finite number");
             }
             // A precision that overflows or vanishes would be another prior than the one asked for.
-            let usable = scale > 0.0 && (scale == f64::INFINITY || (1e-150..1e150).contains(&scale));
+            let usable =
+                scale > 0.0 && (scale == f64::INFINITY || (1e-150..1e150).contains(&scale));
             if !usable {
                 return bad(
                     "scale",
@@ -81,11 +83,18 @@ impl Prior {
         0.5 * terms.map(|((x, m), q)| q * (x - m) * (x - m)).sum::<f64>()
     }
 
-    /// Adds to a sum the integral of the gradient over t in [0, length] along position + t momentum:
-    /// length · precision · (position + (length/2) momentum − mean).
-    pub(crate) fn add_integral(&self, length: f64, position: &[f64], momentum: &[f64], sum: &mut [f64]) {
+    /// Adds to a sum the integral of the gradient over t in [0, length] along position + t
+    /// momentum: length · precision · (position + (length/2) momentum − mean).
+    pub(crate) fn add_integral(
+        &self,
+        length: f64,
+        position: &[f64],
+        momentum: &[f64],
+        sum: &mut [f64],
+    ) {
         for (k, sum) in sum.iter_mut().enumerate() {
-            // Half a number is exact: a fused operation, which would be a call here, could not be better.
+            // Half a number is exact: a fused operation, which would be a call here, could not be
+            // better.
             let middle = (position[k] - self.mean[k]) + 0.5 * (length * momentum[k]);
             *sum += length * self.precision[k] * middle;
         }

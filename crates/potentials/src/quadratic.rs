@@ -1,4 +1,5 @@
-//! The quadratic part of a ridge-separable potential: a prior, or what a change of coordinates has made of one.
+//! The quadratic part of a ridge-separable potential: a prior, or what a change of coordinates has
+//! made of one.
 
 use crate::prior::Prior;
 use crate::square;
@@ -23,7 +24,8 @@ impl Quadratic {
         match self {
             Self::Diagonal(prior) => prior.value(point),
             Self::General { matrix, linear } => {
-                0.5 * square::form(matrix, point) + point.iter().zip(linear).map(|(x, b)| x * b).sum::<f64>()
+                0.5 * square::form(matrix, point)
+                    + point.iter().zip(linear).map(|(x, b)| x * b).sum::<f64>()
             }
         }
     }
@@ -35,9 +37,15 @@ impl Quadratic {
         gradient
     }
 
-    /// Adds to a sum the integral of the gradient over t in [0, length] along position + t momentum: length times the gradient in the
-    /// middle.
-    pub(crate) fn add_integral(&self, length: f64, position: &[f64], momentum: &[f64], sum: &mut [f64]) {
+    /// Adds to a sum the integral of the gradient over t in [0, length] along position + t
+    /// momentum: length times the gradient in the middle.
+    pub(crate) fn add_integral(
+        &self,
+        length: f64,
+        position: &[f64],
+        momentum: &[f64],
+        sum: &mut [f64],
+    ) {
         match self {
             Self::Diagonal(prior) => prior.add_integral(length, position, momentum, sum),
             Self::General { matrix, linear } => {
@@ -67,7 +75,9 @@ impl Quadratic {
                 terms.for_each(|((sum, q), x)| *sum += scale * q * x);
             }
             // Q is symmetric: sums over its columns need no reduction.
-            Self::General { matrix, .. } => square::add_transposed_product(matrix, |k| scale * x[k], sum),
+            Self::General { matrix, .. } => {
+                square::add_transposed_product(matrix, |k| scale * x[k], sum)
+            }
         }
     }
 
@@ -78,7 +88,9 @@ impl Quadratic {
                 let d = prior.dimension();
                 prior.precision().iter().enumerate().for_each(|(k, q)| sum[k * (d + 1)] += q);
             }
-            Self::General { matrix, .. } => sum.iter_mut().zip(matrix).for_each(|(sum, q)| *sum += q),
+            Self::General { matrix, .. } => {
+                sum.iter_mut().zip(matrix).for_each(|(sum, q)| *sum += q)
+            }
         }
     }
 
@@ -86,7 +98,9 @@ impl Quadratic {
     pub(crate) fn diagonal(&self) -> Vec<f64> {
         match self {
             Self::Diagonal(prior) => prior.precision().to_vec(),
-            Self::General { matrix, linear } => matrix.iter().step_by(linear.len() + 1).copied().collect(),
+            Self::General { matrix, linear } => {
+                matrix.iter().step_by(linear.len() + 1).copied().collect()
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in closed form.
+//! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in
+//! closed form.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -75,7 +76,8 @@ impl<'a, F: Family> Ridge<'a, F> {
             let y = Observation { response, trials };
             if let Some(need) = family.objection(y) {
                 let of_trials = need == NO_TRIALS || need == WHOLE_TRIALS;
-                let (what, value) = if of_trials { ("trials", trials) } else { ("response", response) };
+                let (what, value) =
+                    if of_trials { ("trials", trials) } else { ("response", response) };
                 return Err(Error::Row { what, row, value, need });
             }
             observations.push(y);
@@ -115,14 +117,20 @@ impl<'a, F: Family> Ridge<'a, F> {
     pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
         length("the list of offsets", offsets.len(), self.design.rows())?;
         if let Some(row) = offsets.iter().position(|o| !o.is_finite()) {
-            return Err(Error::Row { what: "offset", row, value: offsets[row], need: "a finite number" });
+            return Err(Error::Row {
+                what: "offset",
+                row,
+                value: offsets[row],
+                need: "a finite number",
+            });
         }
         self.offsets = offsets;
         Ok(self)
     }
 
-    /// The model of the rows of several processes, of which this one has its own: every sum over rows is from now on one over all of them, the
-    /// same to the last bit in each. All have the same family, columns and prior, and ask the same questions in the same order.
+    /// The model of the rows of several processes, of which this one has its own: every sum over
+    /// rows is from now on one over all of them, the same to the last bit in each. All have the
+    /// same family, columns and prior, and ask the same questions in the same order.
     #[must_use]
     pub fn with_peers(self, peers: Arc<dyn Peers>) -> Self {
         let mut rows = [self.observations.len() as f64];
@@ -132,7 +140,8 @@ impl<'a, F: Family> Ridge<'a, F> {
         Self { peers, all_rows, ..self }
     }
 
-    /// The same observations and weights with a design, quadratic part and offsets in other coordinates.
+    /// The same observations and weights with a design, quadratic part and offsets in other
+    /// coordinates.
     pub(crate) fn with_coordinates<'b>(
         &self,
         design: Design<'b>,
@@ -205,7 +214,8 @@ impl<'a, F: Family> Ridge<'a, F> {
         length("the point", point.len(), self.design.columns())?;
         let sum: f64 = (0..self.design.rows())
             .map(|row| {
-                self.weight(row) * self.family.value(self.predictor(row, point), self.observations[row])
+                self.weight(row)
+                    * self.family.value(self.predictor(row, point), self.observations[row])
             })
             .sum();
         let mut sum = [sum];

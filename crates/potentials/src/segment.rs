@@ -1,7 +1,7 @@
 //! A segment of the real line, [s, s + t], with an end that is known to twice the precision.
 //!
-//! s + t rounds. Where a function changes fast, or where the end is much smaller than the start, that rounding would be the
-//! largest error of all; so it is kept and given back to first order.
+//! s + t rounds. Where a function changes fast, or where the end is much smaller than the start,
+//! that rounding would be the largest error of all; so it is kept and given back to first order.
 
 /// The segment from s to s + t, as its lower and its upper end.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,8 @@ impl Segment {
 }
 
 impl End {
-    /// a + b exactly (Knuth's two-sum; valid for every pair of finite doubles that does not overflow).
+    /// a + b exactly (Knuth's two-sum; valid for every pair of finite doubles that does not
+    /// overflow).
     #[inline(always)]
     pub(crate) fn sum(a: f64, b: f64) -> Self {
         let value = a + b;

@@ -1,6 +1,7 @@
 //! softplus(x) = log(1 + e^x), its derivative, and means of that derivative over segments.
 //!
-//! Everything logistic is made of these. Each is accurate to a few units in the last place over the whole range of doubles.
+//! Everything logistic is made of these. Each is accurate to a few units in the last place over the
+//! whole range of doubles.
 
 use crate::segment::{End, Segment};
 
@@ -42,9 +43,10 @@ fn log1p_ratio(x: f64) -> f64 {
 
 /// The mean of the sigmoid over a segment: (softplus(high) − softplus(low))/length.
 ///
-/// With low the lower end, softplus(high) − softplus(low) = log1p(sigmoid(low) expm1(length)), in which nothing cancels; it is
-/// used for lengths below 1, where the plain difference would. Longer segments take the difference, mirrored where both ends
-/// are positive, because there softplus is nearly x and the difference of two such would lose the small part.
+/// With low the lower end, softplus(high) − softplus(low) = log1p(sigmoid(low) expm1(length)), in
+/// which nothing cancels; it is used for lengths below 1, where the plain difference would. Longer
+/// segments take the difference, mirrored where both ends are positive, because there softplus is
+/// nearly x and the difference of two such would lose the small part.
 pub(crate) fn mean_sigmoid(segment: &Segment) -> f64 {
     let Segment { low, high, length } = *segment;
     if length < 1.0 {
@@ -63,9 +65,11 @@ const FAR: f64 = 40.0;
 
 /// The mean of tanh(x/2) over a segment: 2 (log cosh(high/2) − log cosh(low/2))/length.
 ///
-/// Away from 0 it is 1 − 2 sigmoid(−x), with the mean of the sigmoid small. Around 0, with c the end that is nearer to it, the ratio
-/// of the two cosh, or its inverse, is 1 + 2 sinh(|low + high|/4) sinh(length/4)/cosh(c/2): the sign is that of low + high, and
-/// the logarithm of a number above 1 remains. Where the hyperbolic functions would overflow, log cosh is nearly a straight line.
+/// Away from 0 it is 1 − 2 sigmoid(−x), with the mean of the sigmoid small. Around 0, with c the
+/// end that is nearer to it, the ratio of the two cosh, or its inverse, is 1 + 2 sinh(|low +
+/// high|/4) sinh(length/4)/cosh(c/2): the sign is that of low + high, and the logarithm of a number
+/// above 1 remains. Where the hyperbolic functions would overflow, log cosh is nearly a straight
+/// line.
 pub(crate) fn mean_tanh_half(segment: &Segment) -> f64 {
     let Segment { low, high, length } = *segment;
     if low.value >= 1.0 {

@@ -1,11 +1,12 @@
-//! Products of a square matrix with one vector, in vector instructions: what a change of coordinates does to every draw, and a whitened prior to
-//! every gradient.
+//! Products of a square matrix with one vector, in vector instructions: what a change of
+//! coordinates does to every draw, and a whitened prior to every gradient.
 //!
 //! The order of the operations depends on the dimension alone.
 
 use crate::elementary::{Kernel, fma, vectorised};
 
-/// Sums side by side in the product of two vectors: two vectors of four, so that one addition need not wait for the last.
+/// Sums side by side in the product of two vectors: two vectors of four, so that one addition need
+/// not wait for the last.
 const LANES: usize = 8;
 /// Columns that share one pass over the sums.
 const COLUMNS: usize = 4;
@@ -107,7 +108,8 @@ mod tests {
     use super::{add_product, add_transposed_product, form};
     use crate::elementary::without_fused;
 
-    /// Whole numbers, whose products and sums are exact in any order: every dimension up to 40, with and without fused multiply-add.
+    /// Whole numbers, whose products and sums are exact in any order: every dimension up to 40,
+    /// with and without fused multiply-add.
     #[test]
     fn products_are_those_of_the_definition() {
         let check = || {
@@ -116,7 +118,9 @@ mod tests {
                 let matrix: Vec<f64> = (0..d * d).map(entry).collect();
                 let v: Vec<f64> = (0..d).map(|k| entry(3 * k + 1)).collect();
                 let plain = |at: &dyn Fn(usize, usize) -> usize| -> Vec<f64> {
-                    (0..d).map(|i| 5.0 + (0..d).map(|j| matrix[at(i, j)] * v[j]).sum::<f64>()).collect()
+                    (0..d)
+                        .map(|i| 5.0 + (0..d).map(|j| matrix[at(i, j)] * v[j]).sum::<f64>())
+                        .collect()
                 };
                 let (mut out, mut transposed) = (vec![5.0; d], vec![5.0; d]);
                 add_product(&matrix, &v, &mut out);

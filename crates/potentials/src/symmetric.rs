@@ -1,12 +1,14 @@
 //! Eigenvectors and Cholesky factors of a symmetric matrix, for code that is generic over a family.
 //!
-//! faer's solvers are generic too. Called from there they would be compiled again in every crate that names a family, which took most of the
-//! time of building our tests; here they are compiled once, and must not be inlined.
+//! faer's solvers are generic too. Called from there they would be compiled again in every crate
+//! that names a family, which took most of the time of building our tests; here they are compiled
+//! once, and must not be inlined.
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, Side};
 
-/// Eigenvalues, ascending, and a column for each; `None` if the solver finds none. Reads the lower triangle.
+/// Eigenvalues, ascending, and a column for each; `None` if the solver finds none. Reads the lower
+/// triangle.
 #[inline(never)]
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let eigen = matrix.self_adjoint_eigen(Side::Lower).ok()?;

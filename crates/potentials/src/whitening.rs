@@ -1,8 +1,9 @@
 //! Changes of coordinates θ = centre + W z under which a posterior is nearly round.
 //!
-//! A row a of a ridge-separable potential becomes Wᵀ a, its offset grows by a·centre, and the quadratic part stays quadratic: the
-//! potential is ridge-separable as before, and its line integrals stay exact. With W Wᵀ the inverse of the Hessian at the mode, or a
-//! covariance, the condition number falls from thousands to a small number (section 6 of the mathematics).
+//! A row a of a ridge-separable potential becomes Wᵀ a, its offset grows by a·centre, and the
+//! quadratic part stays quadratic: the potential is ridge-separable as before, and its line
+//! integrals stay exact. With W Wᵀ the inverse of the Hessian at the mode, or a covariance, the
+//! condition number falls from thousands to a small number (section 6 of the mathematics).
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
@@ -81,7 +82,8 @@ impl Map {
 }
 
 impl Map {
-    /// Wᵀ Q W for a symmetric Q, symmetric to the last bit, as everything that reads only one half of it relies on.
+    /// Wᵀ Q W for a symmetric Q, symmetric to the last bit, as everything that reads only one half
+    /// of it relies on.
     fn congruence(&self, q: &[f64], d: usize) -> Vec<f64> {
         match self {
             Self::Diagonal(scales) => {
@@ -120,10 +122,12 @@ impl Map {
 }
 
 impl Whitening {
-    /// W with W Wᵀ the inverse of a positive definite matrix, for example the Hessian at the mode; row by row.
+    /// W with W Wᵀ the inverse of a positive definite matrix, for example the Hessian at the mode;
+    /// row by row.
     ///
     /// # Errors
-    /// A matrix of the wrong size, with an entry that is not finite, or not positive definite, by coefficient.
+    /// A matrix of the wrong size, with an entry that is not finite, or not positive definite, by
+    /// coefficient.
     pub fn from_hessian(centre: &[f64], hessian: &[f64]) -> Result<Self, Error> {
         // H = C Cᵀ gives W = C⁻ᵀ.
         let (factor, inverse) = factors("the Hessian", centre, hessian)?;
@@ -150,7 +154,8 @@ impl Whitening {
     /// Each coordinate by its own scale: θ = centre + scale z. Sparse designs stay sparse.
     ///
     /// # Errors
-    /// Lists of different lengths, a centre that is not finite, or a scale that is not positive, finite and of finite inverse.
+    /// Lists of different lengths, a centre that is not finite, or a scale that is not positive,
+    /// finite and of finite inverse.
     pub fn diagonal(centre: &[f64], scales: &[f64]) -> Result<Self, Error> {
         length("the list of scales", scales.len(), centre.len())?;
         finite_centre(centre)?;
@@ -273,7 +278,8 @@ impl Whitening {
         Ok(self.map.congruence(hessian, d))
     }
 
-    /// Both changes after one another: θ = centre + W (centre' + W' y) for the coordinates y of `next`, which is a change of those of this.
+    /// Both changes after one another: θ = centre + W (centre' + W' y) for the coordinates y of
+    /// `next`, which is a change of those of this.
     ///
     /// # Errors
     /// For another dimension.
@@ -293,7 +299,8 @@ impl Whitening {
         Self { centre, map: self.back.clone(), back: self.map.clone() }
     }
 
-    /// The numbers it is made of, to be stored: [`Whitening::restore`] makes the same from them, bit for bit.
+    /// The numbers it is made of, to be stored: [`Whitening::restore`] makes the same from them,
+    /// bit for bit.
     #[must_use]
     pub fn saved(&self) -> SavedWhitening {
         let numbers = |map: &Map| match map {
@@ -335,10 +342,12 @@ impl Whitening {
 impl<F: Family + Clone> Ridge<'_, F> {
     /// The same potential as a function of z, up to a constant.
     ///
-    /// A sparse design stays sparse under [`Whitening::diagonal`] and becomes dense under any other.
+    /// A sparse design stays sparse under [`Whitening::diagonal`] and becomes dense under any
+    /// other.
     ///
     /// # Errors
-    /// A whitening of another dimension, or coordinates so extreme that an entry of the new design or an offset is not finite.
+    /// A whitening of another dimension, or coordinates so extreme that an entry of the new design
+    /// or an offset is not finite.
     pub fn whitened(&self, whitening: &Whitening) -> Result<Ridge<'static, F>, Error> {
         length("the whitening", whitening.dimension(), self.dimension())?;
         let design = match (self.design(), &whitening.map) {
@@ -348,10 +357,13 @@ impl<F: Family + Clone> Ridge<'_, F> {
                 Dense::new(self.design().rows(), scales.len(), values)?.into()
             }
             (Design::Dense(dense), Map::Matrix(matrix)) => product(dense, matrix)?,
-            (Design::Sparse(sparse), Map::Diagonal(scales)) => sparse.with_scaled_columns(scales)?.into(),
+            (Design::Sparse(sparse), Map::Diagonal(scales)) => {
+                sparse.with_scaled_columns(scales)?.into()
+            }
             (Design::Sparse(sparse), Map::Matrix(matrix)) => product(&sparse.to_dense()?, matrix)?,
         };
-        let offsets = (0..self.design().rows()).map(|row| self.predictor(row, &whitening.centre)).collect();
+        let offsets =
+            (0..self.design().rows()).map(|row| self.predictor(row, &whitening.centre)).collect();
         self.with_coordinates(design, self.quadratic().whitened(whitening)?, offsets)
     }
 }
@@ -388,7 +400,8 @@ impl Prior {
         let means = self.mean().iter().zip(self.precision());
         let mean = means.zip(centre.iter().zip(scales));
         let mean = mean.map(|((m, q), (c, s))| if *q == 0.0 { 0.0 } else { (m - c) / s });
-        let precision: Vec<f64> = self.precision().iter().zip(scales).map(|(q, s)| q * s * s).collect();
+        let precision: Vec<f64> =
+            self.precision().iter().zip(scales).map(|(q, s)| q * s * s).collect();
         // A precision that vanishes or overflows on the way would be another prior.
         let lost = |(new, old): (&f64, &f64)| !new.is_finite() || (*new == 0.0 && *old > 0.0);
         match precision.iter().zip(self.precision()).position(lost) {
@@ -435,13 +448,20 @@ impl<G: Gradient> Gradient for Whitened<G> {
         self.in_original(point, gradient, |theta, slope| self.gradient.gradient(theta, slope))
     }
 
-    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
-        self.in_original(point, gradient, |theta, slope| self.gradient.value_and_gradient(theta, slope))
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<Option<f64>, String> {
+        self.in_original(point, gradient, |theta, slope| {
+            self.gradient.value_and_gradient(theta, slope)
+        })
     }
 }
 
 impl<G> Whitened<G> {
-    /// What `evaluate` gives in the original coordinates; the gradient that it writes is put into the whitened ones.
+    /// What `evaluate` gives in the original coordinates; the gradient that it writes is put into
+    /// the whitened ones.
     fn in_original<T>(
         &self,
         point: &[f64],
@@ -449,7 +469,8 @@ impl<G> Whitened<G> {
         evaluate: impl FnOnce(&[f64], &mut [f64]) -> Result<T, String>,
     ) -> Result<T, String> {
         let d = self.whitening.dimension();
-        // Taken away while in use, so that a gradient that is itself a whitened one finds room of its own.
+        // Taken away while in use, so that a gradient that is itself a whitened one finds room of
+        // its own.
         let mut room = ROOM.take();
         room.resize(2 * d, 0.0);
         let (theta, slope) = room.split_at_mut(d);
@@ -459,7 +480,8 @@ impl<G> Whitened<G> {
         let outcome = evaluate(theta, slope);
         gradient.fill(0.0);
         self.whitening.map.add_transposed_image(slope, gradient);
-        let outcome = outcome.map_err(|message| format!("{message} (in original coordinates, at {theta:?})"));
+        let outcome =
+            outcome.map_err(|message| format!("{message} (in original coordinates, at {theta:?})"));
         ROOM.set(room);
         outcome
     }
@@ -496,15 +518,21 @@ fn finite_centre(centre: &[f64]) -> Result<(), Error> {
     }
 }
 
-/// The lower Cholesky factor of a matrix and its inverse, after the checks that every whitening needs.
-fn factors(what: &'static str, centre: &[f64], matrix: &[f64]) -> Result<(Mat<f64>, Mat<f64>), Error> {
+/// The lower Cholesky factor of a matrix and its inverse, after the checks that every whitening
+/// needs.
+fn factors(
+    what: &'static str,
+    centre: &[f64],
+    matrix: &[f64],
+) -> Result<(Mat<f64>, Mat<f64>), Error> {
     let d = centre.len();
     length(what, matrix.len(), d * d)?;
     if d == 0 {
         return Err(Error::Empty { rows: 0, columns: 0 });
     }
     finite_centre(centre)?;
-    let refused = |coefficient, value, need| Err(Error::Whitening { what, coefficient, value, need });
+    let refused =
+        |coefficient, value, need| Err(Error::Whitening { what, coefficient, value, need });
     if let Some(at) = matrix.iter().position(|x| !x.is_finite()) {
         return refused(at / d, matrix[at], "a finite number");
     }

@@ -1,11 +1,16 @@
-//! Bounds of curvature against exact spectra, against another eigenvalue method and against Hessians at random points.
+//! Bounds of curvature against exact spectra, against another eigenvalue method and against
+//! Hessians at random points.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_figures::{Figures, Near};
-use ridgewalk_potentials::families::{Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
-use ridgewalk_potentials::{Basis, Dense, Error, Gradient, Guarantee, Obstacle, Prior, Ridge, Sparse};
+use ridgewalk_potentials::families::{
+    Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
+};
+use ridgewalk_potentials::{
+    Basis, Dense, Error, Gradient, Guarantee, Obstacle, Prior, Ridge, Sparse,
+};
 
 /// Random numbers between −1 and 1.
 fn numbers(seed: u64, count: usize) -> Vec<f64> {
@@ -64,13 +69,16 @@ fn orthogonal_designs_have_known_bounds() {
     // Sylvester's matrix of order 16, whose columns are orthogonal, each times a factor.
     let (n, factors) = (16_usize, [1.0, 3.0, 0.5, 2.0, 0.25]);
     let sign = |i: usize, k: usize| if (i & k).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
-    let values: Vec<f64> = (0..n).flat_map(|i| (0..5).map(move |k| sign(i, k) * factors[k])).collect();
+    let values: Vec<f64> =
+        (0..n).flat_map(|i| (0..5).map(move |k| sign(i, k) * factors[k])).collect();
     let y: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let design = || Dense::new(n, 5, values.clone()).unwrap();
     let close = |value: f64, truth: f64| (0.0..1e-12).contains(&(value / truth - 1.0).abs());
     // Gaussian noise of scale 2 and a flat prior: both ends from the likelihood, 16 factor²/4.
-    let gaussian =
-        Ridge::new(design(), Gaussian::new(2.0).unwrap(), &y, Prior::flat(5)).unwrap().curvature().unwrap();
+    let gaussian = Ridge::new(design(), Gaussian::new(2.0).unwrap(), &y, Prior::flat(5))
+        .unwrap()
+        .curvature()
+        .unwrap();
     let [m, l] = gaussian.certifiable().unwrap();
     assert!(close(l, 36.0) && l >= 36.0 && (0.25 - m).abs() < 1e-11 && m <= 0.25, "{m} and {l}");
     assert_eq!(
@@ -78,14 +86,23 @@ fn orthogonal_designs_have_known_bounds() {
         (Basis::Eigenvalues, Basis::Eigenvalues)
     );
     // Logistic: 16 · 9/4 and the prior.
-    let logistic =
-        Ridge::new(design(), Logistic, &y, Prior::centred(5, 0.5).unwrap()).unwrap().curvature().unwrap();
+    let logistic = Ridge::new(design(), Logistic, &y, Prior::centred(5, 0.5).unwrap())
+        .unwrap()
+        .curvature()
+        .unwrap();
     let [m, l] = logistic.certifiable().unwrap();
     assert!(m == 4.0 && close(l, 40.0) && l >= 40.0, "{m} and {l}");
     assert_eq!(logistic.convexity().basis, Basis::PriorPrecision);
     // Binomial trials and weights count: 16 · 9 · 7 · 3/4.
     let trials = Ridge::with_trials(design(), Logistic, &y, &[7.0; 16], Prior::flat(5)).unwrap();
-    let l = trials.with_weights(vec![3.0; 16]).unwrap().curvature().unwrap().smoothness().unwrap().value;
+    let l = trials
+        .with_weights(vec![3.0; 16])
+        .unwrap()
+        .curvature()
+        .unwrap()
+        .smoothness()
+        .unwrap()
+        .value;
     assert!(close(l, 756.0), "{l}");
 }
 
@@ -93,8 +110,10 @@ fn orthogonal_designs_have_known_bounds() {
 fn what_cannot_be_certified_is_told() {
     let design = || Dense::new(3, 2, vec![1.0, 2.0, -1.0, 0.5, 1.0, 1.0]).unwrap();
     let y = [0.0, 1.0, 1.0];
-    let poisson =
-        Ridge::new(design(), Poisson, &y, Prior::centred(2, 1.0).unwrap()).unwrap().curvature().unwrap();
+    let poisson = Ridge::new(design(), Poisson, &y, Prior::centred(2, 1.0).unwrap())
+        .unwrap()
+        .curvature()
+        .unwrap();
     assert_eq!((poisson.smoothness(), poisson.certifiable()), (None, Err(Obstacle::NotSmooth)));
     assert_eq!(poisson.convexity().value, 1.0);
     let prior = Prior::normal(&[0.0; 2], &[1.0, f64::INFINITY]).unwrap();
@@ -105,7 +124,8 @@ fn what_cannot_be_certified_is_told() {
     assert!(text.contains("the prior is flat along some direction"), "{text}");
     // Collinear columns: no curvature from a Gaussian likelihood either.
     let copies = Dense::new(3, 2, vec![1.0, 2.0, -1.0, -2.0, 3.0, 6.0]).unwrap();
-    let flat = Ridge::new(copies, unit_gaussian(), &y, Prior::flat(2)).unwrap().curvature().unwrap();
+    let flat =
+        Ridge::new(copies, unit_gaussian(), &y, Prior::flat(2)).unwrap().curvature().unwrap();
     assert_eq!(flat.certifiable(), Err(Obstacle::NotStronglyConvex));
     let huge = Dense::new(1, 1, vec![1e200]).unwrap();
     let outcome = Ridge::new(huge, Logistic, &[1.0], Prior::flat(1)).unwrap().curvature();
@@ -127,7 +147,11 @@ fn bounds_are_those_of_another_method() {
             assert!(m <= bottom * (1.0 + 1e-13) && m >= bottom - 1e-11 * top, "{m} and {bottom}");
         };
         let design = || Dense::new(n, d, a.clone()).unwrap();
-        check(0.25, 0.0, Ridge::new(design(), Logistic, &y, prior.clone()).unwrap().curvature().unwrap());
+        check(
+            0.25,
+            0.0,
+            Ridge::new(design(), Logistic, &y, prior.clone()).unwrap().curvature().unwrap(),
+        );
         check(
             1.0,
             0.0,
@@ -161,7 +185,8 @@ fn scales_of_1e9_beside_1e_9_keep_both_bounds() {
     let a: Vec<f64> =
         numbers(21, 3 * n).iter().enumerate().map(|(at, x)| x * [1e9, 1e-9, 1.0][at % 3]).collect();
     let prior = Prior::normal(&[0.0; 3], &[1e-9, 1e9, 1.0]).unwrap();
-    let model = Ridge::new(Dense::new(n, 3, a.clone()).unwrap(), Logistic, &vec![1.0; n], prior).unwrap();
+    let model =
+        Ridge::new(Dense::new(n, 3, a.clone()).unwrap(), Logistic, &vec![1.0; n], prior).unwrap();
     let [m, l] = model.curvature().unwrap().certifiable().unwrap();
     let alone: f64 = 1e18 + 0.25 * a.iter().step_by(3).map(|x| x * x).sum::<f64>();
     assert_eq!(m, 1e-18);
@@ -174,7 +199,8 @@ fn planted(seed: u64, squares: &[f64]) -> Vec<f64> {
     let mut u = numbers(seed, d);
     let norm = u.iter().map(|x| x * x).sum::<f64>().sqrt();
     u.iter_mut().for_each(|x| *x /= norm);
-    let entry = |i: usize, k: usize| squares[i].sqrt() * (f64::from(u8::from(i == k)) - 2.0 * u[i] * u[k]);
+    let entry =
+        |i: usize, k: usize| squares[i].sqrt() * (f64::from(u8::from(i == k)) - 2.0 * u[i] * u[k]);
     (0..d).flat_map(|i| (0..d).map(move |k| (i, k))).map(|(i, k)| entry(i, k)).collect()
 }
 
@@ -183,10 +209,13 @@ fn power_iteration(a: &[f64], d: usize, steps: usize) -> f64 {
     let mut x = numbers(99, d);
     let mut quotient = 0.0;
     for _ in 0..steps {
-        let s: Vec<f64> = a.chunks(d).map(|row| row.iter().zip(&x).map(|(a, x)| a * x).sum()).collect();
+        let s: Vec<f64> =
+            a.chunks(d).map(|row| row.iter().zip(&x).map(|(a, x)| a * x).sum()).collect();
         quotient = s.iter().map(|s| s * s).sum::<f64>() / x.iter().map(|x| x * x).sum::<f64>();
         x.fill(0.0);
-        a.chunks(d).zip(&s).for_each(|(row, s)| x.iter_mut().zip(row).for_each(|(x, a)| *x += s * a));
+        a.chunks(d)
+            .zip(&s)
+            .for_each(|(row, s)| x.iter_mut().zip(row).for_each(|(x, a)| *x += s * a));
     }
     quotient
 }
@@ -216,8 +245,15 @@ fn lanczos_bounds_a_spectrum_where_the_power_iteration_falls_short() {
         assert!(!bound.basis.is_certain());
         let certain = model.curvature_with(Guarantee::Certain).unwrap().smoothness().unwrap();
         assert!(certain.basis.is_certain() && certain.value >= truth, "{certain:?}");
-        println!("power iteration {naive:.2}, Lanczos {:.2}, certain {:.1}", bound.value, certain.value);
-        let found = [("power iteration", naive), ("Lanczos", bound.value), ("without chance", certain.value)];
+        println!(
+            "power iteration {naive:.2}, Lanczos {:.2}, certain {:.1}",
+            bound.value, certain.value
+        );
+        let found = [
+            ("power iteration", naive),
+            ("Lanczos", bound.value),
+            ("without chance", certain.value),
+        ];
         found.iter().for_each(|(how, value)| figures.add(&format!("seed {seed}"), how, *value));
     }
     figures.hold(Near::Same);
@@ -229,21 +265,28 @@ fn lanczos_bounds_a_spectrum_where_the_power_iteration_falls_short() {
 
 #[test]
 fn columns_without_signs_are_bounded_for_certain_and_closely() {
-    // Dummies of two factors and an intercept, sparse: all entries positive, so that absolute values change nothing.
+    // Dummies of two factors and an intercept, sparse: all entries positive, so that absolute
+    // values change nothing.
     let (n, levels) = (3000, 600);
     let (mut starts, mut indices) = (vec![0], Vec::new());
     let mut rng = ChaCha8Rng::seed_from_u64(41);
     for _ in 0..n {
-        indices.extend([0, 1 + rng.random_range(0..levels), 1 + levels + rng.random_range(0..levels)]);
+        indices.extend([
+            0,
+            1 + rng.random_range(0..levels),
+            1 + levels + rng.random_range(0..levels),
+        ]);
         starts.push(indices.len());
     }
     let columns = 1 + 2 * levels;
     let values = vec![1.0; indices.len()];
     let design = Sparse::new(columns, starts, indices.clone(), values).unwrap();
-    let model = Ridge::new(design, Logistic, &vec![1.0; n], Prior::centred(columns, 1.0).unwrap()).unwrap();
+    let model =
+        Ridge::new(design, Logistic, &vec![1.0; n], Prior::centred(columns, 1.0).unwrap()).unwrap();
     let bound = model.curvature().unwrap().smoothness().unwrap();
     assert_eq!(bound.basis, Basis::CollatzWielandt);
-    // From below: the quotient at the vector that weighs the intercept √2 against the mean level of the factors.
+    // From below: the quotient at the vector that weighs the intercept √2 against the mean level of
+    // the factors.
     let mut x = vec![1.0; columns];
     for _ in 0..50 {
         let mut next = x.clone();
@@ -254,9 +297,17 @@ fn columns_without_signs_are_bounded_for_certain_and_closely() {
         let norm = next.iter().map(|x| x * x).sum::<f64>().sqrt();
         x = next.iter().map(|x| x / norm).collect();
     }
-    let quotient =
-        1.0 + 0.25 * indices.chunks(3).map(|row| row.iter().map(|&k| x[k]).sum::<f64>().powi(2)).sum::<f64>();
-    assert!(bound.value >= quotient && bound.value < 1.01 * quotient, "{} and {quotient}", bound.value);
+    let quotient = 1.0
+        + 0.25
+            * indices
+                .chunks(3)
+                .map(|row| row.iter().map(|&k| x[k]).sum::<f64>().powi(2))
+                .sum::<f64>();
+    assert!(
+        bound.value >= quotient && bound.value < 1.01 * quotient,
+        "{} and {quotient}",
+        bound.value
+    );
 }
 
 #[test]
@@ -278,7 +329,9 @@ fn few_rows_of_many_columns_are_bounded_by_their_products() {
         let curvature = model.curvature().unwrap();
         let bound = curvature.smoothness().unwrap();
         assert_eq!((bound.basis, curvature.convexity().value), (Basis::RowProducts, 4.0));
-        assert!(bound.value >= (top + 4.0) * (1.0 - 1e-14) && bound.value < (top + 4.0) * (1.0 + 1e-9));
+        assert!(
+            bound.value >= (top + 4.0) * (1.0 - 1e-14) && bound.value < (top + 4.0) * (1.0 + 1e-9)
+        );
     }
 }
 
@@ -289,13 +342,19 @@ fn hessians_are_the_differences_of_gradients() {
         let design = Dense::new(n, d, numbers(61, n * d)).unwrap();
         let y: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
         let name = family.name();
-        let model =
-            Ridge::new(Sparse::from_dense(&design), family.clone(), &y, Prior::centred(d, 0.7).unwrap())
-                .unwrap();
+        let model = Ridge::new(
+            Sparse::from_dense(&design),
+            family.clone(),
+            &y,
+            Prior::centred(d, 0.7).unwrap(),
+        )
+        .unwrap();
         let point = numbers(62, d);
         let hessian = model.hessian(&point).unwrap();
-        let dense =
-            Ridge::new(design, family, &y, Prior::centred(d, 0.7).unwrap()).unwrap().hessian(&point).unwrap();
+        let dense = Ridge::new(design, family, &y, Prior::centred(d, 0.7).unwrap())
+            .unwrap()
+            .hessian(&point)
+            .unwrap();
         for k in 0..d {
             let at = |h: f64| {
                 let mut moved = point.clone();
@@ -323,7 +382,8 @@ fn hessians_are_the_differences_of_gradients() {
     check(Poisson);
     check(Gaussian::new(0.8).unwrap());
     check(LogisticNoise::new(0.6).unwrap());
-    let model = Ridge::new(Dense::new(1, 1, vec![1.0]).unwrap(), Poisson, &[1.0], Prior::flat(1)).unwrap();
+    let model =
+        Ridge::new(Dense::new(1, 1, vec![1.0]).unwrap(), Poisson, &[1.0], Prior::flat(1)).unwrap();
     assert!(matches!(model.hessian(&[1000.0]), Err(Error::NotFinite { .. })));
     assert!(matches!(model.hessian(&[0.0, 0.0]), Err(Error::Length { .. })));
 }

@@ -1,6 +1,8 @@
-//! Families in lists: independent of what stands beside a row, not a number where that went in; and the responses that are objected to.
+//! Families in lists: independent of what stands beside a row, not a number where that went in; and
+//! the responses that are objected to.
 //!
-//! How accurate they are is tested beside the code, where lists can be computed as on machines without fused multiply-add.
+//! How accurate they are is tested beside the code, where lists can be computed as on machines
+//! without fused multiply-add.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -45,8 +47,19 @@ fn families() -> [(Box<dyn Family>, Responses); 6] {
 
 #[test]
 fn a_row_among_others_is_the_row_alone_to_the_last_bit() {
-    let odd =
-        [0.0, -0.0, 1e-310, 24.9, 25.1, 299.9, 300.1, -750.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let odd = [
+        0.0,
+        -0.0,
+        1e-310,
+        24.9,
+        25.1,
+        299.9,
+        300.1,
+        -750.0,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
     let pairs = odd.iter().flat_map(|&s| odd.iter().map(move |&t| (s, t)));
     let (s, t): (Vec<f64>, Vec<f64>) = pairs.chain(segments(7, 400)).unzip();
     for (family, observation) in families() {
@@ -63,8 +76,9 @@ fn a_row_among_others_is_the_row_alone_to_the_last_bit() {
         let alone: Vec<[Vec<u64>; 3]> = (0..s.len()).map(|i| lists(i..i + 1)).collect();
         for length in (1..=20).chain([31, 32, 33, 64, 97]) {
             for first in 0..s.len() - length {
-                let expected: [Vec<u64>; 3] =
-                    std::array::from_fn(|k| (first..first + length).map(|i| alone[i][k][0]).collect());
+                let expected: [Vec<u64>; 3] = std::array::from_fn(|k| {
+                    (first..first + length).map(|i| alone[i][k][0]).collect()
+                });
                 assert_eq!(
                     lists(first..first + length),
                     expected,
@@ -80,9 +94,12 @@ fn a_row_among_others_is_the_row_alone_to_the_last_bit() {
 fn lists_give_what_is_not_a_number_back() {
     for (family, observation) in families() {
         let name = family.name();
-        for (s, t) in
-            [(f64::NAN, 0.5), (0.5, f64::NAN), (f64::NAN, f64::NAN), (f64::INFINITY, f64::NEG_INFINITY)]
-        {
+        for (s, t) in [
+            (f64::NAN, 0.5),
+            (0.5, f64::NAN),
+            (f64::NAN, f64::NAN),
+            (f64::INFINITY, f64::NEG_INFINITY),
+        ] {
             for i in 0..5 {
                 let y = [observation(i)];
                 let mut found = [0.0];
@@ -111,14 +128,19 @@ fn scales_of_which_the_inverse_has_no_digits_are_divided_by() {
             let mut found = [0.0; 3];
             for (s, t, y) in s.iter().zip(&t).zip(&y).map(|((s, t), y)| (*s, *t, *y)) {
                 let near = |found: f64, expected: f64| {
-                    found == expected || (found - expected).abs() <= 8.0 * f64::EPSILON * expected.abs()
+                    found == expected
+                        || (found - expected).abs() <= 8.0 * f64::EPSILON * expected.abs()
                 };
                 family.mean_slopes(&[s], &[t], &[y], &mut found[..1]);
                 family.slopes(&[s], &[y], &mut found[1..2]);
                 family.values(&[s], &[y], &mut found[2..]);
                 let alone = [family.mean_slope(s, t, y), family.slope(s, y), family.value(s, y)];
                 let agree = found.iter().zip(&alone).all(|(found, alone)| near(*found, *alone));
-                assert!(agree, "{} of scale {scale} at {s}, {t}: {found:?} and {alone:?}", family.name());
+                assert!(
+                    agree,
+                    "{} of scale {scale} at {s}, {t}: {found:?} and {alone:?}",
+                    family.name()
+                );
             }
         }
     }
@@ -150,7 +172,10 @@ fn responses_outside_the_range_are_objected_to() {
     for bad in [-1.0, 0.5, f64::NAN, f64::INFINITY] {
         assert_eq!(Poisson.objection(Observation::of(bad)), Some("a whole number of at least 0"));
     }
-    assert_eq!(Gaussian::new(1.0).unwrap().objection(Observation::of(f64::NAN)), Some("a finite number"));
+    assert_eq!(
+        Gaussian::new(1.0).unwrap().objection(Observation::of(f64::NAN)),
+        Some("a finite number")
+    );
     assert_eq!(
         Gaussian::new(1.0).unwrap().objection(y(0.5, 2.0)),
         Some("1, because this family has no trials")

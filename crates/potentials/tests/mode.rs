@@ -1,4 +1,5 @@
-//! Modes against closed forms, against modes found elsewhere and between methods; and searches that fail.
+//! Modes against closed forms, against modes found elsewhere and between methods; and searches that
+//! fail.
 
 mod support;
 
@@ -56,7 +57,8 @@ fn the_mode_of_wells_under_flat_priors_is_the_known_one() {
     let data = table("wells.csv");
     let known = reference("wells.mode.csv");
     let columns: Vec<Vec<f64>> = known[1..].iter().map(|(name, _)| data[name].clone()).collect();
-    let model = Ridge::new(with_ones(&columns), Logistic, &data["switched"], Prior::flat(4)).unwrap();
+    let model =
+        Ridge::new(with_ones(&columns), Logistic, &data["switched"], Prior::flat(4)).unwrap();
     let mode = model.mode().unwrap();
     assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
     assert!(mode.iterations <= 6 && distance(&model, &mode.point) < 1e-12);
@@ -89,10 +91,14 @@ fn the_mode_of_breast_cancer_is_the_known_one_and_its_likelihood_has_none() {
         assert!((ours - known).abs() < 1e-12, "{name}: {ours} and {known}");
     }
     // All thirty predictors together separate the tumours: known, and what makes this a hard case.
-    let Separability::Separated(separation) = model.separation().unwrap() else { panic!("not found") };
+    let Separability::Separated(separation) = model.separation().unwrap() else {
+        panic!("not found")
+    };
     assert_eq!((separation.kind, separation.separated), (SeparationKind::Complete, 569));
     assert_separates(&columns, &data["y"], &separation);
-    let Err(Error::Improper(Impropriety::Separation(found))) = with(Prior::flat(31)).mode() else { panic!() };
+    let Err(Error::Improper(Impropriety::Separation(found))) = with(Prior::flat(31)).mode() else {
+        panic!()
+    };
     assert_eq!(found.kind, SeparationKind::Complete);
     // Ten of them do not.
     let few = Ridge::new(with_ones(&columns[..10]), Logistic, &data["y"], Prior::flat(11)).unwrap();
@@ -108,14 +114,26 @@ fn every_family_is_solved_from_near_and_from_far() {
             let model = model(family, 80, 4, 31, prior.clone());
             let mode = model.mode().unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(matches!(mode.properness, Properness::Proper(_)), "{name}: {mode:?}");
-            assert!(distance(&model, &mode.point) < 1e-11, "{name}: {}", distance(&model, &mode.point));
-            for far in [[50.0, -40.0, 30.0, 20.0], [-1e3, 1e3, 500.0, -200.0], [300.0, 0.0, 0.0, 0.0]] {
+            assert!(
+                distance(&model, &mode.point) < 1e-11,
+                "{name}: {}",
+                distance(&model, &mode.point)
+            );
+            for far in
+                [[50.0, -40.0, 30.0, 20.0], [-1e3, 1e3, 500.0, -200.0], [300.0, 0.0, 0.0, 0.0]]
+            {
                 let search = ModeSearch::new().with_start(far.to_vec());
-                let again =
-                    search.of_ridge(&model).unwrap_or_else(|error| panic!("{name} from {far:?}: {error}"));
-                let difference =
-                    largest(&mode.point.iter().zip(&again.point).map(|(a, b)| a - b).collect::<Vec<_>>());
-                assert!(difference < 1e-7, "{name} from {far:?}: {difference:e} after {}", again.iterations);
+                let again = search
+                    .of_ridge(&model)
+                    .unwrap_or_else(|error| panic!("{name} from {far:?}: {error}"));
+                let difference = largest(
+                    &mode.point.iter().zip(&again.point).map(|(a, b)| a - b).collect::<Vec<_>>(),
+                );
+                assert!(
+                    difference < 1e-7,
+                    "{name} from {far:?}: {difference:e} after {}",
+                    again.iterations
+                );
             }
         }
     }
@@ -128,7 +146,10 @@ fn gradients_alone_find_what_newton_finds() {
         let model = model(family, 120, 6, 41, Prior::centred(6, 2.0).unwrap());
         let newton = model.mode().unwrap();
         let lbfgs = ModeSearch::new().with_method(Method::Lbfgs).of_ridge(&model).unwrap();
-        assert_eq!((lbfgs.method, lbfgs.properness), (Method::Lbfgs, Properness::Proper(Proof::Prior)));
+        assert_eq!(
+            (lbfgs.method, lbfgs.properness),
+            (Method::Lbfgs, Properness::Proper(Proof::Prior))
+        );
         // As a black box, without the diagonal of the Hessian.
         let black = ModeSearch::new().with_start(vec![3.0; 6]).of_gradient(&model).unwrap();
         assert!(matches!(black.properness, Properness::NotChecked(_)));
@@ -162,12 +183,17 @@ fn thousands_of_columns_are_solved_from_gradients_with_the_diagonal_as_scale() {
     let model = with(Prior::normal(&vec![0.0; d], &scales).unwrap());
     let mode = model.mode().unwrap();
     assert_eq!((mode.method, mode.properness), (Method::Lbfgs, Properness::Proper(Proof::Prior)));
-    // The gradient in units of the prior: no coefficient is further from the mode than so many of its prior scales.
-    let far =
-        gradient(&model, &mode.point).iter().zip(&scales).map(|(g, s)| (g * s).abs()).fold(0.0, f64::max);
+    // The gradient in units of the prior: no coefficient is further from the mode than so many of
+    // its prior scales.
+    let far = gradient(&model, &mode.point)
+        .iter()
+        .zip(&scales)
+        .map(|(g, s)| (g * s).abs())
+        .fold(0.0, f64::max);
     assert!(far < 1e-7, "{far:e} after {} iterations", mode.iterations);
     assert!(matches!(
-        with(Prior::normal(&vec![0.0; d], &[&scales[1..], &[f64::INFINITY]].concat()).unwrap()).mode(),
+        with(Prior::normal(&vec![0.0; d], &[&scales[1..], &[f64::INFINITY]].concat()).unwrap())
+            .mode(),
         Ok(Mode { properness: Properness::NotChecked(_), .. })
     ));
 }
@@ -179,13 +205,19 @@ fn counts_that_are_large_and_robust_regressions_with_outliers_are_solved() {
         let design = Dense::new(4, 1, vec![1.0; 4]).unwrap();
         let y = [count, 2.0 * count, 0.0, count];
         let mode = Ridge::new(design, Poisson, &y, Prior::flat(1)).unwrap().mode().unwrap();
-        assert!((mode.point[0] - count.ln()).abs() < 1e-12 * count.ln().max(1.0), "{count}: {mode:?}");
+        assert!(
+            (mode.point[0] - count.ln()).abs() < 1e-12 * count.ln().max(1.0),
+            "{count}: {mode:?}"
+        );
     }
-    // Huber's location: most residuals beyond delta at the start, a fixed point of its own equation at the end.
+    // Huber's location: most residuals beyond delta at the start, a fixed point of its own equation
+    // at the end.
     let y = [1e6, -2e4, 10.0, 10.5, 11.0, 9.5, 300.0];
     let ones = || Dense::new(7, 1, vec![1.0; 7]).unwrap();
-    let mode =
-        Ridge::new(ones(), Huber::new(1.0, 1.345).unwrap(), &y, Prior::flat(1)).unwrap().mode().unwrap();
+    let mode = Ridge::new(ones(), Huber::new(1.0, 1.345).unwrap(), &y, Prior::flat(1))
+        .unwrap()
+        .mode()
+        .unwrap();
     // Two above and one below beyond delta, four within: 4 t = 41 + 1.345.
     assert!((mode.point[0] - 42.345 / 4.0).abs() < 1e-12, "{mode:?}");
     assert_eq!(mode.properness, Properness::Proper(Proof::Tails));
@@ -209,7 +241,8 @@ fn binomial_counts_and_sparse_designs_are_solved() {
     let with = |sparse: bool| {
         let design = design.clone();
         if sparse {
-            Ridge::with_trials(Sparse::from_dense(&design), Logistic, &y, &n, Prior::flat(2)).unwrap()
+            Ridge::with_trials(Sparse::from_dense(&design), Logistic, &y, &n, Prior::flat(2))
+                .unwrap()
         } else {
             Ridge::with_trials(design, Logistic, &y, &n, Prior::flat(2)).unwrap()
         }
@@ -230,13 +263,15 @@ fn columns_in_units_of_1e9_beside_1e_9_do_not_matter() {
     for family in families() {
         let name = family.name();
         let plain =
-            Ridge::new(Dense::new(n, d, values.clone()).unwrap(), family, &y, Prior::flat(d)).unwrap();
+            Ridge::new(Dense::new(n, d, values.clone()).unwrap(), family, &y, Prior::flat(d))
+                .unwrap();
         let plain = plain.mode().unwrap();
         let family = families().into_iter().find(|family| family.name() == name).unwrap();
-        let mode = Ridge::new(Dense::new(n, d, scaled.clone()).unwrap(), family, &y, Prior::flat(d))
-            .unwrap()
-            .mode()
-            .unwrap();
+        let mode =
+            Ridge::new(Dense::new(n, d, scaled.clone()).unwrap(), family, &y, Prior::flat(d))
+                .unwrap()
+                .mode()
+                .unwrap();
         assert_eq!(mode.properness, plain.properness);
         for k in 0..d {
             let difference = mode.point[k] * factors[k] / plain.point[k] - 1.0;
@@ -303,25 +338,30 @@ fn searches_that_fail_say_what_happened() {
     });
     let error = ModeSearch::new().of_gradient(&slope).unwrap_err();
     assert!(
-        matches!(error, Error::NotConverged { method: Method::Lbfgs, .. } | Error::NotFinite { .. }),
+        matches!(
+            error,
+            Error::NotConverged { method: Method::Lbfgs, .. } | Error::NotFinite { .. }
+        ),
         "{error}"
     );
     let hard = model(Logistic, 100, 5, 111, Prior::flat(5));
     let error = ModeSearch::new().with_iterations(1).of_ridge(&hard).unwrap_err();
     let Error::NotConverged { iterations: 1, gradient_norm, .. } = error else { panic!("{error}") };
     assert!(gradient_norm > 0.0);
-    assert!(
-        error
-            .to_string()
-            .contains("no mode after 1 iterations of Newton's method: the limit of iterations was reached")
-    );
-    assert!(matches!(ModeSearch::new().with_start(vec![0.0; 2]).of_ridge(&hard), Err(Error::Length { .. })));
+    assert!(error.to_string().contains(
+        "no mode after 1 iterations of Newton's method: the limit of iterations was reached"
+    ));
+    assert!(matches!(
+        ModeSearch::new().with_start(vec![0.0; 2]).of_ridge(&hard),
+        Err(Error::Length { .. })
+    ));
     assert!(matches!(
         ModeSearch::new().with_start(vec![f64::NAN; 5]).of_ridge(&hard),
         Err(Error::NotFinite { .. })
     ));
     assert!(
-        ModeSearch::new().with_tolerance(0.0).is_err() && ModeSearch::new().with_tolerance(f64::NAN).is_err()
+        ModeSearch::new().with_tolerance(0.0).is_err()
+            && ModeSearch::new().with_tolerance(f64::NAN).is_err()
     );
 }
 
@@ -342,8 +382,12 @@ fn numbers_beyond_range_are_errors_and_not_modes() {
         let design = Dense::new(4, 1, vec![1.0; 4]).unwrap();
         let y = [count, 2.0 * count, 0.0, count];
         match Ridge::new(design, Poisson, &y, Prior::flat(1)).unwrap().mode() {
-            Ok(mode) => assert!((mode.point[0] / count.ln() - 1.0).abs() < 1e-9, "{count:e}: {mode:?}"),
-            Err(Error::NotFinite { .. } | Error::NotConverged { .. }) => assert!(count > 1e15, "{count:e}"),
+            Ok(mode) => {
+                assert!((mode.point[0] / count.ln() - 1.0).abs() < 1e-9, "{count:e}: {mode:?}")
+            }
+            Err(Error::NotFinite { .. } | Error::NotConverged { .. }) => {
+                assert!(count > 1e15, "{count:e}")
+            }
             Err(error) => panic!("{count:e}: {error}"),
         }
     }
@@ -353,8 +397,8 @@ fn numbers_beyond_range_are_errors_and_not_modes() {
 fn steep_columns_beside_a_flat_intercept_are_solved() {
     // Probit, predictors in steps of 1000: the rows beside 0 are all that is curved.
     let x = [
-        -1000.0, -2000.0, 0.0, -2000.0, -2000.0, -1000.0, 2000.0, -2000.0, 0.0, 2000.0, -1000.0, -2000.0,
-        2000.0,
+        -1000.0, -2000.0, 0.0, -2000.0, -2000.0, -1000.0, 2000.0, -2000.0, 0.0, 2000.0, -1000.0,
+        -2000.0, 2000.0,
     ];
     let y = [1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let prior = Prior::normal(&[0.0; 2], &[f64::INFINITY, 2.0]).unwrap();
@@ -365,7 +409,8 @@ fn steep_columns_beside_a_flat_intercept_are_solved() {
 
 #[test]
 fn a_small_decrement_is_no_mode_while_steps_leave_the_slope() {
-    // One success and a wide prior: e^-t falls slowly to t 1e-12, in steps that each leave a third of the slope.
+    // One success and a wide prior: e^-t falls slowly to t 1e-12, in steps that each leave a third
+    // of the slope.
     let design = Dense::new(1, 1, vec![1.0]).unwrap();
     let model = Ridge::new(design, Logistic, &[1.0], Prior::centred(1, 1e6).unwrap()).unwrap();
     let mode = ModeSearch::new().with_tolerance(1e-2).unwrap().of_ridge(&model).unwrap();

@@ -5,8 +5,8 @@ mod support;
 use proptest::prelude::*;
 use ridgewalk_potentials::families::{Family, Logistic, Observation, Poisson, Probit};
 use ridgewalk_potentials::{
-    Dense, Error, Impropriety, Method, Mode, ModeSearch, Note, Prior, Proof, Properness, Ridge, Separability,
-    SeparationKind,
+    Dense, Error, Impropriety, Method, Mode, ModeSearch, Note, Prior, Proof, Properness, Ridge,
+    Separability, SeparationKind,
 };
 use support::*;
 
@@ -48,7 +48,9 @@ fn collinear_columns_are_named_with_their_relation() {
         );
     }
     // Noise of 1e-6 is information.
-    let near = Ridge::new(Dense::new(n, 5, related(n, 1e-6)).unwrap(), Logistic, &y, Prior::flat(5)).unwrap();
+    let near =
+        Ridge::new(Dense::new(n, 5, related(n, 1e-6)).unwrap(), Logistic, &y, Prior::flat(5))
+            .unwrap();
     let mode = near.mode().unwrap();
     assert!(mode.notes.is_empty(), "{mode:?}");
     assert!(distance(&near, &mode.point) < 1e-8);
@@ -58,7 +60,8 @@ fn collinear_columns_are_named_with_their_relation() {
         let mut scales = [f64::INFINITY; 5];
         scales[k] = 10.0;
         let prior = Prior::normal(&[0.0; 5], &scales).unwrap();
-        let model = Ridge::new(Dense::new(n, 5, related(n, 0.0)).unwrap(), Logistic, &y, prior).unwrap();
+        let model =
+            Ridge::new(Dense::new(n, 5, related(n, 0.0)).unwrap(), Logistic, &y, prior).unwrap();
         let mode = model.mode().unwrap();
         assert_eq!(mode.properness, Properness::Proper(Proof::Curvature), "column {k}");
         assert!(matches!(&mode.notes[..], [Note::Collinear(_)]));
@@ -70,8 +73,10 @@ fn collinear_columns_are_named_with_their_relation() {
         assert!(distance(&model, &mode.point) < 1e-8);
     }
     // One on another column is not.
-    let prior = Prior::normal(&[0.0; 5], &[1.0, f64::INFINITY, 1.0, f64::INFINITY, f64::INFINITY]).unwrap();
-    let other = Ridge::new(Dense::new(n, 5, related(n, 0.0)).unwrap(), Logistic, &y, prior).unwrap();
+    let prior =
+        Prior::normal(&[0.0; 5], &[1.0, f64::INFINITY, 1.0, f64::INFINITY, f64::INFINITY]).unwrap();
+    let other =
+        Ridge::new(Dense::new(n, 5, related(n, 0.0)).unwrap(), Logistic, &y, prior).unwrap();
     assert!(improper(other.mode()).1.contains("column 4 = 2 column 1 - column 3"));
 }
 
@@ -87,7 +92,8 @@ fn relations_survive_scales_and_come_in_numbers() {
     let (_, text) = improper(Ridge::new(wide(&values), Probit, &y, Prior::flat(5)).unwrap().mode());
     assert!(text.contains("column 4 = 0.000002 column 1 - 1000000000000 column 3"), "{text}");
     values.iter_mut().skip(2).step_by(5).for_each(|x| *x = 0.0);
-    let (found, text) = improper(Ridge::new(wide(&values), Probit, &y, Prior::flat(5)).unwrap().mode());
+    let (found, text) =
+        improper(Ridge::new(wide(&values), Probit, &y, Prior::flat(5)).unwrap().mode());
     assert!(text.contains("column 2 of the design is zero (and 1 more such relation)"), "{text}");
     assert!(matches!(found, Impropriety::Collinear(relations) if relations.len() == 2));
     // More columns than rows: as many relations as columns too many.
@@ -103,7 +109,10 @@ fn relations_survive_scales_and_come_in_numbers() {
     let (found, text) = improper(model(Prior::flat(20)).mode());
     assert!(matches!(found, Impropriety::Collinear(relations) if relations.len() == 12), "{text}");
     let mode = model(Prior::centred(20, 1.0).unwrap()).mode().unwrap();
-    assert!(matches!(&mode.notes[..], [Note::Collinear(relations)] if relations.len() == 12), "{mode:?}");
+    assert!(
+        matches!(&mode.notes[..], [Note::Collinear(relations)] if relations.len() == 12),
+        "{mode:?}"
+    );
     // A trap of dummies: the three levels of a factor add up to the intercept.
     let levels: Vec<f64> = (0..30)
         .flat_map(|i| {
@@ -115,7 +124,8 @@ fn relations_survive_scales_and_come_in_numbers() {
             ]
         })
         .collect();
-    let trap = Ridge::new(Dense::new(30, 4, levels).unwrap(), Poisson, &[2.0; 30], Prior::flat(4)).unwrap();
+    let trap = Ridge::new(Dense::new(30, 4, levels).unwrap(), Poisson, &[2.0; 30], Prior::flat(4))
+        .unwrap();
     assert!(improper(trap.mode()).1.contains("column 3 = column 0 - column 1 - column 2"));
 }
 
@@ -147,7 +157,9 @@ fn complete_separation_is_named_and_a_near_miss_is_not() {
             "{text}"
         );
         assert!(
-            text.ends_with("all 8 rows fit better and better, and the prior is flat along that direction"),
+            text.ends_with(
+                "all 8 rows fit better and better, and the prior is flat along that direction"
+            ),
             "{text}"
         );
     }
@@ -164,11 +176,15 @@ fn complete_separation_is_named_and_a_near_miss_is_not() {
             assert_eq!(model.separation().unwrap(), Separability::Overlapping);
         }
     }
-    // A proper prior on the slope alone, or on the intercept alone: the direction needs both, but a pure slope separates too.
+    // A proper prior on the slope alone, or on the intercept alone: the direction needs both, but a
+    // pure slope separates too.
     let with = |scales: &[f64]| {
         Ridge::new(threshold(&x), Logistic, &y, Prior::normal(&[0.0; 2], scales).unwrap()).unwrap()
     };
-    assert_eq!(with(&[f64::INFINITY, 3.0]).mode().unwrap().properness, Properness::Proper(Proof::Curvature));
+    assert_eq!(
+        with(&[f64::INFINITY, 3.0]).mode().unwrap().properness,
+        Properness::Proper(Proof::Curvature)
+    );
     let (found, _) = improper(with(&[3.0, f64::INFINITY]).mode());
     assert!(
         matches!(found, Impropriety::Separation(separation) if separation.direction[0] == 0.0 && separation.columns == [1])
@@ -214,7 +230,8 @@ fn quasi_complete_separation_is_named_and_a_near_miss_is_not() {
 
 #[test]
 fn quasi_complete_separation_by_several_columns_is_found() {
-    // Predictors p and q with p + q = 0 on the plane, where responses overlap, and clear of it elsewhere.
+    // Predictors p and q with p + q = 0 on the plane, where responses overlap, and clear of it
+    // elsewhere.
     for (seed, family) in
         [(81, Any(Box::new(Logistic))), (82, Any(Box::new(Probit))), (83, Any(Box::new(Logistic)))]
     {
@@ -238,7 +255,11 @@ fn quasi_complete_separation_by_several_columns_is_found() {
         let model = Ridge::new(with_ones(&columns), family, &y, Prior::flat(4)).unwrap();
         let (found, text) = improper(model.mode());
         let Impropriety::Separation(separation) = found else { panic!("{name}: {text}") };
-        assert_eq!((separation.kind, separation.separated), (SeparationKind::QuasiComplete, 40), "{name}");
+        assert_eq!(
+            (separation.kind, separation.separated),
+            (SeparationKind::QuasiComplete, 40),
+            "{name}"
+        );
         assert_separates(&columns, &y, &separation);
         assert!((separation.direction[1] / separation.direction[2] - 1.0).abs() < 1e-9);
         assert!(
@@ -266,14 +287,23 @@ fn constant_responses_are_their_own_case() {
     ];
     for (family, value) in cases {
         let name = family.name();
-        let model = Ridge::new(with_ones(&columns), family, &vec![value; n], Prior::flat(3)).unwrap();
+        let model =
+            Ridge::new(with_ones(&columns), family, &vec![value; n], Prior::flat(3)).unwrap();
         let (found, text) = improper(model.mode());
         let Impropriety::Separation(separation) = found else { panic!("{text}") };
-        assert_eq!((separation.kind, separation.separated), (SeparationKind::ConstantResponse, n), "{name}");
-        assert!(text.contains("all 30 responses are equal: along a direction of chiefly column 0"), "{text}");
+        assert_eq!(
+            (separation.kind, separation.separated),
+            (SeparationKind::ConstantResponse, n),
+            "{name}"
+        );
+        assert!(
+            text.contains("all 30 responses are equal: along a direction of chiefly column 0"),
+            "{text}"
+        );
     }
     let proper =
-        Ridge::new(with_ones(&columns), Logistic, &vec![1.0; n], Prior::centred(3, 2.0).unwrap()).unwrap();
+        Ridge::new(with_ones(&columns), Logistic, &vec![1.0; n], Prior::centred(3, 2.0).unwrap())
+            .unwrap();
     assert_eq!(proper.mode().unwrap().notes, [Note::ConstantResponse]);
     // Without an intercept nothing is wrong: no direction moves all rows one way.
     let plain = Dense::new(n, 1, numbers(93, n)).unwrap();
@@ -281,15 +311,18 @@ fn constant_responses_are_their_own_case() {
     let mode = model.mode().unwrap();
     assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
     // Equal counts above 0 are no extreme.
-    let counts =
-        Ridge::new(with_ones(&columns), Poisson, &vec![4.0; n], Prior::flat(3)).unwrap().mode().unwrap();
+    let counts = Ridge::new(with_ones(&columns), Poisson, &vec![4.0; n], Prior::flat(3))
+        .unwrap()
+        .mode()
+        .unwrap();
     assert!(counts.notes.is_empty() && (counts.point[0] - 4.0_f64.ln()).abs() < 1e-10);
 }
 
 #[test]
 fn poisson_zeros_can_separate() {
     // Column 1 is positive only where counts are 0: its coefficient goes to minus infinity.
-    let columns = vec![vec![1.0, 0.5, 2.0, 0.0, 0.0, 0.0, 0.0], vec![0.3, -0.2, 0.9, 0.1, -1.0, 0.7, 0.2]];
+    let columns =
+        vec![vec![1.0, 0.5, 2.0, 0.0, 0.0, 0.0, 0.0], vec![0.3, -0.2, 0.9, 0.1, -1.0, 0.7, 0.2]];
     let y = [0.0, 0.0, 0.0, 3.0, 1.0, 0.0, 2.0];
     let (found, text) =
         improper(Ridge::new(with_ones(&columns), Poisson, &y, Prior::flat(3)).unwrap().mode());
@@ -299,11 +332,14 @@ fn poisson_zeros_can_separate() {
     // One count there, or a negative entry where counts are positive, holds it.
     let mut counted = y;
     counted[1] = 1.0;
-    assert!(Ridge::new(with_ones(&columns), Poisson, &counted, Prior::flat(3)).unwrap().mode().is_ok());
+    assert!(
+        Ridge::new(with_ones(&columns), Poisson, &counted, Prior::flat(3)).unwrap().mode().is_ok()
+    );
     let mut other = columns.clone();
     other[0][3] = -0.1;
     let held = Ridge::new(with_ones(&other), Poisson, &y, Prior::flat(3)).unwrap();
-    // Whether or not another direction separates, the verdict must be right: a mode has no gradient.
+    // Whether or not another direction separates, the verdict must be right: a mode has no
+    // gradient.
     match held.mode() {
         Ok(mode) => assert!(distance(&held, &mode.point) < 1e-8),
         Err(error) => panic!("{error}"),
@@ -333,8 +369,14 @@ fn one_far_row_or_uncentred_times_are_not_mistaken_for_separation() {
     let mode = overlap.mode().unwrap();
     assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
     let centred: Vec<f64> = times.iter().map(|t| t - 1.7e9).collect();
-    let same = Ridge::new(threshold(&centred), Logistic, &late, Prior::flat(2)).unwrap().mode().unwrap();
-    assert!((mode.point[1] / same.point[1] - 1.0).abs() < 1e-6, "{} and {}", mode.point[1], same.point[1]);
+    let same =
+        Ridge::new(threshold(&centred), Logistic, &late, Prior::flat(2)).unwrap().mode().unwrap();
+    assert!(
+        (mode.point[1] / same.point[1] - 1.0).abs() < 1e-6,
+        "{} and {}",
+        mode.point[1],
+        same.point[1]
+    );
     let split: Vec<f64> = times.iter().map(|t| f64::from(u8::from(*t > 1.7e9))).collect();
     let (found, _) =
         improper(Ridge::new(threshold(&times), Logistic, &split, Prior::flat(2)).unwrap().mode());
@@ -389,7 +431,8 @@ proptest! {
             Ok(mode) => {
                 prop_assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
                 prop_assert!(distance(&model, &mode.point) < 1e-8);
-                // The next step of Newton's method stays: a true minimum, not a slope that flattens.
+                // The next step of Newton's method stays: a true minimum, not a slope that
+                // flattens.
                 prop_assert!(largest(&mode.point) < 1e6);
             }
             Err(Error::Improper(Impropriety::Separation(separation))) => assert_separates(&columns, &y, &separation),
@@ -407,7 +450,8 @@ proptest! {
     }
 }
 
-/// Rows of an intercept and three columns of small integers, with overlap in the three flat columns.
+/// Rows of an intercept and three columns of small integers, with overlap in the three flat
+/// columns.
 const MIXED: [[f64; 4]; 18] = [
     [1.0, -1.0, 3.0, 3.0],
     [1.0, 0.0, 3.0, -3.0],
@@ -431,11 +475,14 @@ const MIXED: [[f64; 4]; 18] = [
 
 #[test]
 fn a_direction_that_a_proper_prior_holds_is_no_separation() {
-    // Separated with all four columns, and not with the three whose priors are flat, as a linear programme says.
-    let y = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    // Separated with all four columns, and not with the three whose priors are flat, as a linear
+    // programme says.
+    let y =
+        [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     let scales = [f64::INFINITY, 2.0, f64::INFINITY, f64::INFINITY];
     let diagonal = Prior::normal(&[0.0; 4], &scales).unwrap();
-    let model = Ridge::new(Dense::new(18, 4, MIXED.concat()).unwrap(), Logistic, &y, diagonal).unwrap();
+    let model =
+        Ridge::new(Dense::new(18, 4, MIXED.concat()).unwrap(), Logistic, &y, diagonal).unwrap();
     let mode = model.mode().unwrap();
     assert_eq!(mode.properness, Properness::Proper(Proof::Curvature));
     assert!(distance(&model, &mode.point) < 1e-8, "{mode:?}");
@@ -457,9 +504,13 @@ fn no_curvature_is_claimed_where_the_hessian_is_singular_to_rounding() {
 fn complete_separation_is_preferred_to_a_column_that_separates_a_row() {
     // Column 2 alone separates the last row; columns 0 and 1 together separate all.
     let values = vec![1.0, 1.0, 0.0, 1.0, 2.0, 0.0, 1.0, 3.0, 0.0, 1.0, 4.0, 1.0];
-    let model =
-        Ridge::new(Dense::new(4, 3, values).unwrap(), Logistic, &[0.0, 0.0, 1.0, 1.0], Prior::flat(3))
-            .unwrap();
+    let model = Ridge::new(
+        Dense::new(4, 3, values).unwrap(),
+        Logistic,
+        &[0.0, 0.0, 1.0, 1.0],
+        Prior::flat(3),
+    )
+    .unwrap();
     let (found, text) = improper(model.mode());
     let Impropriety::Separation(separation) = found else { panic!("{text}") };
     assert_eq!((separation.kind, separation.separated), (SeparationKind::Complete, 4), "{text}");
@@ -471,16 +522,17 @@ fn gradients_alone_do_not_pass_improper_posteriors_off_as_proper() {
     // Separated by two columns together, completely and all but two rows on the plane.
     let x: Vec<f64> = (1..=8).map(f64::from).collect();
     let complete = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
-    let model =
-        |x: &[f64], y: &[f64]| Ridge::new(with_ones(&[x.to_vec()]), Logistic, y, Prior::flat(2)).unwrap();
+    let model = |x: &[f64], y: &[f64]| {
+        Ridge::new(with_ones(&[x.to_vec()]), Logistic, y, Prior::flat(2)).unwrap()
+    };
     let (_, text) = improper(search.of_ridge(&model(&x, &complete)));
     assert!(text.contains("complete separation"), "{text}");
     let on_plane = [1.0, 2.0, 3.0, 4.0, 4.0, 6.0, 7.0, 8.0];
     let (_, text) = improper(search.of_ridge(&model(&on_plane, &complete)));
     assert!(text.contains("quasi-complete separation"), "{text}");
     let dummies = [
-        1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0,
-        0.0,
+        1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0,
+        1.0, 1.0, 0.0,
     ];
     let cells = Ridge::new(
         Dense::new(7, 3, dummies.to_vec()).unwrap(),
@@ -491,7 +543,10 @@ fn gradients_alone_do_not_pass_improper_posteriors_off_as_proper() {
     let (_, text) = improper(search.of_ridge(&cells.unwrap()));
     assert!(text.contains("quasi-complete separation"), "{text}");
     let overlap = search.of_ridge(&model(&x, &[0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])).unwrap();
-    assert_eq!((overlap.method, overlap.properness), (Method::Lbfgs, Properness::Proper(Proof::Curvature)));
+    assert_eq!(
+        (overlap.method, overlap.properness),
+        (Method::Lbfgs, Properness::Proper(Proof::Curvature))
+    );
     // Too many columns for matrices: counted, or the end of the search is the direction.
     let (n, d) = (50, 2100);
     let wide = Ridge::new(
@@ -513,15 +568,17 @@ fn gradients_alone_do_not_pass_improper_posteriors_off_as_proper() {
     (0..n).for_each(|i| values[i * d] = 1.0);
     let scales: Vec<f64> = (0..d).map(|k| if k < 2 { f64::INFINITY } else { 1e-3 }).collect();
     let prior = Prior::normal(&vec![0.0; d], &scales).unwrap();
-    let (found, text) =
-        improper(Ridge::new(Dense::new(n, d, values).unwrap(), Logistic, &y, prior).unwrap().mode());
+    let (found, text) = improper(
+        Ridge::new(Dense::new(n, d, values).unwrap(), Logistic, &y, prior).unwrap().mode(),
+    );
     assert!(matches!(found, Impropriety::Separation(_)), "{text}");
 }
 
 #[test]
 fn rounding_far_out_proves_nothing() {
-    // Separated along columns 0, 1 and 5, which are flat, by v = (1, -1, 0, 0, 0, 1) in units of 1e7, 1e-9 and 1e7; columns 2 and 3 have
-    // units of 1e9 and proper priors, so that they run along for a long way. A full step far out once happened to leave no slope.
+    // Separated along columns 0, 1 and 5, which are flat, by v = (1, -1, 0, 0, 0, 1) in units of
+    // 1e7, 1e-9 and 1e7; columns 2 and 3 have units of 1e9 and proper priors, so that they run
+    // along for a long way. A full step far out once happened to leave no slope.
     let signs = [
         [1.0, -1.0, -1.0, 0.0, 0.0, -1.0],
         [0.0, -1.0, 1.0, 1.0, 1.0, 1.0],
@@ -533,11 +590,13 @@ fn rounding_far_out_proves_nothing() {
         [0.0, -1.0, 1.0, 1.0, -1.0, 1.0],
     ];
     let units = [1e7, 1e-9, 1e9, 1e9, 1e9, 1e7];
-    let values: Vec<f64> = signs.concat().iter().enumerate().map(|(at, sign)| sign * units[at % 6]).collect();
+    let values: Vec<f64> =
+        signs.concat().iter().enumerate().map(|(at, sign)| sign * units[at % 6]).collect();
     let flat = f64::INFINITY;
     let prior = Prior::normal(&[0.0; 6], &[flat, flat, 2.0, 2.0, flat, flat]).unwrap();
     let y = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-    let outcome = Ridge::new(Dense::new(8, 6, values).unwrap(), Logistic, &y, prior).unwrap().mode();
+    let outcome =
+        Ridge::new(Dense::new(8, 6, values).unwrap(), Logistic, &y, prior).unwrap().mode();
     let proper = matches!(outcome, Ok(Mode { properness: Properness::Proper(_), .. }));
     assert!(!proper, "{outcome:?}");
 }

@@ -1,4 +1,5 @@
-//! Ridge-separable and black-box potentials: gradients, line integrals, designs, batches, and what is refused.
+//! Ridge-separable and black-box potentials: gradients, line integrals, designs, batches, and what
+//! is refused.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -58,8 +59,9 @@ impl Family for Any {
     }
 }
 
-/// A family of a user's own, with what the trait requires and no more: negative binomial counts of mean e^s and size r,
-/// u = (y + r) log(r + e^s) − y s. With z = s − log r the first part is (y + r) softplus(z), which is Logistic's.
+/// A family of a user's own, with what the trait requires and no more: negative binomial counts of
+/// mean e^s and size r, u = (y + r) log(r + e^s) − y s. With z = s − log r the first part is (y +
+/// r) softplus(z), which is Logistic's.
 #[derive(Debug)]
 struct NegativeBinomial {
     size: f64,
@@ -81,7 +83,8 @@ impl Family for NegativeBinomial {
         Poisson.objection(y)
     }
     fn value(&self, s: f64, y: Observation) -> f64 {
-        (y.response + self.size) * (self.size.ln() + Logistic.value(self.logit(s), FAILURE)) - y.response * s
+        (y.response + self.size) * (self.size.ln() + Logistic.value(self.logit(s), FAILURE))
+            - y.response * s
     }
     fn slope(&self, s: f64, y: Observation) -> f64 {
         (y.response + self.size) * Logistic.slope(self.logit(s), FAILURE) - y.response
@@ -134,7 +137,12 @@ fn model_of<F: Family>(
         .unwrap()
 }
 
-fn integral<L: LineIntegral>(model: &L, length: f64, positions: &[f64], momenta: &[f64]) -> Vec<f64> {
+fn integral<L: LineIntegral>(
+    model: &L,
+    length: f64,
+    positions: &[f64],
+    momenta: &[f64],
+) -> Vec<f64> {
     let mut out = vec![f64::NAN; positions.len()];
     model.integrate(length, positions, momenta, &mut out, &mut Scratch::default()).unwrap();
     out
@@ -166,7 +174,10 @@ fn gradients_are_the_differences_of_values() {
             // Fourth order, so that the step can be long enough for rounding.
             let difference = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
             let tolerance = if name == "robust-huber" { 1e-4 } else { 1e-7 };
-            assert!((difference - gradient[k]).abs() < tolerance * (1.0 + gradient[k].abs()), "{name}, {k}");
+            assert!(
+                (difference - gradient[k]).abs() < tolerance * (1.0 + gradient[k].abs()),
+                "{name}, {k}"
+            );
         }
     }
 }
@@ -177,7 +188,8 @@ fn line_integrals_are_what_64_nodes_find() {
         let name = family.name();
         let exact = model(family, 61, 7, 21);
         let (position, momentum) = (numbers(6, 7, 0.0), numbers(7, 7, 0.0));
-        // Huber's slope has corners, which no quadrature meets exactly: many short rules come close.
+        // Huber's slope has corners, which no quadrature meets exactly: many short rules come
+        // close.
         let pieces = if name == "robust-huber" { 4000_u32 } else { 1 };
         let length = 0.9;
         let piece = length / f64::from(pieces);
@@ -188,10 +200,16 @@ fn line_integrals_are_what_64_nodes_find() {
         for i in 0..pieces {
             let start: Vec<f64> =
                 position.iter().zip(&momentum).map(|(x, p)| x + f64::from(i) * piece * p).collect();
-            integral(&rule, piece, &start, &momentum).iter().zip(&mut sum).for_each(|(v, s)| *s += v);
+            integral(&rule, piece, &start, &momentum)
+                .iter()
+                .zip(&mut sum)
+                .for_each(|(v, s)| *s += v);
         }
         let tolerance = if pieces > 1 { 1e-6 } else { 1e-12 };
-        assert!(largest_difference(&ours, &sum) < tolerance * size(&ours), "{name}: {ours:?} and {sum:?}");
+        assert!(
+            largest_difference(&ours, &sum) < tolerance * size(&ours),
+            "{name}: {ours:?} and {sum:?}"
+        );
     }
 }
 
@@ -218,7 +236,8 @@ fn without_momentum_the_integral_is_the_gradient_and_short_segments_tend_to_it()
 fn large(sparse: bool) -> Ridge<'static, Logistic> {
     let (rows, d) = (LARGE_ROWS, 9);
     let dense = Dense::new(rows, d, numbers(41, rows * d, 0.6)).unwrap();
-    let design: Design<'static> = if sparse { Sparse::from_dense(&dense).into() } else { dense.into() };
+    let design: Design<'static> =
+        if sparse { Sparse::from_dense(&dense).into() } else { dense.into() };
     model_of(design, Logistic, rows, d, 42)
 }
 
@@ -241,7 +260,8 @@ fn a_chain_does_not_feel_the_others_to_the_last_bit() {
         for count in [1, 2, 3, 4, 5, 7, 8, 9, 13, 21] {
             for first in [0, 1, chains - count] {
                 let range = first * d..(first + count).min(chains) * d;
-                let alone = integral(&model, 0.7, &positions[range.clone()], &momenta[range.clone()]);
+                let alone =
+                    integral(&model, 0.7, &positions[range.clone()], &momenta[range.clone()]);
                 assert_eq!(alone, together[range.clone()], "{count} chains from {first}");
                 let alone = gradients(&model, &positions[range.clone()]);
                 assert_eq!(alone, slopes_together[range], "{count} chains from {first}");
@@ -252,14 +272,19 @@ fn a_chain_does_not_feel_the_others_to_the_last_bit() {
 
 #[test]
 fn columns_of_a_wide_design_come_to_their_places() {
-    // More columns than are moved at a time, and not a multiple of them; a row has one entry, so that each column has a sum of its own.
+    // More columns than are moved at a time, and not a multiple of them; a row has one entry, so
+    // that each column has a sum of its own.
     let (d, chains) = (300, 9);
     let mut entries = vec![0.0; d * d];
     (0..d).for_each(|k| entries[k * (d + 1)] = 1.0 + k as f64);
     let prior = Prior::centred(d, f64::INFINITY).unwrap();
-    let model =
-        Ridge::new(Dense::new(d, d, entries).unwrap(), Gaussian::new(1.0).unwrap(), &vec![0.0; d], prior)
-            .unwrap();
+    let model = Ridge::new(
+        Dense::new(d, d, entries).unwrap(),
+        Gaussian::new(1.0).unwrap(),
+        &vec![0.0; d],
+        prior,
+    )
+    .unwrap();
     let (positions, momenta) = (numbers(61, d * chains, 0.0), numbers(62, d * chains, 0.0));
     let expected = |length: f64| -> Vec<f64> {
         let middle = positions.iter().zip(&momenta).map(|(x, p)| x + 0.5 * length * p);
@@ -283,11 +308,17 @@ fn threads_do_not_change_a_bit() {
             let (positions, momenta) = (numbers(45, d * chains, 0.0), numbers(46, d * chains, 0.0));
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| (integral(&model, 0.7, &positions, &momenta), gradients(&model, &positions)))
+                pool.install(|| {
+                    (integral(&model, 0.7, &positions, &momenta), gradients(&model, &positions))
+                })
             };
             let one = on(1);
             for threads in [2, 3, 7] {
-                assert_eq!(on(threads), one, "{threads} threads, {chains} chains, sparse: {sparse}");
+                assert_eq!(
+                    on(threads),
+                    one,
+                    "{threads} threads, {chains} chains, sparse: {sparse}"
+                );
             }
         }
     }
@@ -306,7 +337,9 @@ fn scratch_may_be_used_again_for_anything() {
             small.gradients(&x, &mut out, &mut scratch).unwrap();
             assert_eq!(out, gradients(&small, &x));
             let mut out = vec![f64::NAN; 9 * chains];
-            large.integrate(0.4, &x[..9 * chains], &p[..9 * chains], &mut out, &mut scratch).unwrap();
+            large
+                .integrate(0.4, &x[..9 * chains], &p[..9 * chains], &mut out, &mut scratch)
+                .unwrap();
             assert_eq!(out, integral(&large, 0.4, &x[..9 * chains], &p[..9 * chains]));
         }
     }
@@ -329,9 +362,11 @@ fn sparse_and_dense_agree() {
 #[test]
 fn weights_count_rows_and_offsets_shift_predictors() {
     let rows = numbers(61, 6, 0.0);
-    let repeated: Vec<f64> = rows.chunks(2).flat_map(|row| row.iter().chain(row).copied()).collect();
+    let repeated: Vec<f64> =
+        rows.chunks(2).flat_map(|row| row.iter().chain(row).copied()).collect();
     let once =
-        Ridge::new(Dense::new(3, 2, rows).unwrap(), Logistic, &[1.0, 0.0, 1.0], Prior::flat(2)).unwrap();
+        Ridge::new(Dense::new(3, 2, rows).unwrap(), Logistic, &[1.0, 0.0, 1.0], Prior::flat(2))
+            .unwrap();
     let twice = Ridge::new(
         Dense::new(6, 2, repeated).unwrap(),
         Logistic,
@@ -341,7 +376,10 @@ fn weights_count_rows_and_offsets_shift_predictors() {
     .unwrap();
     let (x, p) = ([0.3, -0.8], [1.0, 0.4]);
     let weighted = once.clone().with_weights(vec![2.0; 3]).unwrap();
-    assert!(largest_difference(&integral(&weighted, 0.5, &x, &p), &integral(&twice, 0.5, &x, &p)) < 1e-15);
+    assert!(
+        largest_difference(&integral(&weighted, 0.5, &x, &p), &integral(&twice, 0.5, &x, &p))
+            < 1e-15
+    );
     assert!((weighted.value(&x).unwrap() - twice.value(&x).unwrap()).abs() < 1e-15);
     // An offset equal to an intercept of 0.7.
     let with_intercept = Dense::new(3, 1, vec![0.5, -1.0, 2.0]).unwrap().with_intercept();
@@ -378,25 +416,38 @@ fn bad_data_is_named_by_row_and_column() {
     let with = |y: &[f64]| Ridge::new(good(), Logistic, y, Prior::flat(2)).map(drop);
     assert_eq!(text(with(&[0.0, 2.0]).unwrap_err()), "response in row 1: found 2, need 0 or 1");
     assert_eq!(text(with(&[0.0]).unwrap_err()), "the list of responses has 1 entries: need 2");
-    let counts = Ridge::with_trials(good(), Logistic, &[1.0, 5.0], &[1.0, 3.0], Prior::flat(2)).map(drop);
-    assert_eq!(text(counts.unwrap_err()), "response in row 1: found 5, need no more successes than trials");
+    let counts =
+        Ridge::with_trials(good(), Logistic, &[1.0, 5.0], &[1.0, 3.0], Prior::flat(2)).map(drop);
+    assert_eq!(
+        text(counts.unwrap_err()),
+        "response in row 1: found 5, need no more successes than trials"
+    );
     assert!(Ridge::new(good(), Logistic, &[0.0, 1.0], Prior::flat(3)).is_err());
     let model = || Ridge::new(good(), Logistic, &[0.0, 1.0], Prior::flat(2)).unwrap();
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = model().with_weights(vec![1.0, bad]).map(drop).unwrap_err();
-        assert_eq!(text(error), format!("weight in row 1: found {bad}, need a positive, finite number"));
+        assert_eq!(
+            text(error),
+            format!("weight in row 1: found {bad}, need a positive, finite number")
+        );
     }
     let error = model().with_offsets(vec![f64::NAN, 0.0]).map(drop).unwrap_err();
     assert_eq!(text(error), "offset in row 0: found NaN, need a finite number");
-    assert!(model().with_weights(vec![1.0]).is_err() && model().with_offsets(vec![1.0; 3]).is_err());
     assert!(
-        text(Prior::normal(&[0.0], &[0.0]).unwrap_err()).starts_with("prior scale of coefficient 0: found 0")
+        model().with_weights(vec![1.0]).is_err() && model().with_offsets(vec![1.0; 3]).is_err()
     );
-    assert!(Prior::normal(&[f64::NAN], &[1.0]).is_err() && Prior::normal(&[0.0; 2], &[1.0]).is_err());
+    assert!(
+        text(Prior::normal(&[0.0], &[0.0]).unwrap_err())
+            .starts_with("prior scale of coefficient 0: found 0")
+    );
+    assert!(
+        Prior::normal(&[f64::NAN], &[1.0]).is_err() && Prior::normal(&[0.0; 2], &[1.0]).is_err()
+    );
     assert!(Prior::normal(&[0.0], &[f64::INFINITY]).is_ok());
     assert!(model().value(&[0.0]).is_err());
-    let sparse =
-        |starts: Vec<usize>, indices: Vec<usize>, values: Vec<f64>| Sparse::new(3, starts, indices, values);
+    let sparse = |starts: Vec<usize>, indices: Vec<usize>, values: Vec<f64>| {
+        Sparse::new(3, starts, indices, values)
+    };
     assert!(sparse(vec![0, 1, 2], vec![0, 2], vec![1.0, 2.0]).is_ok());
     assert_eq!(
         text(sparse(vec![0, 1, 2], vec![0, 3], vec![1.0, 2.0]).unwrap_err()),
@@ -411,9 +462,12 @@ fn bad_data_is_named_by_row_and_column() {
         "row 0, column 1 of the design: found NaN, need a finite number"
     );
     assert!(
-        sparse(vec![0, 2, 1], vec![0], vec![1.0]).is_err() && sparse(vec![1, 1], vec![0], vec![1.0]).is_err()
+        sparse(vec![0, 2, 1], vec![0], vec![1.0]).is_err()
+            && sparse(vec![1, 1], vec![0], vec![1.0]).is_err()
     );
-    assert!(sparse(vec![0, 2], vec![0], vec![1.0]).is_err() && sparse(vec![0], vec![], vec![]).is_err());
+    assert!(
+        sparse(vec![0, 2], vec![0], vec![1.0]).is_err() && sparse(vec![0], vec![], vec![]).is_err()
+    );
 }
 
 #[test]
@@ -428,7 +482,10 @@ fn lists_that_do_not_hold_whole_chains_are_refused() {
             &mut vec![0.0; integrals],
             &mut scratch,
         );
-        assert!(matches!(outcome, Err(Error::Length { .. })), "{positions}, {momenta}, {integrals}");
+        assert!(
+            matches!(outcome, Err(Error::Length { .. })),
+            "{positions}, {momenta}, {integrals}"
+        );
     }
 }
 
@@ -440,12 +497,22 @@ fn a_gradient_that_fails_reaches_the_caller_with_the_point() {
     });
     let rule = Chebyshev::new(gradient, 3).unwrap();
     let mut out = [0.0; 4];
-    let fine =
-        rule.integrate(1.0, &[0.0, 1.0, 0.1, 0.2], &[0.5, 0.0, 0.1, 0.1], &mut out, &mut Scratch::default());
+    let fine = rule.integrate(
+        1.0,
+        &[0.0, 1.0, 0.1, 0.2],
+        &[0.5, 0.0, 0.1, 0.1],
+        &mut out,
+        &mut Scratch::default(),
+    );
     assert!(fine.is_ok());
     assert!((out[0] - 0.25).abs() < 1e-15 && (out[1] - 1.0).abs() < 1e-15);
-    let outcome =
-        rule.integrate(1.0, &[0.0, 1.0, 0.9, 0.2], &[0.5, 0.0, 0.3, 0.0], &mut out, &mut Scratch::default());
+    let outcome = rule.integrate(
+        1.0,
+        &[0.0, 1.0, 0.9, 0.2],
+        &[0.5, 0.0, 0.3, 0.0],
+        &mut out,
+        &mut Scratch::default(),
+    );
     let Err(Error::Gradient { point, message }) = outcome else { panic!("{outcome:?}") };
     assert!(point[0] > 1.0 && point[1] == 0.2);
     assert_eq!(message, format!("{} is outside", point[0]));
@@ -484,8 +551,10 @@ fn many_rows_are_the_plain_sum_over_them() {
     let mut gradient = vec![0.0; d];
     for (row, y) in values.chunks(d).zip(&responses) {
         let (s, t) = (dot(row, &position), length * dot(row, &momentum));
-        let (mean, slope) =
-            (Logistic.mean_slope(s, t, Observation::of(*y)), Logistic.slope(s, Observation::of(*y)));
+        let (mean, slope) = (
+            Logistic.mean_slope(s, t, Observation::of(*y)),
+            Logistic.slope(s, Observation::of(*y)),
+        );
         (0..d).for_each(|k| {
             plain[k] += length * mean * row[k];
             gradient[k] += slope * row[k];
@@ -506,7 +575,10 @@ fn many_rows_are_the_plain_sum_over_them() {
 #[test]
 fn an_intercept_is_the_same_for_dense_and_sparse_designs() {
     let dense = Dense::new(9, 3, numbers(91, 27, 0.6)).unwrap();
-    assert_eq!(Sparse::from_dense(&dense).with_intercept(), Sparse::from_dense(&dense.with_intercept()));
+    assert_eq!(
+        Sparse::from_dense(&dense).with_intercept(),
+        Sparse::from_dense(&dense.with_intercept())
+    );
 }
 
 #[test]
@@ -524,11 +596,20 @@ fn bad_trials_are_named_as_such() {
     let none = "trials in row 1: found 3, need 1, because this family has no trials";
     assert_eq!(with(Any(Box::new(Poisson)), 3.0), none);
     assert_eq!(with(Any(Box::new(Gaussian::new(1.0).unwrap())), 3.0), none);
-    // A gradient of no dimensions, a design that does not fit into memory, a predictor that is not a number.
+    // A gradient of no dimensions, a design that does not fit into memory, a predictor that is not
+    // a number.
     assert!(Chebyshev::new(FromFn::new(0, |_: &[f64], _: &mut [f64]| Ok(())), 3).is_err());
     assert!(Dense::new(1 << 63, 2, vec![]).is_err());
     for family in families() {
-        assert!(family.mean_slope(f64::NAN, 0.5, Observation::of(1.0)).is_nan(), "{}", family.name());
-        assert!(family.mean_slope(0.5, f64::NAN, Observation::of(1.0)).is_nan(), "{}", family.name());
+        assert!(
+            family.mean_slope(f64::NAN, 0.5, Observation::of(1.0)).is_nan(),
+            "{}",
+            family.name()
+        );
+        assert!(
+            family.mean_slope(0.5, f64::NAN, Observation::of(1.0)).is_nan(),
+            "{}",
+            family.name()
+        );
     }
 }

@@ -1,10 +1,13 @@
-//! Values and gradients in one pass: equal to those found one by one, for every family, batch, design and number of threads.
+//! Values and gradients in one pass: equal to those found one by one, for every family, batch,
+//! design and number of threads.
 
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use ridgewalk_potentials::families::{Family, Gaussian, Huber, Logistic, Observation, Poisson, Probit};
+use ridgewalk_potentials::families::{
+    Family, Gaussian, Huber, Logistic, Observation, Poisson, Probit,
+};
 use ridgewalk_potentials::peers::{Threads, share_of};
 use ridgewalk_potentials::{
     Dense, Design, Error, Guarantee, LineIntegral, Prior, Ridge, Scratch, Separability, Sparse,
@@ -18,7 +21,8 @@ fn numbers(seed: u64, count: usize, reach: f64) -> Vec<f64> {
 /// A model with weights, offsets and a prior that is not centred.
 fn model<F: Family>(family: F, rows: usize, columns: usize, sparse: bool) -> Ridge<'static, F> {
     let design = Dense::new(rows, columns, numbers(1, rows * columns, 1.0)).unwrap();
-    let design: Design<'static> = if sparse { Sparse::from_dense(&design).into() } else { design.into() };
+    let design: Design<'static> =
+        if sparse { Sparse::from_dense(&design).into() } else { design.into() };
     let responses: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let prior = Prior::normal(&numbers(2, columns, 1.0), &vec![1.5; columns]).unwrap();
     Ridge::new(design, family, &responses, prior)
@@ -32,8 +36,11 @@ fn model<F: Family>(family: F, rows: usize, columns: usize, sparse: bool) -> Rid
 /// U and its gradient at some points, in one pass.
 fn both<F: Family>(model: &Ridge<'_, F>, positions: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let d = model.dimension();
-    let (mut values, mut gradients) = (vec![f64::NAN; positions.len() / d], vec![f64::NAN; positions.len()]);
-    model.values_and_gradients(positions, &mut values, &mut gradients, &mut Scratch::default()).unwrap();
+    let (mut values, mut gradients) =
+        (vec![f64::NAN; positions.len() / d], vec![f64::NAN; positions.len()]);
+    model
+        .values_and_gradients(positions, &mut values, &mut gradients, &mut Scratch::default())
+        .unwrap();
     (values, gradients)
 }
 
@@ -46,11 +53,18 @@ fn agrees<F: Family + Clone>(family: F) {
             let (values, gradients) = both(&model, &positions);
             let mut alone = vec![0.0; positions.len()];
             model.gradients(&positions, &mut alone, &mut Scratch::default()).unwrap();
-            assert_eq!(gradients, alone, "{name}: the gradient is that without values, to the last bit");
+            assert_eq!(
+                gradients, alone,
+                "{name}: the gradient is that without values, to the last bit"
+            );
             for (value, point) in values.iter().zip(positions.chunks(5)) {
                 let plain = model.value(point).unwrap();
                 assert!((value - plain).abs() < 1e-14 * plain.abs(), "{name}: {value} and {plain}");
-                assert_eq!(both(&model, point).0, [*value], "{name}: a chain does not feel the others");
+                assert_eq!(
+                    both(&model, point).0,
+                    [*value],
+                    "{name}: a chain does not feel the others"
+                );
             }
         }
     }
@@ -85,7 +99,9 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn logistic_values_in_lists_are_those_one_by_one_to_a_few_units_in_the_last_place() {
     // Successes out of trials, predictors up to the ends of what doubles hold.
-    for (response, trials) in [(0.0, 1.0), (1.0, 1.0), (0.0, 40.0), (40.0, 40.0), (7.0, 40.0), (33.0, 40.0)] {
+    for (response, trials) in
+        [(0.0, 1.0), (1.0, 1.0), (0.0, 40.0), (40.0, 40.0), (7.0, 40.0), (33.0, 40.0)]
+    {
         let y = Observation { response, trials };
         let mut s = numbers(7, 2000, 40.0);
         s.extend(numbers(8, 500, 1e-3));
@@ -94,7 +110,8 @@ fn logistic_values_in_lists_are_those_one_by_one_to_a_few_units_in_the_last_plac
         Logistic.values(&s, &vec![y; s.len()], &mut values);
         for (s, value) in s.iter().zip(&values) {
             let plain = Logistic.value(*s, y);
-            // Both terms of a mixed count may be larger than their sum, by no more than a few times.
+            // Both terms of a mixed count may be larger than their sum, by no more than a few
+            // times.
             assert!(
                 (value - plain).abs() <= 16.0 * f64::EPSILON * plain.abs(),
                 "{response}/{trials} at {s}: {value:e} and {plain:e}"
@@ -107,11 +124,17 @@ fn logistic_values_in_lists_are_those_one_by_one_to_a_few_units_in_the_last_plac
 fn lists_that_do_not_fit_are_refused() {
     let model = model(Logistic, 10, 3, false);
     let mut gradients = [0.0; 6];
-    let found = model.values_and_gradients(&[0.0; 6], &mut [0.0; 3], &mut gradients, &mut Scratch::default());
+    let found = model.values_and_gradients(
+        &[0.0; 6],
+        &mut [0.0; 3],
+        &mut gradients,
+        &mut Scratch::default(),
+    );
     assert_eq!(found, Err(Error::Length { what: "the list of values", got: 3, need: 2 }));
 }
 
-/// Rows of a design in parts, one for each thread as if they were processes, and what is found with them.
+/// Rows of a design in parts, one for each thread as if they were processes, and what is found with
+/// them.
 fn shared<F: Family + Clone, T: Send>(
     parts: usize,
     (design, columns): (&[f64], usize),
@@ -127,7 +150,8 @@ fn shared<F: Family + Clone, T: Send>(
             let design = &design[rows.start * columns..rows.end * columns];
             scope.spawn(move || {
                 let design = Dense::new(rows.len(), columns, design).unwrap();
-                let model = Ridge::new(design, family.clone(), &responses[rows], prior.clone()).unwrap();
+                let model =
+                    Ridge::new(design, family.clone(), &responses[rows], prior.clone()).unwrap();
                 ask(&model.with_peers(Arc::new(peers)))
             })
         });
@@ -151,8 +175,11 @@ fn everything<F: Family + Clone>(model: &Ridge<'_, F>) -> Vec<f64> {
     all.push(curvature.convexity().value);
     all.extend(curvature.smoothness().map(|bound| bound.value));
     let white = model.whitened(
-        &ridgewalk_potentials::Whitening::from_hessian(&mode.point, &model.hessian(&mode.point).unwrap())
-            .unwrap(),
+        &ridgewalk_potentials::Whitening::from_hessian(
+            &mode.point,
+            &model.hessian(&mode.point).unwrap(),
+        )
+        .unwrap(),
     );
     all.extend(white.unwrap().hessian(&[0.0; 4]).unwrap());
     all
@@ -172,9 +199,17 @@ fn rows_in_several_processes_are_one_model() {
         let alone = shared(1, design, responses, model, everything);
         for parts in [2, 3, 5, 8] {
             let found = shared(parts, design, responses, model, everything);
-            assert!(found.iter().all(|other| *other == found[0]), "{}: not the same in all", family.name());
+            assert!(
+                found.iter().all(|other| *other == found[0]),
+                "{}: not the same in all",
+                family.name()
+            );
             for (a, b) in found[0].iter().zip(&alone[0]) {
-                assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{} in {parts}: {a} and {b}", family.name());
+                assert!(
+                    (a - b).abs() < 1e-12 * (1.0 + b.abs()),
+                    "{} in {parts}: {a} and {b}",
+                    family.name()
+                );
             }
         }
     }
@@ -192,8 +227,9 @@ fn what_is_wrong_with_all_rows_together_is_found_by_all_processes() {
     let x: Vec<f64> = (0..24).map(|i| f64::from(i) / 8.0 - 1.4).collect();
     let design: Vec<f64> = x.iter().flat_map(|x| [1.0, *x]).collect();
     let flat = Prior::flat(2);
-    let ask =
-        |model: &Ridge<'_, Logistic>| (model.mode().map_err(|e| e.to_string()), model.separation().unwrap());
+    let ask = |model: &Ridge<'_, Logistic>| {
+        (model.mode().map_err(|e| e.to_string()), model.separation().unwrap())
+    };
     let separated: Vec<f64> = x.iter().map(|x| f64::from(u8::from(*x > 0.0))).collect();
     let mut overlapping = separated.clone();
     overlapping[3] = 1.0;
@@ -206,7 +242,8 @@ fn what_is_wrong_with_all_rows_together_is_found_by_all_processes() {
             );
             assert!(matches!(separation, Separability::Separated(found) if found.rows == 24));
         }
-        for (mode, separation) in shared(parts, (&design, 2), &overlapping, (&Logistic, &flat), ask) {
+        for (mode, separation) in shared(parts, (&design, 2), &overlapping, (&Logistic, &flat), ask)
+        {
             assert!(mode.is_ok(), "{parts}: {mode:?}");
             assert_eq!(separation, Separability::Overlapping);
         }
@@ -214,9 +251,11 @@ fn what_is_wrong_with_all_rows_together_is_found_by_all_processes() {
             assert!(mode.unwrap_err().contains("all 24 responses are equal"));
         }
     }
-    // The second column is constant in each of two halves: collinear there, and not together. Then collinear throughout.
+    // The second column is constant in each of two halves: collinear there, and not together. Then
+    // collinear throughout.
     for (step, collinear) in [(1.0, false), (0.0, true)] {
-        let design: Vec<f64> = (0..24).flat_map(|i| [1.0, 2.0 + step * f64::from(i / 12)]).collect();
+        let design: Vec<f64> =
+            (0..24).flat_map(|i| [1.0, 2.0 + step * f64::from(i / 12)]).collect();
         let responses: Vec<f64> = (0..24).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
         for (mode, _) in shared(2, (&design, 2), &responses, (&Logistic, &flat), ask) {
             assert_eq!(mode.is_err(), collinear, "{mode:?}");

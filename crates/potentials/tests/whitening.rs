@@ -1,12 +1,13 @@
-//! Changes of coordinates: what a whitened potential computes is what the original computes, and the matrices are what they claim.
+//! Changes of coordinates: what a whitened potential computes is what the original computes, and
+//! the matrices are what they claim.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{Family, Gaussian, Logistic, Poisson, Probit};
 use ridgewalk_potentials::{
-    Chebyshev, Dense, Design, Error, Gradient, Impropriety, LineIntegral, Prior, Ridge, Scratch, Sparse,
-    Whitened, Whitening,
+    Chebyshev, Dense, Design, Error, Gradient, Impropriety, LineIntegral, Prior, Ridge, Scratch,
+    Sparse, Whitened, Whitening,
 };
 
 fn numbers(seed: u64, count: usize) -> Vec<f64> {
@@ -15,12 +16,21 @@ fn numbers(seed: u64, count: usize) -> Vec<f64> {
 }
 
 /// A model with weights, offsets, uncentred priors and a flat one.
-fn model<F: Family>(family: F, rows: usize, d: usize, seed: u64, sparse: bool) -> Ridge<'static, F> {
-    let values = numbers(seed, rows * d).into_iter().map(|x| if sparse && x.abs() < 0.6 { 0.0 } else { x });
+fn model<F: Family>(
+    family: F,
+    rows: usize,
+    d: usize,
+    seed: u64,
+    sparse: bool,
+) -> Ridge<'static, F> {
+    let values =
+        numbers(seed, rows * d).into_iter().map(|x| if sparse && x.abs() < 0.6 { 0.0 } else { x });
     let dense = Dense::new(rows, d, values.collect::<Vec<f64>>()).unwrap();
-    let design: Design<'static> = if sparse { Sparse::from_dense(&dense).into() } else { dense.into() };
+    let design: Design<'static> =
+        if sparse { Sparse::from_dense(&dense).into() } else { dense.into() };
     let responses: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i * 7 % 3 == 0))).collect();
-    let scales: Vec<f64> = (0..d).map(|k| if k == 1 { f64::INFINITY } else { 0.5 + k as f64 }).collect();
+    let scales: Vec<f64> =
+        (0..d).map(|k| if k == 1 { f64::INFINITY } else { 0.5 + k as f64 }).collect();
     Ridge::new(design, family, &responses, Prior::normal(&numbers(seed + 1, d), &scales).unwrap())
         .unwrap()
         .with_weights(numbers(seed + 2, rows).iter().map(|w| w.abs() + 0.1).collect())
@@ -49,7 +59,12 @@ fn whitenings(seed: u64, d: usize) -> [Whitening; 3] {
     ]
 }
 
-fn integral(model: &impl LineIntegral, length: f64, position: &[f64], momentum: &[f64]) -> Vec<f64> {
+fn integral(
+    model: &impl LineIntegral,
+    length: f64,
+    position: &[f64],
+    momentum: &[f64],
+) -> Vec<f64> {
     let mut out = vec![f64::NAN; position.len()];
     model.integrate(length, position, momentum, &mut out, &mut Scratch::default()).unwrap();
     out
@@ -68,7 +83,8 @@ fn assert_close(a: &[f64], b: &[f64], tolerance: f64) {
     assert!(difference <= tolerance * size, "{a:?} and {b:?}");
 }
 
-/// The integral in whitened coordinates, mapped back, against the original; and the model whitened there and back.
+/// The integral in whitened coordinates, mapped back, against the original; and the model whitened
+/// there and back.
 fn unchanged<F: Family + Clone>(family: F, seed: u64, sparse: bool, length: f64) {
     let d = 5;
     let original = model(family, 40, d, seed, sparse);
@@ -78,7 +94,8 @@ fn unchanged<F: Family + Clone>(family: F, seed: u64, sparse: bool, length: f64)
         let white = original.whitened(&w).unwrap();
         let z = through(|a, b| w.to_whitened(a, b), &position);
         let v = through(|a, b| w.direction_to_whitened(a, b), &momentum);
-        let mapped = through(|a, b| w.gradient_to_original(a, b), &integral(&white, length, &z, &v));
+        let mapped =
+            through(|a, b| w.gradient_to_original(a, b), &integral(&white, length, &z, &v));
         assert_close(&wanted, &mapped, 1e-11);
         let back = white.whitened(&w.inverse()).unwrap();
         assert_close(&wanted, &integral(&back, length, &position, &momentum), 1e-11);
@@ -177,7 +194,8 @@ fn covariances_are_what_w_makes_of_round_noise() {
             through(|a, b| w.to_original(a, b), &unit)
         })
         .collect();
-    let square: Vec<f64> = (0..d * d).map(|at| columns.iter().map(|c| c[at / d] * c[at % d]).sum()).collect();
+    let square: Vec<f64> =
+        (0..d * d).map(|at| columns.iter().map(|c| c[at / d] * c[at % d]).sum()).collect();
     assert_close(&covariance, &square, 1e-14);
 }
 
@@ -190,10 +208,13 @@ fn a_whitened_gradient_is_the_gradient_of_the_whitened_model() {
         let (z, v) = (numbers(23, 4), numbers(24, 4));
         assert_close(&integral(&exact, 0.8, &z, &v), &integral(&black_box, 0.8, &z, &v), 1e-12);
     }
-    let failing = ridgewalk_potentials::FromFn::new(2, |_: &[f64], _: &mut [f64]| Err("no".to_string()));
+    let failing =
+        ridgewalk_potentials::FromFn::new(2, |_: &[f64], _: &mut [f64]| Err("no".to_string()));
     let w = Whitening::diagonal(&[1.0, 2.0], &[1.0, 1.0]).unwrap();
-    let message =
-        Whitened::new(failing, w.clone()).unwrap().gradient(&[0.5, 0.0], &mut [0.0; 2]).unwrap_err();
+    let message = Whitened::new(failing, w.clone())
+        .unwrap()
+        .gradient(&[0.5, 0.0], &mut [0.0; 2])
+        .unwrap_err();
     assert_eq!(message, "no (in original coordinates, at [1.5, 2.0])");
     assert!(matches!(Whitened::new(original, w), Err(Error::Length { .. })));
 }
@@ -210,7 +231,8 @@ fn scales_of_1e9_beside_1e_minus_9_are_brought_to_1() {
     }
     let responses = numbers(32, rows);
     let design = Dense::new(rows, 2, values).unwrap();
-    let model = Ridge::new(design, Gaussian::new(1.0).unwrap(), &responses, Prior::flat(2)).unwrap();
+    let model =
+        Ridge::new(design, Gaussian::new(1.0).unwrap(), &responses, Prior::flat(2)).unwrap();
     let white = model.whitened(&Whitening::from_hessian(&[0.0; 2], &hessian).unwrap()).unwrap();
     // The gradient of a quadratic with Hessian I moves with z one to one.
     let at = |z: [f64; 2]| through(|x, g| white.gradient(x, g).map_err(|_| unreachable!()), &z);
@@ -226,7 +248,8 @@ fn scales_of_1e9_beside_1e_minus_9_are_brought_to_1() {
 
 #[test]
 fn what_is_not_a_change_of_coordinates_is_refused() {
-    let refusal = |hessian: &[f64]| Whitening::from_hessian(&[0.0, 0.0], hessian).unwrap_err().to_string();
+    let refusal =
+        |hessian: &[f64]| Whitening::from_hessian(&[0.0, 0.0], hessian).unwrap_err().to_string();
     assert_eq!(
         refusal(&[1.0, 2.0, 2.0, 1.0]),
         "the Hessian at coefficient 1: found 1, need a positive definite matrix"
@@ -240,7 +263,8 @@ fn what_is_not_a_change_of_coordinates_is_refused() {
         "the Hessian at coefficient 1: found NaN, need a finite number"
     );
     assert!(
-        refusal(&[0.0, 0.0, 0.0, 1.0]).contains("coefficient 0: found 0, need a positive definite matrix")
+        refusal(&[0.0, 0.0, 0.0, 1.0])
+            .contains("coefficient 0: found 0, need a positive definite matrix")
     );
     assert_eq!(refusal(&[1.0; 3]), "the Hessian has 3 entries: need 4");
     assert!(Whitening::from_covariance(&[f64::INFINITY], &[1.0]).is_err());
@@ -252,7 +276,8 @@ fn what_is_not_a_change_of_coordinates_is_refused() {
     let w = Whitening::diagonal(&[0.0; 3], &[1.0; 3]).unwrap();
     assert!(matches!(model(Logistic, 5, 2, 1, false).whitened(&w), Err(Error::Length { .. })));
     assert!(
-        w.to_original(&[0.0; 2], &mut [0.0; 3]).is_err() && w.to_whitened(&[0.0; 3], &mut [0.0; 2]).is_err()
+        w.to_original(&[0.0; 2], &mut [0.0; 3]).is_err()
+            && w.to_whitened(&[0.0; 3], &mut [0.0; 2]).is_err()
     );
     // A design that overflows in the new coordinates.
     let big = Dense::new(1, 1, vec![1e200]).unwrap();
@@ -264,14 +289,18 @@ fn what_is_not_a_change_of_coordinates_is_refused() {
 #[test]
 fn modes_bounds_and_verdicts_are_those_of_the_original() {
     let d = 4;
-    for (seed, scales) in
-        [(41, [1.0, 2.0, 0.5, 3.0]), (42, [1.0, f64::INFINITY, f64::INFINITY, 2.0]), (43, [f64::INFINITY; 4])]
-    {
+    for (seed, scales) in [
+        (41, [1.0, 2.0, 0.5, 3.0]),
+        (42, [1.0, f64::INFINITY, f64::INFINITY, 2.0]),
+        (43, [f64::INFINITY; 4]),
+    ] {
         let rows = 60;
         let values = numbers(seed, rows * d);
-        let y: Vec<f64> = numbers(seed + 1, rows).iter().map(|x| f64::from(u8::from(*x > 0.1))).collect();
+        let y: Vec<f64> =
+            numbers(seed + 1, rows).iter().map(|x| f64::from(u8::from(*x > 0.1))).collect();
         let prior = Prior::normal(&numbers(seed + 2, d), &scales).unwrap();
-        let original = Ridge::new(Dense::new(rows, d, values).unwrap(), Logistic, &y, prior).unwrap();
+        let original =
+            Ridge::new(Dense::new(rows, d, values).unwrap(), Logistic, &y, prior).unwrap();
         let mode = original.mode().unwrap();
         for w in whitenings(seed, d) {
             let white = original.whitened(&w).unwrap();
@@ -298,7 +327,8 @@ fn a_posterior_that_does_not_exist_is_named_in_any_coordinates() {
     let y: Vec<f64> = numbers(51, rows).iter().map(|x| f64::from(u8::from(*x > 0.1))).collect();
     let verdict = |values: Vec<f64>, scales: [f64; 4]| {
         let prior = Prior::normal(&[0.0; 4], &scales).unwrap();
-        let original = Ridge::new(Dense::new(rows, d, values).unwrap(), Logistic, &y, prior).unwrap();
+        let original =
+            Ridge::new(Dense::new(rows, d, values).unwrap(), Logistic, &y, prior).unwrap();
         let verdicts = whitenings(52, d).map(|w| match original.whitened(&w).unwrap().mode() {
             Ok(_) => "proper",
             Err(Error::Improper(Impropriety::Collinear(_))) => "collinear",

@@ -1,35 +1,42 @@
-//! How far the interpolant, and its integral, can be from the function: bounds with every constant explicit.
+//! How far the interpolant, and its integral, can be from the function: bounds with every constant
+//! explicit.
 //!
-//! The error of interpolation at t is f⁽ⁿ⁾ · Π(t − s_i)/n! (for vectors: bounded by it in norm), and at Chebyshev nodes
-//! the product is 2 (length/4)ⁿ Tₙ, with |Tₙ| <= 1. The paper's constant is larger by 2ⁿ.
+//! The error of interpolation at t is f⁽ⁿ⁾ · Π(t − s_i)/n! (for vectors: bounded by it in norm),
+//! and at Chebyshev nodes the product is 2 (length/4)ⁿ Tₙ, with |Tₙ| <= 1. The paper's constant is
+//! larger by 2ⁿ.
 
 use crate::trigonometry::cos_pi;
 
-/// The largest distance on [0, `length`] between a function and its interpolant at `nodes` Chebyshev nodes, if its
-/// `nodes`-th derivative is at most `derivative` in norm: 2 (length/4)ⁿ/n! times that.
+/// The largest distance on [0, `length`] between a function and its interpolant at `nodes`
+/// Chebyshev nodes, if its `nodes`-th derivative is at most `derivative` in norm: 2 (length/4)ⁿ/n!
+/// times that.
 ///
-/// An upper bound in floating point too: it is enlarged by what its own rounding could have taken away.
+/// An upper bound in floating point too: it is enlarged by what its own rounding could have taken
+/// away.
 #[must_use]
 pub fn interpolation_error_bound(nodes: usize, length: f64, derivative: f64) -> f64 {
     let scale = (1..=nodes).fold(2.0 * derivative, |bound, k| bound * (0.25 * length / k as f64));
     scale * (1.0 + 2.0 * (nodes as f64 + 2.0) * f64::EPSILON)
 }
 
-/// The largest error of the rule's integral under the same assumption: the interpolation error is integrated with
-/// ∫|Tₙ| instead of its maximum, which gains a factor of about π/2 over `length` times the maximum.
+/// The largest error of the rule's integral under the same assumption: the interpolation error is
+/// integrated with ∫|Tₙ| instead of its maximum, which gains a factor of about π/2 over `length`
+/// times the maximum.
 #[must_use]
 pub fn integral_error_bound(nodes: usize, length: f64, derivative: f64) -> f64 {
     0.5 * length * mean_chebyshev(nodes) * interpolation_error_bound(nodes, length, derivative)
 }
 
-/// ∫ |Tₙ(x)| dx over [−1, 1] = ∫ |cos nθ| sin θ dθ over [0, π], summed over the n + 1 intervals between sign changes.
+/// ∫ |Tₙ(x)| dx over [−1, 1] = ∫ |cos nθ| sin θ dθ over [0, π], summed over the n + 1 intervals
+/// between sign changes.
 fn mean_chebyshev(n: usize) -> f64 {
     if n <= 1 {
         return if n == 0 { 2.0 } else { 1.0 };
     }
     // Antiderivative of cos nθ sin θ at θ = kπ/(2n): the two cosines of (n ± 1)θ.
     let antiderivative = |k: usize| {
-        0.5 * (cos_pi(k * (n - 1), 2 * n) / (n - 1) as f64 - cos_pi(k * (n + 1), 2 * n) / (n + 1) as f64)
+        0.5 * (cos_pi(k * (n - 1), 2 * n) / (n - 1) as f64
+            - cos_pi(k * (n + 1), 2 * n) / (n + 1) as f64)
     };
     let ends = std::iter::once(0).chain((0..n).map(|i| 2 * i + 1)).chain(std::iter::once(2 * n));
     let values: Vec<f64> = ends.map(antiderivative).collect();

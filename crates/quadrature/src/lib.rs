@@ -1,10 +1,11 @@
 //! Interpolation and integration along a segment, by Chebyshev nodes.
 //!
-//! The black-box form of Algorithm 1 of Mou et al. (JMLR 2021) replaces ∇U along the segment θ + t p, t in [0, η], by
-//! its Lagrange interpolant at n Chebyshev nodes and integrates that exactly. A [`LineRule`] holds the nodes, the basis
-//! (in barycentric form) and its integrals, which are the weights of Fejér's first quadrature rule: positive, with sum
-//! η, exact for polynomials of degree n − 1 (n where n is odd). [`interpolation_error_bound`] and
-//! [`integral_error_bound`] say how far off the interpolant and its integral can be.
+//! The black-box form of Algorithm 1 of Mou et al. (JMLR 2021) replaces ∇U along the segment θ + t
+//! p, t in [0, η], by its Lagrange interpolant at n Chebyshev nodes and integrates that exactly. A
+//! [`LineRule`] holds the nodes, the basis (in barycentric form) and its integrals, which are the
+//! weights of Fejér's first quadrature rule: positive, with sum η, exact for polynomials of degree
+//! n − 1 (n where n is odd). [`interpolation_error_bound`] and [`integral_error_bound`] say how far
+//! off the interpolant and its integral can be.
 //!
 //! Nothing here knows of sampling: functions go in, numbers come out.
 //!

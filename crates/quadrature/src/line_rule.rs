@@ -3,18 +3,21 @@
 use crate::error::Error;
 use crate::trigonometry::{cos_pi, sin_pi};
 
-/// The largest number of nodes. Far beyond what a smooth integrand needs, and small enough for weights by direct sums.
+/// The largest number of nodes. Far beyond what a smooth integrand needs, and small enough for
+/// weights by direct sums.
 pub const MAX_NODES: usize = 1024;
 
 /// Chebyshev nodes on [0, length], the Lagrange basis on them and its integrals.
 ///
-/// Nodes stand in the paper's order, from the far end to the near: s_i = (length/2)(1 + cos((2i − 1)π/(2n))).
+/// Nodes stand in the paper's order, from the far end to the near: s_i = (length/2)(1 + cos((2i −
+/// 1)π/(2n))).
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineRule {
     length: f64,
     nodes: Vec<f64>,
     weights: Vec<f64>,
-    /// (−1)^i sin((2i − 1)π/(2n)): up to a common factor 1/Π(s_i − s_j) (Berrut and Trefethen 2004).
+    /// (−1)^i sin((2i − 1)π/(2n)): up to a common factor 1/Π(s_i − s_j) (Berrut and Trefethen
+    /// 2004).
     barycentric: Vec<f64>,
 }
 
@@ -22,7 +25,8 @@ impl LineRule {
     /// A rule of `nodes` nodes on [0, `length`].
     ///
     /// # Errors
-    /// [`Error::Nodes`] unless 1 <= `nodes` <= [`MAX_NODES`]; [`Error::Length`] unless `length` is positive and finite.
+    /// [`Error::Nodes`] unless 1 <= `nodes` <= [`MAX_NODES`]; [`Error::Length`] unless `length` is
+    /// positive and finite.
     pub fn new(nodes: usize, length: f64) -> Result<Self, Error> {
         if !(1..=MAX_NODES).contains(&nodes) {
             return Err(Error::Nodes { nodes });
@@ -56,7 +60,8 @@ impl LineRule {
         &self.nodes
     }
 
-    /// The weights: integrals of the basis functions over [0, length]. All positive, with sum `length`.
+    /// The weights: integrals of the basis functions over [0, length]. All positive, with sum
+    /// `length`.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
@@ -64,7 +69,8 @@ impl LineRule {
 
     /// The values at `t` of the basis polynomials, each 1 at its own node and 0 at the others.
     ///
-    /// Unlike their integrals they are not all positive: an interpolant can leave the convex hull of its data.
+    /// Unlike their integrals they are not all positive: an interpolant can leave the convex hull
+    /// of its data.
     #[must_use]
     pub fn basis(&self, t: f64) -> Vec<f64> {
         if let Some(hit) = self.nodes.iter().position(|&s| s == t) {
@@ -83,8 +89,9 @@ impl LineRule {
 
     /// Integrates a vector function over [0, length] into `integral`.
     ///
-    /// `function(t, value)` writes its value at `t`; it is called once per node, in the order of [`Self::nodes`].
-    /// `scratch` is working space that can be used again for the next call; it takes the length of `integral`.
+    /// `function(t, value)` writes its value at `t`; it is called once per node, in the order of
+    /// [`Self::nodes`]. `scratch` is working space that can be used again for the next call; it
+    /// takes the length of `integral`.
     pub fn integrate(
         &self,
         mut function: impl FnMut(f64, &mut [f64]),
@@ -104,7 +111,8 @@ impl LineRule {
     /// [`Self::integrate`] for a function that can fail.
     ///
     /// # Errors
-    /// The function's own error, from the first node where it fails; `integral` is then left half made.
+    /// The function's own error, from the first node where it fails; `integral` is then left half
+    /// made.
     pub fn try_integrate<E>(
         &self,
         mut function: impl FnMut(f64, &mut [f64]) -> Result<(), E>,
@@ -124,9 +132,11 @@ impl LineRule {
     }
 }
 
-/// The weight on [0, 1] of the node at angle kπ/(2n), k odd: the integral of its basis polynomial, from the cosine series
-/// of that polynomial, in which cos(2jx) integrates to −1/(4j² − 1) (Fejér 1933).
+/// The weight on [0, 1] of the node at angle kπ/(2n), k odd: the integral of its basis polynomial,
+/// from the cosine series of that polynomial, in which cos(2jx) integrates to −1/(4j² − 1) (Fejér
+/// 1933).
 fn fejer_weight(k: usize, n: usize) -> f64 {
-    let series: f64 = (1..=n / 2).rev().map(|j| cos_pi(j * k, n) / ((2 * j - 1) * (2 * j + 1)) as f64).sum();
+    let series: f64 =
+        (1..=n / 2).rev().map(|j| cos_pi(j * k, n) / ((2 * j - 1) * (2 * j + 1)) as f64).sum();
     (1.0 - 2.0 * series) / n as f64
 }

@@ -1,8 +1,9 @@
 //! Sharp error constants of the rule for functions of low smoothness, from Peano's kernels.
 //!
-//! A rule that is exact for constants errs by ∫ K1 f′ with K1(t) = Σ of the weights beyond t − (1 − t), one that is exact for
-//! straight lines by ∫ K2 f″ with K2(t) = (1 − t)²/2 − Σ wᵢ (sᵢ − t)₊, on [0, 1]. With the largest |f′| (|f″|) known, the
-//! error is at most that times the integral of |K1| (|K2|), and for some f it is that.
+//! A rule that is exact for constants errs by ∫ K1 f′ with K1(t) = Σ of the weights beyond t − (1 −
+//! t), one that is exact for straight lines by ∫ K2 f″ with K2(t) = (1 − t)²/2 − Σ wᵢ (sᵢ − t)₊, on
+//! [0, 1]. With the largest |f′| (|f″|) known, the error is at most that times the integral of |K1|
+//! (|K2|), and for some f it is that.
 
 use crate::error::Error;
 use crate::line_rule::LineRule;
@@ -13,7 +14,8 @@ use crate::line_rule::LineRule;
 /// As [`LineRule::new`].
 pub fn slope_error_constant(nodes: usize) -> Result<f64, Error> {
     let rule = LineRule::new(nodes, 1.0)?;
-    // Between two nodes K1 = t − (weight so far) is straight: its integral is half the difference of the signed squares.
+    // Between two nodes K1 = t − (weight so far) is straight: its integral is half the difference
+    // of the signed squares.
     let (mut passed, mut sum) = (0.0, 0.0);
     let ends: Vec<f64> = breakpoints(&rule);
     for (i, pair) in ends.windows(2).enumerate() {
@@ -32,7 +34,8 @@ pub fn slope_error_constant(nodes: usize) -> Result<f64, Error> {
 /// As [`LineRule::new`].
 pub fn curvature_error_constant(nodes: usize) -> Result<f64, Error> {
     let rule = LineRule::new(nodes, 1.0)?;
-    // From the near end: K2 = t²/2 − (weight so far) t + (moment so far), by the symmetry of the rule; a parabola between nodes.
+    // From the near end: K2 = t²/2 − (weight so far) t + (moment so far), by the symmetry of the
+    // rule; a parabola between nodes.
     let (mut passed, mut moment, mut sum) = (0.0, 0.0, 0.0);
     let ends = breakpoints(&rule);
     for (i, pair) in ends.windows(2).enumerate() {
@@ -59,7 +62,9 @@ fn parabola(b: f64, c: f64, low: f64, high: f64) -> f64 {
     let discriminant = b * b - 2.0 * c;
     let root = discriminant.max(0.0).sqrt();
     let mut cuts = vec![low];
-    cuts.extend([b - root, b + root].into_iter().filter(|t| discriminant > 0.0 && (low..high).contains(t)));
+    cuts.extend(
+        [b - root, b + root].into_iter().filter(|t| discriminant > 0.0 && (low..high).contains(t)),
+    );
     cuts.push(high);
     cuts.windows(2).map(|pair| (antiderivative(pair[1]) - antiderivative(pair[0])).abs()).sum()
 }
@@ -85,7 +90,8 @@ mod tests {
             let rule = LineRule::new(nodes, 1.0).unwrap();
             let (slope, curvature) =
                 (slope_error_constant(nodes).unwrap(), curvature_error_constant(nodes).unwrap());
-            // f = (t − a)₊²/2 and |t − a| have second and first derivatives of size 1; t² has a second derivative of 2.
+            // f = (t − a)₊²/2 and |t − a| have second and first derivatives of size 1; t² has a
+            // second derivative of 2.
             let error = |f: &dyn Fn(f64) -> f64, exact: f64| {
                 let mut out = [0.0];
                 rule.integrate(|t, v| v[0] = f(t), &mut Vec::new(), &mut out);
@@ -94,7 +100,9 @@ mod tests {
             for i in 0..=50 {
                 let a = f64::from(i) / 50.0;
                 let rest = 1.0 - a;
-                assert!(error(&|t| 0.5 * (t - a).max(0.0).powi(2), rest.powi(3) / 6.0) <= curvature);
+                assert!(
+                    error(&|t| 0.5 * (t - a).max(0.0).powi(2), rest.powi(3) / 6.0) <= curvature
+                );
                 assert!(error(&|t| (t - a).abs(), 0.5 * (a * a + rest * rest)) <= slope);
             }
             assert!(error(&|t| 0.5 * t * t, 1.0 / 6.0) <= curvature);
@@ -104,7 +112,8 @@ mod tests {
                 0.5 * (1.0 - t).powi(2) - nodes.map(|(s, w)| w * (s - t).max(0.0)).sum::<f64>()
             };
             let sum: f64 =
-                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>() / 20_000.0;
+                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>()
+                    / 20_000.0;
             assert!((sum / curvature - 1.0).abs() < 1e-4, "{nodes}: {sum} and {curvature}");
             // The same for K1.
             let kernel = |t: f64| {
@@ -112,7 +121,8 @@ mod tests {
                 1.0 - t - nodes.filter(|(s, _)| **s > t).map(|(_, w)| w).sum::<f64>()
             };
             let sum: f64 =
-                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>() / 20_000.0;
+                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>()
+                    / 20_000.0;
             assert!((sum / slope - 1.0).abs() < 1e-3, "{nodes}: {sum} and {slope}");
         }
     }

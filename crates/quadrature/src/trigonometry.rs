@@ -1,6 +1,7 @@
 //! Cosines of rational multiples of π, reduced exactly before any rounding.
 //!
-//! Symmetric nodes get exactly symmetric cosines, cos(π/2) is exactly 0, and no large angle is ever passed to `cos`.
+//! Symmetric nodes get exactly symmetric cosines, cos(π/2) is exactly 0, and no large angle is ever
+//! passed to `cos`.
 
 use std::f64::consts::PI;
 
@@ -40,7 +41,10 @@ mod tests {
                 assert!((cos_pi(m, n) - angle.cos()).abs() < 3e-15, "cos {m}/{n}");
             }
             for m in 0..=n {
-                assert!((sin_pi(m, n) - (PI * m as f64 / n as f64).sin()).abs() < 1e-15, "sin {m}/{n}");
+                assert!(
+                    (sin_pi(m, n) - (PI * m as f64 / n as f64).sin()).abs() < 1e-15,
+                    "sin {m}/{n}"
+                );
             }
         }
     }

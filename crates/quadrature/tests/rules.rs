@@ -1,7 +1,9 @@
 //! Nodes, basis, weights and bounds, for 1 to 64 nodes and beyond.
 
 use proptest::prelude::*;
-use ridgewalk_quadrature::{Error, LineRule, MAX_NODES, integral_error_bound, interpolation_error_bound};
+use ridgewalk_quadrature::{
+    Error, LineRule, MAX_NODES, integral_error_bound, interpolation_error_bound,
+};
 
 fn integral(rule: &LineRule, function: impl Fn(f64) -> f64) -> f64 {
     let mut out = [0.0];
@@ -9,15 +11,17 @@ fn integral(rule: &LineRule, function: impl Fn(f64) -> f64) -> f64 {
     out[0]
 }
 
-/// Tk on [0, length], whose integral over the segment is length/(1 − k²) for even k and 0 for odd k.
+/// Tk on [0, length], whose integral over the segment is length/(1 − k²) for even k and 0 for odd
+/// k.
 fn chebyshev(k: usize, t: f64, length: f64) -> f64 {
     (k as f64 * (2.0 * t / length - 1.0).clamp(-1.0, 1.0).acos()).cos()
 }
 
 #[test]
 fn the_smallest_rules_are_the_known_ones() {
-    let close =
-        |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() < 2e-15);
+    let close = |a: &[f64], b: &[f64]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() < 2e-15)
+    };
     let midpoint = LineRule::new(1, 3.0).unwrap();
     assert!(close(midpoint.nodes(), &[1.5]) && close(midpoint.weights(), &[3.0]));
     let two = LineRule::new(2, 2.0).unwrap();
@@ -40,7 +44,8 @@ fn rules_are_exact_to_their_degree_and_not_beyond() {
         }
         let beyond = degree + 1;
         let exact = 1.7 / (1.0 - (beyond * beyond) as f64);
-        // Tn vanishes at all nodes, T(n+1) there is a copy of -T(n-1): both integrals come out visibly wrong.
+        // Tn vanishes at all nodes, T(n+1) there is a copy of -T(n-1): both integrals come out
+        // visibly wrong.
         assert!(
             (integral(&rule, |t| chebyshev(beyond, t, 1.7)) - exact).abs() > 0.5 * exact.abs(),
             "{nodes} nodes"
@@ -54,7 +59,10 @@ fn weights_are_positive_symmetric_and_sum_to_the_length() {
         let rule = LineRule::new(nodes, 0.3).unwrap();
         assert!(rule.weights().iter().all(|&w| w > 0.0));
         assert!(rule.nodes().iter().all(|&s| 0.0 < s && s < 0.3));
-        assert!(rule.nodes().windows(2).all(|pair| pair[0] > pair[1]), "from the far end to the near");
+        assert!(
+            rule.nodes().windows(2).all(|pair| pair[0] > pair[1]),
+            "from the far end to the near"
+        );
         assert!((rule.weights().iter().sum::<f64>() - 0.3).abs() < 1e-15 * nodes as f64);
         for i in 0..nodes {
             assert_eq!(rule.weights()[i], rule.weights()[nodes - 1 - i]);
@@ -69,7 +77,11 @@ fn weights_are_the_integrals_of_the_basis() {
         // An independent rule of higher degree integrates each basis polynomial.
         let finer = LineRule::new(2 * nodes + 1, 0.8).unwrap();
         let mut integrals = vec![0.0; nodes];
-        finer.integrate(|t, value| value.copy_from_slice(&rule.basis(t)), &mut Vec::new(), &mut integrals);
+        finer.integrate(
+            |t, value| value.copy_from_slice(&rule.basis(t)),
+            &mut Vec::new(),
+            &mut integrals,
+        );
         for (a, b) in integrals.iter().zip(rule.weights()) {
             assert!((a - b).abs() < 1e-13, "{nodes} nodes: {a} and {b}");
         }
@@ -78,7 +90,8 @@ fn weights_are_the_integrals_of_the_basis() {
 
 #[test]
 fn the_printed_lagrange_basis_is_not_one() {
-    // The paper prints Π_{j≠i} (t − s_i)/(s_j − s_i). It is 0, not 1, at its own node, and the "interpolant" misses the data.
+    // The paper prints Π_{j≠i} (t − s_i)/(s_j − s_i). It is 0, not 1, at its own node, and the
+    // "interpolant" misses the data.
     let rule = LineRule::new(4, 1.0).unwrap();
     let s = rule.nodes();
     let printed = |i: usize, t: f64| -> f64 {
@@ -97,7 +110,8 @@ fn the_printed_lagrange_basis_is_not_one() {
 #[test]
 fn the_basis_itself_is_not_positive_only_its_integrals_are() {
     let rule = LineRule::new(5, 1.0).unwrap();
-    let smallest = (0..100).flat_map(|i| rule.basis(f64::from(i) / 100.0)).fold(f64::INFINITY, f64::min);
+    let smallest =
+        (0..100).flat_map(|i| rule.basis(f64::from(i) / 100.0)).fold(f64::INFINITY, f64::min);
     assert!(smallest < -0.1, "the smallest value of a basis polynomial is {smallest}");
     assert!(rule.weights().iter().all(|&w| w > 0.0));
 }
@@ -130,12 +144,14 @@ fn the_error_bounds_hold_and_are_not_idle() {
 
 #[test]
 fn the_interpolation_bound_is_attained_by_the_monic_polynomial() {
-    // f = t^n has the constant n-th derivative n!, and its error is the monic Chebyshev polynomial, extremal at the ends.
+    // f = t^n has the constant n-th derivative n!, and its error is the monic Chebyshev polynomial,
+    // extremal at the ends.
     for nodes in 1..=10_usize {
         let rule = LineRule::new(nodes, 1.3).unwrap();
         let factorial: f64 = (1..=nodes).map(|k| k as f64).product();
         let power = i32::try_from(nodes).unwrap();
-        let at_zero: f64 = rule.basis(0.0).iter().zip(rule.nodes()).map(|(b, s)| b * s.powi(power)).sum();
+        let at_zero: f64 =
+            rule.basis(0.0).iter().zip(rule.nodes()).map(|(b, s)| b * s.powi(power)).sum();
         let bound = interpolation_error_bound(nodes, 1.3, factorial);
         assert!((at_zero.abs() / bound - 1.0).abs() < 1e-9, "{nodes} nodes: {at_zero} and {bound}");
     }

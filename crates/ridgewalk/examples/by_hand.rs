@@ -1,5 +1,5 @@
-//! Steps a kernel by hand: two chains from different points that share their noise, and how they approach each other.
-//! `cargo run --release -p ridgewalk --example by_hand`
+//! Steps a kernel by hand: two chains from different points that share their noise, and how they
+//! approach each other. `cargo run --release -p ridgewalk --example by_hand`
 
 use std::error::Error;
 
@@ -28,7 +28,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (first, second) = normals.split_at_mut(6);
         stream.normals(first);
         second.copy_from_slice(first);
-        kernel.step(&target, &now, Noise { normals: &normals, uniforms: &[] }, &mut next, &mut workspace)?;
+        kernel.step(
+            &target,
+            &now,
+            Noise { normals: &normals, uniforms: &[] },
+            &mut next,
+            &mut workspace,
+        )?;
         std::mem::swap(&mut now, &mut next);
     }
     Ok(())

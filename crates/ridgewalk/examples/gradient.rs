@@ -1,5 +1,5 @@
-//! Samples a density known by the gradient of minus its logarithm, shows progress, and tells how each chain ended.
-//! `cargo run --release -p ridgewalk --example gradient`
+//! Samples a density known by the gradient of minus its logarithm, shows progress, and tells how
+//! each chain ended. `cargo run --release -p ridgewalk --example gradient`
 
 use std::error::Error;
 

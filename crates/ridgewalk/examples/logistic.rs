@@ -1,4 +1,5 @@
-//! Fits a logistic regression: hours of study, and who passed. `cargo run --release -p ridgewalk --example logistic`
+//! Fits a logistic regression: hours of study, and who passed.
+//! `cargo run --release -p ridgewalk --example logistic`
 
 use std::error::Error;
 
@@ -17,13 +18,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut draws = Memory::default();
     let sampled = warm.run(Length::Draws(1000)).keep(&mut draws)?;
 
-    println!("{:9} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6}", "", "mean", "sd", "5 %", "95 %", "ESS", "R-hat");
-    for (name, s) in ["intercept", "hours"].into_iter().zip(summaries_of_table(&draws.tables(), 2)?) {
+    println!(
+        "{:9} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6}",
+        "", "mean", "sd", "5 %", "95 %", "ESS", "R-hat"
+    );
+    for (name, s) in ["intercept", "hours"].into_iter().zip(summaries_of_table(&draws.tables(), 2)?)
+    {
         let Summary { mean, sd, q05, q95, ess_bulk, rhat, .. } = s;
         println!("{name:9} {mean:7.3} {sd:7.3} {q05:7.3} {q95:7.3} {ess_bulk:6.0} {rhat:6.3}");
     }
     let (bias, outcome) = (sampled.bias, &sampled.outcome);
     println!("bias of means {:.3} ± {:.3} sd, measured", bias.mean, bias.mean_error);
-    println!("{} draws, {} gradients, {:.2} s", outcome.draws(), sampled.gradients(), outcome.seconds);
+    println!(
+        "{} draws, {} gradients, {:.2} s",
+        outcome.draws(),
+        sampled.gradients(),
+        outcome.seconds
+    );
     Ok(())
 }

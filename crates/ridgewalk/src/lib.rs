@@ -2,11 +2,13 @@
 //!
 //! This crate puts together the crates of the workspace, each of which can be used alone:
 //!
-//! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line integrals;
+//! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line
+//!   integrals;
 //! - [`sampler`]: kernels, and a driver that runs many chains at once;
 //! - [`diagnostics`]: R-hat, effective sample sizes, standard errors and summaries of draws;
 //! - [`coefficients`]: the numbers of one step of the algorithm, accurate for every step size;
-//! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev nodes;
+//! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev
+//!   nodes;
 //! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly.
 //!
 //! # A logistic posterior
@@ -199,16 +201,18 @@ pub mod prelude {
 
     pub use ridgewalk_coefficients::Parameters;
     pub use ridgewalk_diagnostics::{Summary, summaries_of_table};
-    pub use ridgewalk_potentials::families::{Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
+    pub use ridgewalk_potentials::families::{
+        Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
+    };
     pub use ridgewalk_potentials::{
-        Chebyshev, Dense, FromFn, FromValueFn, Gradient, LineIntegral, ModeSearch, Prior, Ridge, Scratch,
-        Sparse, Whitened, Whitening,
+        Chebyshev, Dense, FromFn, FromValueFn, Gradient, LineIntegral, ModeSearch, Prior, Ridge,
+        Scratch, Sparse, Whitened, Whitening,
     };
     pub use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, WarmUp, WarmedUp};
     pub use ridgewalk_sampler::{
-        Acceptance, Adjusted, Averaged, Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory, Noise,
-        Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Status,
-        Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+        Acceptance, Adjusted, Averaged, Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory,
+        Noise, Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp, Sink,
+        SinkError, Status, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     };
 }
 

@@ -1,7 +1,7 @@
 //! Misprints of the paper that concern one step, each shown by what goes wrong if it is followed.
 //!
-//! The measure is the dynamics itself: for small η the mean of one step must move (θ, p, r) by η times the drift
-//! (p, −∇U/L + γr, −γp − ξr). `docs/errata.md` lists them all.
+//! The measure is the dynamics itself: for small η the mean of one step must move (θ, p, r) by η
+//! times the drift (p, −∇U/L + γr, −γp − ξr). `docs/errata.md` lists them all.
 
 use ridgewalk::coefficients::{Coefficients, Parameters};
 use ridgewalk::quadrature::LineRule;
@@ -44,11 +44,14 @@ fn delta_u_of_a_black_box_needs_the_division_by_the_smoothness() {
 
 #[test]
 fn the_gradient_is_taken_along_theta_plus_t_p_not_t_p_over_eta() {
-    // "Derivation of the discretization" prints θ + ((s − kη)/η) p, which runs through a whole p in one step.
+    // "Derivation of the discretization" prints θ + ((s − kη)/η) p, which runs through a whole p in
+    // one step.
     let (theta, p, r) = (0.7, 5.0, 0.5);
     let drift = -gradient(theta) / SMOOTHNESS + GAMMA * r;
     assert!((drift_of_p(line_integral(|t| theta + t * p) / SMOOTHNESS, p, r) - drift).abs() < 1e-2);
-    assert!((drift_of_p(line_integral(|t| theta + t / ETA * p) / SMOOTHNESS, p, r) - drift).abs() > 1.0);
+    assert!(
+        (drift_of_p(line_integral(|t| theta + t / ETA * p) / SMOOTHNESS, p, r) - drift).abs() > 1.0
+    );
 }
 
 #[test]

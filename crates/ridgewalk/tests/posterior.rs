@@ -5,7 +5,8 @@ use ridgewalk::prelude::*;
 const HOURS: [f64; 12] = [0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
 const PASSED: [f64; 12] = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
-/// Means and standard deviations of intercept and slope, by the trapezoidal rule, from a density written out once more.
+/// Means and standard deviations of intercept and slope, by the trapezoidal rule, from a density
+/// written out once more.
 fn by_grid() -> [(f64, f64); 2] {
     let mut sums = [0.0; 5];
     for i in -300..300 {
@@ -62,7 +63,8 @@ fn means_agree_with_the_grid() {
                 "{} {coefficient}: {all:.4} +- {error:.4}, exactly {mean:.4}, sd {sd:.4}",
                 kernel.name()
             );
-            // Five standard errors, of independent chains (false alarm 5e-6 each), and 2 % of a standard deviation for the kernel's bias.
+            // Five standard errors, of independent chains (false alarm 5e-6 each), and 2 % of a
+            // standard deviation for the kernel's bias.
             assert!((all - mean).abs() < 5.0 * error + 0.02 * sd);
             assert!(error < 0.02 * sd, "too few draws to tell");
         }

@@ -3,7 +3,8 @@
 /// What became of the proposal of one step, for kernels that accept or reject.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proposal {
-    /// Δ, the error of the energy along it; infinite or not a number where it left the finite numbers.
+    /// Δ, the error of the energy along it; infinite or not a number where it left the finite
+    /// numbers.
     pub energy_error: f64,
     /// The probability with which it was accepted: min(1, e^−Δ), or 0 for a divergence.
     pub probability: f64,
@@ -18,7 +19,8 @@ impl Proposal {
     /// The decision about a proposal with this energy error, by a number uniform on [0, 1).
     #[must_use]
     pub fn new(energy_error: f64, uniform: f64) -> Self {
-        let probability = if energy_error <= Self::DIVERGENT { (-energy_error).exp().min(1.0) } else { 0.0 };
+        let probability =
+            if energy_error <= Self::DIVERGENT { (-energy_error).exp().min(1.0) } else { 0.0 };
         Self { energy_error, probability, accepted: uniform < probability }
     }
 
@@ -105,6 +107,8 @@ impl Acceptance {
     #[must_use]
     pub fn sd_error(&self) -> f64 {
         let mean = self.mean_error();
-        (self.squared_errors / (self.proposals - self.divergences) as f64 - mean * mean).max(0.0).sqrt()
+        (self.squared_errors / (self.proposals - self.divergences) as f64 - mean * mean)
+            .max(0.0)
+            .sqrt()
     }
 }

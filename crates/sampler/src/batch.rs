@@ -1,14 +1,17 @@
-//! The states (θ, p, r) of some chains, one after the other, with the gradient and the value at θ where a kernel has left them there.
+//! The states (θ, p, r) of some chains, one after the other, with the gradient and the value at θ
+//! where a kernel has left them there.
 
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
 use crate::acceptance::Proposal;
 use crate::error::Error;
 
-/// States of some chains: chain c has the entries c d to (c + 1) d of each list, as in [`LineIntegral`].
+/// States of some chains: chain c has the entries c d to (c + 1) d of each list, as in
+/// [`LineIntegral`].
 ///
-/// The gradient at θ may be stored with them, and U there, so that a kernel whose step ends with it need not compute it again. They are
-/// functions of θ alone: whether they are stored changes no result, only the work.
+/// The gradient at θ may be stored with them, and U there, so that a kernel whose step ends with it
+/// need not compute it again. They are functions of θ alone: whether they are stored changes no
+/// result, only the work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     dimension: usize,
@@ -35,7 +38,8 @@ pub struct State {
     pub r: Vec<f64>,
 }
 
-/// All lists of a batch, to be written to by a kernel that leaves values and gradients with the states.
+/// All lists of a batch, to be written to by a kernel that leaves values and gradients with the
+/// states.
 #[derive(Debug)]
 pub(crate) struct Lists<'a> {
     pub(crate) dimension: usize,
@@ -49,7 +53,13 @@ pub(crate) struct Lists<'a> {
 
 impl Lists<'_> {
     /// Puts a chain back to its state in another batch, where the gradient and the value are these.
-    pub(crate) fn put_back(&mut self, chain: usize, from: &Batch, gradient: &[f64], values: &[f64]) {
+    pub(crate) fn put_back(
+        &mut self,
+        chain: usize,
+        from: &Batch,
+        gradient: &[f64],
+        values: &[f64],
+    ) {
         let range = from.range(chain);
         self.theta[range.clone()].copy_from_slice(&from.theta[range.clone()]);
         self.p[range.clone()].copy_from_slice(&from.p[range.clone()]);
@@ -79,7 +89,8 @@ impl Batch {
         if dimension == 0 {
             return Err(Error::Zero { name: "dimension" });
         }
-        let entries = dimension.checked_mul(chains).ok_or(Error::TooMany { what: "entries of a batch" })?;
+        let entries =
+            dimension.checked_mul(chains).ok_or(Error::TooMany { what: "entries of a batch" })?;
         let zeros = vec![0.0; entries];
         Ok(Self {
             dimension,
@@ -130,13 +141,15 @@ impl Batch {
         self.gradient_known.then_some(self.gradient.as_slice())
     }
 
-    /// U at the positions, one for each chain, if they are stored; the gradients are then stored too.
+    /// U at the positions, one for each chain, if they are stored; the gradients are then stored
+    /// too.
     #[must_use]
     pub fn values(&self) -> Option<&[f64]> {
         self.values_known.then_some(self.values.as_slice())
     }
 
-    /// What became of the proposals of the last step, one for each chain; none after steps that propose nothing.
+    /// What became of the proposals of the last step, one for each chain; none after steps that
+    /// propose nothing.
     #[must_use]
     pub fn proposals(&self) -> &[Proposal] {
         &self.proposals
@@ -172,7 +185,8 @@ impl Batch {
         (self.gradient_known, self.values_known) = (true, true);
     }
 
-    /// Computes and stores the gradients at the positions, unless they are stored. How many a chain this took: 0 or 1.
+    /// Computes and stores the gradients at the positions, unless they are stored. How many a chain
+    /// this took: 0 or 1.
     ///
     /// # Errors
     /// Those of the potential.
@@ -189,7 +203,8 @@ impl Batch {
         Ok(1)
     }
 
-    /// p − `time` times the gradient, which is computed if it is not stored: a kick that ends a step.
+    /// p − `time` times the gradient, which is computed if it is not stored: a kick that ends a
+    /// step.
     ///
     /// # Errors
     /// Those of the potential.
@@ -242,11 +257,12 @@ impl Batch {
         fields.r[range].copy_from_slice(&state.r);
     }
 
-    /// Writes the gradients at the positions, of all chains or of none, and with them the values, of all or of none; each gradient must have
-    /// length d.
+    /// Writes the gradients at the positions, of all chains or of none, and with them the values,
+    /// of all or of none; each gradient must have length d.
     pub(crate) fn set_gradients(&mut self, stored: &[(Option<&[f64]>, Option<f64>)]) {
         let d = self.dimension;
-        self.gradient_known = !stored.is_empty() && stored.iter().all(|(gradient, _)| gradient.is_some());
+        self.gradient_known =
+            !stored.is_empty() && stored.iter().all(|(gradient, _)| gradient.is_some());
         self.values_known = self.gradient_known && stored.iter().all(|(_, value)| value.is_some());
         let rooms = self.gradient.chunks_exact_mut(d).zip(&mut self.values);
         for ((room, at), (gradient, value)) in rooms.zip(stored) {
@@ -270,8 +286,8 @@ impl Batch {
         chain * self.dimension..(chain + 1) * self.dimension
     }
 
-    /// Puts chain `from` of another batch in the place of chain `to` here. The gradient, or the value, counts as stored only if it is on
-    /// both sides.
+    /// Puts chain `from` of another batch in the place of chain `to` here. The gradient, or the
+    /// value, counts as stored only if it is on both sides.
     pub(crate) fn copy_chain(&mut self, to: usize, other: &Self, from: usize) {
         let (to, from) = (self.range(to), other.range(from));
         self.theta[to.clone()].copy_from_slice(&other.theta[from.clone()]);

@@ -1,4 +1,5 @@
-//! How saved states are written: numbers in little-endian order, one after the other, in a frame that tells what it is and whether it is whole.
+//! How saved states are written: numbers in little-endian order, one after the other, in a frame
+//! that tells what it is and whether it is whole.
 //!
 //! ```text
 //! 8 bytes    "ridgewlk"
@@ -9,8 +10,9 @@
 //! 32 bytes   SHA-256 of everything before
 //! ```
 //!
-//! Within the content a number takes 8 bytes (a position in a stream 16, a flag 1), floating-point numbers as their bits; a list is its length and its
-//! entries, a text its length and UTF-8, something optional a flag and the thing. Entries of a structure follow one another in the order
+//! Within the content a number takes 8 bytes (a position in a stream 16, a flag 1), floating-point
+//! numbers as their bits; a list is its length and its entries, a text its length and UTF-8,
+//! something optional a flag and the thing. Entries of a structure follow one another in the order
 //! in which the lines below name them.
 
 use ridgewalk_lyapunov::laws::{Drift, Kernel, Scheme, Trajectory};
@@ -56,13 +58,17 @@ pub(crate) fn to_bytes<T: Framed>(content: &T) -> Vec<u8> {
 
 /// What a frame holds.
 pub(crate) fn from_bytes<T: Framed>(bytes: &[u8]) -> Result<T, Error> {
-    let bad = |found: String, need: &str| Error::Saved { what: T::WHAT, found, need: need.to_owned() };
+    let bad =
+        |found: String, need: &str| Error::Saved { what: T::WHAT, found, need: need.to_owned() };
     let cut = || bad(format!("{} bytes", bytes.len()), "all that were written");
     let Some((body, checksum)) = bytes.split_last_chunk::<CHECKSUM>() else { return Err(cut()) };
     let Some((head, content)) = body.split_first_chunk::<HEAD>() else { return Err(cut()) };
     let kind = format!("{:8}", T::KIND);
     if !head.starts_with(MAGIC) || head[8..16] != *kind.as_bytes() {
-        return Err(bad("something else".to_owned(), &format!("bytes that begin with `ridgewlk{kind}`")));
+        return Err(bad(
+            "something else".to_owned(),
+            &format!("bytes that begin with `ridgewlk{kind}`"),
+        ));
     }
     let mut rest = &head[16..];
     let version = u32::from_le_bytes(chunk(&mut rest)?);
@@ -96,7 +102,11 @@ fn chunk<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Error> {
 
 /// Content that does not fit together, although its checksum is right.
 fn wrong(found: impl Into<String>) -> Error {
-    Error::Saved { what: "state", found: found.into(), need: "a state that this version has written".into() }
+    Error::Saved {
+        what: "state",
+        found: found.into(),
+        need: "a state that this version has written".into(),
+    }
 }
 
 impl Code for u64 {
@@ -162,8 +172,9 @@ impl Code for String {
 
     fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
         let length = usize::take(bytes)?;
-        let (text, rest) =
-            bytes.split_at_checked(length).ok_or_else(|| wrong(format!("a text of {length} bytes")))?;
+        let (text, rest) = bytes
+            .split_at_checked(length)
+            .ok_or_else(|| wrong(format!("a text of {length} bytes")))?;
         *bytes = rest;
         Self::from_utf8(text.to_vec()).map_err(|error| wrong(error.to_string()))
     }
@@ -238,11 +249,14 @@ impl Code for Whitening {
     }
 }
 
-/// The kernel's name, γ, ξ (1 where the kernel has none), η, and the steps of a trajectory and whether its drift rotates where it has one.
+/// The kernel's name, γ, ξ (1 where the kernel has none), η, and the steps of a trajectory and
+/// whether its drift rotates where it has one.
 impl Code for Scheme {
     fn put(&self, bytes: &mut Vec<u8>) {
         self.name().to_owned().put(bytes);
-        [self.gamma().unwrap_or(1.0), self.xi().unwrap_or(1.0), self.eta()].iter().for_each(|x| x.put(bytes));
+        [self.gamma().unwrap_or(1.0), self.xi().unwrap_or(1.0), self.eta()]
+            .iter()
+            .for_each(|x| x.put(bytes));
         if let Some(Trajectory { steps, drift }) = self.trajectory() {
             u64::from(steps).put(bytes);
             (drift == Drift::Rotating).put(bytes);
@@ -254,11 +268,13 @@ impl Code for Scheme {
         let [gamma, xi, eta] = [f64::take(bytes)?, f64::take(bytes)?, f64::take(bytes)?];
         if name == Kernel::Adjusted.name() {
             let steps = u64::take(bytes)?;
-            let steps = u32::try_from(steps).map_err(|_| wrong(format!("a trajectory of {steps} steps")))?;
+            let steps = u32::try_from(steps)
+                .map_err(|_| wrong(format!("a trajectory of {steps} steps")))?;
             let drift = if bool::take(bytes)? { Drift::Rotating } else { Drift::Straight };
             return Ok(Self::adjusted(gamma, xi, eta, Trajectory { steps, drift })?);
         }
-        let kernel = Kernel::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
+        let kernel =
+            Kernel::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
         Ok(Self::new(kernel, gamma, xi, eta)?)
     }
 }

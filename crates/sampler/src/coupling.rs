@@ -1,35 +1,44 @@
-//! Two step sizes driven by one Brownian path: the normals of a step of length 2h from those of two steps of length h.
+//! Two step sizes driven by one Brownian path: the normals of a step of length 2h from those of two
+//! steps of length h.
 //!
-//! The noise of a step is an integral of known functions against the path, and the path of the long step is that of the two short ones. So
-//! its standard normals are a linear map of theirs, with orthonormal rows: z' = A z₁ + C z₂ + b g. For Algorithm 1 the long step sees
-//! in the first half a function that the three of the short step do not span, hence one further normal g for each coordinate; exact
-//! Ornstein-Uhlenbeck steps (of the symmetric splitting and the averaged kernel) and free flows (of the kinetic kernels) compose and need none.
+//! The noise of a step is an integral of known functions against the path, and the path of the long
+//! step is that of the two short ones. So its standard normals are a linear map of theirs, with
+//! orthonormal rows: z' = A z₁ + C z₂ + b g. For Algorithm 1 the long step sees in the first half a
+//! function that the three of the short step do not span, hence one further normal g for each
+//! coordinate; exact Ornstein-Uhlenbeck steps (of the symmetric splitting and the averaged kernel)
+//! and free flows (of the kinetic kernels) compose and need none.
 //!
-//! Chains that share a path stay close, so that differences between step sizes are known far better than either side: the error of
-//! a path over a short time (its strong order) and the bias of the stationary law (section 7 of the mathematics) are measured with it.
+//! Chains that share a path stay close, so that differences between step sizes are known far better
+//! than either side: the error of a path over a short time (its strong order) and the bias of the
+//! stationary law (section 7 of the mathematics) are measured with it.
 
 use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters, phi1, phi2};
 use ridgewalk_quadrature::LineRule;
 
 use crate::error::{Error, length};
 
-/// The longest short step, in units of 1/ξ: beyond it the quadrature that compares the noise kernels is no longer exact.
+/// The longest short step, in units of 1/ξ: beyond it the quadrature that compares the noise
+/// kernels is no longer exact.
 const LONGEST: f64 = 2000.0;
 
-/// How the standard normals of a long step follow from those of the two short steps that it is made of.
+/// How the standard normals of a long step follow from those of the two short steps that it is made
+/// of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coupling {
     normals: usize,
     extra: usize,
-    /// A row for each normal of the long step: over the first short step's, the second's, and the extra one.
+    /// A row for each normal of the long step: over the first short step's, the second's, and the
+    /// extra one.
     matrix: Vec<f64>,
 }
 
 impl Coupling {
-    /// For Algorithm 1, with the parameters of the short steps. Takes one extra normal for each coordinate.
+    /// For Algorithm 1, with the parameters of the short steps. Takes one extra normal for each
+    /// coordinate.
     ///
     /// # Errors
-    /// Parameters at which the coefficients of the short or of the long step over- or underflow, and ξη above 2000.
+    /// Parameters at which the coefficients of the short or of the long step over- or underflow,
+    /// and ξη above 2000.
     pub fn third_order(short: Parameters) -> Result<Self, Error> {
         let z = short.xi() * short.eta();
         if z > LONGEST {
@@ -43,8 +52,8 @@ impl Coupling {
         let long = Parameters::new(short.gamma(), short.xi(), 2.0 * short.eta())?;
         let (short_factor, long_factor) =
             (Coefficients::new(short, 1.0)?.cholesky(), Coefficients::new(long, 1.0)?.cholesky());
-        // The noise of the long step: what it sees of the first half, in the orthonormal functions; and of the second, where
-        // its kernels are those of a short step.
+        // The noise of the long step: what it sees of the first half, in the orthonormal functions;
+        // and of the second, where its kernels are those of a short step.
         let mut matrix = Vec::with_capacity(3 * 7);
         let first = long_on_first_half(short)?;
         let second = lower(short_factor);
@@ -60,17 +69,20 @@ impl Coupling {
         Ok(Self { normals: 3, extra: 1, matrix })
     }
 
-    /// For the symmetric splitting and for [`crate::Averaged`], whose two normals are those of their step of (p, r).
+    /// For the symmetric splitting and for [`crate::Averaged`], whose two normals are those of
+    /// their step of (p, r).
     ///
-    /// The averaged kernel begins with that step, so its θ is half a step behind the path: paths of steps η and η/2 from one state
-    /// are apart by a shift of η/4, and their distance falls like η. Taken from where their θ are at the same time of the path it falls
-    /// like η², as that of the symmetric splitting does.
+    /// The averaged kernel begins with that step, so its θ is half a step behind the path: paths of
+    /// steps η and η/2 from one state are apart by a shift of η/4, and their distance falls like η.
+    /// Taken from where their θ are at the same time of the path it falls like η², as that of the
+    /// symmetric splitting does.
     ///
     /// # Errors
     /// As [`Coupling::third_order`].
     pub fn symmetric(short: Parameters) -> Result<Self, Error> {
         let long = Parameters::new(short.gamma(), short.xi(), 2.0 * short.eta())?;
-        let (short, long) = (OrnsteinUhlenbeck::new(short, 1.0)?, OrnsteinUhlenbeck::new(long, 1.0)?);
+        let (short, long) =
+            (OrnsteinUhlenbeck::new(short, 1.0)?, OrnsteinUhlenbeck::new(long, 1.0)?);
         let rows = composed(short.flow(), short.cholesky(), long.cholesky());
         Ok(Self { normals: 2, extra: 0, matrix: rows.concat() })
     }
@@ -81,7 +93,8 @@ impl Coupling {
         Self { normals: 1, extra: 0, matrix: vec![0.5_f64.sqrt(); 2] }
     }
 
-    /// For [`crate::Klmc`], with the friction and the length of the short steps: free flows compose.
+    /// For [`crate::Klmc`], with the friction and the length of the short steps: free flows
+    /// compose.
     ///
     /// # Errors
     /// A bad ξ or η, and ξη above 350.
@@ -89,8 +102,8 @@ impl Coupling {
         Ok(Self { normals: 2, extra: 0, matrix: flows(xi, eta)?.concat() })
     }
 
-    /// For [`crate::Ubu`], with the friction and the length of the short steps: its two free flows, before and after the kick, are each
-    /// made of two of a short step.
+    /// For [`crate::Ubu`], with the friction and the length of the short steps: its two free flows,
+    /// before and after the kick, are each made of two of a short step.
     ///
     /// # Errors
     /// As [`Coupling::klmc`].
@@ -102,14 +115,16 @@ impl Coupling {
         Ok(Self { normals: 4, extra: 0, matrix: first.chain(second).flatten().collect() })
     }
 
-    /// For [`crate::Baoab`], with the friction and the length of the short steps: its noise is that of p alone, which composes. What the path
-    /// does to θ within a step it does not see, so that its paths converge like η, though its law does like η².
+    /// For [`crate::Baoab`], with the friction and the length of the short steps: its noise is that
+    /// of p alone, which composes. What the path does to θ within a step it does not see, so that
+    /// its paths converge like η, though its law does like η².
     ///
     /// # Errors
     /// As [`Coupling::klmc`].
     pub fn baoab(xi: f64, eta: f64) -> Result<Self, Error> {
         let short = FreeFlow::new(xi, eta, 1.0)?;
-        let [short_variance, long_variance] = [2.0, 4.0].map(|times: f64| -(-times * xi * eta).exp_m1());
+        let [short_variance, long_variance] =
+            [2.0, 4.0].map(|times: f64| -(-times * xi * eta).exp_m1());
         let share = (short_variance / long_variance).sqrt();
         Ok(Self { normals: 1, extra: 0, matrix: vec![short.decay() * share, share] })
     }
@@ -126,7 +141,8 @@ impl Coupling {
         self.extra
     }
 
-    /// The normals of the long step, for one chain: component by component, as [`crate::Noise`] has them.
+    /// The normals of the long step, for one chain: component by component, as [`crate::Noise`] has
+    /// them.
     ///
     /// # Errors
     /// Lists whose lengths do not fit.
@@ -146,7 +162,8 @@ impl Coupling {
             return Ok(());
         }
         let width = 2 * self.normals + self.extra;
-        let sources = || first.chunks_exact(d).chain(second.chunks_exact(d)).chain(extra.chunks_exact(d));
+        let sources =
+            || first.chunks_exact(d).chain(second.chunks_exact(d)).chain(extra.chunks_exact(d));
         for (row, out) in self.matrix.chunks_exact(width).zip(long.chunks_exact_mut(d)) {
             out.fill(0.0);
             for (factor, source) in row.iter().zip(sources()) {
@@ -156,15 +173,21 @@ impl Coupling {
         Ok(())
     }
 
-    /// The map, a row for each normal of the long step: over those of the first short step, of the second, and the extra one.
+    /// The map, a row for each normal of the long step: over those of the first short step, of the
+    /// second, and the extra one.
     #[must_use]
     pub fn matrix(&self) -> &[f64] {
         &self.matrix
     }
 }
 
-/// The normals of a long step whose noise is n' = E n₁ + n₂, from the lower factors of a short and of the long step's noise.
-fn composed(e: [[f64; 2]; 2], [l11, l21, l22]: [f64; 3], [c11, c21, c22]: [f64; 3]) -> [[f64; 4]; 2] {
+/// The normals of a long step whose noise is n' = E n₁ + n₂, from the lower factors of a short and
+/// of the long step's noise.
+fn composed(
+    e: [[f64; 2]; 2],
+    [l11, l21, l22]: [f64; 3],
+    [c11, c21, c22]: [f64; 3],
+) -> [[f64; 4]; 2] {
     let solve = |p: f64, r: f64| [p / c11, (r - c21 * (p / c11)) / c22];
     let columns = [
         solve(e[0][0] * l11 + e[0][1] * l21, e[1][0] * l11 + e[1][1] * l21),
@@ -181,11 +204,13 @@ fn flows(xi: f64, time: f64) -> Result<[[f64; 4]; 2], Error> {
     Ok(composed([[1.0, short.reach()], [0.0, short.decay()]], short.cholesky(), long.cholesky()))
 }
 
-/// What a long step sees of its first half, in orthonormal functions of which the first three are those of the short step's factor.
+/// What a long step sees of its first half, in orthonormal functions of which the first three are
+/// those of the short step's factor.
 ///
-/// Orthonormalises the kernels by their values at quadrature nodes: with weights under the root, sums over nodes are integrals over
-/// the half step, exact to rounding for functions this smooth. Working with values instead of the 4x4 matrix of integrals halves the
-/// digits lost to the near dependence of the kernels.
+/// Orthonormalises the kernels by their values at quadrature nodes: with weights under the root,
+/// sums over nodes are integrals over the half step, exact to rounding for functions this smooth.
+/// Working with values instead of the 4x4 matrix of integrals halves the digits lost to the near
+/// dependence of the kernels.
 fn long_on_first_half(short: Parameters) -> Result<[[f64; 4]; 3], Error> {
     let h = short.eta();
     let rule = LineRule::new(nodes(short.xi() * h), h)?;
@@ -218,12 +243,17 @@ fn long_on_first_half(short: Parameters) -> Result<[[f64; 4]; 3], Error> {
     Ok(long)
 }
 
-/// k_θ, k_p and k_r of section 2 at a time τ before the end of the step, without cancellation, times √L.
+/// k_θ, k_p and k_r of section 2 at a time τ before the end of the step, without cancellation,
+/// times √L.
 fn kernels(gamma: f64, xi: f64, tau: f64) -> [f64; 3] {
     let z = xi * tau;
     let root = (2.0 * xi).sqrt();
     let g = gamma * tau;
-    [root * g * tau * phi2(z), root * g * phi1(z), root * ((-z).exp() - g * g * (phi1(z) - phi2(z)))]
+    [
+        root * g * tau * phi2(z),
+        root * g * phi1(z),
+        root * ((-z).exp() - g * g * (phi1(z) - phi2(z))),
+    ]
 }
 
 /// Enough nodes for functions with e^(−2z s), s in [0, 1], to full precision.
@@ -232,7 +262,8 @@ fn nodes(z: f64) -> usize {
     enough.into_iter().find(|(most, _)| z <= *most).map_or(512, |(_, nodes)| nodes)
 }
 
-/// The components of a vector along orthonormal ones, and what is left; twice, because once leaves a trace.
+/// The components of a vector along orthonormal ones, and what is left; twice, because once leaves
+/// a trace.
 fn split(basis: &[Vec<f64>], mut rest: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
     let mut parts = vec![0.0; basis.len()];
     for _ in 0..2 {

@@ -17,10 +17,12 @@ use crate::team::{Agenda, Team};
 
 /// How long the chains go on between two looks at the stop signal.
 const LEG: Duration = Duration::from_millis(50);
-/// The most numbers that are stored between two deliveries to the sink, if that leaves room for one draw of each chain.
+/// The most numbers that are stored between two deliveries to the sink, if that leaves room for one
+/// draw of each chain.
 const LEG_NUMBERS: usize = 1 << 20;
 
-/// Saving takes at most the inverse of this of the time, and what is not saved is about this share of what was done.
+/// Saving takes at most the inverse of this of the time, and what is not saved is about this share
+/// of what was done.
 const SAVING: u32 = 20;
 const AT_RISK: u32 = 10;
 
@@ -28,7 +30,8 @@ type Tell<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
 /// A run to be made, or to be gone on with.
 ///
-/// Unless told otherwise: 4 chains from the origin, 1000 draws each, every step a draw, no warm-up, seed 0.
+/// Unless told otherwise: 4 chains from the origin, 1000 draws each, every step a draw, no warm-up,
+/// seed 0.
 pub struct Sampler<'a> {
     potential: &'a (dyn LineIntegral + Sync),
     kernel: &'a dyn Kernel,
@@ -130,8 +133,8 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// A signal that ends the run soon after it is set: within a tenth of a second or a step, whichever is longer. All chains then have
-    /// made the same number of steps.
+    /// A signal that ends the run soon after it is set: within a tenth of a second or a step,
+    /// whichever is longer. All chains then have made the same number of steps.
     #[must_use]
     pub fn stop(mut self, signal: &'a AtomicBool) -> Self {
         self.stop = Some(signal);
@@ -145,17 +148,18 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// Processes that make this run together, each with its share of the chains; every one of them is told all draws. The draws are those
-    /// of a run by one process.
+    /// Processes that make this run together, each with its share of the chains; every one of them
+    /// is told all draws. The draws are those of a run by one process.
     #[must_use]
     pub fn team(mut self, team: &Team) -> Self {
         self.team = team.clone();
         self
     }
 
-    /// The sink is given the state of the run ([`Sink::checkpoint`]): when it begins, then at least this often, in short runs more often,
-    /// and when it is stopped. Less often where saving would take more than a twentieth of the time. When this is done depends on the clock;
-    /// the draws do not.
+    /// The sink is given the state of the run ([`Sink::checkpoint`]): when it begins, then at least
+    /// this often, in short runs more often, and when it is stopped. Less often where saving would
+    /// take more than a twentieth of the time. When this is done depends on the clock; the draws do
+    /// not.
     #[must_use]
     pub fn checkpoints(mut self, longest: Duration) -> Self {
         self.saving = Some(Saving::new(longest));
@@ -165,8 +169,9 @@ impl<'a> Sampler<'a> {
     /// Makes the run.
     ///
     /// # Errors
-    /// For counts of 0 and starts that do not fit, before anything is done; for a sink that fails, with the number of draws it has kept.
-    /// A chain that fails, or a stop, is no error: see [`Outcome`].
+    /// For counts of 0 and starts that do not fit, before anything is done; for a sink that fails,
+    /// with the number of draws it has kept. A chain that fails, or a stop, is no error: see
+    /// [`Outcome`].
     pub fn run(&mut self, sink: &mut dyn Sink) -> Result<Outcome, Error> {
         let mut ensemble = self.ensemble()?;
         self.go_on(&mut ensemble, sink)
@@ -191,16 +196,22 @@ impl<'a> Sampler<'a> {
                 points.clone()
             }
         };
-        Ensemble::new(self.potential, self.seed, &starts, self.kernel.smoothness())?.with_team(&self.team)
+        Ensemble::new(self.potential, self.seed, &starts, self.kernel.smoothness())?
+            .with_team(&self.team)
     }
 
-    /// Makes what is left of the run, given chains that were stopped or restored on the way. Their draws are those of a run that was not
-    /// interrupted; a run with more draws can go on where one with fewer ended. The potential is that of the chains.
+    /// Makes what is left of the run, given chains that were stopped or restored on the way. Their
+    /// draws are those of a run that was not interrupted; a run with more draws can go on where one
+    /// with fewer ended. The potential is that of the chains.
     ///
     /// # Errors
-    /// As [`Sampler::run`], and for another number of chains. Draws that a sink did not take wait in the ensemble, and the next call begins
-    /// with them.
-    pub fn go_on(&mut self, ensemble: &mut Ensemble<'_>, sink: &mut dyn Sink) -> Result<Outcome, Error> {
+    /// As [`Sampler::run`], and for another number of chains. Draws that a sink did not take wait
+    /// in the ensemble, and the next call begins with them.
+    pub fn go_on(
+        &mut self,
+        ensemble: &mut Ensemble<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Outcome, Error> {
         let steps = self.steps()?;
         if ensemble.chains() != self.chains {
             return Err(Error::Ensemble { got: ensemble.chains(), need: self.chains });
@@ -216,7 +227,8 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Whatever fails, fails between two agreements: all processes are then about to agree on how to go on.
+    /// Whatever fails, fails between two agreements: all processes are then about to agree on how
+    /// to go on.
     fn make(
         &mut self,
         ensemble: &mut Ensemble<'_>,
@@ -225,8 +237,10 @@ impl<'a> Sampler<'a> {
     ) -> Result<Outcome, Error> {
         let began = Instant::now();
         let mut kept = 0;
-        sink.begin(self.chains, ensemble.dimension()).map_err(|source| Error::Sink { kept, source })?;
-        let mut pace = Pace::new(self.chains.saturating_mul(ensemble.dimension()), self.schedule.thin);
+        sink.begin(self.chains, ensemble.dimension())
+            .map_err(|source| Error::Sink { kept, source })?;
+        let mut pace =
+            Pace::new(self.chains.saturating_mul(ensemble.dimension()), self.schedule.thin);
         let mut stopped = false;
         let mut told = Instant::now();
         while ensemble.steps() < steps && ensemble.running() > 0 {
@@ -253,7 +267,11 @@ impl<'a> Sampler<'a> {
         sink.flush().map_err(|source| Error::Sink { kept, source })?;
         self.save(ensemble, sink, kept, stopped)?;
         self.tell(ensemble, steps, began);
-        Ok(Outcome { chains: self.reports(ensemble), stopped, seconds: began.elapsed().as_secs_f64() })
+        Ok(Outcome {
+            chains: self.reports(ensemble),
+            stopped,
+            seconds: began.elapsed().as_secs_f64(),
+        })
     }
 
     /// Hands the state to the sink, if it is time or if it must be. No draw may be waiting.
@@ -305,9 +323,11 @@ impl<'a> Sampler<'a> {
 
     /// Steps of the whole run, if its counts are good.
     fn steps(&self) -> Result<u64, Error> {
-        for (name, zero) in
-            [("chains", self.chains == 0), ("draws", self.draws == 0), ("thin", self.schedule.thin == 0)]
-        {
+        for (name, zero) in [
+            ("chains", self.chains == 0),
+            ("draws", self.draws == 0),
+            ("thin", self.schedule.thin == 0),
+        ] {
             if zero {
                 return Err(Error::Zero { name });
             }

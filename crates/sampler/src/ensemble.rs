@@ -1,4 +1,5 @@
-//! Chains with their states and random streams, to be advanced as often as one likes, saved and restored.
+//! Chains with their states and random streams, to be advanced as often as one likes, saved and
+//! restored.
 
 use std::fmt;
 
@@ -16,13 +17,15 @@ use crate::outcome::ChainEnd;
 use crate::sink::Sink;
 use crate::team::Team;
 
-/// The most chains that take their steps together: as many as the potentials' passes over data take at a time.
+/// The most chains that take their steps together: as many as the potentials' passes over data take
+/// at a time.
 const WIDEST: usize = 32;
 
 /// Many chains on one potential.
 ///
-/// They are put into groups that take their steps together, and groups are advanced in parallel in rayon's current pool. None of that changes
-/// a chain: its course depends on the seed, its own number, its start, the potential and the kernels alone.
+/// They are put into groups that take their steps together, and groups are advanced in parallel in
+/// rayon's current pool. None of that changes a chain: its course depends on the seed, its own
+/// number, its start, the potential and the kernels alone.
 pub struct Ensemble<'a> {
     potential: &'a (dyn LineIntegral + Sync),
     seed: u64,
@@ -54,7 +57,8 @@ pub struct Snapshot {
     pub chains: Vec<SavedChain>,
 }
 
-/// The most steps or gradients that a saved chain can have made: beyond, counting on would overflow one day.
+/// The most steps or gradients that a saved chain can have made: beyond, counting on would overflow
+/// one day.
 const MOST: u64 = 1 << 53;
 
 /// One chain of a [`Snapshot`].
@@ -62,8 +66,8 @@ const MOST: u64 = 1 << 53;
 pub struct SavedChain {
     /// Its state, or the last good one.
     pub state: State,
-    /// The gradient at its position, where the last step has left it. Without it the next step may have to compute it again, which changes
-    /// the count of gradients and nothing else.
+    /// The gradient at its position, where the last step has left it. Without it the next step may
+    /// have to compute it again, which changes the count of gradients and nothing else.
     pub gradient: Option<Vec<f64>>,
     /// U there, where the last step has left it with the gradient.
     pub value: Option<f64>,
@@ -80,10 +84,12 @@ pub struct SavedChain {
 }
 
 impl<'a> Ensemble<'a> {
-    /// Chains that start at the points `starts`, one after the other, with p and r drawn from N(0, I/L).
+    /// Chains that start at the points `starts`, one after the other, with p and r drawn from N(0,
+    /// I/L).
     ///
     /// # Errors
-    /// For no chains, starts that are not whole points of the potential's dimension or not finite, a bad L.
+    /// For no chains, starts that are not whole points of the potential's dimension or not finite,
+    /// a bad L.
     pub fn new(
         potential: &'a (dyn LineIntegral + Sync),
         seed: u64,
@@ -124,33 +130,47 @@ impl<'a> Ensemble<'a> {
         Self::restore(potential, Snapshot { seed, steps: 0, chains: chains.collect() })
     }
 
-    /// The ensemble of which [`Ensemble::snapshot`] was taken. It goes on as if nothing had happened, bit for bit.
+    /// The ensemble of which [`Ensemble::snapshot`] was taken. It goes on as if nothing had
+    /// happened, bit for bit.
     ///
     /// # Errors
     /// For no chains, and states that are not finite or not of the potential's dimension.
-    pub fn restore(potential: &'a (dyn LineIntegral + Sync), snapshot: Snapshot) -> Result<Self, Error> {
+    pub fn restore(
+        potential: &'a (dyn LineIntegral + Sync),
+        snapshot: Snapshot,
+    ) -> Result<Self, Error> {
         let Snapshot { seed, steps, chains } = snapshot;
         if chains.is_empty() {
             return Err(Error::Zero { name: "chains" });
         }
         let d = potential.dimension();
-        if let Some(saved) = chains.iter().find(|saved| saved.end.is_none() && saved.steps != steps) {
+        if let Some(saved) = chains.iter().find(|saved| saved.end.is_none() && saved.steps != steps)
+        {
             return Err(Error::Snapshot { got: saved.steps, need: steps });
         }
         for (chain, saved) in chains.iter().enumerate() {
             let Acceptance { proposals, accepted, divergences, .. } = saved.acceptance;
-            let counts = [("steps", saved.steps), ("gradients", saved.gradients), ("proposals", proposals)];
+            let counts =
+                [("steps", saved.steps), ("gradients", saved.gradients), ("proposals", proposals)];
             if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count > MOST) {
-                let (found, need) = (format!("{name} = {count} of chain {chain}"), format!("at most {MOST}"));
+                let (found, need) =
+                    (format!("{name} = {count} of chain {chain}"), format!("at most {MOST}"));
                 return Err(Error::Saved { what: "ensemble", found, need });
             }
             if accepted > proposals || divergences > proposals {
-                let found =
-                    format!("{accepted} accepted and {divergences} divergent proposals of chain {chain}");
-                return Err(Error::Saved { what: "ensemble", found, need: format!("at most {proposals}") });
+                let found = format!(
+                    "{accepted} accepted and {divergences} divergent proposals of chain {chain}"
+                );
+                return Err(Error::Saved {
+                    what: "ensemble",
+                    found,
+                    need: format!("at most {proposals}"),
+                });
             }
             let State { theta, p, r } = &saved.state;
-            for (what, list) in [("theta of a chain", theta), ("p of a chain", p), ("r of a chain", r)] {
+            for (what, list) in
+                [("theta of a chain", theta), ("p of a chain", p), ("r of a chain", r)]
+            {
                 length(what, list.len(), d)?;
                 if let Some(coordinate) = list.iter().position(|x| !x.is_finite()) {
                     return Err(Error::Start { chain, coordinate, value: list[coordinate] });
@@ -159,7 +179,8 @@ impl<'a> Ensemble<'a> {
             length("the gradient of a chain", saved.gradient.as_ref().map_or(d, Vec::len), d)?;
         }
         let team = Team::default();
-        let mut ensemble = Self { potential, seed, chains: chains.len(), steps, groups: Vec::new(), team };
+        let mut ensemble =
+            Self { potential, seed, chains: chains.len(), steps, groups: Vec::new(), team };
         let width = ensemble.width(chains.len());
         ensemble.regroup(chains, width)?;
         Ok(ensemble)
@@ -171,25 +192,30 @@ impl<'a> Ensemble<'a> {
             // One call at a time: all in one.
             return chains.max(1);
         }
-        // No group so wide that threads would be left without one, unless the potential has work for them all.
+        // No group so wide that threads would be left without one, unless the potential has work
+        // for them all.
         let together = chains.min(WIDEST);
-        let threads = if self.potential.shares_out(together) { 1 } else { rayon::current_num_threads() };
+        let threads =
+            if self.potential.shares_out(together) { 1 } else { rayon::current_num_threads() };
         chains.div_ceil(threads).clamp(1, WIDEST)
     }
 
-    /// The same chains shared out among processes that all have this ensemble: each advances its own in [`Ensemble::leg`].
+    /// The same chains shared out among processes that all have this ensemble: each advances its
+    /// own in [`Ensemble::leg`].
     pub(crate) fn with_team(mut self, team: &Team) -> Result<Self, Error> {
         if team.chains().size() == 1 {
             return Ok(self);
         }
         self.team = team.clone();
-        let most = self.team.shares(self.chains).iter().map(std::ops::Range::len).max().unwrap_or(0);
+        let most =
+            self.team.shares(self.chains).iter().map(std::ops::Range::len).max().unwrap_or(0);
         let (chains, width) = (self.snapshot().chains, self.width(most));
         self.regroup(chains, width)?;
         Ok(self)
     }
 
-    /// The same chains in groups of another width, 1 or more. This changes the speed and nothing else.
+    /// The same chains in groups of another width, 1 or more. This changes the speed and nothing
+    /// else.
     ///
     /// # Errors
     /// For a width of 0.
@@ -205,7 +231,8 @@ impl<'a> Ensemble<'a> {
     fn regroup(&mut self, chains: Vec<SavedChain>, width: usize) -> Result<(), Error> {
         self.groups.clear();
         for share in self.team.shares(chains.len()) {
-            for (first, members) in (share.start..).step_by(width).zip(chains[share].chunks(width)) {
+            for (first, members) in (share.start..).step_by(width).zip(chains[share].chunks(width))
+            {
                 let group = self.group(first, members)?;
                 self.groups.push(group);
             }
@@ -230,7 +257,8 @@ impl<'a> Ensemble<'a> {
             }
         }
         let running = members.iter().filter(|saved| saved.end.is_none());
-        let stored: Vec<_> = running.map(|saved| (saved.gradient.as_deref(), saved.value)).collect();
+        let stored: Vec<_> =
+            running.map(|saved| (saved.gradient.as_deref(), saved.value)).collect();
         now.set_gradients(&stored);
         Ok(Group::new(first, active, ended, now))
     }
@@ -291,8 +319,14 @@ impl<'a> Ensemble<'a> {
         self.steps += steps;
     }
 
-    /// Makes steps and stores the draws among them with the chains. Those of other processes are what these found.
-    pub(crate) fn leg(&mut self, kernel: &dyn Kernel, steps: u64, schedule: Schedule) -> Result<(), Error> {
+    /// Makes steps and stores the draws among them with the chains. Those of other processes are
+    /// what these found.
+    pub(crate) fn leg(
+        &mut self,
+        kernel: &dyn Kernel,
+        steps: u64,
+        schedule: Schedule,
+    ) -> Result<(), Error> {
         self.step(kernel, steps, Some(schedule));
         self.steps += steps;
         if self.team.chains().size() > 1 { self.meet() } else { Ok(()) }
@@ -303,17 +337,20 @@ impl<'a> Ensemble<'a> {
         let potential = self.potential;
         let mine = self.team.chains().share(self.chains);
         // Groups hold chains one after the other.
-        let [first, last] =
-            [mine.start, mine.end].map(|end| self.groups.partition_point(|group| group.first < end));
+        let [first, last] = [mine.start, mine.end]
+            .map(|end| self.groups.partition_point(|group| group.first < end));
         match &mut self.groups[first..last] {
             [group] => group.advance(potential, kernel, steps, schedule),
             groups => {
-                groups.par_iter_mut().for_each(|group| group.advance(potential, kernel, steps, schedule));
+                groups
+                    .par_iter_mut()
+                    .for_each(|group| group.advance(potential, kernel, steps, schedule));
             }
         }
     }
 
-    /// Tells the other processes where the chains of this one are, with the draws that wait, and hears of theirs.
+    /// Tells the other processes where the chains of this one are, with the draws that wait, and
+    /// hears of theirs.
     fn meet(&mut self) -> Result<(), Error> {
         let mine = self.team.chains().share(self.chains);
         let mut bytes = Vec::new();
@@ -350,10 +387,12 @@ impl<'a> Ensemble<'a> {
         Ok(())
     }
 
-    /// Hands the draws that are waiting to a sink, draw by draw, and counts them in `kept`. Those that it does not take go on waiting.
+    /// Hands the draws that are waiting to a sink, draw by draw, and counts them in `kept`. Those
+    /// that it does not take go on waiting.
     pub(crate) fn deliver(&mut self, sink: &mut dyn Sink, kept: &mut u64) -> Result<(), Error> {
         let d = self.dimension();
-        let waiting = self.groups.iter().flat_map(|group| &group.waiting).map(|waiting| waiting.draws(d));
+        let waiting =
+            self.groups.iter().flat_map(|group| &group.waiting).map(|waiting| waiting.draws(d));
         let waiting = waiting.filter(|draws| !draws.is_empty());
         let all = waiting.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0);
         let mut outcome = Ok(());
@@ -371,7 +410,10 @@ impl<'a> Ensemble<'a> {
                 }
             }
         }
-        self.groups.iter_mut().flat_map(|group| &mut group.waiting).for_each(|waiting| waiting.settle(d));
+        self.groups
+            .iter_mut()
+            .flat_map(|group| &mut group.waiting)
+            .for_each(|waiting| waiting.settle(d));
         outcome?;
         sink.flush().map_err(|source| Error::Sink { kept: *kept, source })
     }

@@ -1,4 +1,5 @@
-//! What can be wrong with a question put to this crate, and what ends a whole run. A chain that fails is no error but a status.
+//! What can be wrong with a question put to this crate, and what ends a whole run. A chain that
+//! fails is no error but a status.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -80,7 +81,8 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// The potential panicked outside the steps of a chain. (In a program built with `panic = "abort"` the program has ended instead.)
+    /// The potential panicked outside the steps of a chain. (In a program built with
+    /// `panic = "abort"` the program has ended instead.)
     #[error("the gradient panicked: {message}")]
     Panic {
         /// The panic's message, if it was text.
@@ -115,7 +117,8 @@ pub enum Error {
         /// How many the run has.
         need: usize,
     },
-    /// The sink could not take a draw. Those before it were taken; the caller owns the sink and what is in it.
+    /// The sink could not take a draw. Those before it were taken; the caller owns the sink and
+    /// what is in it.
     #[error("the sink failed after {kept} draws of all chains were kept: {source}")]
     Sink {
         /// Draws of all chains that were kept in this run before.
@@ -157,10 +160,12 @@ pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
 /// What a panic said.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
 }
 
-/// Does some work, and gives a panic in it as an error. What the work has made so far must be its own: it is dropped.
+/// Does some work, and gives a panic in it as an error. What the work has made so far must be its
+/// own: it is dropped.
 pub(crate) fn catching<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|payload| Err(Error::Panic { message: panic_message(&*payload) }))

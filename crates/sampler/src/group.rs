@@ -1,4 +1,5 @@
-//! Some chains that take their steps together, as columns of one batch, and what is done when one of them fails.
+//! Some chains that take their steps together, as columns of one batch, and what is done when one
+//! of them fails.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -143,7 +144,8 @@ impl Group {
             if waiting.points.is_empty() {
                 waiting.first = schedule.draws(chain.steps);
             }
-            let draws = schedule.draws(chain.steps.saturating_add(steps)) - schedule.draws(chain.steps);
+            let draws =
+                schedule.draws(chain.steps.saturating_add(steps)) - schedule.draws(chain.steps);
             let entries = usize::try_from(draws).unwrap_or(0).saturating_mul(self.now.dimension());
             waiting.points.reserve(entries);
         }
@@ -153,8 +155,14 @@ impl Group {
         for (slot, chain) in self.active.iter_mut().enumerate() {
             self.noise.draw(slot, &mut chain.stream);
         }
-        let together =
-            attempt(kernel, potential, &self.now, self.noise.all(), &mut self.next, &mut self.workspace);
+        let together = attempt(
+            kernel,
+            potential,
+            &self.now,
+            self.noise.all(),
+            &mut self.next,
+            &mut self.workspace,
+        );
         match together {
             Ok(spent) => {
                 for chain in &mut self.active {
@@ -180,7 +188,8 @@ impl Group {
         }
     }
 
-    /// Makes the step that failed for all together for each chain alone, with the same noise, to find those that cannot make it.
+    /// Makes the step that failed for all together for each chain alone, with the same noise, to
+    /// find those that cannot make it.
     fn one_by_one(&mut self, potential: &dyn LineIntegral, kernel: &dyn Kernel, why: Why) {
         if let [chain] = self.active.as_mut_slice() {
             chain.end = Some(end(chain, &self.now, 0, why));
@@ -230,19 +239,22 @@ impl Group {
             let Chain { stream, steps, gradients, acceptance, end, .. } = chain;
             let (position, end) = (stream.position(), end.clone());
             let (steps, gradients, acceptance) = (*steps, *gradients, *acceptance);
-            let saved = SavedChain { state, gradient, value, position, steps, gradients, acceptance, end };
+            let saved =
+                SavedChain { state, gradient, value, position, steps, gradients, acceptance, end };
             (chain.number, saved)
         })
     }
 
-    /// Every chain with the state it has, or last had, and the gradient and the value there if they are stored.
+    /// Every chain with the state it has, or last had, and the gradient and the value there if they
+    /// are stored.
     fn states(&self) -> impl Iterator<Item = (&Chain, State, Option<Vec<f64>>, Option<f64>)> {
         let active = self.active.iter().enumerate().map(|(slot, chain)| {
             let gradient = self.now.gradient().map(|all| all[self.now.range(slot)].to_vec());
             (chain, self.now.copy_of(slot), gradient, self.now.values().map(|values| values[slot]))
         });
         let ended = self.ended.iter();
-        let ended = ended.filter_map(|chain| Some((chain, chain.end.as_ref()?.last.clone(), None, None)));
+        let ended =
+            ended.filter_map(|chain| Some((chain, chain.end.as_ref()?.last.clone(), None, None)));
         active.chain(ended)
     }
 }
@@ -260,8 +272,9 @@ fn attempt(
     to: &mut Batch,
     workspace: &mut Workspace,
 ) -> Result<u64, Why> {
-    // What a panic may leave half made is `to` and the workspace. Both are written anew before they are read again: a step that failed
-    // is not used, and working space has no content between calls. The potential's own state is its owner's matter.
+    // What a panic may leave half made is `to` and the workspace. Both are written anew before they
+    // are read again: a step that failed is not used, and working space has no content between
+    // calls. The potential's own state is its owner's matter.
     let step = AssertUnwindSafe(|| kernel.step(potential, from, noise, to, workspace));
     match catch_unwind(step) {
         Ok(result) => result.map_err(Why::from),

@@ -1,13 +1,15 @@
 //! Kernels that make one step of many chains at once, and a driver that runs them.
 //!
-//! - [`kernels`]: the paper's [`ThirdOrder`], its splitting [`Symmetric`], [`Averaged`] for whitened potentials, and those they are compared
-//!   with. Each is a pure function of states and noise, and tells its linear form, so that exact laws apply to the code that runs.
+//! - [`kernels`]: the paper's [`ThirdOrder`], its splitting [`Symmetric`], [`Averaged`] for
+//!   whitened potentials, and those they are compared with. Each is a pure function of states and
+//!   noise, and tells its linear form, so that exact laws apply to the code that runs.
 //! - [`Ensemble`]: chains with their states and random streams, advanced as often as one likes.
 //! - [`CoupledChains`]: two step sizes on one Brownian path, which tells the bias of the longer.
 //! - [`automatic`]: a warm-up that needs no parameters.
 //! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal and progress.
 //! - [`Team`]: several processes that share the chains of a run.
-//! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which a run that was interrupted goes on bit for bit.
+//! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which a run that was interrupted goes
+//!   on bit for bit.
 //!
 //! ```
 //! use ridgewalk_coefficients::Parameters;
@@ -28,8 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The same seed gives the same draws, bit for bit, on any number of threads and with any interruption in between; and a chain's
-//! draws do not depend on how many others run beside it.
+//! The same seed gives the same draws, bit for bit, on any number of threads and with any
+//! interruption in between; and a chain's draws do not depend on how many others run beside it.
 
 #![cfg_attr(
     not(test),
@@ -68,8 +70,8 @@ pub use driver::Sampler;
 pub use ensemble::{Ensemble, SavedChain, Snapshot};
 pub use error::Error;
 pub use kernels::{
-    Adjusted, Averaged, Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
-    from_scheme,
+    Adjusted, Averaged, Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula,
+    Workspace, from_scheme,
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, Outcome, Progress, Status, Why};

@@ -1,4 +1,5 @@
-//! Random numbers: one ChaCha8 stream for each chain, so that a chain's noise depends on the seed and its own number alone.
+//! Random numbers: one ChaCha8 stream for each chain, so that a chain's noise depends on the seed
+//! and its own number alone.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -9,7 +10,8 @@ use crate::kernels::Kernel;
 /// The random numbers of one step of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct Noise<'a> {
-    /// Standard normals. Chain after chain; within a chain, d for the kernel's first noise component, d for its second, and so on.
+    /// Standard normals. Chain after chain; within a chain, d for the kernel's first noise
+    /// component, d for its second, and so on.
     pub normals: &'a [f64],
     /// Uniform on [0, 1), those of a chain together.
     pub uniforms: &'a [f64],
@@ -79,8 +81,11 @@ impl Buffer {
 
     /// Draws what one chain needs for a step.
     pub(crate) fn draw(&mut self, chain: usize, stream: &mut Stream) {
-        stream.normals(&mut self.normals[chain * self.normals_each..(chain + 1) * self.normals_each]);
-        stream.uniforms(&mut self.uniforms[chain * self.uniforms_each..(chain + 1) * self.uniforms_each]);
+        stream
+            .normals(&mut self.normals[chain * self.normals_each..(chain + 1) * self.normals_each]);
+        stream.uniforms(
+            &mut self.uniforms[chain * self.uniforms_each..(chain + 1) * self.uniforms_each],
+        );
     }
 
     /// All of it.

@@ -1,4 +1,5 @@
-//! How a run went: for each chain and as a whole. A chain that ends early, or a stop, is a status and not an error.
+//! How a run went: for each chain and as a whole. A chain that ends early, or a stop, is a status
+//! and not an error.
 
 use std::fmt;
 
@@ -10,7 +11,8 @@ use crate::error::Error;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Why {
-    /// The step gave a number that is infinite or not a number: it is too long for this target, or the gradient returned such a number.
+    /// The step gave a number that is infinite or not a number: it is too long for this target, or
+    /// the gradient returned such a number.
     NonFinite,
     /// The potential could not be evaluated.
     Gradient {
@@ -19,7 +21,8 @@ pub enum Why {
         /// Where; empty if it did not tell.
         point: Vec<f64>,
     },
-    /// The potential panicked. (In a program built with `panic = "abort"` the program has ended instead.)
+    /// The potential panicked. (In a program built with `panic = "abort"` the program has ended
+    /// instead.)
     Panic {
         /// The panic's message, if it was text.
         message: String,
@@ -70,7 +73,8 @@ pub enum Status {
     Ended(ChainEnd),
 }
 
-/// One chain's part of an [`Outcome`]. Counts are from the beginning of the ensemble, earlier runs of it included.
+/// One chain's part of an [`Outcome`]. Counts are from the beginning of the ensemble, earlier runs
+/// of it included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainReport {
     /// How it stands.

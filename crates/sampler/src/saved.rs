@@ -1,7 +1,8 @@
 //! States from which a run goes on as if nothing had happened, in plain numbers and as bytes.
 //!
-//! Bytes have a name, a version and a checksum; what was cut or damaged is refused. Floating-point numbers are stored as their bits, so
-//! that what goes on from them is the same to the last one. `codec` has the layout.
+//! Bytes have a name, a version and a checksum; what was cut or damaged is refused. Floating-point
+//! numbers are stored as their bits, so that what goes on from them is the same to the last one.
+//! `codec` has the layout.
 
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::Whitening;
@@ -16,8 +17,9 @@ use crate::sink::Memory;
 
 /// Where a run is: what [`Sink::checkpoint`](crate::Sink::checkpoint) is given every now and then.
 ///
-/// A [`Sampler`](crate::Sampler) goes on from the ensemble, [`Ensemble::restore`](crate::Ensemble::restore) and
-/// [`Sampler::go_on`](crate::Sampler::go_on); a run after a warm-up goes on by [`Run::from_saved`](crate::automatic::Run::from_saved).
+/// A [`Sampler`](crate::Sampler) goes on from the ensemble,
+/// [`Ensemble::restore`](crate::Ensemble::restore) and [`Sampler::go_on`](crate::Sampler::go_on); a
+/// run after a warm-up goes on by [`Run::from_saved`](crate::automatic::Run::from_saved).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedRun {
     /// The chains.
@@ -40,7 +42,8 @@ pub struct SavedLooks {
     pub(crate) fresh: Memory,
 }
 
-/// What a warm-up found, but for what follows from the target: see [`WarmedUp::saved`](crate::automatic::WarmedUp::saved) and
+/// What a warm-up found, but for what follows from the target: see
+/// [`WarmedUp::saved`](crate::automatic::WarmedUp::saved) and
 /// [`WarmUp::restore`](crate::automatic::WarmUp::restore).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedWarmUp {
@@ -94,7 +97,8 @@ macro_rules! as_bytes {
             /// The state that these bytes were made from.
             ///
             /// # Errors
-            /// [`Error::Saved`] tells what is wrong with bytes that are cut, changed, of another kind or of another version.
+            /// [`Error::Saved`] tells what is wrong with bytes that are cut, changed, of another
+            /// kind or of another version.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
                 codec::from_bytes(bytes)
             }

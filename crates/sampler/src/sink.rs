@@ -9,8 +9,8 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Takes the draws of a run.
 ///
-/// They come draw by draw and, within a draw, chain by chain in the order of their numbers; a chain that has ended is left out. The order
-/// depends on nothing else.
+/// They come draw by draw and, within a draw, chain by chain in the order of their numbers; a chain
+/// that has ended is left out. The order depends on nothing else.
 pub trait Sink {
     /// A run of so many chains in so many dimensions begins, or goes on after an interruption.
     ///
@@ -24,7 +24,8 @@ pub trait Sink {
     /// If it cannot be kept; the run is then ended.
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError>;
 
-    /// Called every now and then, some ten times a second, and at the end: what was kept so far should now be safe.
+    /// Called every now and then, some ten times a second, and at the end: what was kept so far
+    /// should now be safe.
     ///
     /// # Errors
     /// If it is not; the run is then ended.
@@ -32,9 +33,11 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Called every now and then if the run was told to ([`Sampler::checkpoints`](crate::Sampler::checkpoints)), when every draw so far was
-    /// handed over: the run can go on from here. A sink that outlives the program makes the draws safe first and then the state, whole
-    /// or not at all; draws that come after it are to be forgotten when the run goes on.
+    /// Called every now and then if the run was told to
+    /// ([`Sampler::checkpoints`](crate::Sampler::checkpoints)), when every draw so far was handed
+    /// over: the run can go on from here. A sink that outlives the program makes the draws safe
+    /// first and then the state, whole or not at all; draws that come after it are to be forgotten
+    /// when the run goes on.
     ///
     /// # Errors
     /// If they are not safe; the run is then ended.
@@ -136,7 +139,8 @@ impl Memory {
     /// The mean of a coordinate over all draws of all chains; not a number if there are none.
     #[must_use]
     pub fn mean(&self, coordinate: usize) -> f64 {
-        let traces: Vec<Vec<f64>> = (0..self.chains()).map(|chain| self.trace(chain, coordinate)).collect();
+        let traces: Vec<Vec<f64>> =
+            (0..self.chains()).map(|chain| self.trace(chain, coordinate)).collect();
         let count: usize = traces.iter().map(Vec::len).sum();
         traces.iter().flatten().sum::<f64>() / count as f64
     }

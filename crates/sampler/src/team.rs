@@ -1,7 +1,9 @@
-//! Several processes that make one run: each advances its share of the chains, and all of them know where every chain is.
+//! Several processes that make one run: each advances its share of the chains, and all of them know
+//! where every chain is.
 //!
-//! Everything but the work of the chains is done by all processes alike, so that they come to the same decisions without asking each other.
-//! What depends on the clock or on one process alone (how many steps to make at a time, a stop signal, a sink that fails) is agreed on.
+//! Everything but the work of the chains is done by all processes alike, so that they come to the
+//! same decisions without asking each other. What depends on the clock or on one process alone (how
+//! many steps to make at a time, a stop signal, a sink that fails) is agreed on.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +25,8 @@ impl Default for Team {
 }
 
 impl Team {
-    /// `chains` are those among which the chains are shared out; `all` has besides those that share the rows of the potential.
+    /// `chains` are those among which the chains are shared out; `all` has besides those that share
+    /// the rows of the potential.
     #[must_use]
     pub fn new(all: Arc<dyn Peers>, chains: Arc<dyn Peers>) -> Self {
         Self { all, chains }
@@ -45,14 +48,16 @@ impl Team {
         self.all.somewhere(here)
     }
 
-    /// How all go on: as the first process wants, unless one of them is to stop; not at all (`None`) if one of them has failed.
+    /// How all go on: as the first process wants, unless one of them is to stop; not at all
+    /// (`None`) if one of them has failed.
     pub(crate) fn agree(&self, wanted: Agenda) -> Option<Agenda> {
         if self.all.size() == 1 {
             return (!wanted.failed).then_some(wanted);
         }
         // Counts of steps at a time are far below 2⁵³.
         let steps = if self.all.rank() == 0 { wanted.steps as f64 } else { 0.0 };
-        let mut told = [steps, f64::from(u8::from(wanted.stop)), f64::from(u8::from(wanted.failed))];
+        let mut told =
+            [steps, f64::from(u8::from(wanted.stop)), f64::from(u8::from(wanted.failed))];
         self.all.largest(&mut told);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         let steps = told[0] as u64;
@@ -76,14 +81,16 @@ pub(crate) struct Agenda {
     pub(crate) failed: bool,
 }
 
-/// A potential of which each process computes the integrals of its share of the chains, and is told those of the others.
+/// A potential of which each process computes the integrals of its share of the chains, and is told
+/// those of the others.
 pub(crate) struct Shared<'a> {
     potential: &'a (dyn LineIntegral + Sync),
     peers: &'a dyn Peers,
 }
 
 impl Shared<'_> {
-    /// Does the work for the chains of this process, which have so many entries each, and gathers that of all.
+    /// Does the work for the chains of this process, which have so many entries each, and gathers
+    /// that of all.
     fn gather(
         &self,
         each: usize,
@@ -95,7 +102,8 @@ impl Shared<'_> {
         }
         let mine = self.peers.share(out.len() / each.max(1));
         let range = mine.start * each..mine.end * each;
-        let done = if range.is_empty() { Ok(()) } else { work(range.clone(), &mut out[range.clone()]) };
+        let done =
+            if range.is_empty() { Ok(()) } else { work(range.clone(), &mut out[range.clone()]) };
         // A list of another length says that it could not be computed.
         let bytes: Vec<u8> = match &done {
             Ok(()) => bytes_of(&out[range]),
@@ -131,7 +139,13 @@ impl LineIntegral for Shared<'_> {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         self.gather(self.dimension(), integrals, |range, out| {
-            self.potential.integrate(length, &positions[range.clone()], &momenta[range], out, scratch)
+            self.potential.integrate(
+                length,
+                &positions[range.clone()],
+                &momenta[range],
+                out,
+                scratch,
+            )
         })
     }
 
@@ -142,7 +156,9 @@ impl LineIntegral for Shared<'_> {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let d = self.dimension();
-        self.gather(d, gradients, |range, out| self.potential.gradients(&positions[range], out, scratch))
+        self.gather(d, gradients, |range, out| {
+            self.potential.gradients(&positions[range], out, scratch)
+        })
     }
 
     fn values_and_gradients(
@@ -155,7 +171,12 @@ impl LineIntegral for Shared<'_> {
         let d = self.dimension();
         self.gather(d, gradients, |range, out| {
             let chains = range.start / d.max(1)..range.end / d.max(1);
-            self.potential.values_and_gradients(&positions[range], &mut values[chains], out, scratch)
+            self.potential.values_and_gradients(
+                &positions[range],
+                &mut values[chains],
+                out,
+                scratch,
+            )
         })?;
         // Those of this process are there.
         self.gather(1, values, |_, _| Ok(()))

@@ -1,6 +1,8 @@
-//! Trajectories that are accepted or rejected leave the target as it is, at steps so long that half of them are rejected: from a million exact
-//! draws one trajectory makes a million exact draws, and ranks of simulation-based calibration are uniform. The same tests catch trajectories that are all
-//! accepted and trajectories that are charged for what the steps of (p, r) do to the energy. And what a run tells of them.
+//! Trajectories that are accepted or rejected leave the target as it is, at steps so long that half
+//! of them are rejected: from a million exact draws one trajectory makes a million exact draws, and
+//! ranks of simulation-based calibration are uniform. The same tests catch trajectories that are
+//! all accepted and trajectories that are charged for what the steps of (p, r) do to the energy.
+//! And what a run tells of them.
 
 mod common;
 
@@ -14,15 +16,18 @@ use ridgewalk_potentials::{
 };
 use ridgewalk_sampler::automatic::{BlackBox, Decision, Length, Wanted, WarmUp};
 use ridgewalk_sampler::{
-    Adjusted, Batch, Ensemble, Error, Kernel, Memory, Noise, Proposal, Sampler, Stream, Why, Workspace,
+    Adjusted, Batch, Ensemble, Error, Kernel, Memory, Noise, Proposal, Sampler, Stream, Why,
+    Workspace,
 };
 
 /// Exact draws of each test, one trajectory each.
 const DRAWS: usize = 1_000_000;
-/// False alarms of each Kolmogorov-Smirnov and each energy test. There are fewer than a hundred in this file.
+/// False alarms of each Kolmogorov-Smirnov and each energy test. There are fewer than a hundred in
+/// this file.
 const LEVEL: f64 = 1e-6;
 
-/// A law with exact draws: d independent variables, a minimum's Gumbel law and the logistic law in turn, mixed by a matrix.
+/// A law with exact draws: d independent variables, a minimum's Gumbel law and the logistic law in
+/// turn, mixed by a matrix.
 #[derive(Debug, Clone)]
 struct Mixed {
     /// θ = `map` z.
@@ -37,7 +42,8 @@ impl Mixed {
         Self { map: vec![vec![1.0]], back: vec![vec![1.0]] }
     }
 
-    /// Five variables, each a sum of its own and of others: θ_k = s_k (z_k + 0.6 θ_(k−1)), with correlations up to 0.5.
+    /// Five variables, each a sum of its own and of others: θ_k = s_k (z_k + 0.6 θ_(k−1)), with
+    /// correlations up to 0.5.
     fn five() -> Self {
         let scales = [1.0, 0.7, 1.3, 0.8, 1.1];
         let (mut map, mut back) = (vec![vec![0.0; 5]; 5], vec![vec![0.0; 5]; 5]);
@@ -73,7 +79,9 @@ impl Mixed {
             let u = u.clamp(1e-300, 1.0 - 1e-16);
             if k.is_multiple_of(2) { (-(-u).ln_1p()).ln() } else { (u / (1.0 - u)).ln() }
         };
-        let draw = |u: &[f64]| Self::image(&self.map, &u.iter().enumerate().map(inverse).collect::<Vec<_>>());
+        let draw = |u: &[f64]| {
+            Self::image(&self.map, &u.iter().enumerate().map(inverse).collect::<Vec<_>>())
+        };
         uniforms.chunks_exact(d).flat_map(draw).collect()
     }
 }
@@ -88,7 +96,11 @@ impl Gradient for Mixed {
     }
 
     /// Minus the logarithms of e^z exp(−e^z) and of e^−z/(1 + e^−z)².
-    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<Option<f64>, String> {
         gradient.fill(0.0);
         let mut value = 0.0;
         for (k, row) in self.back.iter().enumerate() {
@@ -107,8 +119,8 @@ impl Gradient for Mixed {
     }
 }
 
-/// The largest distance of an empirical distribution function from the true one, over the one that a true sample exceeds with probability
-/// [`LEVEL`] (Kolmogorov's limit, 2 exp(−2 x²)).
+/// The largest distance of an empirical distribution function from the true one, over the one that
+/// a true sample exceeds with probability [`LEVEL`] (Kolmogorov's limit, 2 exp(−2 x²)).
 fn kolmogorov(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
     sample.sort_by(f64::total_cmp);
     let n = sample.len() as f64;
@@ -120,9 +132,10 @@ fn kolmogorov(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
     largest * n.sqrt() / (0.5 * (2.0 / LEVEL).ln()).sqrt()
 }
 
-/// The energy distance 2 E|X − Y| − E|X − X'| − E|Y − Y'| = 2 ∫ (F − G)² of two samples of equal size, over its critical value at [`LEVEL`]. For
-/// samples of the same law n/2 times it, over E|X − Y|, is at most as large as a squared standard normal, as far out as that
-/// (Székely and Bakirov 2003).
+/// The energy distance 2 E|X − Y| − E|X − X'| − E|Y − Y'| = 2 ∫ (F − G)² of two samples of equal
+/// size, over its critical value at [`LEVEL`]. For samples of the same law n/2 times it, over E|X −
+/// Y|, is at most as large as a squared standard normal, as far out as that (Székely and Bakirov
+/// 2003).
 fn energy(mut x: Vec<f64>, mut y: Vec<f64>) -> f64 {
     x.sort_by(f64::total_cmp);
     y.sort_by(f64::total_cmp);
@@ -143,27 +156,32 @@ fn energy(mut x: Vec<f64>, mut y: Vec<f64>) -> f64 {
     0.5 * n as f64 * distance / spread / critical(LEVEL).powi(2)
 }
 
-/// How far some points are from being draws of a law: the largest of the tests' statistics over their critical values. Above 1 is a failure.
+/// How far some points are from being draws of a law: the largest of the tests' statistics over
+/// their critical values. Above 1 is a failure.
 fn verdict(law: &Mixed, points: &[f64], seed: u64) -> [f64; 2] {
     let d = law.dimension();
     let z: Vec<f64> = points.chunks_exact(d).flat_map(|x| Mixed::image(&law.back, x)).collect();
     let coordinate = |k: usize| z.iter().skip(k).step_by(d).copied().collect();
-    let largest = (0..d).map(|k| kolmogorov(coordinate(k), |x| Mixed::cdf(k, x))).fold(0.0, f64::max);
+    let largest =
+        (0..d).map(|k| kolmogorov(coordinate(k), |x| Mixed::cdf(k, x))).fold(0.0, f64::max);
     // Other exact draws, in random directions of θ.
     let others = law.draws(seed);
     let mut directions = vec![0.0; d * if d == 1 { 1 } else { 3 }];
     Stream::new(seed, 1).normals(&mut directions);
     let energies = directions.chunks_exact(d).map(|direction| {
         let project = |points: &[f64]| {
-            points.chunks_exact(d).map(|x| x.iter().zip(direction).map(|(x, v)| x * v).sum()).collect()
+            points
+                .chunks_exact(d)
+                .map(|x| x.iter().zip(direction).map(|(x, v)| x * v).sum())
+                .collect()
         };
         energy(project(points), project(&others))
     });
     [largest, energies.fold(0.0, f64::max)]
 }
 
-/// What a trajectory is made of, one chain at a time, as the splitting O-B-A-B-O has it: with the half steps of (p, r) that the kernel leaves
-/// out. And what may be wrong with it.
+/// What a trajectory is made of, one chain at a time, as the splitting O-B-A-B-O has it: with the
+/// half steps of (p, r) that the kernel leaves out. And what may be wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Composed {
     Right,
@@ -175,10 +193,12 @@ enum Composed {
 
 fn composed(law: &Mixed, starts: &[f64], at: Setting, kind: Composed) -> (Vec<f64>, f64) {
     let (d, mut source) = (law.dimension(), Stream::new(77, 5));
-    let half = OrnsteinUhlenbeck::new(Parameters::new(at.gamma, at.xi, 0.5 * at.eta).unwrap(), 1.0).unwrap();
+    let half = OrnsteinUhlenbeck::new(Parameters::new(at.gamma, at.xi, 0.5 * at.eta).unwrap(), 1.0)
+        .unwrap();
     let ([[pp, pr], [rp, rr]], [l11, l21, l22]) = (half.flow(), half.cholesky());
     let (mut points, mut accepted) = (starts.to_vec(), 0.0);
-    let [mut p, mut r, mut gradient, mut theta] = [vec![0.0; d], vec![0.0; d], vec![0.0; d], vec![0.0; d]];
+    let [mut p, mut r, mut gradient, mut theta] =
+        [vec![0.0; d], vec![0.0; d], vec![0.0; d], vec![0.0; d]];
     let mut normals = vec![0.0; 2 * d];
     for point in points.chunks_exact_mut(d) {
         theta.copy_from_slice(point);
@@ -192,8 +212,10 @@ fn composed(law: &Mixed, starts: &[f64], at: Setting, kind: Composed) -> (Vec<f6
                 source.normals(&mut normals);
                 for k in 0..d {
                     let (n1, n2) = (normals[k], normals[d + k]);
-                    (p[k], r[k]) =
-                        (pp * p[k] + pr * r[k] + l11 * n1, rp * p[k] + rr * r[k] + l21 * n1 + l22 * n2);
+                    (p[k], r[k]) = (
+                        pp * p[k] + pr * r[k] + l11 * n1,
+                        rp * p[k] + rr * r[k] + l21 * n1 + l22 * n2,
+                    );
                 }
                 if part == 1 {
                     break;
@@ -233,7 +255,8 @@ struct Setting {
 impl Setting {
     fn kernel(self, smoothness: f64) -> Adjusted {
         let parameters = Parameters::new(self.gamma, self.xi, self.eta).unwrap();
-        Adjusted::new(parameters, Trajectory { steps: self.steps, drift: self.drift }, smoothness).unwrap()
+        Adjusted::new(parameters, Trajectory { steps: self.steps, drift: self.drift }, smoothness)
+            .unwrap()
     }
 }
 
@@ -310,7 +333,9 @@ fn settings(law: &Mixed) -> [Setting; 2] {
 
 fn leaves_the_law_unchanged(law: &Mixed, mut figures: Figures) {
     let mut keep = |case: &str, acceptance: f64, ks: f64, energy: f64| {
-        for (figure, value) in [("acceptance", acceptance), ("Kolmogorov-Smirnov", ks), ("energy", energy)] {
+        for (figure, value) in
+            [("acceptance", acceptance), ("Kolmogorov-Smirnov", ks), ("energy", energy)]
+        {
             figures.add(case, figure, value);
         }
     };
@@ -320,7 +345,9 @@ fn leaves_the_law_unchanged(law: &Mixed, mut figures: Figures) {
     for setting in settings(law) {
         let (points, acceptance) = moved(law, &starts, &setting.kernel(1.0));
         let [ks, energy] = verdict(law, &points, 2);
-        println!("{setting:?}: acceptance {acceptance:.3}, KS {ks:.2}, energy {energy:.2} of critical");
+        println!(
+            "{setting:?}: acceptance {acceptance:.3}, KS {ks:.2}, energy {energy:.2} of critical"
+        );
         assert!((0.4..0.6).contains(&acceptance), "{setting:?}: acceptance {acceptance}");
         assert!(ks < 1.0 && energy < 1.0, "{setting:?}: {ks} and {energy}");
         keep(&format!("{:?}", setting.drift), acceptance, ks, energy);
@@ -334,9 +361,14 @@ fn leaves_the_law_unchanged(law: &Mixed, mut figures: Figures) {
     for kind in [Composed::Right, Composed::AllAccepted, Composed::ChargedForNoise] {
         let (points, acceptance) = composed(law, &starts, setting, kind);
         let [ks, energy] = verdict(law, &points, 2);
-        println!("{kind:?}: acceptance {acceptance:.3}, KS {ks:.2}, energy {energy:.2} of critical");
+        println!(
+            "{kind:?}: acceptance {acceptance:.3}, KS {ks:.2}, energy {energy:.2} of critical"
+        );
         if kind == Composed::Right {
-            assert!(ks < 1.0 && energy < 1.0 && (0.4..0.6).contains(&acceptance), "{ks} and {energy}");
+            assert!(
+                ks < 1.0 && energy < 1.0 && (0.4..0.6).contains(&acceptance),
+                "{ks} and {energy}"
+            );
         } else {
             assert!(ks > 2.0 && energy > 2.0, "{kind:?}: {ks} and {energy}");
         }
@@ -357,10 +389,18 @@ fn a_correlated_law_of_five_dimensions_stays_as_it_is() {
     leaves_the_law_unchanged(&Mixed::five(), Figures::of("sampler", test));
 }
 
-/// θ, p and the energy error of one chain of one dimension by the definition, with the kernel's own noise.
-fn by_hand(setting: Setting, smoothness: f64, start: f64, normals: &[f64], curvature: f64) -> [f64; 2] {
+/// θ, p and the energy error of one chain of one dimension by the definition, with the kernel's own
+/// noise.
+fn by_hand(
+    setting: Setting,
+    smoothness: f64,
+    start: f64,
+    normals: &[f64],
+    curvature: f64,
+) -> [f64; 2] {
     let Setting { gamma, xi, eta, .. } = setting;
-    let whole = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta).unwrap(), smoothness).unwrap();
+    let whole =
+        OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta).unwrap(), smoothness).unwrap();
     let ([[pp, pr], [rp, rr]], [l11, l21, l22]) = (whole.flow(), whole.cholesky());
     let value = |x: f64| 0.5 * curvature * x * x + 0.1 * x.powi(4);
     let kick = |x: f64| {
@@ -411,10 +451,15 @@ fn a_trajectory_is_what_the_definition_says() {
             for (uniform, accepted) in [(probability - 1e-9, true), (probability + 1e-9, false)] {
                 let mut to = from.clone();
                 let noise = Noise { normals: &normals, uniforms: &[uniform] };
-                let spent =
-                    kernel.step(&potential, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+                let spent = kernel
+                    .step(&potential, &from, noise, &mut to, &mut Workspace::default())
+                    .unwrap();
                 let proposal = to.proposals()[0];
-                assert_eq!((spent, proposal.accepted), (u64::from(steps) + 1, accepted), "{setting:?}");
+                assert_eq!(
+                    (spent, proposal.accepted),
+                    (u64::from(steps) + 1, accepted),
+                    "{setting:?}"
+                );
                 assert!(
                     (proposal.energy_error - error).abs() < 1e-11,
                     "{setting:?}: {proposal:?} for {error}"
@@ -424,18 +469,25 @@ fn a_trajectory_is_what_the_definition_says() {
                 // Value and gradient belong to where the chain is.
                 let (mut value, mut gradient) = ([0.0], [0.0]);
                 let scratch = &mut Scratch::default();
-                potential.values_and_gradients(to.theta(), &mut value, &mut gradient, scratch).unwrap();
+                potential
+                    .values_and_gradients(to.theta(), &mut value, &mut gradient, scratch)
+                    .unwrap();
                 assert_eq!((to.values(), to.gradient()), (Some(&value[..]), Some(&gradient[..])));
             }
         }
     }
 }
 
-/// Ranks of simulation-based calibration, exactly uniform if the kernel is reversible and leaves the posterior as it is, whether or not it
-/// mixes: a prior draw and its data are a posterior draw, which is put at a random place among 63 others that are made from it in both
-/// directions (Gandy and Scott 2021). How far they are from uniform: the largest χ² of 16 bins over its critical value, for both
-/// coefficients and the log-density; and the mean acceptance.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "ranks and places are at most 63")]
+/// Ranks of simulation-based calibration, exactly uniform if the kernel is reversible and leaves
+/// the posterior as it is, whether or not it mixes: a prior draw and its data are a posterior draw,
+/// which is put at a random place among 63 others that are made from it in both directions (Gandy
+/// and Scott 2021). How far they are from uniform: the largest χ² of 16 bins over its critical
+/// value, for both coefficients and the log-density; and the mean acceptance.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ranks and places are at most 63"
+)]
 fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
     const OTHERS: u64 = 63;
     const THIN: u64 = 2;
@@ -454,12 +506,14 @@ fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
         };
         let responses: Vec<f64> = design.chunks_exact(2).zip(&uniforms).map(success).collect();
         let design = Dense::new(12, 2, design.to_vec()).unwrap();
-        let model = Ridge::new(design, Logistic, &responses, Prior::centred(2, 2.0).unwrap()).unwrap();
+        let model =
+            Ridge::new(design, Logistic, &responses, Prior::centred(2, 2.0).unwrap()).unwrap();
         let place = (uniforms[12] * (OTHERS + 1) as f64) as u64;
         let own = [theta[0], theta[1], model.value(&theta).unwrap()];
         let (mut below, mut equal) = ([0.0; 3], [0.0; 3]);
         for (direction, draws) in [(0, place), (1, OTHERS - place)] {
-            let mut ensemble = Ensemble::new(&model, 2 * replication + direction, &theta, 1.0).unwrap();
+            let mut ensemble =
+                Ensemble::new(&model, 2 * replication + direction, &theta, 1.0).unwrap();
             for _ in 0..draws {
                 ensemble.advance(kernel, THIN);
                 let draw = ensemble.state(0).unwrap().theta;
@@ -469,7 +523,8 @@ fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
                     equal[k] += f64::from(u8::from(found[k] == own[k]));
                 }
             }
-            acceptance += ensemble.acceptance().probabilities / (replications * OTHERS * THIN) as f64;
+            acceptance +=
+                ensemble.acceptance().probabilities / (replications * OTHERS * THIN) as f64;
         }
         for k in 0..3 {
             // Among draws that stayed where it is, at random.
@@ -481,7 +536,8 @@ fn calibration(kernel: &dyn Kernel, replications: u64) -> [f64; 2] {
     let z = critical(2.0 * LEVEL / 3.0);
     let most = 15.0 * (1.0 - 2.0 / 135.0 + z * (2.0_f64 / 135.0).sqrt()).powi(3);
     let expected = replications as f64 / 16.0;
-    let of = |counts: &[f64; 16]| counts.iter().map(|n| (n - expected).powi(2) / expected).sum::<f64>();
+    let of =
+        |counts: &[f64; 16]| counts.iter().map(|n| (n - expected).powi(2) / expected).sum::<f64>();
     [counts.iter().map(of).fold(0.0, f64::max) / most, acceptance]
 }
 
@@ -492,8 +548,10 @@ fn ranks_of_simulation_based_calibration_are_uniform() {
     println!("acceptance {acceptance:.3}: {off:.2} of the critical value");
     assert!(off < 1.0, "{off}");
     assert!((0.62..0.78).contains(&acceptance), "{acceptance}");
-    let mut figures =
-        Figures::of("sampler", concat!(file!(), "::ranks_of_simulation_based_calibration_are_uniform"));
+    let mut figures = Figures::of(
+        "sampler",
+        concat!(file!(), "::ranks_of_simulation_based_calibration_are_uniform"),
+    );
     figures.add("right", "acceptance", acceptance);
     figures.add("right", "chi-square of critical", off);
     let [off, _] = calibration(&AllAccepted(setting.kernel(1.0)), 3000);
@@ -518,22 +576,35 @@ fn a_divergence_is_a_rejection_that_is_counted_and_no_end() {
     for beyond in [f64::NAN, f64::INFINITY, 1e5] {
         let (potential, mut draws) = (walled(beyond), Memory::default());
         let kernel = setting.kernel(1.0);
-        let outcome = Sampler::new(&potential, &kernel).chains(2).draws(4000).run(&mut draws).unwrap();
+        let outcome =
+            Sampler::new(&potential, &kernel).chains(2).draws(4000).run(&mut draws).unwrap();
         assert!(outcome.complete(), "{beyond}");
         let all = outcome.acceptance();
-        assert!(all.divergences > 500 && all.divergences + all.accepted < all.proposals + 1, "{all:?}");
-        assert!(draws.chain(0).iter().all(|x| *x <= 1.0) && draws.chain(0).iter().any(|x| *x > 0.9));
+        assert!(
+            all.divergences > 500 && all.divergences + all.accepted < all.proposals + 1,
+            "{all:?}"
+        );
+        assert!(
+            draws.chain(0).iter().all(|x| *x <= 1.0) && draws.chain(0).iter().any(|x| *x > 0.9)
+        );
         // Those that do not diverge have ordinary errors.
-        assert!(all.mean_error().abs() < 0.5 && all.sd_error() < 1.0 && all.largest_error < 20.0, "{all:?}");
+        assert!(
+            all.mean_error().abs() < 0.5 && all.sd_error() < 1.0 && all.largest_error < 20.0,
+            "{all:?}"
+        );
         // The mean of a normal law below 1 is −φ(1)/Φ(1).
         let mean = 0.5 * (draws.mean(0) + draws.mean(0));
         assert!((mean + 0.287_60).abs() < 0.06, "{mean}");
     }
-    assert!(Proposal::new(f64::NAN, 0.0).divergent() && Proposal::new(f64::NEG_INFINITY, 0.5).divergent());
+    assert!(
+        Proposal::new(f64::NAN, 0.0).divergent()
+            && Proposal::new(f64::NEG_INFINITY, 0.5).divergent()
+    );
     assert!(!Proposal::new(1000.0, 0.0).divergent() && Proposal::new(1000.1, 0.0).divergent());
     // A chain that begins where there is no value cannot begin.
-    let nowhere =
-        Sampler::new(&walled(f64::NAN), &setting.kernel(1.0)).start(&[2.0]).run(&mut Memory::default());
+    let nowhere = Sampler::new(&walled(f64::NAN), &setting.kernel(1.0))
+        .start(&[2.0])
+        .run(&mut Memory::default());
     let nowhere = nowhere.unwrap();
     let (_, end) = nowhere.ended().next().unwrap();
     assert!(
@@ -552,14 +623,18 @@ fn a_potential_without_values_is_refused_in_words() {
     let adjusted = Wanted { kernel: Some(Name::Adjusted), ..Wanted::default() };
     for question in [WarmUp::new(&target).tolerance(0.0), WarmUp::new(&target).wanted(adjusted)] {
         let error = question.run().unwrap_err();
-        assert!(error.to_string().contains("does not tell its value: need one that does"), "{error}");
+        assert!(
+            error.to_string().contains("does not tell its value: need one that does"),
+            "{error}"
+        );
     }
     // What needs none is as it was; and a tolerance of 0 is for trajectories alone.
     assert!(WarmUp::new(&target).run().unwrap().within_tolerance);
     let symmetric = Wanted { kernel: Some(Name::Symmetric), ..Wanted::default() };
     let error = WarmUp::new(&target).wanted(symmetric).tolerance(0.0).run().unwrap_err();
     assert_eq!(error.to_string(), "tolerance = 0: need a positive, finite number");
-    let kernel = Setting { gamma: 1.0, xi: 2.0, eta: 0.5, steps: 2, drift: Drift::Straight }.kernel(1.0);
+    let kernel =
+        Setting { gamma: 1.0, xi: 2.0, eta: 0.5, steps: 2, drift: Drift::Straight }.kernel(1.0);
     let alone = Chebyshev::new(FromFn::new(2, gradient), 3).unwrap();
     let outcome = Sampler::new(&alone, &kernel).run(&mut Memory::default()).unwrap();
     assert!(
@@ -567,8 +642,12 @@ fn a_potential_without_values_is_refused_in_words() {
     );
     for steps in [0, 1025] {
         let trajectory = Trajectory { steps, drift: Drift::Straight };
-        let error = Adjusted::new(Parameters::new(1.0, 2.0, 0.5).unwrap(), trajectory, 1.0).unwrap_err();
-        assert_eq!(error.to_string(), format!("steps = {steps}: need a number of steps between 1 and 1024"));
+        let error =
+            Adjusted::new(Parameters::new(1.0, 2.0, 0.5).unwrap(), trajectory, 1.0).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("steps = {steps}: need a number of steps between 1 and 1024")
+        );
     }
 }
 
@@ -587,23 +666,34 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
         (BlackBox::new(flat, 3, &[0.5; 10]).unwrap(), BlackBox::new(steep, 3, &[0.5; 10]).unwrap());
     let warm = WarmUp::new(&flat).tolerance(0.0).seed(3).run().unwrap();
     println!("flat: {:?}", warm.history.iter().map(ToString::to_string).collect::<Vec<_>>());
-    assert_eq!((warm.scheme.kernel(), warm.scheme.gradients_per_step(), warm.thin), (Name::Adjusted, 1, 1));
+    assert_eq!(
+        (warm.scheme.kernel(), warm.scheme.gradients_per_step(), warm.thin),
+        (Name::Adjusted, 1, 1)
+    );
     assert!(warm.scheme.eta() > 1.5 && warm.within_tolerance && warm.bias.largest() == 0.0);
     assert!(warm.gradients < 1600, "a fifth of 8 x 1000: {}", warm.gradients);
     let mut draws = Memory::default();
     let sampled = warm.run(Length::Draws(1000)).keep(&mut draws).unwrap();
     assert!(sampled.outcome.acceptance().rate() > 0.85 && sampled.confirmation.is_none());
-    assert!(sampled.within_tolerance && sampled.differences.is_empty() && sampled.gradients() < 8 * 1001 + 1);
+    assert!(
+        sampled.within_tolerance
+            && sampled.differences.is_empty()
+            && sampled.gradients() < 8 * 1001 + 1
+    );
     let wanted = Wanted { kernel: Some(Name::Adjusted), ..Wanted::default() };
     let warm = WarmUp::new(&steep).wanted(wanted).seed(3).run().unwrap();
     let sampled = warm.run(Length::Draws(500)).keep(&mut Memory::default()).unwrap();
     let rate = sampled.outcome.acceptance().rate();
-    println!("steep: {:?} {rate}", warm.history.iter().map(ToString::to_string).collect::<Vec<_>>());
+    println!(
+        "steep: {:?} {rate}",
+        warm.history.iter().map(ToString::to_string).collect::<Vec<_>>()
+    );
     assert!((0.6..0.95).contains(&rate), "{rate}");
     let tried = |decision: &&Decision| matches!(decision, Decision::Trajectories { .. });
     assert!(warm.history.iter().filter(tried).count() >= 1);
     // Parameters that are given are used as they are.
-    let wanted = Wanted { kernel: Some(Name::Adjusted), gamma: Some(0.9), xi: Some(2.5), eta: Some(0.4) };
+    let wanted =
+        Wanted { kernel: Some(Name::Adjusted), gamma: Some(0.9), xi: Some(2.5), eta: Some(0.4) };
     let warm = WarmUp::new(&flat).wanted(wanted).run().unwrap();
     let scheme = &warm.scheme;
     assert_eq!((scheme.gamma(), scheme.xi(), scheme.eta()), (Some(0.9), Some(2.5), 0.4));

@@ -1,4 +1,5 @@
-//! Steps and draws allocate nothing: what a long run allocates is what a short one does. A potential and a sink that do allocate are caught.
+//! Steps and draws allocate nothing: what a long run allocates is what a short one does. A
+//! potential and a sink that do allocate are caught.
 
 mod common;
 
@@ -18,8 +19,8 @@ static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// What rayon may allocate for a call, whatever its length: queues that grow.
 const OF_THREADS: usize = 4;
 
-/// The least that a call allocates of several. The test harness has a thread of its own that may allocate meanwhile, though not every time;
-/// a step that allocates does.
+/// The least that a call allocates of several. The test harness has a thread of its own that may
+/// allocate meanwhile, though not every time; a step that allocates does.
 fn least(calls: usize, mut call: impl FnMut()) -> usize {
     let measured = (0..calls).map(|_| {
         let region = Region::new(COUNTING);
@@ -30,8 +31,14 @@ fn least(calls: usize, mut call: impl FnMut()) -> usize {
     measured.min().unwrap()
 }
 
-/// Allocations and reallocations of a call that makes this many steps, when buffers have their size.
-fn of_steps(potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, width: usize, steps: u64) -> usize {
+/// Allocations and reallocations of a call that makes this many steps, when buffers have their
+/// size.
+fn of_steps(
+    potential: &(dyn LineIntegral + Sync),
+    kernel: &dyn Kernel,
+    width: usize,
+    steps: u64,
+) -> usize {
     let starts = vec![0.1; potential.dimension() * 5];
     let ensemble = Ensemble::new(potential, 1, &starts, kernel.smoothness());
     let mut ensemble = ensemble.and_then(|ensemble| ensemble.with_width(width)).unwrap();
@@ -55,12 +62,14 @@ impl Sink for Sum {
 
     fn keep(&mut self, _: usize, _: u64, point: &[f64]) -> Result<(), SinkError> {
         self.draws += 1;
-        self.total += if self.copies { point.to_vec().iter().sum::<f64>() } else { point.iter().sum() };
+        self.total +=
+            if self.copies { point.to_vec().iter().sum::<f64>() } else { point.iter().sum() };
         Ok(())
     }
 }
 
-/// Allocations of a run of so many draws in original coordinates, chains in groups of their own included.
+/// Allocations of a run of so many draws in original coordinates, chains in groups of their own
+/// included.
 fn of_draws(whitening: &Whitening, draws: u64, thin: u64, copies: bool) -> usize {
     let potential = Quadratic { curvature: vec![1.0; 7] };
     let kernels = kernels(1.0, 2.0, 0.4, 1.0);
@@ -102,11 +111,13 @@ fn steps_and_draws_allocate_nothing() {
     let black_box = Chebyshev::new(FromValueFn::new(7, gradient), 4).unwrap();
     let whitening = Whitening::diagonal(&[0.1; 7], &[0.5; 7]).unwrap();
     let whitened =
-        Chebyshev::new(Whitened::new(FromValueFn::new(7, gradient), whitening.clone()).unwrap(), 4).unwrap();
+        Chebyshev::new(Whitened::new(FromValueFn::new(7, gradient), whitening.clone()).unwrap(), 4)
+            .unwrap();
     let (dense, sparse) = (logistic(30, false), logistic(30, true));
     // A prior that a matrix has made into a quadratic form of all coordinates.
     let covariance: Vec<f64> = (0..49).map(|k| if k % 8 == 0 { 1.0 } else { 0.3 }).collect();
-    let turned = dense.whitened(&Whitening::from_covariance(&[0.1; 7], &covariance).unwrap()).unwrap();
+    let turned =
+        dense.whitened(&Whitening::from_covariance(&[0.1; 7], &covariance).unwrap()).unwrap();
     let all: [(&str, &(dyn LineIntegral + Sync)); 6] = [
         ("a quadratic", &quadratic),
         ("a black box", &black_box),
@@ -141,7 +152,8 @@ fn steps_and_draws_allocate_nothing() {
     // Draws: ten times as many cost no more than some doublings of the room between two deliveries.
     for threads in [1, 2] {
         pool(threads).install(|| {
-            let (few, many) = (of_draws(&whitening, 5000, 1, false), of_draws(&whitening, 50_000, 1, false));
+            let (few, many) =
+                (of_draws(&whitening, 5000, 1, false), of_draws(&whitening, 50_000, 1, false));
             assert!(many <= few + 60, "{threads} threads: {few} and {many}");
             let thinned = of_draws(&whitening, 5000, 10, false);
             assert!(thinned <= few + 60, "{threads} threads: {few}, thinned {thinned}");

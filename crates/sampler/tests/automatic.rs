@@ -1,5 +1,6 @@
-//! Warm-ups and runs without any parameter: exact posteriors, posteriors known from long runs of another sampler, what is given and must be
-//! used as it is, what must be told, and what cannot be done.
+//! Warm-ups and runs without any parameter: exact posteriors, posteriors known from long runs of
+//! another sampler, what is given and must be used as it is, what must be told, and what cannot be
+//! done.
 
 use ridgewalk_diagnostics::{Summary, summaries_of_table};
 use ridgewalk_gallery::{self as gallery, Ladder, Reference, reference};
@@ -26,8 +27,9 @@ fn draw<T: Target>(target: &T, warm: &WarmedUp<T::White>) -> (Sampled, Vec<Summa
     (sampled, summaries_of_table(&draws.tables(), target.dimension()).unwrap())
 }
 
-/// Where draws do not agree with a reference: R-hat below 1.01, means within 0.05 sd and sds within 5 %, and five standard errors of both
-/// beyond. An unbiased sampler fails a comparison with a probability below 1e-9, one with a bias of the whole tolerance with 6e-7.
+/// Where draws do not agree with a reference: R-hat below 1.01, means within 0.05 sd and sds within
+/// 5 %, and five standard errors of both beyond. An unbiased sampler fails a comparison with a
+/// probability below 1e-9, one with a bias of the whole tolerance with 6e-7.
 fn disagreements(summaries: &[Summary], known: &Reference) -> Vec<String> {
     assert_eq!(summaries.len(), known.means.len());
     let mut found = Vec::new();
@@ -40,7 +42,10 @@ fn disagreements(summaries: &[Summary], known: &Reference) -> Vec<String> {
             found.push(format!("coordinate {k}: R-hat {}", s.rhat));
         }
         if !((s.mean - known.means[k]).abs() < 0.05 * sd + 5.0 * mean_error) {
-            found.push(format!("coordinate {k}: mean {} instead of {}, sd {sd}", s.mean, known.means[k]));
+            found.push(format!(
+                "coordinate {k}: mean {} instead of {}, sd {sd}",
+                s.mean, known.means[k]
+            ));
         }
         if !((s.sd - sd).abs() < 0.05 * sd + 5.0 * sd_error) {
             found.push(format!("coordinate {k}: sd {} instead of {sd}", s.sd));
@@ -54,9 +59,16 @@ fn smallest(summaries: &[Summary]) -> f64 {
     summaries.iter().map(Summary::ess_moments).fold(f64::INFINITY, f64::min)
 }
 
-/// Warm-ups and runs with some seeds, each of which must agree with what is known, be within the tolerance and cost less than a fifth for
-/// its warm-up. The median of effective draws a gradient must be above a floor.
-fn check<T: Target>(name: &str, target: &T, known: &Reference, seeds: std::ops::Range<u64>, floor: f64) {
+/// Warm-ups and runs with some seeds, each of which must agree with what is known, be within the
+/// tolerance and cost less than a fifth for its warm-up. The median of effective draws a gradient
+/// must be above a floor.
+fn check<T: Target>(
+    name: &str,
+    target: &T,
+    known: &Reference,
+    seeds: std::ops::Range<u64>,
+    floor: f64,
+) {
     let mut efficiencies = Vec::new();
     for seed in seeds {
         let warm = WarmUp::new(target).seed(seed).run().unwrap();
@@ -64,7 +76,11 @@ fn check<T: Target>(name: &str, target: &T, known: &Reference, seeds: std::ops::
         let (sampled, summaries) = draw(target, &warm);
         let wrong = disagreements(&summaries, known);
         assert!(wrong.is_empty(), "{name}, seed {seed}: {wrong:#?}");
-        assert!(sampled.within_tolerance && sampled.reached, "{name}, seed {seed}: {:?}", sampled.bias);
+        assert!(
+            sampled.within_tolerance && sampled.reached,
+            "{name}, seed {seed}: {:?}",
+            sampled.bias
+        );
         assert!(sampled.confirmation.is_some() && sampled.confirmation_gradients > 0);
         let share = warm.gradients as f64 / sampled.gradients() as f64;
         assert!(share < 0.2, "{name}, seed {seed}: the warm-up took {share} of the run");
@@ -83,7 +99,8 @@ fn check<T: Target>(name: &str, target: &T, known: &Reference, seeds: std::ops::
 
 #[test]
 fn a_linear_model_has_the_posterior_that_algebra_gives() {
-    // Orthogonal columns of very different lengths: the posterior of each coefficient is normal by itself.
+    // Orthogonal columns of very different lengths: the posterior of each coefficient is normal by
+    // itself.
     let (n, d, noise) = (64, 5, 0.5);
     let lengths = [1e-3, 0.1, 1.0, 50.0, 1e4];
     let y = normals(1, n);
@@ -91,12 +108,15 @@ fn a_linear_model_has_the_posterior_that_algebra_gives() {
     let values: Vec<f64> = (0..n * d).map(|at| column(at % d, at / d)).collect();
     let design = Dense::new(n, d, values).unwrap();
     let target =
-        Ridge::new(design, Gaussian::new(noise).unwrap(), &y, Prior::centred(d, 2.5).unwrap()).unwrap();
+        Ridge::new(design, Gaussian::new(noise).unwrap(), &y, Prior::centred(d, 2.5).unwrap())
+            .unwrap();
     let precision: Vec<f64> =
         lengths.iter().map(|l| n as f64 * l * l / (noise * noise) + 1.0 / 6.25).collect();
     let known = Reference {
         means: (0..d)
-            .map(|k| (0..n).map(|i| column(k, i) * y[i]).sum::<f64>() / (noise * noise) / precision[k])
+            .map(|k| {
+                (0..n).map(|i| column(k, i) * y[i]).sum::<f64>() / (noise * noise) / precision[k]
+            })
             .collect(),
         sds: precision.iter().map(|p| p.sqrt().recip()).collect(),
         mean_errors: vec![0.0; d],
@@ -156,7 +176,9 @@ fn steps_tried(history: &[Decision]) -> Vec<(Kernel, f64)> {
 #[test]
 fn a_step_that_is_given_is_used_as_it_is_and_its_bias_told() {
     let target = breast_cancer();
-    for (kernel, eta) in [(Kernel::Averaged, 0.3), (Kernel::ThirdOrder, 0.25), (Kernel::Symmetric, 0.2)] {
+    for (kernel, eta) in
+        [(Kernel::Averaged, 0.3), (Kernel::ThirdOrder, 0.25), (Kernel::Symmetric, 0.2)]
+    {
         let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
         let warm = WarmUp::new(&target).seed(1).wanted(wanted).run().unwrap();
         assert_eq!((warm.scheme.kernel(), warm.scheme.eta()), (kernel, eta));
@@ -165,9 +187,13 @@ fn a_step_that_is_given_is_used_as_it_is_and_its_bias_told() {
         assert!(warm.bias.largest() > 0.0);
         assert_eq!(warm.differences.len(), 31);
     }
-    let wanted = Wanted { gamma: Some(1.0), xi: Some(2.5), eta: Some(0.3), kernel: Some(Kernel::Averaged) };
+    let wanted =
+        Wanted { gamma: Some(1.0), xi: Some(2.5), eta: Some(0.3), kernel: Some(Kernel::Averaged) };
     let warm = WarmUp::new(&target).seed(1).wanted(wanted).run().unwrap();
-    assert_eq!((warm.scheme.gamma(), warm.scheme.xi(), warm.scheme.eta()), (Some(1.0), Some(2.5), 0.3));
+    assert_eq!(
+        (warm.scheme.gamma(), warm.scheme.xi(), warm.scheme.eta()),
+        (Some(1.0), Some(2.5), 0.3)
+    );
 }
 
 #[test]
@@ -183,18 +209,25 @@ fn a_kernel_that_is_given_is_the_only_one_tried() {
     }
 }
 
-/// Planted errors: steps that are far too long. Each is told, by the warm-up and by the run, and the comparison that the six targets pass
-/// fails for its draws. Extrapolated means are nearer to the truth than the plain ones even so.
+/// Planted errors: steps that are far too long. Each is told, by the warm-up and by the run, and
+/// the comparison that the six targets pass fails for its draws. Extrapolated means are nearer to
+/// the truth than the plain ones even so.
 #[test]
 fn a_step_that_is_far_too_long_is_told_and_disagrees_with_the_reference() {
     let target = breast_cancer();
     let known = reference("breast-cancer").unwrap();
-    for (kernel, eta) in [(Kernel::ThirdOrder, 0.8), (Kernel::Symmetric, 0.8), (Kernel::Averaged, 1.4)] {
+    for (kernel, eta) in
+        [(Kernel::ThirdOrder, 0.8), (Kernel::Symmetric, 0.8), (Kernel::Averaged, 1.4)]
+    {
         let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
         for seed in 1..4 {
             let warm = WarmUp::new(&target).seed(seed).wanted(wanted).run().unwrap();
             assert_eq!((warm.scheme.kernel(), warm.scheme.eta()), (kernel, eta));
-            assert!(!warm.within_tolerance && warm.bias.at_least() > 0.05, "{kernel:?}: {:?}", warm.bias);
+            assert!(
+                !warm.within_tolerance && warm.bias.at_least() > 0.05,
+                "{kernel:?}: {:?}",
+                warm.bias
+            );
             let (sampled, summaries) = draw(&target, &warm);
             assert!(!sampled.within_tolerance, "{kernel:?}: {:?}", sampled.bias);
             assert!(sampled.confirmation.is_some_and(|found| found.largest() > 0.05));
@@ -202,11 +235,18 @@ fn a_step_that_is_far_too_long_is_told_and_disagrees_with_the_reference() {
             println!("{kernel:?} at {eta}: {} disagreements, {:?}", wrong.len(), sampled.bias);
             assert!(wrong.len() > 3, "{kernel:?}: {wrong:?}");
             let off = |means: Vec<f64>| -> f64 {
-                means.iter().enumerate().map(|(k, m)| ((m - known.means[k]) / known.sds[k]).powi(2)).sum()
+                means
+                    .iter()
+                    .enumerate()
+                    .map(|(k, m)| ((m - known.means[k]) / known.sds[k]).powi(2))
+                    .sum()
             };
-            let better =
-                summaries.iter().zip(&sampled.differences).map(|(s, d)| Extrapolated::new(s, d).mean);
-            let (plain, better) = (off(summaries.iter().map(|s| s.mean).collect()), off(better.collect()));
+            let better = summaries
+                .iter()
+                .zip(&sampled.differences)
+                .map(|(s, d)| Extrapolated::new(s, d).mean);
+            let (plain, better) =
+                (off(summaries.iter().map(|s| s.mean).collect()), off(better.collect()));
             println!("  squared distance of means {plain:.3}, extrapolated {better:.3}");
             assert!(better < plain, "{kernel:?}, seed {seed}: {plain}, {better}");
         }
@@ -250,7 +290,8 @@ fn a_tolerance_that_cannot_be_met_is_told_and_not_passed_over() {
     let wanted = Wanted { kernel: Some(Kernel::Averaged), ..Wanted::default() };
     let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).wanted(wanted).run().unwrap();
     assert!(!warm.within_tolerance);
-    let shortest = steps_tried(&warm.history).iter().fold(f64::INFINITY, |least, (_, eta)| least.min(*eta));
+    let shortest =
+        steps_tried(&warm.history).iter().fold(f64::INFINITY, |least, (_, eta)| least.min(*eta));
     assert!(shortest < 0.1, "{:?}", warm.history);
     let mut draws = Memory::default();
     let sampled = warm.run(Length::Draws(100)).keep(&mut draws).unwrap();
@@ -262,7 +303,8 @@ fn a_tolerance_that_cannot_be_met_is_told_and_not_passed_over() {
 
 #[test]
 fn one_chain_is_warmed_up_as_well_as_many() {
-    // A single chain would not tell how sure a measurement is, so the warm-up has more of them: it decides as that of eight does.
+    // A single chain would not tell how sure a measurement is, so the warm-up has more of them: it
+    // decides as that of eight does.
     let target = gallery::probit().unwrap();
     for seed in 0..10 {
         let one = WarmUp::new(&target).seed(seed).chains(1).run().unwrap();
@@ -299,7 +341,8 @@ fn what_cannot_be_warmed_up_is_refused() {
     assert!(BlackBox::new(FromFn::new(2, |_: &[f64], _: &mut [f64]| Ok(())), 3, &[0.0]).is_err());
 }
 
-/// Counts that are all 0: the curvature grows like exp, and a pilot with its usual step diverges for most seeds.
+/// Counts that are all 0: the curvature grows like exp, and a pilot with its usual step diverges
+/// for most seeds.
 #[test]
 fn a_pilot_that_diverges_begins_again_with_shorter_steps() {
     let design = Dense::new(20, 1, normals(5, 20)).unwrap().with_intercept();

@@ -1,5 +1,6 @@
-//! Runs that are interrupted go on from what their sink was given, bit for bit; what is damaged or of another run is refused; and gradients
-//! that panic, are not numbers or do not return cost no draw that was kept.
+//! Runs that are interrupted go on from what their sink was given, bit for bit; what is damaged or
+//! of another run is refused; and gradients that panic, are not numbers or do not return cost no
+//! draw that was kept.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,8 +10,8 @@ use ridgewalk_lyapunov::laws::Kernel;
 use ridgewalk_potentials::{Gradient, Whitening};
 use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, Wanted, WarmUp};
 use ridgewalk_sampler::{
-    Ensemble, Error, Memory, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Snapshot, Status, Symmetric,
-    Why,
+    Ensemble, Error, Memory, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Snapshot, Status,
+    Symmetric, Why,
 };
 
 const D: usize = 3;
@@ -68,7 +69,9 @@ impl Gradient for Hills {
             Fault::Panic => panic!("the ground opened"),
             Fault::NotANumber(every) => {
                 // A hash of the call's number: at random, and the same each time.
-                if (call ^ (call >> 3)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (1 << 32) / every {
+                if (call ^ (call >> 3)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
+                    < (1 << 32) / every
+                {
                     into[1] = f64::NAN;
                 }
             }
@@ -94,7 +97,8 @@ fn question<'a>(target: &'a BlackBox<Hills>, kernel: Kernel) -> WarmUp<'a, Black
     WarmUp::new(target).seed(11).chains(3).wanted(wanted)
 }
 
-/// Draws in memory and every state that was handed over, as bytes; it breaks, or breaks something, when it has taken enough.
+/// Draws in memory and every state that was handed over, as bytes; it breaks, or breaks something,
+/// when it has taken enough.
 struct Keeper<'a> {
     draws: Memory,
     states: Vec<Vec<u8>>,
@@ -153,7 +157,8 @@ impl Sink for Keeper<'_> {
     }
 
     fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
-        let have: Vec<u64> = (0..self.draws.chains()).map(|chain| self.draws.draws(chain) as u64).collect();
+        let have: Vec<u64> =
+            (0..self.draws.chains()).map(|chain| self.draws.draws(chain) as u64).collect();
         assert_eq!(state.draws(), have, "every draw before the state is here");
         self.states.push(state.to_bytes());
         Ok(())
@@ -180,7 +185,10 @@ fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
         let need = without_seconds(warm.run(length).keep(&mut straight).unwrap());
         let mut whole = Keeper::new(Memory::default());
         let saving = warm.run(length).checkpoints(Duration::ZERO).keep(&mut whole).unwrap();
-        assert!(whole.draws == straight && without_seconds(saving) == need, "saving changes nothing");
+        assert!(
+            whole.draws == straight && without_seconds(saving) == need,
+            "saving changes nothing"
+        );
         assert!(whole.states.len() > 3, "{}", whole.states.len());
         let bytes = warm.saved().to_bytes();
         // From the first, from the last, and from some between them.
@@ -188,10 +196,16 @@ fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
         let some = whole.states.iter().step_by(every).chain(whole.states.last());
         for state in some {
             let saved = SavedRun::from_bytes(state).unwrap();
-            let again = question(&target, kernel).restore(SavedWarmUp::from_bytes(&bytes).unwrap()).unwrap();
+            let again = question(&target, kernel)
+                .restore(SavedWarmUp::from_bytes(&bytes).unwrap())
+                .unwrap();
             let mut rest = Keeper::new(first(&straight, &saved.draws()));
-            let found =
-                again.run(length).from_saved(saved).checkpoints(Duration::ZERO).keep(&mut rest).unwrap();
+            let found = again
+                .run(length)
+                .from_saved(saved)
+                .checkpoints(Duration::ZERO)
+                .keep(&mut rest)
+                .unwrap();
             assert!(rest.draws == straight, "{kernel:?} {length:?}");
             assert_eq!(without_seconds(found), need);
             assert_eq!((again.history, again.gradients), (warm.history.clone(), warm.gradients));
@@ -223,7 +237,8 @@ fn planted_mistakes_are_caught() {
     let mut wrong = saved.clone();
     wrong.ensemble.chains[2].state.p[0] += 1e-12;
     assert!(go_on(wrong, draws.clone()) != straight);
-    // Draws beyond the state that are not cut off would be there twice, which the sink above does not take.
+    // Draws beyond the state that are not cut off would be there twice, which the sink above does
+    // not take.
     let mut longer = draws.clone();
     longer.keep(0, 0, &[0.0; D]).unwrap();
     let twice = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| go_on(saved, longer)));
@@ -235,8 +250,15 @@ fn a_sampler_goes_on_from_what_its_sink_was_given() {
     let potential = ridgewalk_potentials::Chebyshev::new(Hills::good(), 3).unwrap();
     let parameters = ridgewalk_coefficients::Parameters::new(1.0, 2.0, 0.5).unwrap();
     let kernel = Symmetric::new(parameters, 2.0).unwrap();
-    let sampler =
-        || Sampler::new(&potential, &kernel).chains(5).seed(4).warm_up(7).thin(3).draws(300).start(&[0.5; D]);
+    let sampler = || {
+        Sampler::new(&potential, &kernel)
+            .chains(5)
+            .seed(4)
+            .warm_up(7)
+            .thin(3)
+            .draws(300)
+            .start(&[0.5; D])
+    };
     let mut straight = Memory::default();
     let need = sampler().run(&mut straight).unwrap();
     let mut broken = Keeper::full_after(777);
@@ -261,8 +283,12 @@ fn a_stop_leaves_a_state_with_every_draw_so_far() {
         let need = without_seconds(warm.run(length).keep(&mut straight).unwrap());
         let signal = AtomicBool::new(false);
         let mut keeper = Keeper { then: Some(&signal), ..Keeper::full_after(500) };
-        let part =
-            warm.run(length).checkpoints(Duration::from_secs(3600)).stop(&signal).keep(&mut keeper).unwrap();
+        let part = warm
+            .run(length)
+            .checkpoints(Duration::from_secs(3600))
+            .stop(&signal)
+            .keep(&mut keeper)
+            .unwrap();
         assert!(part.outcome.stopped && part.confirmation.is_none());
         let (saved, draws) = keeper.last();
         assert!(draws == keeper.draws, "nothing is beyond the state");
@@ -322,11 +348,15 @@ fn states_of_another_run_are_refused() {
     assert!(warm.run(Length::Draws(50)).checkpoints(Duration::ZERO).keep(&mut keeper).is_err());
     let (saved, _) = keeper.last();
     let refused = |run: ridgewalk_sampler::automatic::Run<'_, _>, words: &str| {
-        let message = run.from_saved(saved.clone()).keep(&mut Memory::default()).unwrap_err().to_string();
+        let message =
+            run.from_saved(saved.clone()).keep(&mut Memory::default()).unwrap_err().to_string();
         assert!(message.contains(words), "{message}");
     };
     refused(warm.run(Length::Draws(50)).thin(warm.thin + 1), "thin");
-    refused(warm.run(LENGTHS[1]), "found a number of draws to be made, need an effective sample size");
+    refused(
+        warm.run(LENGTHS[1]),
+        "found a number of draws to be made, need an effective sample size",
+    );
     let other = question(&target, Kernel::Symmetric).seed(12).run().unwrap();
     refused(other.run(Length::Draws(50)), "seed = 11, need 12");
     for (question, words) in [
@@ -359,7 +389,10 @@ fn a_panic_is_an_error_in_the_warm_up_and_after_the_run_and_no_draw_is_lost() {
     hills.broken.store(true, Ordering::Relaxed);
     let target = hills.target();
     let error = question(&target, Kernel::Symmetric).run().map(drop).unwrap_err();
-    assert!(matches!(&error, Error::Panic { message } if message == "the ground opened"), "{error}");
+    assert!(
+        matches!(&error, Error::Panic { message } if message == "the ground opened"),
+        "{error}"
+    );
 
     // In the confirmation, when the last draw is kept.
     let hills = Hills::with(Fault::Panic);
@@ -367,7 +400,8 @@ fn a_panic_is_an_error_in_the_warm_up_and_after_the_run_and_no_draw_is_lost() {
     let warm = question(&target, Kernel::Symmetric).run().unwrap();
     let all = 3 * 200;
     let mut keeper = Keeper { then: Some(&hills.broken), ..Keeper::full_after(all + 1) };
-    let error = warm.run(Length::Draws(200)).checkpoints(Duration::ZERO).keep(&mut keeper).unwrap_err();
+    let error =
+        warm.run(Length::Draws(200)).checkpoints(Duration::ZERO).keep(&mut keeper).unwrap_err();
     assert!(matches!(&error, Error::Panic { .. }), "{error}");
     assert_eq!(keeper.taken, all);
     // Once the gradient works again the run is finished from its last state.
@@ -411,8 +445,8 @@ fn chains_whose_gradient_is_not_a_number_at_random_end_one_by_one_and_stay_ended
     }
 }
 
-/// What does not return cannot be ended from outside, by a stop signal least of all: the run ends when the gradient does. What was saved before is
-/// enough to go on elsewhere.
+/// What does not return cannot be ended from outside, by a stop signal least of all: the run ends
+/// when the gradient does. What was saved before is enough to go on elsewhere.
 #[test]
 fn a_gradient_that_blocks_delays_a_stop_and_costs_no_draw() {
     let hills = Hills::with(Fault::Block);
@@ -433,7 +467,8 @@ fn a_gradient_that_blocks_delays_a_stop_and_costs_no_draw() {
             hills.released.store(true, Ordering::Relaxed);
         });
         let mut keeper = Keeper { then: Some(&hills.broken), ..Keeper::full_after(200) };
-        let sampled = warm.run(length).checkpoints(Duration::ZERO).stop(&signal).keep(&mut keeper).unwrap();
+        let sampled =
+            warm.run(length).checkpoints(Duration::ZERO).stop(&signal).keep(&mut keeper).unwrap();
         over.store(true, Ordering::Relaxed);
         (sampled, keeper)
     });

@@ -1,4 +1,5 @@
-//! Differences of moments between step sizes, measured with coupled chains: against exact laws, and against posteriors known from elsewhere.
+//! Differences of moments between step sizes, measured with coupled chains: against exact laws, and
+//! against posteriors known from elsewhere.
 
 mod common;
 
@@ -15,8 +16,9 @@ fn variance(scheme: &Scheme, l: f64) -> f64 {
 
 #[test]
 fn differences_of_variances_are_those_of_the_exact_laws() {
-    // 11 kernels with parameters, 3 eigenvalues: 33 means and 33 variances. With 64 chains and 60 blocks errors are known to a few per
-    // cent, so that 5 standard errors have a false-alarm rate below 1e-4 in total.
+    // 11 kernels with parameters, 3 eigenvalues: 33 means and 33 variances. With 64 chains and 60
+    // blocks errors are known to a few per cent, so that 5 standard errors have a false-alarm rate
+    // below 1e-4 in total.
     let smoothness = 4.0;
     let curvature = vec![4.0, 2.0, 0.8];
     let target = Quadratic { curvature: curvature.clone() };
@@ -35,7 +37,8 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
     ] {
         let scheme = Scheme::new(kernel, gamma, xi, eta).unwrap();
         let half = Scheme::new(kernel, gamma, xi, 0.5 * eta).unwrap();
-        let mut chains = CoupledChains::new(&target, &scheme, smoothness, 3, &[0.0; 3 * 64]).unwrap();
+        let mut chains =
+            CoupledChains::new(&target, &scheme, smoothness, 3, &[0.0; 3 * 64]).unwrap();
         chains.advance(100).unwrap();
         let found = chains.measure(480).unwrap();
         let stored = matches!(kernel, Kernel::Symmetric | Kernel::Baoab);
@@ -56,7 +59,8 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
                 "{kernel:?}, {eta}, {l}: {difference:?}, {exact}, {scores:?}"
             );
         }
-        // As many independent draws as there are steps would tell a difference of variances to 0.8 %, and these are not independent.
+        // As many independent draws as there are steps would tell a difference of variances to 0.8
+        // %, and these are not independent.
         assert!(found.iter().all(|f| f.variance_error < 0.01 * f.sd.powi(2)), "{found:?}");
     }
 }
@@ -78,7 +82,8 @@ fn the_run_depends_on_the_seed_alone() {
     let target = Quadratic { curvature: vec![1.0, 0.3] };
     let scheme = Scheme::symmetric(1.0, 2.0, 1.0).unwrap();
     let run = |seed, chains: usize| {
-        let mut pairs = CoupledChains::new(&target, &scheme, 1.0, seed, &vec![0.5; 2 * chains]).unwrap();
+        let mut pairs =
+            CoupledChains::new(&target, &scheme, 1.0, seed, &vec![0.5; 2 * chains]).unwrap();
         pairs.advance(10).unwrap();
         (pairs.coarse().theta()[..2].to_vec(), pairs.fine().theta()[..2].to_vec())
     };
@@ -96,16 +101,21 @@ fn too_long_a_step_is_a_divergence_and_bad_questions_are_errors() {
     let new = |scheme: Scheme, starts: &[f64]| {
         CoupledChains::new(&target, &scheme, 1.0, 1, starts).map(drop).unwrap_err()
     };
-    assert!(matches!(new(Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), &[]), Error::Zero { name: "chains" }));
+    assert!(matches!(
+        new(Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), &[]),
+        Error::Zero { name: "chains" }
+    ));
     let mut one =
-        CoupledChains::new(&target, &Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), 1.0, 1, &[0.0]).unwrap();
+        CoupledChains::new(&target, &Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), 1.0, 1, &[0.0])
+            .unwrap();
     assert_eq!(one.measure(8).unwrap_err().to_string(), "1 blocks of steps: need at least 2");
 }
 
 #[test]
 fn standard_errors_are_what_the_spread_over_seeds_says() {
-    // Eight pairs, as a warm-up has them: scores of 200 runs in two coordinates, with the exact law as truth. Their mean square is 1 for
-    // honest errors; under that, its own standard deviation is about 0.08 (a little more for so few blocks), and 0.6 to 1.5 is far outside.
+    // Eight pairs, as a warm-up has them: scores of 200 runs in two coordinates, with the exact law
+    // as truth. Their mean square is 1 for honest errors; under that, its own standard deviation is
+    // about 0.08 (a little more for so few blocks), and 0.6 to 1.5 is far outside.
     let target = Quadratic { curvature: vec![1.0, 0.5] };
     let (scheme, half) =
         (Scheme::third_order(1.2, 2.0, 0.8).unwrap(), Scheme::third_order(1.2, 2.0, 0.4).unwrap());
@@ -129,7 +139,8 @@ fn slanted() -> Whitening {
     Whitening::from_covariance(&[5.0, -1.0], &[4.0, 1.5, 1.5, 1.0]).unwrap()
 }
 
-/// Eight pairs, as a warm-up has them, on a quadratic of these curvatures in whitened coordinates, with twins or without.
+/// Eight pairs, as a warm-up has them, on a quadratic of these curvatures in whitened coordinates,
+/// with twins or without.
 fn short_run(
     scheme: &Scheme,
     curvature: [f64; 2],
@@ -160,15 +171,20 @@ fn where_the_target_is_its_own_twin_nothing_is_left_to_chance() {
         let found = short_run(&scheme, [1.0; 2], Some(&whitening), 5);
         for (found, spread) in found.iter().zip(whitening.variances()) {
             assert!(found.mean.abs() < 1e-12 && found.mean_error < 1e-12, "{kernel:?}: {found:?}");
-            assert!((found.variance - excess * spread).abs() < 1e-12, "{kernel:?}: {found:?}, {excess}");
+            assert!(
+                (found.variance - excess * spread).abs() < 1e-12,
+                "{kernel:?}: {found:?}, {excess}"
+            );
             assert!(found.variance_error < 1e-12, "{kernel:?}: {found:?}");
         }
-        // The excess is there to be found: a few per cent for the third-order kernel, none for the others where the curvature is 1.
+        // The excess is there to be found: a few per cent for the third-order kernel, none for the
+        // others where the curvature is 1.
         assert_eq!(excess.abs() > 1e-3, kernel == Kernel::ThirdOrder, "{kernel:?}: {excess}");
     }
 }
 
-/// Scores of 200 runs against the exact law, for means and for variances, and their standard errors in units of the sd.
+/// Scores of 200 runs against the exact law, for means and for variances, and their standard errors
+/// in units of the sd.
 struct Scores {
     squares: f64,
     mean: f64,
@@ -183,7 +199,9 @@ fn scores(scheme: &Scheme, curvature: [f64; 2], twins: bool) -> Scores {
     let (mut list, mut errors) = (Vec::new(), [0.0; 2]);
     for seed in 0..200 {
         let found = short_run(scheme, curvature, twins.then_some(&whitening), seed);
-        for ((found, l), scale) in found.iter().zip(curvature).zip(if twins { scales } else { [1.0; 2] }) {
+        for ((found, l), scale) in
+            found.iter().zip(curvature).zip(if twins { scales } else { [1.0; 2] })
+        {
             let exact = (variance(scheme, l) - variance(&half, l)) * scale * scale;
             list.push(found.mean / found.mean_error);
             list.push((found.variance - exact) / found.variance_error);
@@ -198,11 +216,14 @@ fn scores(scheme: &Scheme, curvature: [f64; 2], twins: bool) -> Scores {
 
 #[test]
 fn twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller() {
-    // As without twins: the mean square of 800 scores has a standard deviation of 0.08, their mean times √800 one of about 1. Beyond 5 of
-    // these a false alarm over the three cases has a probability below 1e-5.
+    // As without twins: the mean square of 800 scores has a standard deviation of 0.08, their mean
+    // times √800 one of about 1. Beyond 5 of these a false alarm over the three cases has a
+    // probability below 1e-5.
     let test = "::twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller";
     let mut figures = Figures::of("sampler", &[file!(), test].concat());
-    for (kernel, eta) in [(Kernel::ThirdOrder, 0.6), (Kernel::Averaged, 0.8), (Kernel::Symmetric, 1.2)] {
+    for (kernel, eta) in
+        [(Kernel::ThirdOrder, 0.6), (Kernel::Averaged, 0.8), (Kernel::Symmetric, 1.2)]
+    {
         let scheme = Scheme::new(kernel, 1.2, 2.0, eta).unwrap();
         let curvature = [0.8, 1.2];
         let (with, without) = (scores(&scheme, curvature, true), scores(&scheme, curvature, false));
@@ -212,7 +233,9 @@ fn twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller()
         );
         assert!((0.6..1.5).contains(&with.squares), "{kernel:?}: {}", with.squares);
         assert!(with.mean.abs() < 5.0, "{kernel:?}: {}", with.mean);
-        for ((with, without), of) in with.errors.iter().zip(without.errors).zip(["means", "variances"]) {
+        for ((with, without), of) in
+            with.errors.iter().zip(without.errors).zip(["means", "variances"])
+        {
             assert!(*with < 0.7 * without, "{kernel:?}: {with} beside {without}");
             figures.add(
                 kernel.name(),

@@ -1,4 +1,5 @@
-//! What reaches a sink: which draws, in which coordinates, and that none is lost when a sink fails for a while.
+//! What reaches a sink: which draws, in which coordinates, and that none is lost when a sink fails
+//! for a while.
 
 mod common;
 
@@ -44,8 +45,9 @@ fn draws_are_the_states_after_warm_up_and_every_thin_steps() {
 fn draws_of_a_whitened_potential_come_back_in_original_coordinates() {
     let whitening = Whitening::from_covariance(&[3.0, -1.0], &[4.0, 1.0, 1.0, 2.0]).unwrap();
     let (target, kernel) = (target(), kernel());
-    let run =
-        |sink: &mut dyn Sink| Sampler::new(&target, &kernel).chains(3).seed(2).draws(5).run(sink).map(drop);
+    let run = |sink: &mut dyn Sink| {
+        Sampler::new(&target, &kernel).chains(3).seed(2).draws(5).run(sink).map(drop)
+    };
     let (mut white, mut original) = (Memory::default(), Memory::default());
     run(&mut white).unwrap();
     run(&mut InOriginal::new(&whitening, &mut original)).unwrap();
@@ -55,7 +57,8 @@ fn draws_of_a_whitened_potential_come_back_in_original_coordinates() {
         assert_eq!(original.point(chain, draw).unwrap(), wanted);
     }
     let other = Whitening::diagonal(&[0.0; 3], &[1.0; 3]).unwrap();
-    let message = run(&mut InOriginal::new(&other, &mut Memory::default())).unwrap_err().to_string();
+    let message =
+        run(&mut InOriginal::new(&other, &mut Memory::default())).unwrap_err().to_string();
     assert!(message.contains("a whitening of 3 dimensions: need 2"), "{message}");
 }
 
@@ -138,7 +141,8 @@ fn snapshots_and_ensembles_that_do_not_fit_are_refused() {
     assert_eq!(message, "a chain of the snapshot has made 3 steps: need 0, as the others");
     let other = Quadratic { curvature: vec![1.0; 3] };
     let mut ensemble = Ensemble::new(&other, 1, &[0.0; 6], 1.0).unwrap();
-    let outcome = Sampler::new(&target, &kernel).chains(2).go_on(&mut ensemble, &mut Memory::default());
+    let outcome =
+        Sampler::new(&target, &kernel).chains(2).go_on(&mut ensemble, &mut Memory::default());
     assert!(matches!(outcome, Err(Error::Length { got: 3, need: 2, .. })));
     let infinite = Snapshot { chains: vec![], ..snapshot };
     assert!(Ensemble::restore(&target, infinite).is_err());

@@ -1,5 +1,6 @@
-//! The automatic run against the whole law of posteriors, beyond means and standard deviations: quantiles and covariances of long runs of
-//! another sampler, and an energy-distance test of whitened draws against draws of that sampler. Each must catch errors that are planted.
+//! The automatic run against the whole law of posteriors, beyond means and standard deviations:
+//! quantiles and covariances of long runs of another sampler, and an energy-distance test of
+//! whitened draws against draws of that sampler. Each must catch errors that are planted.
 
 use ridgewalk_diagnostics::{Covariance, mcse_mean, mcse_quantile, quantile};
 use ridgewalk_figures::{Figures, Near};
@@ -9,12 +10,15 @@ use ridgewalk_potentials::Whitening;
 use ridgewalk_sampler::Memory;
 use ridgewalk_sampler::automatic::{Length, Target, Wanted, WarmUp};
 
-/// The bias that a warm-up may leave unless told otherwise, of means in sd and of sds relative to them.
+/// The bias that a warm-up may leave unless told otherwise, of means in sd and of sds relative to
+/// them.
 const TOLERANCE: f64 = 0.05;
-/// Standard errors beyond that. Of the some 1,000 quantiles and covariances that are looked at, an unbiased sampler with normal errors has one
-/// beyond five with a probability below 1e-3, and one beyond these and the tolerance with far less.
+/// Standard errors beyond that. Of the some 1,000 quantiles and covariances that are looked at, an
+/// unbiased sampler with normal errors has one beyond five with a probability below 1e-3, and one
+/// beyond these and the tolerance with far less.
 const ERRORS: f64 = 5.0;
-/// Draws from either side in an energy test, and shuffles: a right sampler fails with a probability of 1/1000, four of them with one below 1/250.
+/// Draws from either side in an energy test, and shuffles: a right sampler fails with a probability
+/// of 1/1000, four of them with one below 1/250.
 const EACH: usize = 800;
 const SHUFFLES: usize = 999;
 
@@ -32,7 +36,8 @@ fn sample<T: Target>(target: &T, wanted: Wanted, seed: u64) -> Tables {
 
 /// For each chain a function of its draws, and its mean over all.
 fn traces(tables: &Tables, d: usize, of: impl Fn(&[f64]) -> f64) -> (Tables, f64) {
-    let traces: Tables = tables.iter().map(|table| table.chunks_exact(d).map(&of).collect()).collect();
+    let traces: Tables =
+        tables.iter().map(|table| table.chunks_exact(d).map(&of).collect()).collect();
     let count: usize = traces.iter().map(Vec::len).sum();
     let mean = traces.iter().flatten().sum::<f64>() / count as f64;
     (traces, mean)
@@ -42,7 +47,8 @@ fn slices(traces: &Tables) -> Vec<&[f64]> {
     traces.iter().map(Vec::as_slice).collect()
 }
 
-/// Where quantiles and covariances do not agree with the law. Written so that what is not a number disagrees.
+/// Where quantiles and covariances do not agree with the law. Written so that what is not a number
+/// disagrees.
 fn disagreements(tables: &Tables, known: &Reference, law: &Law) -> Vec<String> {
     let d = known.means.len();
     let mut found = Vec::new();
@@ -76,9 +82,10 @@ fn some(tables: &Tables, d: usize) -> Vec<f64> {
     points.iter().step_by(points.len() / EACH).take(EACH).flat_map(|point| point.to_vec()).collect()
 }
 
-/// The energy distance of Székely and Rizzo between two samples of [`EACH`] points, in coordinates that make their union round; and the share
-/// of shuffles of the union into two samples, itself included, with a distance as large. If both are from one law, that share is at most p with
-/// a probability of p.
+/// The energy distance of Székely and Rizzo between two samples of [`EACH`] points, in coordinates
+/// that make their union round; and the share of shuffles of the union into two samples, itself
+/// included, with a distance as large. If both are from one law, that share is at most p with a
+/// probability of p.
 fn energy_test(ours: &[f64], theirs: &[f64], d: usize) -> [f64; 2] {
     let union: Vec<&[f64]> = ours.chunks_exact(d).chain(theirs.chunks_exact(d)).collect();
     let n = union.len();
@@ -90,16 +97,21 @@ fn energy_test(ours: &[f64], theirs: &[f64], d: usize) -> [f64; 2] {
     let centre: Vec<f64> = (0..d).map(|k| covariance.mean(k)).collect();
     let whitening = Whitening::from_covariance(&centre, &matrix).unwrap();
     let mut white = vec![0.0; n * d];
-    union.iter().zip(white.chunks_exact_mut(d)).for_each(|(x, z)| whitening.to_whitened(x, z).unwrap());
+    union
+        .iter()
+        .zip(white.chunks_exact_mut(d))
+        .for_each(|(x, z)| whitening.to_whitened(x, z).unwrap());
     // Distances below the diagonal, row by row.
     let rows: Vec<Vec<f64>> = (0..n)
         .map(|i| {
             let a = &white[i * d..(i + 1) * d];
-            let distance = |b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+            let distance =
+                |b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
             white.chunks_exact(d).take(i).map(distance).collect()
         })
         .collect();
-    // With signs for the two samples, 2 E|X − Y| − E|X − X'| − E|Y − Y'| is minus the sum of sign sign distance, over all pairs.
+    // With signs for the two samples, 2 E|X − Y| − E|X − X'| − E|Y − Y'| is minus the sum of sign
+    // sign distance, over all pairs.
     let distance = |signs: &[f64]| -> f64 {
         let pairs = rows.iter().zip(signs).map(|(row, sign)| {
             // Sums of eight at a time: they become vector instructions.
@@ -109,7 +121,8 @@ fn energy_test(ours: &[f64], theirs: &[f64], d: usize) -> [f64; 2] {
                 (0..8).for_each(|k| sums[k] += r[k] * s[k]);
             }
             let tail = &signs[row.len() - rest.len()..];
-            sign * (sums.iter().sum::<f64>() + rest.iter().zip(tail).map(|(r, s)| r * s).sum::<f64>())
+            sign * (sums.iter().sum::<f64>()
+                + rest.iter().zip(tail).map(|(r, s)| r * s).sum::<f64>())
         });
         -2.0 * pairs.sum::<f64>() / (EACH * EACH) as f64
     };
@@ -121,7 +134,11 @@ fn energy_test(ours: &[f64], theirs: &[f64], d: usize) -> [f64; 2] {
     for _ in 0..SHUFFLES {
         stream.uniforms(&mut uniforms);
         for i in (1..n).rev() {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and i")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and i"
+            )]
             signs.swap(i, ((i + 1) as f64 * uniforms[i]) as usize);
         }
         as_large += usize::from(distance(&signs) >= found);
@@ -154,10 +171,15 @@ fn check<T: Target>(name: &str, target: &T, test: &str) {
         tables.iter_mut().flat_map(|table| table.chunks_exact_mut(d)).for_each(change);
         tables
     };
-    // The last coordinate is pulled towards the first by a quarter of its sd for each of the first's.
-    let leaning = planted(&|x| x[d - 1] += 0.25 * known.sds[d - 1] / known.sds[0] * (x[0] - known.means[0]));
+    // The last coordinate is pulled towards the first by a quarter of its sd for each of the
+    // first's.
+    let leaning =
+        planted(&|x| x[d - 1] += 0.25 * known.sds[d - 1] / known.sds[0] * (x[0] - known.means[0]));
     let wrong = disagreements(&leaning, &known, &law);
-    assert!(wrong.iter().any(|w| w.contains(&format!("covariance of {} and 0", d - 1))), "{name}: {wrong:?}");
+    assert!(
+        wrong.iter().any(|w| w.contains(&format!("covariance of {} and 0", d - 1))),
+        "{name}: {wrong:?}"
+    );
     keep(
         "covariance planted: covariances found",
         wrong.iter().filter(|w| w.contains("covariance")).count() as f64,
@@ -167,11 +189,16 @@ fn check<T: Target>(name: &str, target: &T, test: &str) {
     let cut = planted(&|x| x[0] = x[0].min(edge));
     let wrong = disagreements(&cut, &known, &law);
     assert!(wrong.iter().any(|w| w.contains("coordinate 0: quantile 0.99")), "{name}: {wrong:?}");
-    keep("tail cut: quantiles found", wrong.iter().filter(|w| w.contains("quantile")).count() as f64);
-    // All standard deviations too large. 20 % must be found; half of that by 800 draws only where there are many dimensions.
+    keep(
+        "tail cut: quantiles found",
+        wrong.iter().filter(|w| w.contains("quantile")).count() as f64,
+    );
+    // All standard deviations too large. 20 % must be found; half of that by 800 draws only where
+    // there are many dimensions.
     for percent in [10_u8, 20] {
-        let wide =
-            planted(&|x| (0..d).for_each(|k| x[k] += f64::from(percent) / 100.0 * (x[k] - known.means[k])));
+        let wide = planted(&|x| {
+            (0..d).for_each(|k| x[k] += f64::from(percent) / 100.0 * (x[k] - known.means[k]))
+        });
         let [distance, share] = energy_test(&some(&wide, d), &law.draws, d);
         println!(
             "{name}, sds {percent} % too large: energy distance {distance:.4}, as large in {share} of shuffles"
@@ -184,7 +211,11 @@ fn check<T: Target>(name: &str, target: &T, test: &str) {
 
 #[test]
 fn a_posterior_far_from_normal_has_its_law() {
-    check("breast-cancer", &gallery::breast_cancer().unwrap(), "a_posterior_far_from_normal_has_its_law");
+    check(
+        "breast-cancer",
+        &gallery::breast_cancer().unwrap(),
+        "a_posterior_far_from_normal_has_its_law",
+    );
 }
 
 #[test]

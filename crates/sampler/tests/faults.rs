@@ -1,5 +1,5 @@
-//! What goes wrong is told, and what went right is kept: bad counts, gradients that fail, panic or are not numbers, sinks that are full,
-//! stops.
+//! What goes wrong is told, and what went right is kept: bad counts, gradients that fail, panic or
+//! are not numbers, sinks that are full, stops.
 
 mod common;
 
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use common::{Quadratic, kernels, parameters};
 use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
 use ridgewalk_sampler::{
-    Batch, Ensemble, Error, Kernel, Memory, Noise, Outcome, Sampler, Sink, SinkError, Status, Symmetric,
-    ThirdOrder, Ula, Why, Workspace,
+    Batch, Ensemble, Error, Kernel, Memory, Noise, Outcome, Sampler, Sink, SinkError, Status,
+    Symmetric, ThirdOrder, Ula, Why, Workspace,
 };
 
 fn third_order() -> ThirdOrder {
@@ -39,7 +39,10 @@ fn counts_and_starts_that_make_no_sense_are_refused_before_anything_runs() {
     refused(sampler().chains(usize::MAX), "chains: too many");
     refused(sampler().start(&[0.0; 3]), "the start has 3 entries: need 2");
     refused(sampler().chains(3).starts(&[0.0; 4]), "the list of starts has 4 entries: need 6");
-    refused(sampler().chains(2).starts(&[0.0, 0.0, 0.0, f64::NAN]), "chain 1, coordinate 1: found NaN");
+    refused(
+        sampler().chains(2).starts(&[0.0, 0.0, 0.0, f64::NAN]),
+        "chain 1, coordinate 1: found NaN",
+    );
     refused(sampler().start(&[f64::INFINITY, 0.0]), "chain 0, coordinate 0: found inf");
     let nothing = Quadratic { curvature: Vec::new() };
     refused(Sampler::new(&nothing, &kernel), "dimension = 0");
@@ -91,7 +94,8 @@ enum Fault {
     Panic,
 }
 
-/// A flat potential, whose chains hardly move from where they start, with a gradient that fails beyond 100 from its `healthy`-th call there.
+/// A flat potential, whose chains hardly move from where they start, with a gradient that fails
+/// beyond 100 from its `healthy`-th call there.
 fn faulty(fault: Fault, healthy: u64, calls: &AtomicU64) -> impl LineIntegral + Sync + '_ {
     let gradient = move |x: &[f64], g: &mut [f64]| {
         g.fill(0.0);
@@ -121,7 +125,11 @@ fn hide_expected_panics() {
     });
 }
 
-fn run(potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, starts: &[f64]) -> (Outcome, Memory) {
+fn run(
+    potential: &(dyn LineIntegral + Sync),
+    kernel: &dyn Kernel,
+    starts: &[f64],
+) -> (Outcome, Memory) {
     hide_expected_panics();
     let mut memory = Memory::default();
     let chains = starts.len() / 2;
@@ -148,28 +156,46 @@ fn a_chain_that_fails_ends_alone_and_tells_why() {
             let (outcome, memory) = run(&faulty(fault, 15, &calls), kernel.as_ref(), &starts);
             let name = kernel.name();
             assert!(!outcome.complete() && !outcome.stopped);
-            assert_eq!(outcome.ended().map(|(chain, _)| chain).collect::<Vec<_>>(), [3], "{name} {fault:?}");
+            assert_eq!(
+                outcome.ended().map(|(chain, _)| chain).collect::<Vec<_>>(),
+                [3],
+                "{name} {fault:?}"
+            );
             let (_, end) = outcome.ended().next().unwrap();
             match (&end.why, fault) {
                 (Why::NonFinite, Fault::NotANumber | Fault::Infinite) => {}
                 (Why::Gradient { message, point }, Fault::Error) => {
                     assert!(message == "no ground here" && point[0] > 100.0, "{point:?}");
                 }
-                (Why::Panic { message }, Fault::Panic) => assert_eq!(message, "stepped into a hole"),
+                (Why::Panic { message }, Fault::Panic) => {
+                    assert_eq!(message, "stepped into a hole")
+                }
                 (why, _) => panic!("{name} {fault:?}: {why}"),
             }
             let report = &outcome.chains[3];
             assert_eq!(report.steps + 1, end.step, "{name} {fault:?}");
             assert!((5..=15).contains(&report.steps), "{name}: {}", report.steps);
-            assert_eq!((report.draws, memory.draws(3) as u64), (report.steps / 2, report.steps / 2));
-            assert_eq!(memory.chain(3), &undisturbed.chain(3)[..memory.chain(3).len()], "{name} {fault:?}");
+            assert_eq!(
+                (report.draws, memory.draws(3) as u64),
+                (report.steps / 2, report.steps / 2)
+            );
+            assert_eq!(
+                memory.chain(3),
+                &undisturbed.chain(3)[..memory.chain(3).len()],
+                "{name} {fault:?}"
+            );
             if report.steps % 2 == 0 {
                 assert_eq!(memory.point(3, memory.draws(3) - 1).unwrap(), end.last.theta);
             }
-            assert!(end.last.theta.iter().chain(&end.last.p).chain(&end.last.r).all(|x| x.is_finite()));
+            assert!(
+                end.last.theta.iter().chain(&end.last.p).chain(&end.last.r).all(|x| x.is_finite())
+            );
             for chain in (0..11).filter(|chain| *chain != 3) {
                 assert_eq!(outcome.chains[chain].status, Status::Complete);
-                assert!(memory.chain(chain) == undisturbed.chain(chain), "{name} {fault:?}: chain {chain}");
+                assert!(
+                    memory.chain(chain) == undisturbed.chain(chain),
+                    "{name} {fault:?}: chain {chain}"
+                );
             }
         }
     }
@@ -213,7 +239,8 @@ fn an_ended_chain_stays_ended_through_a_snapshot() {
     let calls = AtomicU64::new(0);
     let potential = faulty(Fault::Error, 5, &calls);
     let kernel = Ula::new(0.1, 1e6).unwrap();
-    let mut ensemble = Ensemble::new(&potential, 1, &[0.0, 0.0, 200.0, 0.0, 0.0, 0.0], 1e6).unwrap();
+    let mut ensemble =
+        Ensemble::new(&potential, 1, &[0.0, 0.0, 200.0, 0.0, 0.0, 0.0], 1e6).unwrap();
     ensemble.advance(&kernel, 10);
     let snapshot = ensemble.snapshot();
     let mut again = Ensemble::restore(&potential, snapshot.clone()).unwrap();
@@ -251,7 +278,11 @@ impl Sink for Disk {
 fn a_sink_that_is_full_ends_the_run_with_the_number_of_draws_kept() {
     let (potential, kernel) = (two_dimensions(), third_order());
     let mut disk = Disk { room: 50, ..Disk::default() };
-    let error = Sampler::new(&potential, &kernel).chains(3).draws(1_000_000_000).run(&mut disk).unwrap_err();
+    let error = Sampler::new(&potential, &kernel)
+        .chains(3)
+        .draws(1_000_000_000)
+        .run(&mut disk)
+        .unwrap_err();
     assert!(matches!(error, Error::Sink { kept: 50, .. }));
     assert!(error.to_string().contains("no space left on device"), "{error}");
     assert_eq!((disk.taken.len(), disk.taken[49]), (50, (1, 16)));

@@ -1,5 +1,6 @@
-//! The code that runs against the exact laws: its one-step matrix and noise read off by unit states and unit noises, and its chains'
-//! means and covariances by z-scores. Deliberately wrong kernels must fail both.
+//! The code that runs against the exact laws: its one-step matrix and noise read off by unit states
+//! and unit noises, and its chains' means and covariances by z-scores. Deliberately wrong kernels
+//! must fail both.
 
 mod common;
 
@@ -15,8 +16,9 @@ use ridgewalk_sampler::{
     Adjusted, Averaged, Batch, Ensemble, Error, Kernel, Noise, ThirdOrder, Workspace, from_scheme,
 };
 
-/// False alarms in all Monte Carlo tests of this file together. The estimates' tails are not quite normal (those of variances are of χ²
-/// with more than 10⁴ degrees of freedom, about twice as heavy this far out), which 1e-6 leaves room for.
+/// False alarms in all Monte Carlo tests of this file together. The estimates' tails are not quite
+/// normal (those of variances are of χ² with more than 10⁴ degrees of freedom, about twice as heavy
+/// this far out), which 1e-6 leaves room for.
 const FALSE_ALARMS: f64 = 1e-6;
 /// The most z-scores that are looked at in all of them.
 const MOST_SCORES: usize = 10_000;
@@ -44,8 +46,13 @@ fn probe(kernel: &dyn Kernel, potential: &dyn LineIntegral, uniform: f64) -> (Ma
     (matrix, covariance)
 }
 
-/// The largest differences from the linear form, of the matrix and, relative to the variances, of the noise; over all branches.
-fn distance_from_form(kernel: &dyn Kernel, potential: &dyn LineIntegral, curvature: f64) -> [f64; 2] {
+/// The largest differences from the linear form, of the matrix and, relative to the variances, of
+/// the noise; over all branches.
+fn distance_from_form(
+    kernel: &dyn Kernel,
+    potential: &dyn LineIntegral,
+    curvature: f64,
+) -> [f64; 2] {
     let form = kernel.scheme().linear_form(curvature / kernel.smoothness()).unwrap();
     let branches = form.branches();
     let rule = LineRule::new(branches.len(), 1.0).unwrap();
@@ -69,7 +76,8 @@ fn distance_from_form(kernel: &dyn Kernel, potential: &dyn LineIntegral, curvatu
 #[test]
 fn every_step_has_the_matrix_and_the_noise_of_its_linear_form() {
     let mut worst = [0.0_f64; 2];
-    for (smoothness, curvature) in [(1.0, 1.0), (4.0, 4.0), (4.0, 0.3), (250.0, 1.0), (0.02, 0.01)] {
+    for (smoothness, curvature) in [(1.0, 1.0), (4.0, 4.0), (4.0, 0.3), (250.0, 1.0), (0.02, 0.01)]
+    {
         let design = Dense::new(1, 1, vec![1.0]).unwrap();
         let family = Gaussian::new((1.0_f64 / curvature).sqrt()).unwrap();
         let ridge = Ridge::new(design, family, &[0.0], Prior::flat(1)).unwrap();
@@ -81,7 +89,9 @@ fn every_step_has_the_matrix_and_the_noise_of_its_linear_form() {
         let own = Quadratic { curvature: vec![curvature] };
         let (one, two, five) = (black_box(1), black_box(2), black_box(5));
         let potentials: [&dyn LineIntegral; 5] = [&own, &ridge, &one, &two, &five];
-        for (gamma, xi, eta) in [(1.66, 3.18, 0.415), (0.44, 2.0, 0.47), (1.0, 2.0, 1e-3), (2.0, 1.0, 1.5)] {
+        for (gamma, xi, eta) in
+            [(1.66, 3.18, 0.415), (0.44, 2.0, 0.47), (1.0, 2.0, 1e-3), (2.0, 1.0, 1.5)]
+        {
             for kernel in kernels(gamma, xi, eta, smoothness) {
                 for potential in potentials {
                     let [matrix, noise] = distance_from_form(kernel.as_ref(), potential, curvature);
@@ -114,7 +124,8 @@ fn an_accepted_trajectory_has_the_factor_and_the_noise_of_its_linear_form() {
             [(1, Drift::Straight), (4, Drift::Straight), (1, Drift::Rotating), (5, Drift::Rotating)]
         {
             let kernel =
-                Adjusted::new(parameters(1.2, 2.0, 0.6), Trajectory { steps, drift }, smoothness).unwrap();
+                Adjusted::new(parameters(1.2, 2.0, 0.6), Trajectory { steps, drift }, smoothness)
+                    .unwrap();
             let form = kernel.scheme().linear_form(curvature / smoothness).unwrap();
             let (matrix, covariance) = probe(&kernel, &potential, 0.0);
             assert!((matrix[0][0] - form.mean_matrix()[0][0]).abs() < 1e-13, "{steps} {drift:?}");
@@ -123,7 +134,10 @@ fn an_accepted_trajectory_has_the_factor_and_the_noise_of_its_linear_form() {
             // A quarter turn forgets a standard normal, and a rotation keeps its law.
             if drift == Drift::Rotating && curvature == smoothness {
                 let factor = form.mean_matrix()[0][0];
-                assert!((factor * factor + variance - 1.0).abs() < 1e-13, "{steps}: {factor} and {variance}");
+                assert!(
+                    (factor * factor + variance - 1.0).abs() < 1e-13,
+                    "{steps}: {factor} and {variance}"
+                );
             }
         }
     }
@@ -174,7 +188,9 @@ impl Mistaken {
                 a[1][0] = a[0][1];
             }
             Mistake::UncorrelatedNoise => {
-                a = std::array::from_fn(|i| std::array::from_fn(|j| if i == j { a[i][i] } else { 0.0 }));
+                a = std::array::from_fn(|i| {
+                    std::array::from_fn(|j| if i == j { a[i][i] } else { 0.0 })
+                });
             }
             Mistake::None | Mistake::SignOfMu32 => {}
         }
@@ -227,7 +243,8 @@ impl Kernel for Mistaken {
             let n: [f64; 3] = std::array::from_fn(|j| noise.normals[(3 * (i / d) + j) * d + i % d]);
             let noise = |row: usize| (0..=row).map(|j| l[row][j] * n[j]).sum::<f64>();
             let (delta, p, r) = (room.first[i] / c.smoothness(), from.p()[i], from.r()[i]);
-            fields.theta[i] = from.theta()[i] - 0.5 * eta * delta + c.mu12() * p + c.mu13() * r + noise(0);
+            fields.theta[i] =
+                from.theta()[i] - 0.5 * eta * delta + c.mu12() * p + c.mu13() * r + noise(0);
             fields.p[i] = -delta + c.mu22() * p + c.mu23() * r + noise(1);
             fields.r[i] = c.mu31() * delta + mu32 * p + c.mu33() * r + noise(2);
         }
@@ -259,7 +276,8 @@ impl LineIntegral for OtherSegment<'_> {
         integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), ridgewalk_potentials::Error> {
-        let other: Vec<f64> = momenta.iter().zip(positions).map(|(q, x)| self.a * q + self.b * x).collect();
+        let other: Vec<f64> =
+            momenta.iter().zip(positions).map(|(q, x)| self.a * q + self.b * x).collect();
         self.potential.integrate(length, positions, &other, integrals, scratch)
     }
 
@@ -318,7 +336,13 @@ impl Kernel for AlongOther {
         to: &mut Batch,
         workspace: &mut Workspace,
     ) -> Result<u64, Error> {
-        self.right.step(&OtherSegment { potential, a: self.a, b: self.b }, from, noise, to, workspace)
+        self.right.step(
+            &OtherSegment { potential, a: self.a, b: self.b },
+            from,
+            noise,
+            to,
+            workspace,
+        )
     }
 }
 
@@ -355,13 +379,21 @@ struct Moments {
     fourth: Matrix,
 }
 
-fn moments(ensemble: &Ensemble<'_>, coordinates: std::ops::Range<usize>, about: [f64; 3]) -> Moments {
-    let mut sums = Moments { count: 0.0, mean: [0.0; 3], second: [[0.0; 3]; 3], fourth: [[0.0; 3]; 3] };
+fn moments(
+    ensemble: &Ensemble<'_>,
+    coordinates: std::ops::Range<usize>,
+    about: [f64; 3],
+) -> Moments {
+    let mut sums =
+        Moments { count: 0.0, mean: [0.0; 3], second: [[0.0; 3]; 3], fourth: [[0.0; 3]; 3] };
     for saved in ensemble.snapshot().chains {
         assert!(saved.end.is_none());
         for k in coordinates.clone() {
-            let x =
-                [saved.state.theta[k] - about[0], saved.state.p[k] - about[1], saved.state.r[k] - about[2]];
+            let x = [
+                saved.state.theta[k] - about[0],
+                saved.state.p[k] - about[1],
+                saved.state.r[k] - about[2],
+            ];
             sums.count += 1.0;
             for i in 0..3 {
                 sums.mean[i] += x[i];
@@ -375,8 +407,9 @@ fn moments(ensemble: &Ensemble<'_>, coordinates: std::ops::Range<usize>, about: 
     sums
 }
 
-/// z-scores of means and covariances against a law. Standard errors are those of a Gaussian law where it is one (all kernels but the
-/// randomized midpoint, whose law is a mixture), else the empirical ones.
+/// z-scores of means and covariances against a law. Standard errors are those of a Gaussian law
+/// where it is one (all kernels but the randomized midpoint, whose law is a mixture), else the
+/// empirical ones.
 fn scores(ensemble: &Ensemble<'_>, law: &Law, variables: usize, gaussian: bool) -> Vec<f64> {
     let mut scores = Vec::new();
     let mut first = 0;
@@ -406,16 +439,20 @@ fn all_scores(kernel: &dyn Kernel, spectrum: &[(f64, u64)], seed: u64) -> Vec<f6
     const CHAINS: usize = 4096;
     let target = Target::new(spectrum).unwrap();
     assert_eq!(target.smoothness(), kernel.smoothness());
-    let displacements: Vec<f64> = spectrum.iter().map(|(curvature, _)| 1.5 / curvature.sqrt()).collect();
+    let displacements: Vec<f64> =
+        spectrum.iter().map(|(curvature, _)| 1.5 / curvature.sqrt()).collect();
     let each = |f: &dyn Fn(usize) -> f64| -> Vec<f64> {
-        (0..spectrum.len()).flat_map(|k| vec![f(k); usize::try_from(spectrum[k].1).unwrap()]).collect()
+        (0..spectrum.len())
+            .flat_map(|k| vec![f(k); usize::try_from(spectrum[k].1).unwrap()])
+            .collect()
     };
     let potential = Quadratic { curvature: each(&|k| spectrum[k].0) };
     let starts = each(&|k| displacements[k]).repeat(CHAINS);
     let form = |l: f64| kernel.scheme().linear_form(l).unwrap();
     let variables = form(1.0).dimension();
     let gaussian = form(1.0).branches().len() == 1;
-    let evolution = Evolution::new(kernel.scheme(), &target, &Start::Displaced(displacements)).unwrap();
+    let evolution =
+        Evolution::new(kernel.scheme(), &target, &Start::Displaced(displacements)).unwrap();
 
     let mut ensemble = Ensemble::new(&potential, seed, &starts, kernel.smoothness()).unwrap();
     let mut found = Vec::new();
@@ -424,8 +461,9 @@ fn all_scores(kernel: &dyn Kernel, spectrum: &[(f64, u64)], seed: u64) -> Vec<f6
         found.extend(scores(&ensemble, &evolution.after(steps), variables, gaussian));
     }
     // Until what is left of the start is far below the standard error of a mean.
-    let radius =
-        |(curvature, _): &(f64, u64)| form(curvature / kernel.smoothness()).spectral_radius().unwrap();
+    let radius = |(curvature, _): &(f64, u64)| {
+        form(curvature / kernel.smoothness()).spectral_radius().unwrap()
+    };
     let slowest = spectrum.iter().map(radius).fold(0.0, f64::max);
     let mut steps = 5;
     while slowest.powf(steps as f64) > 1e-4 {
@@ -437,7 +475,9 @@ fn all_scores(kernel: &dyn Kernel, spectrum: &[(f64, u64)], seed: u64) -> Vec<f6
 }
 
 fn largest(scores: &[f64]) -> f64 {
-    scores.iter().fold(0.0, |largest, z| if z.abs() > largest || z.is_nan() { z.abs() } else { largest })
+    scores
+        .iter()
+        .fold(0.0, |largest, z| if z.abs() > largest || z.is_nan() { z.abs() } else { largest })
 }
 
 const SPECTRA: [&[(f64, u64)]; 3] =
@@ -456,7 +496,11 @@ fn chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time() {
             for kernel in kernels(gamma, xi, eta, smoothness) {
                 let scores = all_scores(kernel.as_ref(), spectrum, 100 + case as u64);
                 let worst = largest(&scores);
-                assert!(worst < threshold(), "{} on spectrum {case}, eta = {eta}: {worst}", kernel.name());
+                assert!(
+                    worst < threshold(),
+                    "{} on spectrum {case}, eta = {eta}: {worst}",
+                    kernel.name()
+                );
                 all.extend(scores);
             }
         }
@@ -464,7 +508,8 @@ fn chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time() {
     assert!(all.len() <= MOST_SCORES);
     let square = all.iter().map(|z| z * z).sum::<f64>() / all.len() as f64;
     println!("{} scores, largest {:.2}, mean square {square:.3}", all.len(), largest(&all));
-    // They would also be wrong if they were too small: mean square 1, scores of one time and mode being dependent.
+    // They would also be wrong if they were too small: mean square 1, scores of one time and mode
+    // being dependent.
     assert!((0.8..1.25).contains(&square));
     let mut figures = Figures::of(
         "sampler",
@@ -488,9 +533,12 @@ fn the_same_scores_catch_mistakes() {
         assert!(worst > 2.0 * threshold(), "{mistake:?}: {worst}");
         figures.add(&format!("{mistake:?}"), "largest score", worst);
     }
-    let along = |other| largest(&all_scores(&AlongOther::new(other, 1.5, 3.0, 0.9, 4.0), SPECTRA[0], 100));
+    let along =
+        |other| largest(&all_scores(&AlongOther::new(other, 1.5, 3.0, 0.9, 4.0), SPECTRA[0], 100));
     assert!(along([1.0, 0.0]) < threshold());
-    for (name, mistake) in ["AlongP", "WithoutDenominator"].into_iter().zip(AlongOther::mistakes(0.9)) {
+    for (name, mistake) in
+        ["AlongP", "WithoutDenominator"].into_iter().zip(AlongOther::mistakes(0.9))
+    {
         let worst = along(mistake);
         println!("{name}: {worst:.1}");
         assert!(worst > 2.0 * threshold(), "{name}: {worst}");

@@ -1,4 +1,5 @@
-//! The noise of single steps is normal with the covariance it should have, by Kolmogorov and Smirnov's test; and streams are independent.
+//! The noise of single steps is normal with the covariance it should have, by Kolmogorov and
+//! Smirnov's test; and streams are independent.
 
 mod common;
 
@@ -9,8 +10,8 @@ use ridgewalk_sampler::{Batch, Kernel, Noise, Stream, Workspace};
 const FALSE_ALARMS: f64 = 1e-6;
 const SAMPLES: usize = 200_000;
 
-/// The p-value of the largest distance between the empirical distribution function and Φ, by Kolmogorov's limit (good to 1e-3 of itself
-/// with this many samples).
+/// The p-value of the largest distance between the empirical distribution function and Φ, by
+/// Kolmogorov's limit (good to 1e-3 of itself with this many samples).
 fn kolmogorov_smirnov(mut sample: Vec<f64>) -> f64 {
     sample.sort_by(f64::total_cmp);
     let n = sample.len() as f64;
@@ -27,7 +28,8 @@ fn kolmogorov_smirnov(mut sample: Vec<f64>) -> f64 {
     terms.sum::<f64>().clamp(0.0, 1.0)
 }
 
-/// What one step adds to zero states where there is no force: its noise alone, for each of (θ, p, r).
+/// What one step adds to zero states where there is no force: its noise alone, for each of (θ, p,
+/// r).
 fn single_step_noise(kernel: &dyn Kernel, seed: u64) -> [Vec<f64>; 3] {
     let (dimension, chains) = (100, SAMPLES / 100);
     let potential = Quadratic { curvature: vec![0.0; dimension] };
@@ -47,7 +49,8 @@ fn single_step_noise(kernel: &dyn Kernel, seed: u64) -> [Vec<f64>; 3] {
     [to.theta().to_vec(), to.p().to_vec(), to.r().to_vec()]
 }
 
-/// p-values of each variable and of sums and differences of two, scaled by what the exact law says of them.
+/// p-values of each variable and of sums and differences of two, scaled by what the exact law says
+/// of them.
 fn p_values(kernel: &dyn Kernel, covariance: [[f64; 3]; 3], seed: u64) -> Vec<f64> {
     let noise = single_step_noise(kernel, seed);
     let used: Vec<usize> = (0..3).filter(|&i| covariance[i][i] > 0.0).collect();
@@ -61,7 +64,8 @@ fn p_values(kernel: &dyn Kernel, covariance: [[f64; 3]; 3], seed: u64) -> Vec<f6
             for sign in [1.0, -1.0] {
                 let scale = (2.0 + 2.0 * sign * correlation).sqrt();
                 if scale < 0.01 {
-                    // Without a force the splittings' noise of θ is a multiple of that of p: their difference is rounding.
+                    // Without a force the splittings' noise of θ is a multiple of that of p: their
+                    // difference is rounding.
                     continue;
                 }
                 let pairs = noise[i].iter().zip(&noise[j]);
@@ -74,7 +78,8 @@ fn p_values(kernel: &dyn Kernel, covariance: [[f64; 3]; 3], seed: u64) -> Vec<f6
     found
 }
 
-/// The covariance of the noise without a force. That is the same at every time of the randomized midpoint.
+/// The covariance of the noise without a force. That is the same at every time of the randomized
+/// midpoint.
 fn covariance(kernel: &dyn Kernel) -> [[f64; 3]; 3] {
     let noise = kernel.scheme().linear_form(1e-13).unwrap().mean_noise();
     noise.map(|row| row.map(|s| s / kernel.smoothness()))
@@ -88,7 +93,11 @@ fn the_noise_of_every_kernel_is_normal_with_its_covariance() {
     {
         for kernel in kernels(gamma, xi, eta, smoothness) {
             let exact = covariance(kernel.as_ref());
-            all.extend(p_values(kernel.as_ref(), exact, seed as u64).into_iter().map(|p| (kernel.name(), p)));
+            all.extend(
+                p_values(kernel.as_ref(), exact, seed as u64)
+                    .into_iter()
+                    .map(|p| (kernel.name(), p)),
+            );
         }
     }
     let smallest = all.iter().map(|(_, p)| *p).fold(1.0, f64::min);
@@ -103,8 +112,9 @@ fn the_same_test_catches_noise_that_is_a_little_wrong() {
     let kernels = kernels(1.2, 2.0, 0.5, 3.0);
     let kernel = kernels[0].as_ref();
     let right = covariance(kernel);
-    let caught =
-        |wrong: [[f64; 3]; 3]| p_values(kernel, wrong, 0).into_iter().any(|p| p < FALSE_ALARMS / 100.0);
+    let caught = |wrong: [[f64; 3]; 3]| {
+        p_values(kernel, wrong, 0).into_iter().any(|p| p < FALSE_ALARMS / 100.0)
+    };
     assert!(!caught(right));
     // Variances that are wrong by 10 %, and a correlation that is wrong by 0.1.
     for i in 0..3 {
@@ -135,7 +145,8 @@ fn streams_of_different_chains_and_seeds_are_different_and_uncorrelated() {
         Stream::new(seed, chain).normals(&mut list);
         list
     };
-    let streams = [first(1, 0), first(1, 1), first(1, 2), first(1, 1 << 40), first(2, 0), first(2, 1)];
+    let streams =
+        [first(1, 0), first(1, 1), first(1, 2), first(1, 1 << 40), first(2, 0), first(2, 1)];
     let threshold = critical(FALSE_ALARMS / 15.0);
     for (i, a) in streams.iter().enumerate() {
         for b in &streams[..i] {

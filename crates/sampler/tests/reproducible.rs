@@ -1,5 +1,5 @@
-//! The same seed gives the same draws bit for bit: for 1 or many threads or processes, in batches of any size, with or without an
-//! interruption.
+//! The same seed gives the same draws bit for bit: for 1 or many threads or processes, in batches
+//! of any size, with or without an interruption.
 
 mod common;
 
@@ -12,7 +12,8 @@ use ridgewalk_potentials::peers::{Counted, Peers, Subset, Threads, share_of};
 use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge};
 use ridgewalk_sampler::automatic::{Length, Sampled, WarmUp};
 use ridgewalk_sampler::{
-    Ensemble, Error, Kernel, Memory, Sampler, Sink, SinkError, Snapshot, Symmetric, Team, ThirdOrder,
+    Ensemble, Error, Kernel, Memory, Sampler, Sink, SinkError, Snapshot, Symmetric, Team,
+    ThirdOrder,
 };
 
 /// A logistic posterior with its own tiles, sums and line integrals.
@@ -31,7 +32,12 @@ fn bits(list: &[f64]) -> Vec<u64> {
     list.iter().map(|x| x.to_bits()).collect()
 }
 
-fn draws(potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, chains: usize, draws: u64) -> Memory {
+fn draws(
+    potential: &(dyn LineIntegral + Sync),
+    kernel: &dyn Kernel,
+    chains: usize,
+    draws: u64,
+) -> Memory {
     let mut memory = Memory::default();
     let run = Sampler::new(potential, kernel)
         .chains(chains)
@@ -79,8 +85,10 @@ fn groups_of_any_width_make_the_same_steps() {
     let starts: Vec<f64> = (0..35).map(|i| f64::from(i) * 0.02).collect();
     for kernel in all_kernels(1.0, 2.0, 0.4, 8.0) {
         let after = |width: usize| {
-            let mut ensemble =
-                Ensemble::new(&model, 4, &starts, kernel.smoothness()).unwrap().with_width(width).unwrap();
+            let mut ensemble = Ensemble::new(&model, 4, &starts, kernel.smoothness())
+                .unwrap()
+                .with_width(width)
+                .unwrap();
             ensemble.advance(kernel.as_ref(), 17);
             // The gradients of a group's first step are counted wherever the group is.
             ensemble.snapshot()
@@ -99,12 +107,22 @@ fn chains_differ_from_each_other_and_between_seeds() {
     let memory = draws(&model, &kernel, 3, 5);
     assert!(memory.chain(0) != memory.chain(1) && memory.chain(1) != memory.chain(2));
     let mut other = Memory::default();
-    Sampler::new(&model, &kernel).chains(3).seed(10).warm_up(5).thin(3).draws(5).run(&mut other).unwrap();
+    Sampler::new(&model, &kernel)
+        .chains(3)
+        .seed(10)
+        .warm_up(5)
+        .thin(3)
+        .draws(5)
+        .run(&mut other)
+        .unwrap();
     assert!(other.chain(0) != memory.chain(0));
 }
 
 /// Through a snapshot, as a program that was ended and started again would go on.
-fn saved_and_restored<'a>(ensemble: Ensemble<'a>, potential: &'a (dyn LineIntegral + Sync)) -> Ensemble<'a> {
+fn saved_and_restored<'a>(
+    ensemble: Ensemble<'a>,
+    potential: &'a (dyn LineIntegral + Sync),
+) -> Ensemble<'a> {
     let bytes = ensemble.snapshot().to_bytes();
     Ensemble::restore(potential, Snapshot::from_bytes(&bytes).unwrap()).unwrap()
 }
@@ -114,8 +132,9 @@ fn an_interruption_changes_nothing() {
     let model = logistic();
     for kernel in all_kernels(1.0, 2.0, 0.4, 8.0) {
         let whole = draws(&model, kernel.as_ref(), 5, 100);
-        let part =
-            |draws| Sampler::new(&model, kernel.as_ref()).chains(5).seed(9).warm_up(5).thin(3).draws(draws);
+        let part = |draws| {
+            Sampler::new(&model, kernel.as_ref()).chains(5).seed(9).warm_up(5).thin(3).draws(draws)
+        };
         let mut memory = Memory::default();
         let mut ensemble = part(40).ensemble().unwrap();
         assert!(part(40).go_on(&mut ensemble, &mut memory).unwrap().complete());
@@ -176,7 +195,13 @@ fn a_stored_value_is_the_one_that_would_be_computed() {
     restored.advance(adjusted, 5);
     assert_eq!((restored.gradients(), restored.acceptance().proposals), (4 * 46, 4 * 15));
     restored.advance(all[1].as_ref(), 1);
-    assert!(restored.snapshot().chains.iter().all(|chain| chain.value.is_none() && chain.gradient.is_some()));
+    assert!(
+        restored
+            .snapshot()
+            .chains
+            .iter()
+            .all(|chain| chain.value.is_none() && chain.gradient.is_some())
+    );
     assert_eq!(restored.acceptance().proposals, 4 * 15);
 }
 
@@ -186,7 +211,8 @@ fn gradients_are_counted() {
     for (kernel, each) in all_kernels(1.0, 2.0, 0.4, 8.0).iter().zip([1, 1, 1, 1, 1, 1, 1, 2, 3]) {
         assert_eq!(kernel.gradients_per_step(&model), each);
         let mut memory = Memory::default();
-        let outcome = Sampler::new(&model, kernel.as_ref()).chains(3).draws(10).run(&mut memory).unwrap();
+        let outcome =
+            Sampler::new(&model, kernel.as_ref()).chains(3).draws(10).run(&mut memory).unwrap();
         let at_start = u64::from(matches!(kernel.name(), "symmetric" | "baoab" | "adjusted"));
         assert_eq!(outcome.gradients(), 3 * (10 * each + at_start), "{}", kernel.name());
     }
@@ -197,7 +223,8 @@ fn gradients_are_counted() {
     }
 }
 
-/// Draws as this version makes them. A change here is a change of the draws that a seed gives: a line in CHANGELOG.md.
+/// Draws as this version makes them. A change here is a change of the draws that a seed gives: a
+/// line in CHANGELOG.md.
 #[test]
 fn the_draws_of_a_seed_stay_what_they_are() {
     let mut changed = false;
@@ -231,7 +258,12 @@ fn draws_come_in_an_order_that_depends_on_nothing() {
         fn begin(&mut self, _: usize, _: usize) -> Result<(), ridgewalk_sampler::SinkError> {
             Ok(())
         }
-        fn keep(&mut self, chain: usize, draw: u64, _: &[f64]) -> Result<(), ridgewalk_sampler::SinkError> {
+        fn keep(
+            &mut self,
+            chain: usize,
+            draw: u64,
+            _: &[f64],
+        ) -> Result<(), ridgewalk_sampler::SinkError> {
             self.0.push((chain, draw));
             Ok(())
         }
@@ -247,13 +279,15 @@ fn draws_come_in_an_order_that_depends_on_nothing() {
 
 /// Some of the rows of [`logistic`].
 fn rows(range: std::ops::Range<usize>) -> Ridge<'static, Logistic> {
-    let values: Vec<f64> = (5 * range.start..5 * range.end).map(|i| (i as f64 * 1.7).sin()).collect();
+    let values: Vec<f64> =
+        (5 * range.start..5 * range.end).map(|i| (i as f64 * 1.7).sin()).collect();
     let design = Dense::new(range.len(), 5, values).unwrap();
     let responses: Vec<f64> = range.map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     Ridge::new(design, Logistic, &responses, Prior::centred(5, 2.0).unwrap()).unwrap()
 }
 
-/// Does something in a grid of threads as if they were processes: with the rows of each, and the team.
+/// Does something in a grid of threads as if they were processes: with the rows of each, and the
+/// team.
 fn in_grid<T: Send>(
     groups: usize,
     shards: usize,
@@ -267,7 +301,10 @@ fn in_grid<T: Send>(
         let threads = processes.into_iter().map(|all| {
             scope.spawn(move || {
                 let (rank, of) = (all.rank(), |member: &dyn Fn(usize) -> bool| {
-                    Arc::new(Subset::new(all.clone(), (0..size).filter(|r| member(*r)).collect()).unwrap())
+                    Arc::new(
+                        Subset::new(all.clone(), (0..size).filter(|r| member(*r)).collect())
+                            .unwrap(),
+                    )
                 });
                 let of_rows = of(&|r| r / shards == rank / shards);
                 let of_chains = of(&|r| r % shards == rank % shards);
@@ -279,7 +316,11 @@ fn in_grid<T: Send>(
     })
 }
 
-fn warmed_up_run(model: &Ridge<'static, Logistic>, team: &Team, length: Length) -> (Memory, Sampled) {
+fn warmed_up_run(
+    model: &Ridge<'static, Logistic>,
+    team: &Team,
+    length: Length,
+) -> (Memory, Sampled) {
     with_tolerance(0.05, model, team, length)
 }
 
@@ -329,12 +370,14 @@ fn processes_that_share_the_rows_differ_from_one_by_rounding_and_not_from_run_to
     let length = Length::Draws(300);
     let (alone, _) = warmed_up_run(&logistic(), &Team::default(), length);
     for (groups, shards) in [(1, 2), (1, 3), (1, 4), (2, 2)] {
-        let runs = || in_grid(groups, shards, |_, model, team| warmed_up_run(&model, &team, length));
+        let runs =
+            || in_grid(groups, shards, |_, model, team| warmed_up_run(&model, &team, length));
         let (first, again) = (runs(), runs());
         assert!(first.iter().chain(&again).all(|found| *found == first[0]), "{groups} x {shards}");
         let memory = &first[0].0;
         for chain in 0..7 {
-            let far = memory.chain(chain).iter().zip(alone.chain(chain)).map(|(a, b)| (a - b).abs());
+            let far =
+                memory.chain(chain).iter().zip(alone.chain(chain)).map(|(a, b)| (a - b).abs());
             let far = far.fold(0.0, f64::max);
             assert!(far < 1e-11, "{groups} x {shards}, chain {chain}: {far:e}");
         }
@@ -344,14 +387,16 @@ fn processes_that_share_the_rows_differ_from_one_by_rounding_and_not_from_run_to
 
 #[test]
 fn a_step_sends_as_many_bytes_as_it_has_sums() {
-    // A step of the symmetric kernel has one gradient, that of all chains in one message to each of log2(shards) others; d = 5, C = 9.
+    // A step of the symmetric kernel has one gradient, that of all chains in one message to each of
+    // log2(shards) others; d = 5, C = 9.
     for (shards, rounds) in [(2, 1), (4, 2), (8, 3)] {
         let processes: Vec<_> =
             Threads::group(shards).into_iter().map(|peers| Arc::new(Counted::new(peers))).collect();
         std::thread::scope(|scope| {
             for counted in &processes {
                 scope.spawn(move || {
-                    let model = rows(share_of(60, counted.rank(), shards)).with_peers(counted.clone());
+                    let model =
+                        rows(share_of(60, counted.rank(), shards)).with_peers(counted.clone());
                     let kernel = Symmetric::new(parameters(1.0, 2.0, 0.4), 8.0).unwrap();
                     let mut ensemble = Ensemble::new(&model, 4, &[0.1; 45], 8.0).unwrap();
                     ensemble.advance(&kernel, 1);
@@ -386,15 +431,25 @@ fn a_process_that_fails_or_is_stopped_ends_the_run_of_all() {
     for (groups, shards) in [(3, 1), (2, 2)] {
         let ended = in_grid(groups, shards, |rank, model, team| {
             let mut sink = Narrow(if rank == 1 { 100 } else { u64::MAX });
-            Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).run(&mut sink).unwrap_err()
+            Sampler::new(&model, &kernel)
+                .chains(5)
+                .draws(1 << 40)
+                .team(&team)
+                .run(&mut sink)
+                .unwrap_err()
         });
         for (rank, error) in ended.iter().enumerate() {
             let sink = matches!(error, Error::Sink { .. });
-            assert_eq!((sink, matches!(error, Error::Elsewhere)), (rank == 1, rank != 1), "{error}");
+            assert_eq!(
+                (sink, matches!(error, Error::Elsewhere)),
+                (rank == 1, rank != 1),
+                "{error}"
+            );
         }
         let steps = in_grid(groups, shards, |rank, model, team| {
             let stop = AtomicBool::new(false);
-            let sampler = Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).stop(&stop);
+            let sampler =
+                Sampler::new(&model, &kernel).chains(5).draws(1 << 40).team(&team).stop(&stop);
             let told = |progress: &ridgewalk_sampler::Progress| {
                 stop.store(rank == 1 && progress.steps > 20, Ordering::Relaxed);
             };

@@ -1,11 +1,14 @@
-//! The stopping rule: when it looks, at which draws, where it ends, and that it leaves the estimates as good as it promises.
+//! The stopping rule: when it looks, at which draws, where it ends, and that it leaves the
+//! estimates as good as it promises.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ridgewalk_diagnostics::Workspace;
 use ridgewalk_lyapunov::laws::Kernel;
 use ridgewalk_potentials::Gradient;
-use ridgewalk_sampler::automatic::{BlackBox, Length, Look, Sampled, Target, Wanted, WarmUp, WarmedUp};
+use ridgewalk_sampler::automatic::{
+    BlackBox, Length, Look, Sampled, Target, Wanted, WarmUp, WarmedUp,
+};
 use ridgewalk_sampler::{Memory, Sink, SinkError};
 
 /// A normal distribution with means 1 and -2 and standard deviations 1 and 3.
@@ -28,8 +31,9 @@ impl Gradient for Normal {
     }
 }
 
-/// A warm-up with a short step and no thinning to speak of, so that draws depend on each other. The symmetric kernel has the exact law of θ
-/// on a normal target at any step: whatever bias there is comes from the stopping rule.
+/// A warm-up with a short step and no thinning to speak of, so that draws depend on each other. The
+/// symmetric kernel has the exact law of θ on a normal target at any step: whatever bias there is
+/// comes from the stopping rule.
 fn warm(seed: u64) -> WarmedUp<<BlackBox<Normal> as Target>::White> {
     let target = BlackBox::new(Normal, 3, &MEANS).unwrap();
     let wanted = Wanted { kernel: Some(Kernel::Symmetric), eta: Some(0.7), ..Wanted::default() };
@@ -65,7 +69,10 @@ fn looks_are_at_growing_intervals_and_at_fresh_draws_alone() {
     for (at, Look { draws: count, ess: promised }) in sampled.looks.iter().enumerate() {
         let interval = count - before;
         let cut_short = at + 1 == counts.len();
-        assert!(at == 0 || cut_short || (1.4..1.6).contains(&(interval as f64 / last as f64)), "{counts:?}");
+        assert!(
+            at == 0 || cut_short || (1.4..1.6).contains(&(interval as f64 / last as f64)),
+            "{counts:?}"
+        );
         // What was seen is what the draws since the last look give, and nothing before them.
         let (from, to) = (usize::try_from(before).unwrap(), usize::try_from(*count).unwrap());
         let fresh = ess(&draws, from, to) * *count as f64 / interval as f64;
@@ -82,14 +89,20 @@ fn a_run_ends_at_the_first_look_that_promises_enough() {
         let (sampled, draws) = run(seed, target, 100_000);
         assert!(sampled.reached && sampled.confirmation.is_some());
         let (last, others) = sampled.looks.split_last().unwrap();
-        assert!(last.ess >= target && others.iter().all(|look| look.ess < target), "{:?}", sampled.looks);
+        assert!(
+            last.ess >= target && others.iter().all(|look| look.ess < target),
+            "{:?}",
+            sampled.looks
+        );
         assert_eq!((last.draws, sampled.draws), (draws.draws(3) as u64, draws.draws(0) as u64));
         let total = ess(&draws, 0, draws.draws(0));
         enough += usize::from(total >= 0.8 * target);
-        // Not far more than was asked for either: the next look comes when draws are at most 2.5 times as many.
+        // Not far more than was asked for either: the next look comes when draws are at most 2.5
+        // times as many.
         assert!(total < 4.0 * target, "seed {seed}: {total}");
     }
-    // With 0.9 as the true share, 45 of 60 or fewer have a probability below 1e-3; the seeds are fixed.
+    // With 0.9 as the true share, 45 of 60 or fewer have a probability below 1e-3; the seeds are
+    // fixed.
     assert!(enough > 45, "{enough} of 60");
 }
 
@@ -104,17 +117,20 @@ fn judge(estimates: &[f64], truth: f64) -> (f64, f64) {
 
 /// Means of a function over the first `to` draws of all chains.
 fn average(draws: &Memory, to: usize, of: impl Fn(&[f64]) -> f64) -> f64 {
-    let points = (0..to).flat_map(|draw| (0..draws.chains()).filter_map(move |c| draws.point(c, draw)));
+    let points =
+        (0..to).flat_map(|draw| (0..draws.chains()).filter_map(move |c| draws.point(c, draw)));
     points.map(of).sum::<f64>() / (to * draws.chains()) as f64
 }
 
-/// The effect of the rule on what is estimated, over 400 runs: means, which depend on the rule if it sees where the draws are, and second
-/// moments, which do if it sees how far they swing.
+/// The effect of the rule on what is estimated, over 400 runs: means, which depend on the rule if
+/// it sees where the draws are, and second moments, which do if it sees how far they swing.
 ///
-/// Four scores beyond 5 have a probability of 2e-6 together. The mean square error that an effective sample size of 260 promises is sd²/260.
-/// That of the means is to be within 0.3 and 1.2 of it: a rule that stops at a look has used more draws than needed, so that the ratio
-/// is below 1, and its own standard deviation over 400 runs is 0.07 of it. The target is one that some runs reach at the first look and
-/// some at the second: were it always the same look, the rule would have no effect to measure.
+/// Four scores beyond 5 have a probability of 2e-6 together. The mean square error that an
+/// effective sample size of 260 promises is sd²/260. That of the means is to be within 0.3 and 1.2
+/// of it: a rule that stops at a look has used more draws than needed, so that the ratio is below
+/// 1, and its own standard deviation over 400 runs is 0.07 of it. The target is one that some runs
+/// reach at the first look and some at the second: were it always the same look, the rule would
+/// have no effect to measure.
 #[test]
 fn estimates_of_runs_that_stop_by_the_rule_are_unbiased_and_as_good_as_promised() {
     let target = 260.0;
@@ -130,10 +146,13 @@ fn estimates_of_runs_that_stop_by_the_rule_are_unbiased_and_as_good_as_promised(
             found[k].push(average(&draws, all, |x| (x[k] - MEANS[k]) / SDS[k]));
             found[2 + k].push(average(&draws, all, |x| ((x[k] - MEANS[k]) / SDS[k]).powi(2) - 1.0));
         }
-        // Planted: a rule that peeks. The same draws, but it ends as soon as the mean is above the truth.
+        // Planted: a rule that peeks. The same draws, but it ends as soon as the mean is above the
+        // truth.
         let running = (1..=all / 50).map(|part| average(&draws, 50 * part, |x| x[0] - MEANS[0]));
         let stopped: Vec<f64> = running.collect();
-        peeking.push(stopped.iter().copied().find(|mean| *mean > 0.0).unwrap_or(stopped[stopped.len() - 1]));
+        peeking.push(
+            stopped.iter().copied().find(|mean| *mean > 0.0).unwrap_or(stopped[stopped.len() - 1]),
+        );
     }
     let mean_length = lengths.iter().sum::<f64>() / lengths.len() as f64;
     println!("{mean_length:.0} draws of each chain on average");
@@ -141,7 +160,10 @@ fn estimates_of_runs_that_stop_by_the_rule_are_unbiased_and_as_good_as_promised(
     assert!((80..320).contains(&short), "{short} of 400 stop as the first one does");
     for (estimates, what) in found.iter().zip(["mean 0", "mean 1", "square 0", "square 1"]) {
         let (score, square) = judge(estimates, 0.0);
-        println!("{what}: z {score:.2}, mean square error {:.3} of what was promised", square * target);
+        println!(
+            "{what}: z {score:.2}, mean square error {:.3} of what was promised",
+            square * target
+        );
         assert!(score.abs() < 5.0, "{what}: {score}");
         if what.starts_with("mean") {
             assert!((0.3..1.2).contains(&(square * target)), "{what}: {}", square * target);

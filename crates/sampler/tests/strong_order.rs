@@ -1,4 +1,5 @@
-//! One Brownian path, two step sizes: the coupling is what it claims, and the error of a path falls like η².
+//! One Brownian path, two step sizes: the coupling is what it claims, and the error of a path falls
+//! like η².
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -58,14 +59,19 @@ fn the_normals_of_a_long_step_are_standard_and_correlated_with_the_short_ones_as
             }
             let fine = lower(Coefficients::new(short, 1.0).unwrap().cholesky());
             let coarse = lower(Coefficients::new(long, 1.0).unwrap().cholesky());
-            // E[n'_i n_j] with the first short step's noise: ∫ k_i(h + τ) k_j(τ); with the second's: ∫ k_i(τ) k_j(τ).
+            // E[n'_i n_j] with the first short step's noise: ∫ k_i(h + τ) k_j(τ); with the
+            // second's: ∫ k_i(τ) k_j(τ).
             for (at, shift) in [(0, h), (3, 0.0)] {
                 for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
-                    let wanted =
-                        simpson(h, |tau| kernels(gamma, xi, tau + shift)[i] * kernels(gamma, xi, tau)[j]);
-                    let entry = |a: usize, b: usize| coarse[i][a] * matrix[7 * a + at + b] * fine[j][b];
-                    let found: f64 =
-                        (0..3).flat_map(|a| (0..3).map(move |b| (a, b))).map(|(a, b)| entry(a, b)).sum();
+                    let wanted = simpson(h, |tau| {
+                        kernels(gamma, xi, tau + shift)[i] * kernels(gamma, xi, tau)[j]
+                    });
+                    let entry =
+                        |a: usize, b: usize| coarse[i][a] * matrix[7 * a + at + b] * fine[j][b];
+                    let found: f64 = (0..3)
+                        .flat_map(|a| (0..3).map(move |b| (a, b)))
+                        .map(|(a, b)| entry(a, b))
+                        .sum();
                     let scale = coarse[i].iter().chain(&fine[j]).map(|x| x * x).sum::<f64>();
                     assert!(
                         (found - wanted).abs() < 1e-10 * scale,
@@ -116,10 +122,16 @@ fn posterior() -> Ridge<'static, Logistic> {
     let (rows, d) = (60, 3);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let values = normals(&mut rng, rows * d);
-    let responses: Vec<f64> =
-        (0..rows).map(|i| f64::from(u8::from(values[i * d] + 0.5 * values[i * d + 1] > 0.3))).collect();
-    Ridge::new(Dense::new(rows, d, values).unwrap(), Logistic, &responses, Prior::centred(d, 1.0).unwrap())
-        .unwrap()
+    let responses: Vec<f64> = (0..rows)
+        .map(|i| f64::from(u8::from(values[i * d] + 0.5 * values[i * d + 1] > 0.3)))
+        .collect();
+    Ridge::new(
+        Dense::new(rows, d, values).unwrap(),
+        Logistic,
+        &responses,
+        Prior::centred(d, 1.0).unwrap(),
+    )
+    .unwrap()
 }
 
 /// A bound of the curvature of [`posterior`], rounded up.
@@ -144,7 +156,13 @@ fn distance(
     steps: u32,
     make: impl Fn(f64) -> Box<dyn Kernel>,
     couple: impl Fn(f64) -> Coupling,
-    combine: impl Fn(&Coupling, &[f64], &[f64], &[f64], &mut [f64]) -> Result<(), ridgewalk_sampler::Error>,
+    combine: impl Fn(
+        &Coupling,
+        &[f64],
+        &[f64],
+        &[f64],
+        &mut [f64],
+    ) -> Result<(), ridgewalk_sampler::Error>,
 ) -> f64 {
     let (d, chains) = (potential.dimension(), 64);
     let eta = 2.0 / f64::from(steps);
@@ -160,20 +178,28 @@ fn distance(
     let mut workspace = Workspace::default();
     let per_chain = fine.normals() * d;
     for _ in 0..steps {
-        let (first, second) = (normals(&mut rng, per_chain * chains), normals(&mut rng, per_chain * chains));
+        let (first, second) =
+            (normals(&mut rng, per_chain * chains), normals(&mut rng, per_chain * chains));
         let extra = normals(&mut rng, coupling.extra() * d * chains);
         let mut long = vec![0.0; per_chain * chains];
         for c in 0..chains {
             let range = c * per_chain..(c + 1) * per_chain;
             let extra = &extra[c * coupling.extra() * d..(c + 1) * coupling.extra() * d];
-            combine(&coupling, &first[range.clone()], &second[range.clone()], extra, &mut long[range])
-                .unwrap();
+            combine(
+                &coupling,
+                &first[range.clone()],
+                &second[range.clone()],
+                extra,
+                &mut long[range],
+            )
+            .unwrap();
         }
         step(&*fine, potential, &mut fine_batch, &first, &mut workspace);
         step(&*fine, potential, &mut fine_batch, &second, &mut workspace);
         step(&*coarse, potential, &mut coarse_batch, &long, &mut workspace);
     }
-    let squares = coarse_batch.theta().iter().zip(fine_batch.theta()).map(|(a, b)| (a - b) * (a - b));
+    let squares =
+        coarse_batch.theta().iter().zip(fine_batch.theta()).map(|(a, b)| (a - b) * (a - b));
     (squares.sum::<f64>() / chains as f64).sqrt()
 }
 
@@ -182,7 +208,13 @@ fn order(
     potential: &dyn LineIntegral,
     make: impl Fn(f64) -> Box<dyn Kernel>,
     couple: impl Fn(f64) -> Coupling,
-    combine: impl Fn(&Coupling, &[f64], &[f64], &[f64], &mut [f64]) -> Result<(), ridgewalk_sampler::Error>,
+    combine: impl Fn(
+        &Coupling,
+        &[f64],
+        &[f64],
+        &[f64],
+        &mut [f64],
+    ) -> Result<(), ridgewalk_sampler::Error>,
 ) -> f64 {
     let at = |steps| distance(potential, steps, &make, &couple, &combine);
     (at(8) / at(64)).log2() / 3.0
@@ -211,8 +243,12 @@ fn paths_of_algorithm_1_converge_like_the_square_of_the_step() {
     assert!(slope >= 1.9, "{slope}");
     figures.add("exact line integral", "order", slope);
     for nodes in [2, 3, 5] {
-        let slope =
-            order(&Chebyshev::new(posterior(), nodes).unwrap(), third_order, coupled, Coupling::combine);
+        let slope = order(
+            &Chebyshev::new(posterior(), nodes).unwrap(),
+            third_order,
+            coupled,
+            Coupling::combine,
+        );
         println!("{nodes} nodes: {slope:.3}");
         assert!(slope >= 1.9, "{nodes} nodes: {slope}");
         figures.add(&format!("{nodes} nodes"), "order", slope);
@@ -222,10 +258,15 @@ fn paths_of_algorithm_1_converge_like_the_square_of_the_step() {
 
 #[test]
 fn paths_of_the_symmetric_splitting_converge_too() {
-    let make =
-        |eta: f64| -> Box<dyn Kernel> { Box::new(Symmetric::new(parameters(eta), SMOOTHNESS).unwrap()) };
-    let slope =
-        order(&posterior(), make, |eta| Coupling::symmetric(parameters(eta)).unwrap(), Coupling::combine);
+    let make = |eta: f64| -> Box<dyn Kernel> {
+        Box::new(Symmetric::new(parameters(eta), SMOOTHNESS).unwrap())
+    };
+    let slope = order(
+        &posterior(),
+        make,
+        |eta| Coupling::symmetric(parameters(eta)).unwrap(),
+        Coupling::combine,
+    );
     println!("symmetric: {slope:.3}");
     assert!(slope >= 1.9, "{slope}");
     let mut figures =
@@ -238,7 +279,8 @@ fn averaged(eta: f64) -> Box<dyn Kernel> {
     Box::new(Averaged::new(parameters(eta), SMOOTHNESS).unwrap())
 }
 
-/// A state whose next step with noise 0 has made, before its kick, the exact step of (p, r) of this length with these normals.
+/// A state whose next step with noise 0 has made, before its kick, the exact step of (p, r) of this
+/// length with these normals.
 fn begun(start: &Batch, eta: f64, length: f64, normals: &[f64]) -> Batch {
     let at = |eta| OrnsteinUhlenbeck::new(parameters(eta), SMOOTHNESS).unwrap();
     let ([[a, b], [c, e]], [l11, l21, l22]) = (at(length).flow(), at(length).cholesky());
@@ -251,17 +293,19 @@ fn begun(start: &Batch, eta: f64, length: f64, normals: &[f64]) -> Batch {
         let [n1, n2] = [0, 1].map(|j| normals[(2 * (i / d) + j) * d + i % d]);
         let p = a * fields.p[i] + b * fields.r[i] + l11 * n1;
         let r = c * fields.p[i] + e * fields.r[i] + l21 * n1 + l22 * n2;
-        (fields.p[i], fields.r[i]) = ((rr * p - pr * r) / determinant, (pp * r - rp * p) / determinant);
+        (fields.p[i], fields.r[i]) =
+            ((rr * p - pr * r) / determinant, (pp * r - rp * p) / determinant);
     }
     batch
 }
 
-/// As [`distance`], for the averaged kernel, with θ of both step sizes at the same time of the path: the first exact step of (p, r) is
-/// half as long as the others.
+/// As [`distance`], for the averaged kernel, with θ of both step sizes at the same time of the
+/// path: the first exact step of (p, r) is half as long as the others.
 fn distance_in_step(potential: &dyn LineIntegral, steps: usize) -> f64 {
     let (d, chains) = (potential.dimension(), 64);
     let eta = 2.0 / steps as f64;
-    let [to_half, to_whole] = [0.25, 0.5].map(|part| Coupling::symmetric(parameters(part * eta)).unwrap());
+    let [to_half, to_whole] =
+        [0.25, 0.5].map(|part| Coupling::symmetric(parameters(part * eta)).unwrap());
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let mut start = Batch::new(d, chains).unwrap();
     let (fields, scale) = (start.fields_mut(), SMOOTHNESS.sqrt().recip());
@@ -269,13 +313,14 @@ fn distance_in_step(potential: &dyn LineIntegral, steps: usize) -> f64 {
     fields.p.iter_mut().zip(normals(&mut rng, d * chains)).for_each(|(p, z)| *p = scale * z);
     fields.r.iter_mut().zip(normals(&mut rng, d * chains)).for_each(|(r, z)| *r = scale * z);
     // The path in quarters of the long step.
-    let quarters: Vec<Vec<f64>> = (0..4 * steps).map(|_| normals(&mut rng, 2 * d * chains)).collect();
+    let quarters: Vec<Vec<f64>> =
+        (0..4 * steps).map(|_| normals(&mut rng, 2 * d * chains)).collect();
     let join = |coupling: &Coupling, first: &[f64], second: &[f64]| {
         let mut long = vec![0.0; first.len()];
         let pairs = first.chunks(2 * d).zip(second.chunks(2 * d));
-        long.chunks_mut(2 * d)
-            .zip(pairs)
-            .for_each(|(long, (first, second))| coupling.combine(first, second, &[], long).unwrap());
+        long.chunks_mut(2 * d).zip(pairs).for_each(|(long, (first, second))| {
+            coupling.combine(first, second, &[], long).unwrap()
+        });
         long
     };
     let half = |at: usize| join(&to_half, &quarters[at], &quarters[at + 1]);
@@ -299,9 +344,11 @@ fn distance_in_step(potential: &dyn LineIntegral, steps: usize) -> f64 {
 fn paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_of_the_step() {
     let coupled = |eta| Coupling::symmetric(parameters(eta)).unwrap();
     let from_one_state = order(&posterior(), averaged, coupled, Coupling::combine);
-    let in_step = (distance_in_step(&posterior(), 8) / distance_in_step(&posterior(), 64)).log2() / 3.0;
+    let in_step =
+        (distance_in_step(&posterior(), 8) / distance_in_step(&posterior(), 64)).log2() / 3.0;
     println!("averaged: {from_one_state:.3} from one state, {in_step:.3} in step");
-    // (p, r) go first: θ is half a step behind the path, which is first order in η; the kernel itself is of second order.
+    // (p, r) go first: θ is half a step behind the path, which is first order in η; the kernel
+    // itself is of second order.
     assert!((0.9..1.1).contains(&from_one_state), "{from_one_state}");
     assert!(in_step >= 1.9, "{in_step}");
     let test = "::paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_of_the_step";
@@ -313,8 +360,9 @@ fn paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_
 
 #[test]
 fn paths_of_the_rivals_converge_with_the_orders_that_theory_gives_them() {
-    // Euler's step of additive noise, the gradient of the start, and noise that reaches θ by the trapezoid alone: 1. One kick in the middle of
-    // an exact flow: 2. A gradient at a random time: 3/2, the mean of its errors over the time being smaller than their spread.
+    // Euler's step of additive noise, the gradient of the start, and noise that reaches θ by the
+    // trapezoid alone: 1. One kick in the middle of an exact flow: 2. A gradient at a random time:
+    // 3/2, the mean of its errors over the time being smaller than their spread.
     for (kernel, xi, wanted) in [
         (laws::Kernel::Ula, 1.0, 1.0),
         (laws::Kernel::Klmc, 2.0, 1.0),
@@ -326,10 +374,15 @@ fn paths_of_the_rivals_converge_with_the_orders_that_theory_gives_them() {
         let distance = |steps: u32| {
             let scheme = laws::Scheme::new(kernel, 1.0, xi, 2.0 / f64::from(steps)).unwrap();
             let starts = normals(&mut ChaCha8Rng::seed_from_u64(7), 3 * 256);
-            let mut pairs = CoupledChains::new(&potential, &scheme, SMOOTHNESS, 5, &starts).unwrap();
+            let mut pairs =
+                CoupledChains::new(&potential, &scheme, SMOOTHNESS, 5, &starts).unwrap();
             pairs.advance(u64::from(steps)).unwrap();
-            let apart =
-                pairs.coarse().theta().iter().zip(pairs.fine().theta()).map(|(a, b)| (a - b) * (a - b));
+            let apart = pairs
+                .coarse()
+                .theta()
+                .iter()
+                .zip(pairs.fine().theta())
+                .map(|(a, b)| (a - b) * (a - b));
             (apart.sum::<f64>() / 256.0).sqrt()
         };
         let order = (distance(16) / distance(128)).log2() / 3.0;
@@ -379,9 +432,10 @@ fn the_test_sees_a_gradient_of_lower_order_and_a_wrong_path() {
     figures.add("gradient at the start", "order", slope);
     figures.hold(Near::Same);
     // The halves of the path exchanged: standard normals as before, but of another path.
-    let exchanged = |c: &Coupling, first: &[f64], second: &[f64], extra: &[f64], long: &mut [f64]| {
-        c.combine(second, first, extra, long)
-    };
+    let exchanged =
+        |c: &Coupling, first: &[f64], second: &[f64], extra: &[f64], long: &mut [f64]| {
+            c.combine(second, first, extra, long)
+        };
     let slope = order(&posterior(), third_order, coupled, exchanged);
     println!("halves exchanged: {slope:.3}");
     assert!(slope < 1.7, "{slope}");

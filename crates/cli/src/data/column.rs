@@ -1,4 +1,5 @@
-//! One column of a table: numbers, texts, or the reason why it is neither, decided value by value while the file is read.
+//! One column of a table: numbers, texts, or the reason why it is neither, decided value by value
+//! while the file is read.
 
 use std::collections::HashMap;
 
@@ -59,7 +60,8 @@ impl Column {
     pub fn texts(&self) -> Option<Vec<Option<&str>>> {
         match &self.cells {
             Cells::Text { levels, codes } => {
-                let text = |&code: &u32| levels.get(usize::try_from(code).ok()?).map(String::as_str);
+                let text =
+                    |&code: &u32| levels.get(usize::try_from(code).ok()?).map(String::as_str);
                 Some(codes.iter().map(text).collect())
             }
             _ => None,
@@ -73,8 +75,12 @@ impl Column {
     /// Which rows are missing, in order.
     pub(crate) fn missing(&self) -> Vec<usize> {
         match &self.cells {
-            Cells::Numbers(values) => (0..values.len()).filter(|&row| values[row].is_nan()).collect(),
-            Cells::Text { codes, .. } => (0..codes.len()).filter(|&row| codes[row] == NO_TEXT).collect(),
+            Cells::Numbers(values) => {
+                (0..values.len()).filter(|&row| values[row].is_nan()).collect()
+            }
+            Cells::Text { codes, .. } => {
+                (0..codes.len()).filter(|&row| codes[row] == NO_TEXT).collect()
+            }
             Cells::Missing(count) => (0..*count).collect(),
             _ => Vec::new(),
         }
@@ -200,7 +206,8 @@ impl Builder {
 
     pub(crate) fn finish(mut self) -> Column {
         if let Cells::Text { levels, .. } = &mut self.cells {
-            let mut texts: Vec<(u32, Box<str>)> = self.codes.into_iter().map(|(t, code)| (code, t)).collect();
+            let mut texts: Vec<(u32, Box<str>)> =
+                self.codes.into_iter().map(|(t, code)| (code, t)).collect();
             texts.sort_unstable_by_key(|&(code, _)| code);
             *levels = texts.into_iter().map(|(_, text)| text.into()).collect();
         }

@@ -1,5 +1,5 @@
-//! What can be wrong with a data file, with a question put to it, or with priors. Each message says where, what was found, what
-//! is needed and what to do about it.
+//! What can be wrong with a data file, with a question put to it, or with priors. Each message says
+//! where, what was found, what is needed and what to do about it.
 
 use super::place::{NAME_SHOWN, VALUE_SHOWN, listed, number, shown};
 use super::{FamilyName, Place, Role, Row};
@@ -45,7 +45,9 @@ pub enum DataError {
         need: &'static str,
     },
     /// There is nothing in the file.
-    #[error("{file}: found nothing in it, need a line of column names and a line for each row below it")]
+    #[error(
+        "{file}: found nothing in it, need a line of column names and a line for each row below it"
+    )]
     Empty {
         /// The file.
         file: String,
@@ -57,7 +59,9 @@ pub enum DataError {
         file: String,
     },
     /// A byte that is no UTF-8 text.
-    #[error("{place}, byte {byte}: found 0x{value:02x}, need text in UTF-8; save the file in that encoding")]
+    #[error(
+        "{place}, byte {byte}: found 0x{value:02x}, need text in UTF-8; save the file in that encoding"
+    )]
     NotUtf8 {
         /// The line.
         place: Box<Place>,
@@ -344,12 +348,15 @@ pub enum DataError {
         dropped: usize,
     },
     /// A column that is of numbers in one part of the rows and of text in another.
-    #[error("{place}: found numbers in one part of the rows and texts in another, need one of the two")]
+    #[error(
+        "{place}: found numbers in one part of the rows and texts in another, need one of the two"
+    )]
     Parts {
         /// The column.
         place: Box<Place>,
     },
-    /// A part of the rows whose file has other columns than the first, or the same in another order.
+    /// A part of the rows whose file has other columns than the first, or the same in another
+    /// order.
     #[error(
         "{file}: found other columns in part {part} of the rows than in part 0, or another order of them, need the same in all; or name them with --predictors"
     )]
@@ -406,7 +413,9 @@ pub enum DataError {
         name: String,
     },
     /// More coefficients than the program fits.
-    #[error("{file}: found {found} coefficients, need at most {limit}; name fewer columns with --predictors")]
+    #[error(
+        "{file}: found {found} coefficients, need at most {limit}; name fewer columns with --predictors"
+    )]
     TooManyCoefficients {
         /// The file.
         file: String,
@@ -491,7 +500,9 @@ pub enum DataError {
         found: String,
     },
     /// A prior scale on the command line that is none.
-    #[error("{option}: found {value}, need a number between 1e-150 and 1e150, or `inf` for a flat prior")]
+    #[error(
+        "{option}: found {value}, need a number between 1e-150 and 1e150, or `inf` for a flat prior"
+    )]
     PriorScale {
         /// The option.
         option: &'static str,
@@ -545,7 +556,9 @@ fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
 /// Why a file cannot be read, in words where the system's are none for users.
 fn unreadable(source: &std::io::Error) -> String {
     match source.kind() {
-        std::io::ErrorKind::NotFound => "found no such file, need the path of one that is there".into(),
+        std::io::ErrorKind::NotFound => {
+            "found no such file, need the path of one that is there".into()
+        }
         std::io::ErrorKind::PermissionDenied => {
             "found a file that you may not read, need the permission to (`ls -l` shows it)".into()
         }
@@ -572,7 +585,9 @@ fn missing_list(columns: &[MissingIn]) -> String {
     let mut parts: Vec<String> = columns
         .iter()
         .take(8)
-        .map(|m| format!("column `{}` ({}, first in {})", shown(&m.column, NAME_SHOWN), m.count, m.first))
+        .map(|m| {
+            format!("column `{}` ({}, first in {})", shown(&m.column, NAME_SHOWN), m.count, m.first)
+        })
         .collect();
     if columns.len() > 8 {
         parts.push(format!("{} more columns", columns.len() - 8));

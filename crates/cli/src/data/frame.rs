@@ -1,4 +1,5 @@
-//! A table turned into what a model needs: the design, the response and what goes with each row, all checked.
+//! A table turned into what a model needs: the design, the response and what goes with each row,
+//! all checked.
 
 use std::collections::HashSet;
 
@@ -21,8 +22,9 @@ pub const INTERCEPT: &str = "(Intercept)";
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Frame {
-    /// The name of each coefficient: the intercept first unless it is left out, then the predictors in the order they were given.
-    /// A text column has one coefficient `column[level]` for each level but its base level.
+    /// The name of each coefficient: the intercept first unless it is left out, then the predictors
+    /// in the order they were given. A text column has one coefficient `column[level]` for each
+    /// level but its base level.
     pub names: Vec<String>,
     /// How many rows are used.
     pub rows: usize,
@@ -42,8 +44,8 @@ pub struct Frame {
     pub weights: Option<Vec<f64>>,
     /// Where each row stands in the file.
     pub lines: Vec<Row>,
-    /// With `--standardize`: the mean that was taken from each column of the design and the standard deviation (divisor n) by which it
-    /// was divided; (0, 1) for the intercept.
+    /// With `--standardize`: the mean that was taken from each column of the design and the
+    /// standard deviation (divisor n) by which it was divided; (0, 1) for the intercept.
     pub scaling: Option<Vec<(f64, f64)>>,
     /// What the user should know: base levels, rows left out, what stands for 1.
     pub notes: Vec<String>,
@@ -53,17 +55,23 @@ impl Frame {
     /// Answers a question to a table.
     ///
     /// # Errors
-    /// Columns that do not exist or cannot be used as asked, with the place of the first value in the way.
+    /// Columns that do not exist or cannot be used as asked, with the place of the first value in
+    /// the way.
     pub fn new(table: &Table, question: &Question) -> Result<Self, DataError> {
         Self::of_part(table, question, &Alone)
     }
 
-    /// Answers a question to a table of which other processes have the other rows; they all ask the same. Levels, means and standard
-    /// deviations are those of all rows.
+    /// Answers a question to a table of which other processes have the other rows; they all ask the
+    /// same. Levels, means and standard deviations are those of all rows.
     ///
     /// # Errors
-    /// As [`Frame::new`], in the process whose rows are in the way; [`DataError::Elsewhere`] in the others.
-    pub fn of_part(table: &Table, question: &Question, peers: &dyn Peers) -> Result<Self, DataError> {
+    /// As [`Frame::new`], in the process whose rows are in the way; [`DataError::Elsewhere`] in the
+    /// others.
+    pub fn of_part(
+        table: &Table,
+        question: &Question,
+        peers: &dyn Peers,
+    ) -> Result<Self, DataError> {
         let usable = Roles::new(table, question).and_then(|roles| {
             roles.all().try_for_each(|(column, role)| usable(table, column, role))?;
             Ok(roles)
@@ -130,9 +138,11 @@ fn usable(table: &Table, column: &Column, role: Role) -> Result<(), DataError> {
     match column.cells() {
         Cells::Numbers(_) => Ok(()),
         Cells::Missing(_) => Err(DataError::NoValues { place: Place::column(file, name), role }),
-        Cells::Other(found) => {
-            Err(DataError::ColumnType { place: Place::column(file, name), found: found.clone(), role })
-        }
+        Cells::Other(found) => Err(DataError::ColumnType {
+            place: Place::column(file, name),
+            found: found.clone(),
+            role,
+        }),
         Cells::Infinite { row, value } => {
             Err(DataError::TooLarge { place: table.cell(*row, name), value: value.clone() })
         }
@@ -153,7 +163,12 @@ fn usable(table: &Table, column: &Column, role: Role) -> Result<(), DataError> {
 }
 
 /// Whether a column of text, of which one is given, may have the use.
-fn text_usable(table: &Table, column: &Column, role: Role, first: (usize, &str)) -> Result<(), DataError> {
+fn text_usable(
+    table: &Table,
+    column: &Column,
+    role: Role,
+    first: (usize, &str),
+) -> Result<(), DataError> {
     let (row, text) = first;
     let place = || table.cell(row, column.name());
     if let Some(point) = with_decimal_point(text) {
@@ -176,11 +191,13 @@ fn with_decimal_point(text: &str) -> Option<String> {
     (digits(sign) && digits(fraction)).then(|| format!("{whole}.{fraction}"))
 }
 
-/// Whether the columns that are used are the same in every process, in one order, and each of numbers in all of them or of text.
+/// Whether the columns that are used are the same in every process, in one order, and each of
+/// numbers in all of them or of text.
 fn same_kinds(table: &Table, roles: &Roles<'_>, peers: &dyn Peers) -> Result<(), DataError> {
     let columns: Vec<&Column> = roles.all().map(|(column, _)| column).collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-    // Names are read from lines: none has a line break in it that is not quoted, and quoted ones differ where the names do.
+    // Names are read from lines: none has a line break in it that is not quoted, and quoted ones
+    // differ where the names do.
     let all = peers.gather(names.join("\n").as_bytes());
     if let Some(part) = all.iter().position(|other| *other != all[0]) {
         return Err(DataError::OtherColumns { file: table.name().to_owned(), part });
@@ -192,12 +209,15 @@ fn same_kinds(table: &Table, roles: &Roles<'_>, peers: &dyn Peers) -> Result<(),
         .collect();
     peers.largest(&mut kinds);
     match kinds.chunks_exact(2).position(|kinds| kinds == [1.0, 1.0]) {
-        Some(at) => Err(DataError::Parts { place: Place::column(table.name(), columns[at].name()) }),
+        Some(at) => {
+            Err(DataError::Parts { place: Place::column(table.name(), columns[at].name()) })
+        }
         None => Ok(()),
     }
 }
 
-/// The rows without missing values in the columns that are used, or a refusal that counts the others.
+/// The rows without missing values in the columns that are used, or a refusal that counts the
+/// others.
 fn kept_rows(
     table: &Table,
     roles: &Roles<'_>,
@@ -260,16 +280,20 @@ fn magnitudes(
     let Some(values) = column.numbers() else { return Ok(()) };
     let kept = || kept.iter().filter_map(|&row| Some((row, values.get(row)?.abs())));
     let found = match kept().find(|(_, size)| !(*size <= MAX_MAGNITUDE)) {
-        Some((row, _)) => {
-            Err(DataError::TooLarge { place: table.cell(row, column.name()), value: number(values[row]) })
-        }
+        Some((row, _)) => Err(DataError::TooLarge {
+            place: table.cell(row, column.name()),
+            value: number(values[row]),
+        }),
         None => Ok(()),
     };
     agreed(peers, found)?;
     let [_, largest] = range(peers, kept().map(|(_, size)| size));
     let may_vanish = matches!(role, Role::Offset);
     if largest > 0.0 && largest < MIN_MAGNITUDE && !may_vanish {
-        return Err(DataError::TooSmall { place: Place::column(table.name(), column.name()), largest });
+        return Err(DataError::TooSmall {
+            place: Place::column(table.name(), column.name()),
+            largest,
+        });
     }
     Ok(())
 }
@@ -343,8 +367,8 @@ fn design(
 /// The bits of a number that are its power of two.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
-/// The mean and the standard deviation with divisor n, in two passes, free of overflow and underflow for any finite values that can
-/// be added up; over all processes.
+/// The mean and the standard deviation with divisor n, in two passes, free of overflow and
+/// underflow for any finite values that can be added up; over all processes.
 fn mean_and_sd(values: &[f64], peers: &dyn Peers) -> (f64, f64) {
     let sum = |here: f64| {
         let mut sum = [here];
@@ -359,7 +383,8 @@ fn mean_and_sd(values: &[f64], peers: &dyn Peers) -> (f64, f64) {
     if largest == 0.0 {
         return (mean, 0.0);
     }
-    // A power of two as the unit: no square overflows or vanishes, and nothing is rounded that would not be without it.
+    // A power of two as the unit: no square overflows or vanishes, and nothing is rounded that
+    // would not be without it.
     let power = f64::from_bits(largest.to_bits() & EXPONENT);
     let unit = if power > 0.0 { power } else { largest };
     let squares = sum(values.iter().map(|value| ((value - mean) / unit).powi(2)).sum());

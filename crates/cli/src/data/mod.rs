@@ -1,22 +1,25 @@
-//! Data for `ridgewalk fit`: files, the questions put to them, and priors. Everything a user can get wrong in them is found here and
-//! told with its place.
+//! Data for `ridgewalk fit`: files, the questions put to them, and priors. Everything a user can
+//! get wrong in them is found here and told with its place.
 //!
 //! # Files
 //!
-//! Text in UTF-8 with a line of column names; fields end with `,`, `;` or a tab, whichever the line of names has most of; a field in
-//! `"` may have any of them, line breaks and doubled `"` inside. Blanks around names and values do not count. Blank lines are passed
-//! over, except among the rows of a file with one column, where they are missing values. With the cargo feature `parquet`, Parquet
-//! files of flat columns too.
+//! Text in UTF-8 with a line of column names; fields end with `,`, `;` or a tab, whichever the line
+//! of names has most of; a field in `"` may have any of them, line breaks and doubled `"` inside.
+//! Blanks around names and values do not count. Blank lines are passed over, except among the rows
+//! of a file with one column, where they are missing values. With the cargo feature `parquet`,
+//! Parquet files of flat columns too.
 //!
 //! # Columns
 //!
-//! A column is of numbers when all its values are numbers, and of text when none is. One that has both cannot be used, and the
-//! message names the first value that does not fit. Missing are empty cells and, in any case, the [`MISSING_MARKERS`]: `NA`, `N/A`,
-//! `#N/A`, `NaN`, `null`, `.` and `?`. `inf` and numbers beyond floating point are refused where the column is used, as are magnitudes
-//! above 1e100, whose squares could overflow.
+//! A column is of numbers when all its values are numbers, and of text when none is. One that has
+//! both cannot be used, and the message names the first value that does not fit. Missing are empty
+//! cells and, in any case, the [`MISSING_MARKERS`]: `NA`, `N/A`, `#N/A`, `NaN`, `null`, `.` and
+//! `?`. `inf` and numbers beyond floating point are refused where the column is used, as are
+//! magnitudes above 1e100, whose squares could overflow.
 //!
-//! Text predictors become indicators named `column[level]`; the first level in alphabetical order (by code point) is the base. With
-//! `--standardize` indicators are standardized like all other predictors.
+//! Text predictors become indicators named `column[level]`; the first level in alphabetical order
+//! (by code point) is the base. With `--standardize` indicators are standardized like all other
+//! predictors.
 
 mod column;
 mod error;

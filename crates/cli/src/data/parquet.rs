@@ -1,6 +1,7 @@
 //! Parquet files of flat columns, as pyarrow and polars write them.
 //!
-//! What a file says about its own size is checked before anything is allocated for it: see `footer` and `pages`.
+//! What a file says about its own size is checked before anything is allocated for it: see `footer`
+//! and `pages`.
 
 mod footer;
 mod pages;
@@ -28,8 +29,8 @@ use pages::Pages;
 
 /// How many values are decoded at a time.
 const BATCH: usize = 8192;
-/// Values that any file may have, and how many more for each of its bytes. Runs of one value take next to no room in a file: a thousand bytes could
-/// claim to be gigabytes of numbers.
+/// Values that any file may have, and how many more for each of its bytes. Runs of one value take
+/// next to no room in a file: a thousand bytes could claim to be gigabytes of numbers.
 const FREE_VALUES: usize = 4 << 20;
 const VALUES_PER_BYTE: u64 = 64;
 
@@ -140,7 +141,8 @@ fn decode_columns<R: ChunkReader + 'static>(
                 builder = Builder::other(builder.name().to_owned(), DELTA_TEXT.to_owned());
                 break;
             }
-            let values = reader.get_row_group(group).and_then(|group| group.get_column_reader(index));
+            let values =
+                reader.get_row_group(group).and_then(|group| group.get_column_reader(index));
             let mut sink = Sink { builder: &mut builder, row, kind };
             sink.take(values.map_err(failed)?, count).map_err(cannot)?;
             row += count;
@@ -174,7 +176,8 @@ fn declared_rows(
             return Err(DataError::TooManyValues { place, limit: MAX_VALUES });
         }
         if group.columns().len() != columns {
-            let message = format!("a row group of {} columns, need {columns}", group.columns().len());
+            let message =
+                format!("a row group of {} columns, need {columns}", group.columns().len());
             return Err(DataError::Parquet { file: name.to_owned(), message });
         }
     }
@@ -255,7 +258,8 @@ impl Sink<'_> {
                 self.all(reader, rows, |sink, &value| sink.number(f64::from(u8::from(value))))
             }
             ColumnReader::Int32ColumnReader(reader) => self.all(reader, rows, |sink, &value| {
-                let value = if unsigned { f64::from(value.cast_unsigned()) } else { f64::from(value) };
+                let value =
+                    if unsigned { f64::from(value.cast_unsigned()) } else { f64::from(value) };
                 sink.number(value / divisor)
             }),
             ColumnReader::Int64ColumnReader(reader) => self.all(reader, rows, |sink, &value| {
@@ -311,7 +315,10 @@ impl Sink<'_> {
             let read = reader.read_records(left.min(BATCH), Some(&mut levels), None, &mut values);
             let (records, ..) = read.map_err(|error| format!("column `{column}`: {error}"))?;
             if records == 0 || records > left {
-                return Err(format!("column `{column}`: {} values, need {rows}", rows - left + records));
+                return Err(format!(
+                    "column `{column}`: {} values, need {rows}",
+                    rows - left + records
+                ));
             }
             // Levels are given for columns that may have missing values only.
             let mut present = values.iter();
@@ -320,8 +327,9 @@ impl Sink<'_> {
                 if missing {
                     self.builder.push_missing();
                 } else {
-                    let value =
-                        present.next().ok_or_else(|| format!("column `{column}`: a value is not there"))?;
+                    let value = present
+                        .next()
+                        .ok_or_else(|| format!("column `{column}`: a value is not there"))?;
                     push(self, value)?;
                 }
                 self.row += 1;

@@ -1,4 +1,5 @@
-//! A table whose rows are in several processes: which part is whose, and what can only be said of all rows together.
+//! A table whose rows are in several processes: which part is whose, and what can only be said of
+//! all rows together.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,8 @@ pub(crate) fn total(peers: &dyn Peers, here: usize) -> usize {
     sum[0] as usize
 }
 
-/// The smallest and the largest of some numbers over all processes; infinite, the wrong way round, if there are none.
+/// The smallest and the largest of some numbers over all processes; infinite, the wrong way round,
+/// if there are none.
 pub(crate) fn range(peers: &dyn Peers, values: impl Iterator<Item = f64>) -> [f64; 2] {
     let [low, high] =
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
@@ -69,9 +71,11 @@ pub(crate) fn range(peers: &dyn Peers, values: impl Iterator<Item = f64>) -> [f6
     [-ends[0], ends[1]]
 }
 
-/// The number that has so many smaller ones among those of all processes, which are none below 0; sorted here.
+/// The number that has so many smaller ones among those of all processes, which are none below 0;
+/// sorted here.
 pub(crate) fn nth_smallest(peers: &dyn Peers, sorted: &[f64], count: usize) -> f64 {
-    // Numbers that are not negative are ordered as their bits are: the largest bits below which there are no more than `count`.
+    // Numbers that are not negative are ordered as their bits are: the largest bits below which
+    // there are no more than `count`.
     let mut bits = 0_u64;
     for bit in (0..63).rev() {
         let higher = f64::from_bits(bits | 1 << bit);
@@ -91,7 +95,8 @@ mod tests {
 
     #[test]
     fn numbers_in_several_processes_have_the_order_statistics_of_all() {
-        let all: Vec<f64> = (0..41).map(|i| f64::from(i * 17 % 41) / 4.0).chain([0.0, 1e300, 2.5]).collect();
+        let all: Vec<f64> =
+            (0..41).map(|i| f64::from(i * 17 % 41) / 4.0).chain([0.0, 1e300, 2.5]).collect();
         let mut sorted = all.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         for count in [0, 1, 20, 21, 42, 43] {

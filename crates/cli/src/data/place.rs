@@ -70,7 +70,8 @@ pub(crate) const NAME_SHOWN: usize = 400;
 /// Values of cells are shown up to this many characters.
 pub(crate) const VALUE_SHOWN: usize = 60;
 
-/// Text for a message: control characters escaped, so that a file cannot write to the terminal, and cut at `limit` characters.
+/// Text for a message: control characters escaped, so that a file cannot write to the terminal, and
+/// cut at `limit` characters.
 pub(crate) fn shown(text: &str, limit: usize) -> String {
     let mut out = String::new();
     for (count, character) in text.chars().enumerate() {
@@ -87,23 +88,32 @@ pub(crate) fn shown(text: &str, limit: usize) -> String {
     out
 }
 
-/// A number for a message: as short as it reads back, with an exponent where it is very large or small.
+/// A number for a message: as short as it reads back, with an exponent where it is very large or
+/// small.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
-    if size == 0.0 || (1e-5..1e16).contains(&size) { value.to_string() } else { format!("{value:e}") }
+    if size == 0.0 || (1e-5..1e16).contains(&size) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
 }
 
 /// A list of names in backquotes: the first few, and how many more there are.
 pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
-    let mut parts: Vec<String> =
-        names.iter().take(most).map(|name| format!("`{}`", shown(name.as_ref(), VALUE_SHOWN))).collect();
+    let mut parts: Vec<String> = names
+        .iter()
+        .take(most)
+        .map(|name| format!("`{}`", shown(name.as_ref(), VALUE_SHOWN)))
+        .collect();
     if names.len() > most {
         parts.push(format!("and {} more", names.len() - most));
     }
     parts.join(", ")
 }
 
-/// The name nearest to a misspelt one, if one is near: at most a third of its characters differ, and at most five.
+/// The name nearest to a misspelt one, if one is near: at most a third of its characters differ,
+/// and at most five.
 pub(crate) fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> Option<String> {
     let wanted: Vec<char> = name.to_lowercase().chars().collect();
     let mut limit = (wanted.len() / 3).clamp(1, 5);
@@ -124,7 +134,8 @@ pub(crate) fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> O
     best
 }
 
-/// The number of insertions, deletions and replacements from one word to another, if it is at most `limit`.
+/// The number of insertions, deletions and replacements from one word to another, if it is at most
+/// `limit`.
 fn edits(from: &[char], to: &[char], limit: usize) -> Option<usize> {
     let mut above: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.iter().enumerate() {

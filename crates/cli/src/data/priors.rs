@@ -37,7 +37,9 @@ impl Priors {
     /// # Errors
     /// A scale that is not positive.
     pub fn new(scale: f64, intercept_scale: f64) -> Result<Self, DataError> {
-        for (option, value) in [("--prior-scale", scale), ("--intercept-prior-scale", intercept_scale)] {
+        for (option, value) in
+            [("--prior-scale", scale), ("--intercept-prior-scale", intercept_scale)]
+        {
             if !is_scale(value) {
                 return Err(DataError::PriorScale { option, value });
             }
@@ -98,7 +100,8 @@ impl Priors {
     /// # Errors
     /// A prior for a coefficient that is not among them.
     pub fn for_names(&self, names: &[String]) -> Result<(Vec<f64>, Vec<f64>), DataError> {
-        let default = |name: &String| if name == INTERCEPT { self.intercept_scale } else { self.scale };
+        let default =
+            |name: &String| if name == INTERCEPT { self.intercept_scale } else { self.scale };
         let mut means = vec![0.0; names.len()];
         let mut scales: Vec<f64> = names.iter().map(default).collect();
         for entry in &self.entries {
@@ -153,7 +156,9 @@ impl<'t> Source<'t> {
         let (mut mean, mut scale) = (0.0, None);
         for (field, value) in fields {
             match field.get_ref().as_ref() {
-                "mean" => mean = self.number(&name, "mean", value, f64::is_finite, "a finite number")?,
+                "mean" => {
+                    mean = self.number(&name, "mean", value, f64::is_finite, "a finite number")?
+                }
                 "scale" => {
                     let need = "a number between 1e-150 and 1e150, or inf for a flat prior";
                     scale = Some(self.number(&name, "scale", value, is_scale, need)?);

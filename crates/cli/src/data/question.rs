@@ -10,7 +10,9 @@ use super::place::nearest;
 use super::table::Table;
 
 /// The families of models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FamilyName {
@@ -67,7 +69,9 @@ impl fmt::Display for FamilyName {
 
 /// A name that no family has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("found the family `{0}`, need logistic, probit, poisson, gaussian, robust-logistic or robust-huber")]
+#[error(
+    "found the family `{0}`, need logistic, probit, poisson, gaussian, robust-logistic or robust-huber"
+)]
 pub struct UnknownFamily(String);
 
 impl FromStr for FamilyName {
@@ -193,8 +197,11 @@ impl<'t> Roles<'t> {
 
     /// Every column that has a use, with it.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'t Column, Role)> {
-        let others =
-            [(self.trials, Role::Trials), (self.offset, Role::Offset), (self.weights, Role::Weights)];
+        let others = [
+            (self.trials, Role::Trials),
+            (self.offset, Role::Offset),
+            (self.weights, Role::Weights),
+        ];
         let others = others.into_iter().filter_map(|(column, role)| Some((column?, role)));
         let predictors = self.predictors.iter().map(|&column| (column, Role::Predictor));
         std::iter::once((self.response, Role::Response)).chain(others).chain(predictors)
@@ -216,7 +223,11 @@ fn listed<'t>(
             return Err(unknown(table, name, Role::Predictor));
         };
         if let Some(&(_, first)) = taken.iter().find(|(other, _)| other == name) {
-            return Err(DataError::UsedTwice { column: name.clone(), first, second: Role::Predictor });
+            return Err(DataError::UsedTwice {
+                column: name.clone(),
+                first,
+                second: Role::Predictor,
+            });
         }
         if !seen.insert(name) {
             return Err(DataError::ListedTwice { column: name.clone() });
@@ -232,7 +243,8 @@ fn column<'t>(table: &'t Table, name: &str, role: Role) -> Result<&'t Column, Da
 }
 
 fn unknown(table: &Table, name: &str, role: Role) -> DataError {
-    let columns: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
+    let columns: Vec<String> =
+        table.columns().iter().map(|column| column.name().to_owned()).collect();
     DataError::UnknownColumn {
         file: table.name().to_owned(),
         role,

@@ -1,7 +1,8 @@
 //! Rows of a delimited text file, one at a time: quotes, line ends, encodings and bounds.
 //!
-//! Written here rather than taken from a CSV crate for three things the messages need: the line on which each row begins even
-//! after blank lines and quoted line breaks, a bound on the memory one row may take, and an unclosed quote that is an error.
+//! Written here rather than taken from a CSV crate for three things the messages need: the line on
+//! which each row begins even after blank lines and quoted line breaks, a bound on the memory one
+//! row may take, and an unclosed quote that is an error.
 
 use std::io::{BufRead, Read};
 
@@ -45,7 +46,8 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Reads the row of names, finds the delimiter from it, and gives its line; `None` in an empty file.
+    /// Reads the row of names, finds the delimiter from it, and gives its line; `None` in an empty
+    /// file.
     pub(crate) fn header(&mut self) -> Result<Option<u64>, DataError> {
         loop {
             if !self.read_line(0)? {
@@ -62,8 +64,9 @@ impl<R: BufRead> Records<R> {
         self.row().map(Some)
     }
 
-    /// Reads the next line and, where a quoted field has line breaks, the lines that belong to it. Gives the line where the row
-    /// begins, `None` at the end of the file. A blank line is a row without fields.
+    /// Reads the next line and, where a quoted field has line breaks, the lines that belong to it.
+    /// Gives the line where the row begins, `None` at the end of the file. A blank line is a row
+    /// without fields.
     pub(crate) fn next(&mut self) -> Result<Option<u64>, DataError> {
         if !self.read_line(0)? {
             return Ok(None);
@@ -122,7 +125,8 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Reads a line into `bytes` without its end; false at the end of the file. A row has `held` bytes already.
+    /// Reads a line into `bytes` without its end; false at the end of the file. A row has `held`
+    /// bytes already.
     fn read_line(&mut self, held: usize) -> Result<bool, DataError> {
         self.bytes.clear();
         let room = MAX_ROW_BYTES.saturating_sub(held) + 1;
@@ -135,7 +139,10 @@ impl<R: BufRead> Records<R> {
         if self.bytes.last() == Some(&b'\n') {
             self.bytes.pop();
         } else if read == room {
-            return Err(DataError::RowTooLong { place: self.place(self.line), limit: MAX_ROW_BYTES });
+            return Err(DataError::RowTooLong {
+                place: self.place(self.line),
+                limit: MAX_ROW_BYTES,
+            });
         }
         if self.bytes.last() == Some(&b'\r') {
             self.bytes.pop();
@@ -155,7 +162,8 @@ impl<R: BufRead> Records<R> {
         Err(DataError::NotUtf8 { place: self.place(self.line), byte: at + 1, value })
     }
 
-    /// Splits the line in `bytes` into fields. The state says whether it begins, and the result whether it ends, in quotes.
+    /// Splits the line in `bytes` into fields. The state says whether it begins, and the result
+    /// whether it ends, in quotes.
     fn split(&mut self, left: Left, first: u64) -> Result<Left, DataError> {
         let line = std::mem::take(&mut self.bytes);
         let text = std::str::from_utf8(&line).unwrap_or_default();
@@ -207,7 +215,8 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Takes fields without quotes: one pass over their bytes, because most files have nothing else.
+    /// Takes fields without quotes: one pass over their bytes, because most files have nothing
+    /// else.
     fn split_plain(&mut self, text: &str, first: u64) -> Result<(), DataError> {
         if text.contains('\r') {
             return Err(DataError::CarriageReturn { place: self.place(self.line) });
@@ -224,7 +233,8 @@ impl<R: BufRead> Records<R> {
         self.push_span(start, offset + text.len(), first)
     }
 
-    /// Takes the inside of a quoted field up to its closing quote and gives what follows; `None` when the line ends first.
+    /// Takes the inside of a quoted field up to its closing quote and gives what follows; `None`
+    /// when the line ends first.
     fn quoted<'t>(&mut self, mut rest: &'t str) -> Option<&'t str> {
         loop {
             let Some((inside, after)) = rest.split_once('"') else {
@@ -261,7 +271,8 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// The delimiter that stands most often outside quotes in the line of names; where two tie, the one that text has less often.
+/// The delimiter that stands most often outside quotes in the line of names; where two tie, the one
+/// that text has less often.
 fn delimiter(header: &[u8]) -> u8 {
     let mut quotes = false;
     let mut counts = [0usize; 3];

@@ -54,7 +54,9 @@ fn check(
             (|value| value == 0.0 || value == 1.0, "0 or 1 (or successes, with --trials)")
         }
         FamilyName::Poisson => (whole, "a whole number of at least 0"),
-        FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber => return Ok(()),
+        FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber => {
+            return Ok(());
+        }
     };
     let Some(at) = values.iter().position(|&value| !good(value)) else { return Ok(()) };
     let place = table.cell(kept[at], column.name());
@@ -102,7 +104,12 @@ fn check_trials(
         }
         if value > count {
             let column = trials.name().to_owned();
-            return Err(DataError::Successes { place: place(), successes: value, trials: count, column });
+            return Err(DataError::Successes {
+                place: place(),
+                successes: value,
+                trials: count,
+                column,
+            });
         }
     }
     Ok(())
@@ -125,7 +132,8 @@ pub(crate) fn check_weights(
     Ok(())
 }
 
-/// A text response with two levels: the second in alphabetical order is 1, as R has it, and the user is told.
+/// A text response with two levels: the second in alphabetical order is 1, as R has it, and the
+/// user is told.
 fn text(
     table: &Table,
     roles: &Roles<'_>,
@@ -169,5 +177,8 @@ fn text(
         shown(one, VALUE_SHOWN),
         shown(zero, VALUE_SHOWN)
     ));
-    Ok(kept.iter().map(|&row| f64::from(u8::from(texts.get(row) == Some(&Some(one.as_str()))))).collect())
+    Ok(kept
+        .iter()
+        .map(|&row| f64::from(u8::from(texts.get(row) == Some(&Some(one.as_str())))))
+        .collect())
 }

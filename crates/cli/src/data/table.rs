@@ -30,7 +30,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a file: Parquet where the name ends in `.parquet` or the first bytes say so, delimited text otherwise.
+    /// Reads a file: Parquet where the name ends in `.parquet` or the first bytes say so, delimited
+    /// text otherwise.
     ///
     /// # Errors
     /// A file that cannot be read or that is not a table, with the place where it is not.
@@ -38,8 +39,9 @@ impl Table {
         Self::read_part(path, Part::WHOLE)
     }
 
-    /// Reads one part of the rows of a file; the digest is that of all of it. A text is read through twice, and only the rows of the part are
-    /// kept. A Parquet file is read whole: with several parts each has a file of its own ([`Part::file`]), which is whole.
+    /// Reads one part of the rows of a file; the digest is that of all of it. A text is read
+    /// through twice, and only the rows of the part are kept. A Parquet file is read whole: with
+    /// several parts each has a file of its own ([`Part::file`]), which is whole.
     ///
     /// # Errors
     /// As [`Table::read`].
@@ -59,9 +61,14 @@ impl Table {
         // A pipe has no length to compare.
         if before.is_file() {
             let after = file.metadata().map_err(cannot)?;
-            let same = before.len() == after.len() && before.modified().ok() == after.modified().ok();
+            let same =
+                before.len() == after.len() && before.modified().ok() == after.modified().ok();
             if !same {
-                return Err(DataError::Changed { file: name, before: before.len(), after: after.len() });
+                return Err(DataError::Changed {
+                    file: name,
+                    before: before.len(),
+                    after: after.len(),
+                });
             }
         }
         table
@@ -75,7 +82,11 @@ impl Table {
         if named || start.starts_with(b"PAR1") {
             if part.of > 1 {
                 let need = "a file for each part of the rows, named with {} where its number goes, as part-{}.parquet";
-                return Err(DataError::Format { file: name.to_owned(), found: "one Parquet file", need });
+                return Err(DataError::Format {
+                    file: name.to_owned(),
+                    found: "one Parquet file",
+                    need,
+                });
             }
             return Self::read_parquet(name, file);
         }
@@ -100,7 +111,11 @@ impl Table {
         if bytes.starts_with(b"PAR1") {
             return Self::parquet_from_bytes(name, bytes);
         }
-        Self::from_text(name, BufReader::with_capacity(1 << 16, Digesting::new(bytes)), 0..usize::MAX)
+        Self::from_text(
+            name,
+            BufReader::with_capacity(1 << 16, Digesting::new(bytes)),
+            0..usize::MAX,
+        )
     }
 
     /// The Wisconsin diagnostic breast cancer data: 569 rows, 30 predictors, response `y`.
@@ -149,7 +164,12 @@ impl Table {
     }
 
     #[cfg(feature = "parquet")]
-    pub(crate) fn from_parts(name: &str, columns: Vec<Column>, rows: usize, digest: String) -> Self {
+    pub(crate) fn from_parts(
+        name: &str,
+        columns: Vec<Column>,
+        rows: usize,
+        digest: String,
+    ) -> Self {
         Self { name: name.to_owned(), columns, rows, lines: None, digest }
     }
 
@@ -178,7 +198,8 @@ impl Table {
         mut input: BufReader<Digesting<R>>,
         kept: Range<usize>,
     ) -> Result<Self, DataError> {
-        let start = input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
+        let start =
+            input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
         refuse_other_formats(name, start)?;
         refuse_zeros(name, start)?;
         let mut records = Records::new(name, &mut input);
@@ -212,7 +233,11 @@ fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
     let kinds: [(&[u8], &str, &str); 6] = [
         (b"\x1f\x8b", "a gzip archive", "the CSV file in it; unpack it with `gunzip`"),
         (b"\x28\xb5\x2f\xfd", "a zstd archive", "the CSV file in it; unpack it with `unzstd`"),
-        (b"PK\x03\x04", "a zip archive or a workbook", "a CSV file; unpack it, or export the sheet as CSV"),
+        (
+            b"PK\x03\x04",
+            "a zip archive or a workbook",
+            "a CSV file; unpack it, or export the sheet as CSV",
+        ),
         (b"\xd0\xcf\x11\xe0", "a workbook", "a CSV file; export the sheet as CSV"),
         (b"\xff\xfe", "text in UTF-16", "text in UTF-8; save the file in that encoding"),
         (b"\xfe\xff", "text in UTF-16", "text in UTF-8; save the file in that encoding"),
@@ -233,7 +258,11 @@ fn refuse_zeros(name: &str, start: &[u8]) -> Result<(), DataError> {
 }
 
 /// The names of the columns, each there once and fit to be shown.
-fn names<R: BufRead>(records: &Records<R>, file: &str, line: u64) -> Result<Vec<String>, DataError> {
+fn names<R: BufRead>(
+    records: &Records<R>,
+    file: &str,
+    line: u64,
+) -> Result<Vec<String>, DataError> {
     let names: Vec<String> = records.fields().map(str::to_owned).collect();
     let place = Place::line(file, line);
     if are_values(&names) {
@@ -244,9 +273,11 @@ fn names<R: BufRead>(records: &Records<R>, file: &str, line: u64) -> Result<Vec<
     Ok(names)
 }
 
-/// Whether a line of names is a row of numbers. Columns that are merely counted, from 0 or from 1, have names.
+/// Whether a line of names is a row of numbers. Columns that are merely counted, from 0 or from 1,
+/// have names.
 fn are_values(names: &[String]) -> bool {
-    let counted = |first: usize| names.iter().zip(first..).all(|(name, index)| *name == index.to_string());
+    let counted =
+        |first: usize| names.iter().zip(first..).all(|(name, index)| *name == index.to_string());
     names.iter().all(|name| name.parse::<f64>().is_ok()) && !counted(0) && !counted(1)
 }
 
@@ -293,7 +324,8 @@ fn count_rows<R: BufRead>(name: &str, mut input: R) -> Result<usize, DataError> 
 
 /// Reads the rows of a range into the columns and gives their lines.
 ///
-/// A blank line is passed over, except among the rows of a file with one column: there it is a missing value.
+/// A blank line is passed over, except among the rows of a file with one column: there it is a
+/// missing value.
 fn rows<R: BufRead>(
     records: &mut Records<R>,
     file: &str,
@@ -318,7 +350,12 @@ fn rows<R: BufRead>(
             continue;
         }
         if let ([column], true) = (&*columns, lines.is_empty()) {
-            look_for_delimiter(column.name(), records.fields().next().unwrap_or_default(), file, header)?;
+            look_for_delimiter(
+                column.name(),
+                records.fields().next().unwrap_or_default(),
+                file,
+                header,
+            )?;
         }
         if got != need {
             let delimiter = records.delimiter_name();
@@ -350,7 +387,8 @@ fn too_many(file: &str, line: u64) -> DataError {
     DataError::TooManyValues { place: Place::line(file, line), limit: MAX_VALUES }
 }
 
-/// In a file with one column: whether its name and its first value fall into the same number of parts at some other separator.
+/// In a file with one column: whether its name and its first value fall into the same number of
+/// parts at some other separator.
 fn look_for_delimiter(header: &str, first: &str, file: &str, line: u64) -> Result<(), DataError> {
     let separators = [("|", "`|`"), (":", "`:`"), ("^", "`^`"), ("&", "`&`"), ("~", "`~`")];
     let parts = |text: &str, at: &str| text.split(at).count();
@@ -365,7 +403,11 @@ fn look_for_delimiter(header: &str, first: &str, file: &str, line: u64) -> Resul
         (None, true) => "spaces",
         (None, false) => return Ok(()),
     };
-    Err(DataError::Delimiter { place: Place::line(file, line), header: header.to_owned(), separator })
+    Err(DataError::Delimiter {
+        place: Place::line(file, line),
+        header: header.to_owned(),
+        separator,
+    })
 }
 
 /// A reader that digests what passes through it.

@@ -1,4 +1,5 @@
-//! From predictors to the columns of a design: numbers as they are, texts as indicators of their levels.
+//! From predictors to the columns of a design: numbers as they are, texts as indicators of their
+//! levels.
 
 use std::collections::BTreeSet;
 
@@ -55,8 +56,9 @@ fn codes(column: &Column) -> &[u32] {
 
 /// The terms of all predictors.
 ///
-/// The base level of a text column is the first in alphabetical order and has no term: the intercept stands for it. Without an
-/// intercept the first text column keeps all its levels, unless they are centred, which would make them collinear.
+/// The base level of a text column is the first in alphabetical order and has no term: the
+/// intercept stands for it. Without an intercept the first text column keeps all its levels, unless
+/// they are centred, which would make them collinear.
 pub(crate) fn terms<'t>(
     table: &Table,
     roles: &Roles<'t>,
@@ -92,16 +94,20 @@ fn text_note(column: &Column, base: Option<&(String, u32)>, terms: &[Term<'_>]) 
     match base {
         Some((level, _)) => {
             let level = shown(level, VALUE_SHOWN);
-            format!("column `{name}` is text: its base level is `{level}`, its coefficients are {names}")
+            format!(
+                "column `{name}` is text: its base level is `{level}`, its coefficients are {names}"
+            )
         }
         None => {
-            format!("column `{name}` is text: without an intercept each level has a coefficient, {names}")
+            format!(
+                "column `{name}` is text: without an intercept each level has a coefficient, {names}"
+            )
         }
     }
 }
 
-/// The levels of a text column that occur in the rows kept, by any process, in alphabetical order, with their codes; the code of a level
-/// that occurs elsewhere only is that of no row here.
+/// The levels of a text column that occur in the rows kept, by any process, in alphabetical order,
+/// with their codes; the code of a level that occurs elsewhere only is that of no row here.
 pub(crate) fn levels(
     table: &Table,
     column: &Column,
@@ -134,8 +140,9 @@ pub(crate) fn levels(
         .flat_map(|bytes| bytes.split_inclusive(|byte| *byte == 0xff))
         .map(|level| String::from_utf8_lossy(&level[..level.len() - 1]).into_owned())
         .collect();
-    let code =
-        |level: &String| here().find(|(other, _)| *other == level).map_or(NO_TEXT - 1, |(_, code)| code);
+    let code = |level: &String| {
+        here().find(|(other, _)| *other == level).map_or(NO_TEXT - 1, |(_, code)| code)
+    };
     let count = all.len();
     let coded = |level: String| (code(&level), level);
     let found = all.into_iter().take(MAX_LEVELS).map(coded).map(|(code, level)| (level, code));
@@ -146,7 +153,9 @@ pub(crate) fn levels(
         return Err(DataError::TooManyLevels { place: place(), levels: count, more: false, rows });
     }
     match &found[..] {
-        [(level, _)] => Err(DataError::Constant { place: place(), value: level.clone(), reason: "" }),
+        [(level, _)] => {
+            Err(DataError::Constant { place: place(), value: level.clone(), reason: "" })
+        }
         _ => Ok(found),
     }
 }

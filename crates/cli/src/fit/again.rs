@@ -1,4 +1,5 @@
-//! What a finished run says: the table at the end of a fit, and `ridgewalk summary` and `ridgewalk report`, which say it again.
+//! What a finished run says: the table at the end of a fit, and `ridgewalk summary` and
+//! `ridgewalk report`, which say it again.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,11 @@ pub(crate) struct AgainOptions {
 pub(crate) fn summary(options: &AgainOptions) -> Result<(), Failure> {
     let directory = RunDirectory::open(&options.directory)?;
     let document = SummaryDocument::read(&directory.summary())?;
-    if options.json { output::json(&document) } else { output::text(&text(&document, &options.directory)) }
+    if options.json {
+        output::json(&document)
+    } else {
+        output::text(&text(&document, &options.directory))
+    }
 }
 
 /// Runs `ridgewalk report`.
@@ -51,7 +56,11 @@ pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
     let _ = writeln!(
         text,
         "{} of {} draws, {} kernel, eta {:.3}; {} gradients of warm-up and {} of sampling in {:.1} s.",
-        if sampler.chains == 1 { "1 chain".to_owned() } else { format!("{} chains", sampler.chains) },
+        if sampler.chains == 1 {
+            "1 chain".to_owned()
+        } else {
+            format!("{} chains", sampler.chains)
+        },
         sampler.draws,
         sampler.kernel,
         sampler.eta,
@@ -86,7 +95,8 @@ pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
 }
 
 fn row(parameter: &Parameter) -> Vec<String> {
-    let Parameter { name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat, .. } = parameter;
+    let Parameter { name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat, .. } =
+        parameter;
     let mut cells = vec![shortened(name)];
     // As many digits as the standard error gives meaning to, and one more.
     cells.extend([mean, sd, mcse_mean, q05, q50, q95].map(|value| digits(*value, *mcse_mean)));

@@ -36,11 +36,13 @@ pub struct DataConfig {
     pub rows: usize,
 }
 
-/// How the rows of a run were shared among processes. How its chains were is not kept: the draws do not depend on it.
+/// How the rows of a run were shared among processes. How its chains were is not kept: the draws do
+/// not depend on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ProcessesConfig {
-    /// Shards of the rows: sums over them are added in another order than those of one, and differ by rounding.
+    /// Shards of the rows: sums over them are added in another order than those of one, and differ
+    /// by rounding.
     pub row_shards: usize,
 }
 
@@ -80,11 +82,14 @@ impl Config {
     /// The text of the file.
     pub(crate) fn to_toml(&self) -> Result<String, Failure> {
         let text = toml::to_string(self).map_err(|error| Failure::Run(error.to_string()))?;
-        Ok(format!("# What `ridgewalk fit` was asked for, and what followed before the first draw.\n{text}"))
+        Ok(format!(
+            "# What `ridgewalk fit` was asked for, and what followed before the first draw.\n{text}"
+        ))
     }
 }
 
-/// The command that asks for these options: defaults are left out, and `--out` too, which must be another.
+/// The command that asks for these options: defaults are left out, and `--out` too, which must be
+/// another.
 pub(super) fn command(options: &FitOptions) -> String {
     let mut words = vec!["ridgewalk".to_owned(), "fit".to_owned()];
     let mut add = |word: String| words.push(quoted(&word));

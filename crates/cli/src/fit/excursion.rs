@@ -1,10 +1,13 @@
-//! Draws where an exact sample of the posterior would almost surely have none: the mark of a step that is too long now and then.
+//! Draws where an exact sample of the posterior would almost surely have none: the mark of a step
+//! that is too long now and then.
 //!
-//! A chain that overshoots once in a thousand steps, where the curvature grows without bound, is thrown far out. The measurement of the bias sees
-//! too few steps to notice; the run itself does. What is exact here: for any log-concave density e^−U in d dimensions, U(X) − min U is
-//! stochastically at most Gamma(d, 1). (The volume of {U − min U <= t} is h(t)^d with h concave and h(0) >= 0 by Brunn and Minkowski, so that
-//! its density over that of t^d falls, which is domination in the likelihood ratio.) Draws beyond what that law allows prove that the chain
-//! left the posterior; the converse does not hold.
+//! A chain that overshoots once in a thousand steps, where the curvature grows without bound, is
+//! thrown far out. The measurement of the bias sees too few steps to notice; the run itself does.
+//! What is exact here: for any log-concave density e^−U in d dimensions, U(X) − min U is
+//! stochastically at most Gamma(d, 1). (The volume of {U − min U <= t} is h(t)^d with h concave and
+//! h(0) >= 0 by Brunn and Minkowski, so that its density over that of t^d falls, which is
+//! domination in the likelihood ratio.) Draws beyond what that law allows prove that the chain left
+//! the posterior; the converse does not hold.
 
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::peers::{Peers, bytes_of};
@@ -13,11 +16,13 @@ use ridgewalk::potentials::{Error, LineIntegral, Ridge, Scratch, Whitening};
 use super::sinks::Rescaling;
 use crate::run::StoredDraws;
 
-/// The probability with which one draw of an exact sample may go beyond, over all draws: a false alarm.
+/// The probability with which one draw of an exact sample may go beyond, over all draws: a false
+/// alarm.
 const FALSE_ALARM: f64 = 1e-6;
 /// Levels that an exact draw exceeds with at most this probability, at which draws are counted.
 const COUNTED: [f64; 2] = [1e-3, 1e-4];
-/// The smallest number of draws, the farthest out, whose U is computed, and the smallest share of all.
+/// The smallest number of draws, the farthest out, whose U is computed, and the smallest share of
+/// all.
 const LOOKED_AT: usize = 256;
 const SHARE: usize = 50;
 /// Points whose U is computed together.
@@ -34,8 +39,9 @@ pub(super) struct Excursion {
     pub(super) farthest: f64,
 }
 
-/// Looks at the draws that are farthest from the mode in whitened coordinates. They are read twice: for the distance beyond which to look,
-/// and for U there, so that one number for each draw is all that is in memory.
+/// Looks at the draws that are farthest from the mode in whitened coordinates. They are read twice:
+/// for the distance beyond which to look, and for U there, so that one number for each draw is all
+/// that is in memory.
 pub(super) fn excursion<F: Family>(
     ridge: &Ridge<'_, F>,
     rows: &dyn Peers,
@@ -77,7 +83,8 @@ fn ask(rows: &dyn Peers, points: &[f64]) {
     }
 }
 
-/// What the processes that have the other rows do meanwhile: their part of U, wherever it is wanted, until nothing is.
+/// What the processes that have the other rows do meanwhile: their part of U, wherever it is
+/// wanted, until nothing is.
 pub(super) fn help<F: Family>(ridge: &Ridge<'_, F>, rows: &dyn Peers) {
     let mut scratch = Scratch::default();
     loop {
@@ -102,7 +109,8 @@ pub(super) enum Trouble {
     Potential(#[from] Error),
 }
 
-/// The distance beyond which `count` of all lie, those at that very distance included: it, and how many of these.
+/// The distance beyond which `count` of all lie, those at that very distance included: it, and how
+/// many of these.
 fn farthest(distances: &mut [f64], count: usize) -> (f64, usize) {
     if distances.len() <= count {
         return (f64::NEG_INFINITY, 0);
@@ -147,7 +155,12 @@ impl<'a, F: Family> Heights<'a, F> {
         if !values.is_empty() {
             ask(self.rows, &self.waiting);
             self.gradients.resize(self.waiting.len(), 0.0);
-            self.ridge.values_and_gradients(&self.waiting, values, &mut self.gradients, &mut self.scratch)?;
+            self.ridge.values_and_gradients(
+                &self.waiting,
+                values,
+                &mut self.gradients,
+                &mut self.scratch,
+            )?;
             self.found.extend(values.iter().map(|value| value - self.at_mode));
             self.waiting.clear();
         }
@@ -179,11 +192,13 @@ fn judged(heights: &[f64], d: usize, total: usize) -> Option<Excursion> {
     }
     // Draws are not independent, and come in bursts: many times as many as expected, and not a few.
     let counted = COUNTED.into_iter().map(|p| (beyond(level(d, p)), p * all));
-    let found = counted.into_iter().find(|(count, expected)| *count as f64 > 10.0 * expected + 20.0)?;
+    let found =
+        counted.into_iter().find(|(count, expected)| *count as f64 > 10.0 * expected + 20.0)?;
     Some(Excursion { draws: found.0, allowed: found.1, farthest })
 }
 
-/// A height that Gamma(d, 1) exceeds with a probability of at most p, by Chernoff's bound: t − d − d log(t/d) = −log p.
+/// A height that Gamma(d, 1) exceeds with a probability of at most p, by Chernoff's bound: t − d −
+/// d log(t/d) = −log p.
 fn level(d: usize, p: f64) -> f64 {
     let d = d as f64;
     let wanted = -p.ln();
@@ -201,7 +216,8 @@ mod tests {
 
     #[test]
     fn levels_bound_the_tail_of_gamma() {
-        // Gamma(1, 1) is exponential: e^−t; Gamma(2, 1) has the tail (1 + t) e^−t. The bound is above both, by less than a factor of 30.
+        // Gamma(1, 1) is exponential: e^−t; Gamma(2, 1) has the tail (1 + t) e^−t. The bound is
+        // above both, by less than a factor of 30.
         for p in [1e-3, 1e-6, 1e-12] {
             let one = (-level(1, p)).exp();
             let t = level(2, p);
@@ -215,7 +231,9 @@ mod tests {
     #[test]
     fn the_farthest_are_as_many_as_wanted_ties_included() {
         let list = [3.0, 1.0, 2.0, 3.0, 2.0, 5.0, 2.0];
-        for (count, wanted) in [(1, (5.0, 1)), (2, (3.0, 1)), (3, (3.0, 2)), (5, (2.0, 2)), (6, (2.0, 3))] {
+        for (count, wanted) in
+            [(1, (5.0, 1)), (2, (3.0, 1)), (3, (3.0, 2)), (5, (2.0, 2)), (6, (2.0, 3))]
+        {
             assert_eq!(farthest(&mut list.clone(), count), wanted, "{count}");
         }
         assert_eq!(farthest(&mut list.clone(), 7), (f64::NEG_INFINITY, 0));
@@ -223,7 +241,8 @@ mod tests {
 
     #[test]
     fn what_the_law_allows_is_no_excursion_and_what_it_does_not_is() {
-        // The farthest of 8000 draws of Gamma(2, 1) itself, the worst that a log-concave density can do.
+        // The farthest of 8000 draws of Gamma(2, 1) itself, the worst that a log-concave density
+        // can do.
         let quantile = |p: f64| (0..200).fold(20.0_f64, |t, _| (1.0 + t).ln() - p.ln());
         let exact: Vec<f64> = (1..=256).map(|k| quantile(f64::from(k) / 8000.0)).collect();
         assert_eq!(judged(&exact, 2, 8000), None);

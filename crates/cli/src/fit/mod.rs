@@ -1,8 +1,10 @@
-//! `ridgewalk fit`: from a data file to a run directory with draws, summary and report; and `ridgewalk resume`, which goes on with one.
+//! `ridgewalk fit`: from a data file to a run directory with draws, summary and report; and
+//! `ridgewalk resume`, which goes on with one.
 //!
-//! The way: options, table, frame, model (`model`), run directory, warm-up, draws into sinks (`sinks`), verdict (`verdict`), files. What the
-//! library says by number is said by name (`words`). A run that goes on (`resume`) takes the same way: what follows from data and
-//! options is made again and compared, what was found by steps comes from the checkpoint.
+//! The way: options, table, frame, model (`model`), run directory, warm-up, draws into sinks
+//! (`sinks`), verdict (`verdict`), files. What the library says by number is said by name
+//! (`words`). A run that goes on (`resume`) takes the same way: what follows from data and options
+//! is made again and compared, what was found by steps comes from the checkpoint.
 
 pub(crate) mod again;
 mod config;
@@ -26,7 +28,9 @@ use ridgewalk::diagnostics::{Summary, Workspace, summaries};
 use ridgewalk::lyapunov::laws::Kernel;
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Curvature, Prior, Properness, Ridge};
-use ridgewalk::sampler::automatic::{Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp};
+use ridgewalk::sampler::automatic::{
+    Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp,
+};
 use ridgewalk::sampler::{self, SavedRun, SavedWarmUp};
 
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
@@ -37,8 +41,8 @@ use crate::failure::Failure;
 use crate::output;
 use crate::processes::Processes;
 use crate::run::{
-    BiasDetails, Checkpoint, CsvDraws, Fact, Lock, ProblemFacts, RunDirectory, SamplerFacts, StoredDraws,
-    SummaryDocument, Text, Trajectories, ZarrDraws, write_report,
+    BiasDetails, Checkpoint, CsvDraws, Fact, Lock, ProblemFacts, RunDirectory, SamplerFacts,
+    StoredDraws, SummaryDocument, Text, Trajectories, ZarrDraws, write_report,
 };
 use excursion::{Trouble, excursion, help};
 use model::{ByNodes, Made, Model};
@@ -55,9 +59,11 @@ const SEPARATION_ENTRIES: usize = 2_000_000;
 const MOST_CHAINS: usize = 100_000;
 /// Draws of each chain beyond which steps could not be counted, however many of them make a draw.
 const MOST_DRAWS: u64 = 1_000_000_000_000;
-/// Draws of one coefficient beyond which one is summarised after the other: every thread needs some eighty bytes for each.
+/// Draws of one coefficient beyond which one is summarised after the other: every thread needs some
+/// eighty bytes for each.
 const ONE_BY_ONE: usize = 1 << 18;
-/// A run is never longer than this without a checkpoint, unless writing one takes more than a twentieth of the time.
+/// A run is never longer than this without a checkpoint, unless writing one takes more than a
+/// twentieth of the time.
 const CHECKPOINTS: Duration = Duration::from_secs(10);
 
 /// Runs the subcommand.
@@ -90,11 +96,13 @@ fn goes_on(out: &Path) -> String {
     format!("`ridgewalk resume {}` goes on", out.display())
 }
 
-/// A signal that is set at the first Ctrl-C or SIGTERM; the second ends the program at once, as it would by default.
+/// A signal that is set at the first Ctrl-C or SIGTERM; the second ends the program at once, as it
+/// would by default.
 fn stop_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let signal = Arc::clone(&stop);
-    // Another handler in this process would be the only reason to fail; the run then ends at Ctrl-C without a word.
+    // Another handler in this process would be the only reason to fail; the run then ends at Ctrl-C
+    // without a word.
     let _ = ctrlc::set_handler(move || {
         if signal.swap(true, Ordering::Relaxed) {
             #[allow(clippy::exit, reason = "asked for twice")]
@@ -112,8 +120,9 @@ fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
     pool.map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
 }
 
-/// Fits, and writes the run directory; or goes on with an earlier run. Nothing is written before data and options are known to be good. Of
-/// several processes the first one writes, and has the summary.
+/// Fits, and writes the run directory; or goes on with an earlier run. Nothing is written before
+/// data and options are known to be good. Of several processes the first one writes, and has the
+/// summary.
 fn fit(
     options: &FitOptions,
     earlier: Option<Earlier>,
@@ -140,8 +149,8 @@ fn fit(
         )));
     }
     let question = question(&options, &table)?;
-    let frame =
-        processes.settle(Frame::of_part(&table, &question, &**processes.rows()).map_err(Failure::from))?;
+    let frame = processes
+        .settle(Frame::of_part(&table, &question, &**processes.rows()).map_err(Failure::from))?;
     let (means, scales) = match &earlier {
         Some(Earlier { config, .. }) => {
             (config.resolved.prior_means.clone(), config.resolved.prior_scales.clone())
@@ -154,7 +163,8 @@ fn fit(
             priors.for_names(&frame.names)?
         }
     };
-    // Until here there is nothing to keep: a signal ends the program at once, even while it waits for a pipe.
+    // Until here there is nothing to keep: a signal ends the program at once, even while it waits
+    // for a pipe.
     let stop = stop_signal();
     let stop = &*stop;
     let words = Words { file: table.name(), frame: &frame };
@@ -167,7 +177,11 @@ fn fit(
     };
     processes.settle(possible)?;
     let known = data::digest_of(format!("{:?}", (&frame.names, &means, &scales)).as_bytes());
-    processes.same("SHA-256 of the coefficients and their priors", &known, "the same everywhere")?;
+    processes.same(
+        "SHA-256 of the coefficients and their priors",
+        &known,
+        "the same everywhere",
+    )?;
     let display = Display::new(options.quiet || options.json || !processes.first());
     display.say(&format!(
         "{}: {} rows, {} coefficients, {} model",
@@ -243,11 +257,15 @@ fn fit(
     display.end();
     let Some((directory, lock)) = files else { return done };
     match &done {
-        Ok(document) if !document.as_ref().is_some_and(SummaryDocument::stopped) => directory.finish(lock)?,
+        Ok(document) if !document.as_ref().is_some_and(SummaryDocument::stopped) => {
+            directory.finish(lock)?
+        }
         // Going on would not change it.
         Err(Failure::NoDraws(_)) => directory.finish(lock)?,
         // Nothing is known yet that is worth going on from: as if it had not begun.
-        Err(failure) if !sampling.get() && !matches!(failure, Failure::Stopped(_)) => directory.abandon(lock),
+        Err(failure) if !sampling.get() && !matches!(failure, Failure::Stopped(_)) => {
+            directory.abandon(lock)
+        }
         _ => {}
     }
     done
@@ -288,7 +306,10 @@ fn check(options: &FitOptions) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{name} 0: need at least 1")));
     }
     if options.chains > MOST_CHAINS {
-        return Err(Failure::Usage(format!("--chains {}: need at most {MOST_CHAINS}", options.chains)));
+        return Err(Failure::Usage(format!(
+            "--chains {}: need at most {MOST_CHAINS}",
+            options.chains
+        )));
     }
     let (name, draws) = match options.target_ess {
         Some(_) => ("--max-draws", options.max_draws),
@@ -323,7 +344,9 @@ fn check(options: &FitOptions) -> Result<(), Failure> {
         }
     }
     if options.original_scale && !options.standardize && options.data.is_some() {
-        return Err(Failure::Usage("--original-scale is about --standardize: pass both, or neither".into()));
+        return Err(Failure::Usage(
+            "--original-scale is about --standardize: pass both, or neither".into(),
+        ));
     }
     if options.original_scale && options.no_intercept {
         return Err(Failure::Usage(
@@ -337,7 +360,8 @@ fn check(options: &FitOptions) -> Result<(), Failure> {
 
 fn question(options: &FitOptions, table: &Table) -> Result<Question, Failure> {
     let Some(response) = &options.response else {
-        let names: Vec<String> = table.columns().iter().take(12).map(|c| format!("`{}`", c.name())).collect();
+        let names: Vec<String> =
+            table.columns().iter().take(12).map(|c| format!("`{}`", c.name())).collect();
         let more = table.columns().len().saturating_sub(12);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         return Err(Failure::Usage(format!(
@@ -378,7 +402,10 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn sample<F: Family + Clone>(self, ridge: &Ridge<'_, F>) -> Result<Option<SummaryDocument>, Failure> {
+    fn sample<F: Family + Clone>(
+        self,
+        ridge: &Ridge<'_, F>,
+    ) -> Result<Option<SummaryDocument>, Failure> {
         let of = |error: ridgewalk::potentials::Error| self.words.potential(&error);
         let curvature = ridge.curvature().map_err(of)?;
         match self.config.options.nodes {
@@ -417,7 +444,8 @@ impl Job<'_> {
         let warm = if self.checkpoint.warm_up.is_empty() {
             warm_up.run()
         } else {
-            SavedWarmUp::from_bytes(&self.checkpoint.warm_up).and_then(|saved| warm_up.restore(saved))
+            SavedWarmUp::from_bytes(&self.checkpoint.warm_up)
+                .and_then(|saved| warm_up.restore(saved))
         };
         let warm = warm.map_err(|error| match error {
             sampler::Error::Stopped => Failure::Stopped(format!(
@@ -438,7 +466,9 @@ impl Job<'_> {
             "machines of one kind, whose rounding is the same",
         )?;
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
-        if options.nodes.is_some() && matches!(warm.scheme.kernel(), Kernel::Symmetric | Kernel::Adjusted) {
+        if options.nodes.is_some()
+            && matches!(warm.scheme.kernel(), Kernel::Symmetric | Kernel::Adjusted)
+        {
             self.notes.push(format!(
                 "--nodes has no effect: the {} kernel has no line integrals; --kernel third-order has",
                 warm.scheme.name()
@@ -457,7 +487,9 @@ impl Job<'_> {
         let done = self.conclude(ridge, curvature, &warm, &sampled, length);
         done.map_err(|failure| match failure {
             end @ (Failure::Stopped(_) | Failure::NoDraws(_)) => end,
-            other => Failure::Run(format!("{other}; the draws are safe, and {}", goes_on(&options.out))),
+            other => {
+                Failure::Run(format!("{other}; the draws are safe, and {}", goes_on(&options.out)))
+            }
         })
     }
 
@@ -504,7 +536,14 @@ impl Job<'_> {
             return Err(Failure::NoDraws(verdict::no_draws(sampled)));
         }
         let rows = &**self.processes.rows();
-        let far = excursion(ridge, rows, &warm.whitening, &warm.mode.point, &draws, self.rescaling.as_ref());
+        let far = excursion(
+            ridge,
+            rows,
+            &warm.whitening,
+            &warm.mode.point,
+            &draws,
+            self.rescaling.as_ref(),
+        );
         let far = far.map_err(|trouble| match trouble {
             Trouble::Draws(error) => error.into(),
             Trouble::Potential(error) => self.words.potential(&error),
@@ -527,14 +566,20 @@ impl Job<'_> {
         let failed = |error: &dyn std::fmt::Display, kept: u64| {
             let out = options.out.display();
             let what = format!("the first {kept} draws of each chain are safe in {out}");
-            Failure::Run(format!("{error}; {what}. Once that is put right, {}", goes_on(&options.out)))
+            Failure::Run(format!(
+                "{error}; {what}. Once that is put right, {}",
+                goes_on(&options.out)
+            ))
         };
         let safe = self.checkpoint.head.draws.iter().copied().min().unwrap_or(0);
         let saved = match self.checkpoint.run.as_slice() {
             [] => None,
             bytes => Some(SavedRun::from_bytes(bytes).map_err(|error| failed(&error, safe))?),
         };
-        let keeper = self.directory.map(|directory| self.keeper(directory, thin, saved.as_ref())).transpose();
+        let keeper = self
+            .directory
+            .map(|directory| self.keeper(directory, thin, saved.as_ref()))
+            .transpose();
         let keeper = keeper.map_err(|error| match error {
             crate::run::Error::File { what: "write", .. } => failed(&error, safe),
             missing => Failure::Usage(format!(
@@ -587,14 +632,16 @@ impl Job<'_> {
         let head = &self.checkpoint.head;
         let (zarr, csv) = match saved {
             Some(saved) => {
-                let csv = head.csv_bytes.map(|bytes| CsvDraws::resume(&directory.csv(), names, bytes));
+                let csv =
+                    head.csv_bytes.map(|bytes| CsvDraws::resume(&directory.csv(), names, bytes));
                 // Both are looked at before one is cut.
                 let csv = csv.transpose()?;
                 (ZarrDraws::resume(&directory.draws(), &saved.draws())?, csv)
             }
             None => {
                 directory.clear_draws()?;
-                let csv = options.csv.then(|| CsvDraws::create(&directory.csv(), names)).transpose()?;
+                let csv =
+                    options.csv.then(|| CsvDraws::create(&directory.csv(), names)).transpose()?;
                 (ZarrDraws::create(&directory.draws(), names, thin)?, csv)
             }
         };
@@ -638,7 +685,8 @@ impl Job<'_> {
                 sd_error: bias.sd_error,
                 tolerance: options.bias_tolerance,
             }),
-            trajectories: exact.map(|trajectory| Trajectories::new(trajectory.steps, &sampled.outcome)),
+            trajectories: exact
+                .map(|trajectory| Trajectories::new(trajectory.steps, &sampled.outcome)),
         };
         let [m, l] = bounds(curvature);
         let problem = ProblemFacts {
@@ -660,23 +708,33 @@ impl Job<'_> {
             ));
         }
         for look in &sampled.looks {
-            history
-                .push(format!("after {} draws of each chain: smallest bulk ESS {:.0}", look.draws, look.ess));
+            history.push(format!(
+                "after {} draws of each chain: smallest bulk ESS {:.0}",
+                look.draws, look.ess
+            ));
         }
         let text = Text {
             title: self.title(),
             command: self.config.command.clone(),
-            guarantee: verdict::guarantee(options, &warm.scheme, white, self.frame.columns, sampled),
+            guarantee: verdict::guarantee(
+                options,
+                &warm.scheme,
+                white,
+                self.frame.columns,
+                sampled,
+            ),
             notes: self.notes.clone(),
             history,
             facts: self.facts(white),
             ..Text::default()
         };
         let parameters = self.frame.names.iter().zip(&summaries);
-        let parameters: Vec<_> = parameters.map(|(name, s)| crate::run::Parameter::new(name, s)).collect();
+        let parameters: Vec<_> =
+            parameters.map(|(name, s)| crate::run::Parameter::new(name, s)).collect();
         let warnings = verdict::warnings(options, sampled, length, &parameters);
         let text = Text { warnings, ..text };
-        let mut document = SummaryDocument::new(&self.frame.names, &summaries, sampler, problem, text)?;
+        let mut document =
+            SummaryDocument::new(&self.frame.names, &summaries, sampler, problem, text)?;
         let mut mode = warm.mode.point.clone();
         if let Some(rescaling) = &self.rescaling {
             rescaling.apply(&mut mode);
@@ -684,9 +742,11 @@ impl Job<'_> {
         for (parameter, mode) in document.parameters.iter_mut().zip(mode) {
             parameter.mode = Some(mode);
         }
-        // The differences are those of the coefficients that were sampled; there are none where there is no bias.
+        // The differences are those of the coefficients that were sampled; there are none where
+        // there is no bias.
         if self.rescaling.is_none() {
-            let found = document.parameters.iter_mut().zip(summaries.iter().zip(&sampled.differences));
+            let found =
+                document.parameters.iter_mut().zip(summaries.iter().zip(&sampled.differences));
             for (parameter, (summary, difference)) in found {
                 let moments = Extrapolated::new(summary, difference);
                 (parameter.mean_extrapolated, parameter.sd_extrapolated) =
@@ -698,7 +758,11 @@ impl Job<'_> {
 
     fn title(&self) -> String {
         let options = &self.config.options;
-        let file = options.data.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
+        let file = options
+            .data
+            .as_ref()
+            .and_then(|path| path.file_name())
+            .map(|name| name.to_string_lossy());
         let file = file.map_or("the breast cancer data".into(), |name| name.into_owned());
         format!("{} in {file}", options.response.as_deref().unwrap_or(BUILT_IN_RESPONSE))
     }
@@ -714,10 +778,12 @@ impl Job<'_> {
                 match (options.standardize, options.original_scale) {
                     (false, _) => "that of the data".into(),
                     (true, false) => {
-                        "standardized predictors (centred, divided by their standard deviation)".into()
+                        "standardized predictors (centred, divided by their standard deviation)"
+                            .into()
                     }
                     (true, true) => {
-                        "that of the data; sampled, and priors given, for standardized predictors".into()
+                        "that of the data; sampled, and priors given, for standardized predictors"
+                            .into()
                     }
                 },
             ),
@@ -751,17 +817,26 @@ fn summaries_of(draws: &StoredDraws) -> Result<Vec<Summary>, Failure> {
         } else {
             summaries(&chains)
         };
-        all.extend(some.map_err(|error| Failure::Run(format!("cannot summarise the draws: {error}")))?);
+        all.extend(
+            some.map_err(|error| Failure::Run(format!("cannot summarise the draws: {error}")))?,
+        );
         Ok::<(), Failure>(())
     })?;
     Ok(all)
 }
 
-/// Draws of each chain that the run will have, as far as one knows before: what the warm-up may cost follows from it.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count between two others")]
+/// Draws of each chain that the run will have, as far as one knows before: what the warm-up may
+/// cost follows from it.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count between two others"
+)]
 fn expected_draws(options: &FitOptions) -> u64 {
     match options.target_ess {
-        Some(target) => ((target / options.chains as f64).ceil() as u64).clamp(1, options.max_draws),
+        Some(target) => {
+            ((target / options.chains as f64).ceil() as u64).clamp(1, options.max_draws)
+        }
         None => options.draws,
     }
 }
@@ -785,10 +860,15 @@ fn bounds(curvature: &Curvature) -> [f64; 2] {
 
 fn prior_in_words(resolved: &Resolved) -> String {
     let Resolved { prior_means: means, prior_scales: scales, .. } = resolved;
-    let all_equal = means.windows(2).all(|w| w[0] == w[1]) && scales.windows(2).all(|w| w[0] == w[1]);
+    let all_equal =
+        means.windows(2).all(|w| w[0] == w[1]) && scales.windows(2).all(|w| w[0] == w[1]);
     match (means.first(), scales.first()) {
-        (Some(_), Some(scale)) if all_equal && scale.is_infinite() => "flat on every coefficient".into(),
-        (Some(mean), Some(scale)) if all_equal => format!("normal({mean}, {scale}) on every coefficient"),
+        (Some(_), Some(scale)) if all_equal && scale.is_infinite() => {
+            "flat on every coefficient".into()
+        }
+        (Some(mean), Some(scale)) if all_equal => {
+            format!("normal({mean}, {scale}) on every coefficient")
+        }
         _ => "normal, of several scales: see config.toml".into(),
     }
 }

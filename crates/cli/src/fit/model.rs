@@ -1,6 +1,9 @@
-//! From a frame and priors to a potential: the family, the noise scale, and line integrals by nodes where those are asked for.
+//! From a frame and priors to a potential: the family, the noise scale, and line integrals by nodes
+//! where those are asked for.
 
-use ridgewalk::potentials::families::{Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit};
+use ridgewalk::potentials::families::{
+    Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
+};
 use ridgewalk::potentials::peers::Peers;
 use ridgewalk::potentials::{
     self, Chebyshev, Dense, Gradient, LineIntegral, Mode, Prior, Ridge, Scratch, Whitening,
@@ -15,12 +18,14 @@ use super::words::Words;
 use crate::data::{FamilyName, Frame, nth_smallest, range, total};
 use crate::failure::Failure;
 
-/// Where Huber's loss turns into a line unless told otherwise: 95 % efficient under normal noise (Huber 1981).
+/// Where Huber's loss turns into a line unless told otherwise: 95 % efficient under normal noise
+/// (Huber 1981).
 const HUBER_DELTA: f64 = 1.345;
 /// The median of |x| for standard normal x, and for standard logistic x.
 const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 const LOGISTIC_MEDIAN: f64 = 1.098_612_288_668_109_8;
-/// How often a robust noise scale is estimated anew from the residuals of the fit with the last one.
+/// How often a robust noise scale is estimated anew from the residuals of the fit with the last
+/// one.
 const SCALE_ROUNDS: usize = 5;
 
 /// The posterior of one of the families.
@@ -50,13 +55,17 @@ pub(super) fn model<'a>(
     words: &Words<'_>,
     peers: &Arc<dyn Peers>,
 ) -> Result<Made<'a>, Failure> {
-    for (name, given) in [("--noise-scale", options.noise_scale), ("--huber-delta", options.huber_delta)] {
+    for (name, given) in
+        [("--noise-scale", options.noise_scale), ("--huber-delta", options.huber_delta)]
+    {
         if let Some(value) = given.filter(|value| !(*value > 0.0 && value.is_finite())) {
             return Err(Failure::Usage(format!("{name} {value}: need a positive, finite number")));
         }
     }
-    let noisy =
-        matches!(options.family, FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber);
+    let noisy = matches!(
+        options.family,
+        FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber
+    );
     if options.noise_scale.is_some() && !noisy {
         let family = options.family;
         return Err(Failure::Usage(format!(
@@ -65,7 +74,9 @@ pub(super) fn model<'a>(
     }
     if options.huber_delta.is_some() && options.family != FamilyName::RobustHuber {
         let family = options.family;
-        return Err(Failure::Usage(format!("--huber-delta is for robust-huber: found --family {family}")));
+        return Err(Failure::Usage(format!(
+            "--huber-delta is for robust-huber: found --family {family}"
+        )));
     }
     let of = |error: potentials::Error| words.potential(&error);
     let build = Build { frame, prior, peers };
@@ -86,12 +97,15 @@ pub(super) fn model<'a>(
         FamilyName::Logistic => Model::Logistic(build.ridge(Logistic).map_err(of)?),
         FamilyName::Probit => Model::Probit(build.ridge(Probit).map_err(of)?),
         FamilyName::Poisson => Model::Poisson(build.ridge(Poisson).map_err(of)?),
-        FamilyName::Gaussian => Model::Gaussian(build.ridge(Gaussian::new(scale).map_err(of)?).map_err(of)?),
+        FamilyName::Gaussian => {
+            Model::Gaussian(build.ridge(Gaussian::new(scale).map_err(of)?).map_err(of)?)
+        }
         FamilyName::RobustLogistic => {
             Model::LogisticNoise(build.ridge(LogisticNoise::new(scale).map_err(of)?).map_err(of)?)
         }
         FamilyName::RobustHuber => {
-            let family = Huber::new(scale, options.huber_delta.unwrap_or(HUBER_DELTA)).map_err(of)?;
+            let family =
+                Huber::new(scale, options.huber_delta.unwrap_or(HUBER_DELTA)).map_err(of)?;
             Model::Huber(build.ridge(family).map_err(of)?)
         }
     };
@@ -125,9 +139,15 @@ impl<'a> Build<'a, '_> {
         Ok(ridge.with_peers(Arc::clone(self.peers)))
     }
 
-    /// The scale of the noise. Normal: from the residuals of least squares, with n − d in the denominator. Robust: from the median of the
-    /// absolute residuals of the robust fit itself, which is repeated with each new scale.
-    fn noise_scale(&self, family: FamilyName, delta: f64, words: &Words<'_>) -> Result<f64, Failure> {
+    /// The scale of the noise. Normal: from the residuals of least squares, with n − d in the
+    /// denominator. Robust: from the median of the absolute residuals of the robust fit itself,
+    /// which is repeated with each new scale.
+    fn noise_scale(
+        &self,
+        family: FamilyName,
+        delta: f64,
+        words: &Words<'_>,
+    ) -> Result<f64, Failure> {
         let of = |error: potentials::Error| words.potential(&error);
         let (n, d, peers) = (self.frame.all_rows, self.frame.columns, &**self.peers);
         let sum = |here: f64| {
@@ -136,7 +156,8 @@ impl<'a> Build<'a, '_> {
             sum[0]
         };
         let [_, largest] = range(peers, self.frame.response.iter().map(|y| y.abs()));
-        // With little noise the prior decides nothing but what the data leave open, as it does with collinear predictors.
+        // With little noise the prior decides nothing but what the data leave open, as it does with
+        // collinear predictors.
         let size = sum(self.frame.response.iter().map(|y| y.abs()).sum()) / n as f64;
         let little = if size > 0.0 { 1e-3 * size } else { 1.0 };
         let least_squares =
@@ -158,9 +179,13 @@ impl<'a> Build<'a, '_> {
         let mut scale = known(of_residuals(&residuals), largest)?;
         for _ in 0..SCALE_ROUNDS {
             let mode: Mode = if family == FamilyName::RobustHuber {
-                self.ridge(Huber::new(scale, delta).map_err(of)?).and_then(|r| r.mode()).map_err(of)?
+                self.ridge(Huber::new(scale, delta).map_err(of)?)
+                    .and_then(|r| r.mode())
+                    .map_err(of)?
             } else {
-                self.ridge(LogisticNoise::new(scale).map_err(of)?).and_then(|r| r.mode()).map_err(of)?
+                self.ridge(LogisticNoise::new(scale).map_err(of)?)
+                    .and_then(|r| r.mode())
+                    .map_err(of)?
             };
             scale = known(of_residuals(&self.residuals(&mode.point)), largest)?;
         }
@@ -170,9 +195,16 @@ impl<'a> Build<'a, '_> {
     /// What the linear predictor leaves of the responses.
     fn residuals(&self, point: &[f64]) -> Vec<f64> {
         let offset = |i: usize| self.frame.offset.as_ref().map_or(0.0, |offset| offset[i]);
-        let rows = self.frame.design.chunks_exact(self.frame.columns).zip(&self.frame.response).enumerate();
-        rows.map(|(i, (row, y))| y - offset(i) - row.iter().zip(point).map(|(a, x)| a * x).sum::<f64>())
-            .collect()
+        let rows = self
+            .frame
+            .design
+            .chunks_exact(self.frame.columns)
+            .zip(&self.frame.response)
+            .enumerate();
+        rows.map(|(i, (row, y))| {
+            y - offset(i) - row.iter().zip(point).map(|(a, x)| a * x).sum::<f64>()
+        })
+        .collect()
     }
 }
 
@@ -237,10 +269,16 @@ impl<F: Family> Gradient for GradientOf<F> {
     }
 
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
-        self.0.gradients(point, gradient, &mut Scratch::default()).map_err(|error| error.to_string())
+        self.0
+            .gradients(point, gradient, &mut Scratch::default())
+            .map_err(|error| error.to_string())
     }
 
-    fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<Option<f64>, String> {
         Gradient::value_and_gradient(&self.0, point, gradient)
     }
 }

@@ -39,7 +39,8 @@ impl std::fmt::Display for KernelName {
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct FitOptions {
-    /// The data: CSV with a line of names, or Parquet [default: breast cancer data that ship with the program, --standardize]
+    /// The data: CSV with a line of names, or Parquet [default: breast cancer data that ship with
+    /// the program, --standardize]
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
     /// The column to be explained; needed with DATA
@@ -66,7 +67,8 @@ pub struct FitOptions {
     /// Leave rows with missing values out
     #[arg(long)]
     pub drop_missing: bool,
-    /// Centre predictors and divide them by their standard deviation; priors and results are on that scale
+    /// Centre predictors and divide them by their standard deviation; priors and results are on
+    /// that scale
     #[arg(long)]
     pub standardize: bool,
     /// With --standardize: results on the scale of the data
@@ -81,10 +83,12 @@ pub struct FitOptions {
     /// Priors of single coefficients: a TOML file with `[age]`, `mean = 0.0`, `scale = 2.5`
     #[arg(long, value_name = "FILE")]
     pub priors: Option<PathBuf>,
-    /// Scale of the noise (gaussian, robust-logistic, robust-huber) [default: estimated from residuals]
+    /// Scale of the noise (gaussian, robust-logistic, robust-huber) [default: estimated from
+    /// residuals]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub noise_scale: Option<f64>,
-    /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber) [default: 1.345]
+    /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber) [default:
+    /// 1.345]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub huber_delta: Option<f64>,
     /// The kernel
@@ -102,7 +106,8 @@ pub struct FitOptions {
     /// Fix the step size eta [default: tuned]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub eta: Option<f64>,
-    /// Discretisation bias that is allowed, in posterior standard deviations; 0 is for --kernel adjusted, which auto then takes
+    /// Discretisation bias that is allowed, in posterior standard deviations; 0 is for --kernel
+    /// adjusted, which auto then takes
     #[arg(long, value_name = "B", default_value_t = 0.05, allow_negative_numbers = true)]
     pub bias_tolerance: f64,
     /// Chains

@@ -1,4 +1,5 @@
-//! What a user sees while a fit runs: a moving line on a terminal, plain lines elsewhere, nothing with `--quiet`. All on standard error.
+//! What a user sees while a fit runs: a moving line on a terminal, plain lines elsewhere, nothing
+//! with `--quiet`. All on standard error.
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
@@ -10,7 +11,8 @@ use ridgewalk::sampler::{Memory, Progress};
 
 /// How often a plain line is written.
 const PLAIN: Duration = Duration::from_secs(10);
-/// How often the effective sample size is looked at, unless that would take more than a twentieth of the time.
+/// How often the effective sample size is looked at, unless that would take more than a twentieth
+/// of the time.
 const LOOK: Duration = Duration::from_secs(1);
 /// Coefficients whose effective sample size is looked at on the way.
 const LOOKED_AT: usize = 16;
@@ -90,7 +92,8 @@ impl Display {
             last.ess = smallest_ess(draws, &mut last.workspace);
             (last.cost, last.looked) = (now.elapsed(), Instant::now());
         }
-        let (began, steps, gradients) = *last.from.get_or_insert((now, progress.steps, progress.gradients));
+        let (began, steps, gradients) =
+            *last.from.get_or_insert((now, progress.steps, progress.gradients));
         let pace = Pace {
             seconds: now.duration_since(began).as_secs_f64(),
             steps: progress.steps.saturating_sub(steps),
@@ -129,8 +132,13 @@ fn line(progress: &Progress, pace: &Pace, ess: Option<f64>) -> String {
     let share = 100.0 * steps as f64 / of.max(1) as f64;
     let ess = ess.map_or(String::new(), |ess| format!(", smallest ESS {ess:.0}"));
     let speed = if seconds > 0.0 { gradients as f64 / seconds } else { 0.0 };
-    let left = if made > 0 { seconds * (of.saturating_sub(steps)) as f64 / made as f64 } else { 0.0 };
-    format!("{share:.0} %, {draws} draws a chain{ess}, {} gradients/s, {} left", thousands(speed), time(left))
+    let left =
+        if made > 0 { seconds * (of.saturating_sub(steps)) as f64 / made as f64 } else { 0.0 };
+    format!(
+        "{share:.0} %, {draws} draws a chain{ess}, {} gradients/s, {} left",
+        thousands(speed),
+        time(left)
+    )
 }
 
 fn thousands(number: f64) -> String {
@@ -157,7 +165,8 @@ fn smallest_ess(draws: &Memory, workspace: &mut Workspace) -> Option<f64> {
     let d = draws.dimension();
     let every = d.div_ceil(LOOKED_AT).max(1);
     let found = (0..d).step_by(every).filter_map(|k| {
-        let traces: Vec<Vec<f64>> = (0..draws.chains()).map(|chain| draws.trace(chain, k)).collect();
+        let traces: Vec<Vec<f64>> =
+            (0..draws.chains()).map(|chain| draws.trace(chain, k)).collect();
         let shortest = traces.iter().map(Vec::len).min()?;
         let traces: Vec<&[f64]> = traces.iter().map(|trace| &trace[..shortest]).collect();
         workspace.ess_bulk(&traces).ok()
@@ -166,7 +175,8 @@ fn smallest_ess(draws: &Memory, workspace: &mut Workspace) -> Option<f64> {
 }
 
 fn spinner() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner())
+    ProgressStyle::with_template("{spinner} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
 fn moving() -> ProgressStyle {

@@ -1,7 +1,8 @@
 //! `ridgewalk resume`: goes on with a run that was interrupted, or says why it cannot.
 //!
-//! What is refused: a version of the program, a configuration or data that are not those of the run, since their draws would be of something
-//! else; and a checkpoint that is not as it was written. Each with what differs.
+//! What is refused: a version of the program, a configuration or data that are not those of the
+//! run, since their draws would be of something else; and a checkpoint that is not as it was
+//! written. Each with what differs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,7 +47,8 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// The configuration to go on with, unless what follows from data and options now is not what followed then.
+    /// The configuration to go on with, unless what follows from data and options now is not what
+    /// followed then.
     pub(super) fn compared(self, now: Config) -> Result<(Config, Begun), Failure> {
         let Self { files, config, checkpoint } = self;
         let then = &config.resolved;
@@ -74,7 +76,8 @@ impl Earlier {
             ));
         }
         if now.resolved.noise_scale != then.noise_scale {
-            let [found, need] = [now.resolved.noise_scale, then.noise_scale].map(|s| format!("{s:?}"));
+            let [found, need] =
+                [now.resolved.noise_scale, then.noise_scale].map(|s| format!("{s:?}"));
             return Err(differs("the noise scale", found, need));
         }
         if let Some((directory, _)) = &files {
@@ -121,9 +124,12 @@ pub(crate) fn run_shared(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Resul
     if bytes.is_empty() {
         return Ok(());
     }
-    let bad = |error: String| Failure::Run(format!("the checkpoint did not arrive as it was sent: {error}"));
+    let bad = |error: String| {
+        Failure::Run(format!("the checkpoint did not arrive as it was sent: {error}"))
+    };
     let checkpoint = Checkpoint::from_bytes(&bytes).map_err(bad)?;
-    let config: Config = toml::from_str(&checkpoint.config).map_err(|error| bad(error.to_string()))?;
+    let config: Config =
+        toml::from_str(&checkpoint.config).map_err(|error| bad(error.to_string()))?;
     let processes = Processes::grid(Arc::clone(all), config.processes.row_shards)?;
     let fit_options = go_on_with(options, &config);
     let pool = processes.settle(threads(fit_options.threads.or(Some(1))))?;
@@ -171,7 +177,10 @@ fn finished(options: &ResumeOptions, directory: &RunDirectory) -> Result<(), Fai
     directory.tidy();
     let document = SummaryDocument::read(&directory.summary())?;
     if !options.quiet && !options.json {
-        super::progress::write_line(&format!("{} is finished: there is nothing to resume", out.display()));
+        super::progress::write_line(&format!(
+            "{} is finished: there is nothing to resume",
+            out.display()
+        ));
     }
     if options.json { output::json(&document) } else { output::text(&again::text(&document, out)) }
 }
@@ -221,8 +230,9 @@ fn config_of(directory: &RunDirectory, checkpoint: &Checkpoint) -> Result<Config
 /// The first lines in which two texts differ.
 fn differences(then: &str, now: &str) -> String {
     let ([then, now], most) = ([then, now].map(|text| text.lines().collect::<Vec<_>>()), TOLD);
-    let of =
-        |lines: &[&str], at: usize| lines.get(at).map_or("no line".to_owned(), |line| format!("`{line}`"));
+    let of = |lines: &[&str], at: usize| {
+        lines.get(at).map_or("no line".to_owned(), |line| format!("`{line}`"))
+    };
     let differ: Vec<usize> =
         (0..then.len().max(now.len())).filter(|at| then.get(*at) != now.get(*at)).collect();
     let told = differ

@@ -10,7 +10,11 @@ use crate::failure::Failure;
 use crate::processes::Processes;
 
 /// Runs the subcommand as one of several processes, with the rows in so many shards.
-pub(crate) fn run(all: &Arc<dyn Peers>, options: &FitOptions, shards: usize) -> Result<(), Failure> {
+pub(crate) fn run(
+    all: &Arc<dyn Peers>,
+    options: &FitOptions,
+    shards: usize,
+) -> Result<(), Failure> {
     let processes = Processes::grid(Arc::clone(all), shards)?;
     let pool = processes.settle(threads(options.threads.or(Some(1))))?;
     let done = pool.install(|| processes.settle(fit(options, None, &processes)))?;
@@ -18,13 +22,18 @@ pub(crate) fn run(all: &Arc<dyn Peers>, options: &FitOptions, shards: usize) -> 
 }
 
 /// The rows of this process, and the digest of all data, which is the same in all processes.
-pub(super) fn read(options: &FitOptions, processes: &Processes) -> Result<(Table, String), Failure> {
+pub(super) fn read(
+    options: &FitOptions,
+    processes: &Processes,
+) -> Result<(Table, String), Failure> {
     let part = processes.part();
     let table = match &options.data {
         Some(path) => Table::read_part(path, part),
         None if part.of == 1 => Table::built_in(),
         None => {
-            return Err(Failure::Usage("--row-shards is for data in a file: found none, need DATA".into()));
+            return Err(Failure::Usage(
+                "--row-shards is for data in a file: found none, need DATA".into(),
+            ));
         }
     };
     let table = processes.settle(table.map_err(Failure::from))?;

@@ -1,5 +1,6 @@
-//! Where the draws of a fit go: the Zarr store, a CSV file if asked for, and memory for the progress line; on the scale that is reported.
-//! Beside them the checkpoint, which is written when the draws it counts are on the disk.
+//! Where the draws of a fit go: the Zarr store, a CSV file if asked for, and memory for the
+//! progress line; on the scale that is reported. Beside them the checkpoint, which is written when
+//! the draws it counts are on the disk.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -49,7 +50,15 @@ impl Keeper {
         safe: Safe,
     ) -> Self {
         let recent = Rc::new(RefCell::new(Memory::default()));
-        Self { zarr, csv, rescaling, point: Vec::new(), recent, room: if watched { RECENT } else { 0 }, safe }
+        Self {
+            zarr,
+            csv,
+            rescaling,
+            point: Vec::new(),
+            recent,
+            room: if watched { RECENT } else { 0 },
+            safe,
+        }
     }
 
     /// Draws of each chain that the run would go on from.
@@ -57,7 +66,8 @@ impl Keeper {
         self.safe.checkpoint.head.draws.iter().copied().min().unwrap_or(0)
     }
 
-    /// Ends the sinks of a run that failed, as far as they can be: a disk may be full. How many draws all chains have in the store.
+    /// Ends the sinks of a run that failed, as far as they can be: a disk may be full. How many
+    /// draws all chains have in the store.
     pub(super) fn salvage(self) -> u64 {
         let safe = self.safe_draws();
         if let Some(csv) = self.csv {
@@ -151,7 +161,8 @@ impl Sink for Nowhere {
     }
 }
 
-/// From coefficients of standardized predictors to those of the data: β_k/s_k, and the intercept less Σ β_k c_k/s_k.
+/// From coefficients of standardized predictors to those of the data: β_k/s_k, and the intercept
+/// less Σ β_k c_k/s_k.
 #[derive(Debug, Clone)]
 pub(super) struct Rescaling {
     scaling: Vec<(f64, f64)>,
@@ -161,7 +172,8 @@ impl Rescaling {
     /// For a frame that was standardized and has an intercept.
     pub(super) fn new(frame: &Frame) -> Result<Self, Failure> {
         let scaling = frame.scaling.clone();
-        let scaling = scaling.ok_or_else(|| Failure::Usage("--original-scale needs --standardize".into()))?;
+        let scaling =
+            scaling.ok_or_else(|| Failure::Usage("--original-scale needs --standardize".into()))?;
         Ok(Self { scaling })
     }
 

@@ -63,7 +63,10 @@ pub(super) fn warnings(
         );
     }
     if sampled.outcome.stopped {
-        warn("stopped", "the run was stopped before it had all its draws; those made so far are kept".into());
+        warn(
+            "stopped",
+            "the run was stopped before it had all its draws; those made so far are kept".into(),
+        );
     }
     if !sampled.within_tolerance {
         let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
@@ -95,8 +98,14 @@ pub(super) fn warnings(
     }
     let more = if matches!(length, Length::Ess { .. }) { "--max-draws" } else { "--draws" };
     let fewest = worst(parameters, |p| -p.ess_bulk.min(p.ess_tail));
-    if let Some((name, ess)) = fewest.map(|(name, ess)| (name, -ess)).filter(|(_, ess)| !(*ess >= FEW)) {
-        let size = if ess.is_nan() { "that so few draws do not tell".into() } else { format!("of {ess:.0}") };
+    if let Some((name, ess)) =
+        fewest.map(|(name, ess)| (name, -ess)).filter(|(_, ess)| !(*ess >= FEW))
+    {
+        let size = if ess.is_nan() {
+            "that so few draws do not tell".into()
+        } else {
+            format!("of {ess:.0}")
+        };
         warn(
             "low_ess",
             format!(
@@ -112,8 +121,11 @@ pub(super) fn warnings(
             "with one chain there is no R-hat: whether chains agree is not known. --chains 4 or more tells"
                 .into(),
         );
-    } else if let Some((name, rhat)) = worst(parameters, |p| p.rhat).filter(|(_, rhat)| !(*rhat <= APART)) {
-        let known = if rhat.is_nan() { "not known from so few draws".into() } else { format!("{rhat:.3}") };
+    } else if let Some((name, rhat)) =
+        worst(parameters, |p| p.rhat).filter(|(_, rhat)| !(*rhat <= APART))
+    {
+        let known =
+            if rhat.is_nan() { "not known from so few draws".into() } else { format!("{rhat:.3}") };
         warn(
             "high_rhat",
             format!(
@@ -128,7 +140,8 @@ pub(super) fn warnings(
 /// Why there is no draw that all chains have, and what to do.
 pub(super) fn no_draws(sampled: &Sampled) -> String {
     let (ended, of) = (sampled.outcome.ended().count(), sampled.outcome.chains.len());
-    let first = sampled.outcome.ended().find(|(chain, _)| sampled.outcome.chains[*chain].draws == 0);
+    let first =
+        sampled.outcome.ended().find(|(chain, _)| sampled.outcome.chains[*chain].draws == 0);
     let first = first.map_or(String::new(), |(chain, end)| {
         format!("; chain {chain} at step {}, before its first draw: {}", end.step, end.why)
     });
@@ -188,7 +201,9 @@ pub(super) fn guarantee(
     let [m, l] = match white.certifiable() {
         Ok(bounds) => bounds,
         Err(Obstacle::NotSmooth) => {
-            return format!("not certified: the curvature of this family has no upper bound; {measured}");
+            return format!(
+                "not certified: the curvature of this family has no upper bound; {measured}"
+            );
         }
         Err(Obstacle::NotStronglyConvex) => {
             return format!(
@@ -201,9 +216,10 @@ pub(super) fn guarantee(
             "certified: each step brings any two chains on the same noise to at most {factor:.6} of their distance; {measured}"
         );
     }
-    let line_integral = options
-        .nodes
-        .map_or(LineIntegral::Exact, |nodes| LineIntegral::Nodes { nodes, lipschitz_hessian: None });
+    let line_integral = options.nodes.map_or(LineIntegral::Exact, |nodes| LineIntegral::Nodes {
+        nodes,
+        lipschitz_hessian: None,
+    });
     let planned = Problem::new(m, l, dimension as u64, options.bias_tolerance, line_integral)
         .and_then(|problem| plan(&problem));
     match planned {
@@ -214,7 +230,10 @@ pub(super) fn guarantee(
             // The plan is in units where L is 1, the run in those of whitened coordinates.
             plan.eta() / l.sqrt()
         ),
-        _ => format!("not certified: no plan was found for the condition number {:.1e}; {measured}", l / m),
+        _ => format!(
+            "not certified: no plan was found for the condition number {:.1e}; {measured}",
+            l / m
+        ),
     }
 }
 

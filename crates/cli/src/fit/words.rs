@@ -1,6 +1,9 @@
-//! What the library says of rows and columns by number, said by line and name; and what to do about it.
+//! What the library says of rows and columns by number, said by line and name; and what to do about
+//! it.
 
-use ridgewalk::potentials::{Error, Impropriety, Note, Relation, Separability, Separation, SeparationKind};
+use ridgewalk::potentials::{
+    Error, Impropriety, Note, Relation, Separability, Separation, SeparationKind,
+};
 use ridgewalk::sampler;
 
 use crate::data::Frame;
@@ -23,9 +26,9 @@ impl Words<'_> {
     pub(super) fn sampler(&self, error: &sampler::Error) -> Failure {
         match error {
             sampler::Error::Potential(error) => self.potential(error),
-            sampler::Error::Zero { .. } | sampler::Error::Coefficients(_) | sampler::Error::Scheme(_) => {
-                Failure::Usage(error.to_string())
-            }
+            sampler::Error::Zero { .. }
+            | sampler::Error::Coefficients(_)
+            | sampler::Error::Scheme(_) => Failure::Usage(error.to_string()),
             other => Failure::Run(other.to_string()),
         }
     }
@@ -40,7 +43,8 @@ impl Words<'_> {
                 remedy(why)
             )),
             Error::Row { what, row, value, need } => {
-                let place = self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
+                let place =
+                    self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
                 Failure::Usage(format!("{file}{place}: found the {what} {value}, need {need}"))
             }
             Error::Prior { what, coefficient, value, need } => Failure::Usage(format!(
@@ -48,7 +52,8 @@ impl Words<'_> {
                 self.name(*coefficient)
             )),
             Error::Entry { row, column, value } => {
-                let place = self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
+                let place =
+                    self.frame.lines.get(*row).map_or(String::new(), |line| format!(", {line}"));
                 Failure::Usage(format!(
                     "{file}{place}, {}: found {value}, need a finite number",
                     self.name(*column)
@@ -76,7 +81,10 @@ impl Words<'_> {
                 format!("{columns} coefficients have flat priors and there are {rows} rows only")
             }
             Impropriety::Separation(separation) => {
-                format!("{}, and the prior is flat along that direction", self.separation(separation))
+                format!(
+                    "{}, and the prior is flat along that direction",
+                    self.separation(separation)
+                )
             }
             other => other.to_string(),
         }
@@ -86,16 +94,23 @@ impl Words<'_> {
     pub(super) fn note(&self, note: &Note) -> String {
         match note {
             Note::Collinear(relations) => {
-                format!("{}: along that direction the prior alone decides", self.relations(relations))
+                format!(
+                    "{}: along that direction the prior alone decides",
+                    self.relations(relations)
+                )
             }
             other => other.to_string(),
         }
     }
 
-    /// A note if the data are separated: under proper priors the posterior exists, but the prior decides how far out it goes.
+    /// A note if the data are separated: under proper priors the posterior exists, but the prior
+    /// decides how far out it goes.
     pub(super) fn separability(&self, found: &Separability) -> Option<String> {
         let Separability::Separated(separation) = found else { return None };
-        Some(format!("{}: along that direction the prior alone decides", self.separation(separation)))
+        Some(format!(
+            "{}: along that direction the prior alone decides",
+            self.separation(separation)
+        ))
     }
 
     fn separation(&self, separation: &Separation) -> String {
@@ -157,7 +172,8 @@ impl Words<'_> {
     }
 
     fn list(&self, columns: &[usize]) -> String {
-        let mut names: Vec<String> = columns.iter().take(LISTED).map(|column| self.name(*column)).collect();
+        let mut names: Vec<String> =
+            columns.iter().take(LISTED).map(|column| self.name(*column)).collect();
         if columns.len() > LISTED {
             names.push(format!("{} others", columns.len() - LISTED));
         }

@@ -11,7 +11,8 @@ use crate::plot::{self, Panel, Series};
 
 /// A bias below this is rounding in the solution for the stationary covariance, and is shown as 0.
 const ROUNDING: f64 = 1e-11;
-/// How many coordinates the target has: any number gives the same bias, nine have the two ends and seven between.
+/// How many coordinates the target has: any number gives the same bias, nine have the two ends and
+/// seven between.
 const DIMENSION: u64 = 9;
 
 #[derive(Debug, Args)]
@@ -19,7 +20,8 @@ pub(super) struct Options {
     /// Condition number
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     kappa: f64,
-    /// Coupling gamma of third-order, symmetric and averaged [default: such that gamma^2/xi = 1/sqrt(kappa)]
+    /// Coupling gamma of third-order, symmetric and averaged [default: such that gamma^2/xi =
+    /// 1/sqrt(kappa)]
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     gamma: Option<f64>,
     /// Friction xi
@@ -67,7 +69,8 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let kernels = options.common.kernels()?;
     let target = Target::log_spaced(options.kappa, DIMENSION)?;
     let xi = positive("xi", options.xi)?;
-    let gamma = positive("gamma", options.gamma.unwrap_or_else(|| (xi / options.kappa.sqrt()).sqrt()))?;
+    let gamma =
+        positive("gamma", options.gamma.unwrap_or_else(|| (xi / options.kappa.sqrt()).sqrt()))?;
     let etas = etas(options)?;
     let mut results = Vec::new();
     for &kernel in &kernels {
@@ -79,8 +82,10 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     }
     let orders = kernels.iter().map(|kernel| order(*kernel, &results)).collect();
     let document = Document { kappa: options.kappa, gamma, xi, results, orders };
-    let rows =
-        document.results.iter().map(|row| vec![row.kernel.to_owned(), row.eta.to_string(), exact(row.bias)]);
+    let rows = document
+        .results
+        .iter()
+        .map(|row| vec![row.kernel.to_owned(), row.eta.to_string(), exact(row.bias)]);
     options.common.to.write_csv(&["kernel", "eta", "bias"], rows)?;
     if let Some(path) = &options.common.to.svg {
         plot::save(path, &[panel(&document, &kernels)])?;
@@ -97,10 +102,14 @@ fn etas(options: &Options) -> Result<Vec<f64>, Failure> {
     let from = positive("eta-from", options.eta_from)?;
     let to = positive("eta-to", options.eta_to)?;
     if from >= to {
-        return Err(Failure::Usage(format!("eta-from = {from}: need a number below eta-to = {to}")));
+        return Err(Failure::Usage(format!(
+            "eta-from = {from}: need a number below eta-to = {to}"
+        )));
     }
     let last = options.points - 1;
-    let at = |i: u16| if i == last { to } else { from * (to / from).powf(f64::from(i) / f64::from(last)) };
+    let at = |i: u16| {
+        if i == last { to } else { from * (to / from).powf(f64::from(i) / f64::from(last)) }
+    };
     Ok((0..options.points).map(at).collect())
 }
 
@@ -114,7 +123,8 @@ fn order(kernel: Kernel, results: &[Row]) -> Order {
 fn panel(document: &Document, kernels: &[Kernel]) -> Panel {
     let series = kernels.iter().map(|kernel| {
         let rows = document.results.iter().filter(|row| row.kernel == kernel.name());
-        let points: Vec<(f64, f64)> = rows.filter_map(|row| row.bias.map(|bias| (row.eta, bias))).collect();
+        let points: Vec<(f64, f64)> =
+            rows.filter_map(|row| row.bias.map(|bias| (row.eta, bias))).collect();
         let none = points.iter().all(|(_, bias)| *bias == 0.0);
         let note = if none { " (no bias)" } else { "" };
         Series { name: format!("{}{note}", kernel.name()), points }
@@ -130,12 +140,14 @@ fn panel(document: &Document, kernels: &[Kernel]) -> Panel {
 fn text(document: &Document, kernels: &[Kernel], etas: &[f64]) -> String {
     let rows = etas.iter().map(|eta| {
         let biases = document.results.iter().filter(|row| row.eta == *eta);
-        let cells =
-            biases.map(|row| row.bias.map_or_else(|| "unstable".to_owned(), |bias| short(Some(bias))));
+        let cells = biases
+            .map(|row| row.bias.map_or_else(|| "unstable".to_owned(), |bias| short(Some(bias))));
         std::iter::once(short(Some(*eta))).chain(cells).collect()
     });
-    let orders =
-        document.orders.iter().map(|order| order.order.map_or_else(|| "-".to_owned(), |o| format!("{o:.2}")));
+    let orders = document
+        .orders
+        .iter()
+        .map(|order| order.order.map_or_else(|| "-".to_owned(), |o| format!("{o:.2}")));
     let orders: Vec<String> = std::iter::once("order".to_owned()).chain(orders).collect();
     format!(
         "Relative bias of the stationary variance of theta, the largest over the spectrum: kappa = {}, gamma = {}, xi = {}\n{}\n\

@@ -65,8 +65,8 @@ struct Compared {
     gamma: f64,
     xi: f64,
     eta: f64,
-    /// Steps that guarantee the accuracy, that the same parameters need on the narrow and on the spread target, and that the best
-    /// parameters for the spread target need.
+    /// Steps that guarantee the accuracy, that the same parameters need on the narrow and on the
+    /// spread target, and that the best parameters for the spread target need.
     certified_steps: u64,
     narrow_steps: Option<u64>,
     spread_steps: Option<u64>,
@@ -83,7 +83,9 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let (mut results, mut plans) = (Vec::new(), Vec::new());
     for &kappa in &options.kappa {
         if !(kappa >= 1.0 && kappa.is_finite()) {
-            return Err(Failure::Usage(format!("kappa = {kappa}: need a finite number of at least 1")));
+            return Err(Failure::Usage(format!(
+                "kappa = {kappa}: need a finite number of at least 1"
+            )));
         }
         let (d, accuracy) = (options.dimension, options.accuracy);
         let problem = Problem::new(1.0 / kappa, 1.0, d, accuracy, LineIntegral::Exact)?;
@@ -98,7 +100,8 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         }
         plans.push(compare(options, kappa, &found, &scheme, &spread, &chains)?);
     }
-    let document = Document { dimension: options.dimension, accuracy: options.accuracy, results, plans };
+    let document =
+        Document { dimension: options.dimension, accuracy: options.accuracy, results, plans };
     let rows = document.results.iter().map(|r| {
         let values = [r.bound, r.spread, r.narrow].map(|value| exact(Some(value)));
         [r.kappa.to_string(), r.steps.to_string()].into_iter().chain(values).collect()
@@ -110,7 +113,8 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     if options.to.json { output::json(&document) } else { output::text(&text(&document)) }
 }
 
-/// All coordinates but one at 1/κ: the start is as far from the target as it can be, and all of it has to come by the slowest way.
+/// All coordinates but one at 1/κ: the start is as far from the target as it can be, and all of it
+/// has to come by the slowest way.
 fn narrow(kappa: f64, dimension: u64) -> Result<Target, Failure> {
     Ok(Target::new(&[(1.0, 1), (1.0 / kappa, dimension.saturating_sub(1))])?)
 }
@@ -118,7 +122,11 @@ fn narrow(kappa: f64, dimension: u64) -> Result<Target, Failure> {
 /// 1, the last, and numbers between, evenly in the logarithm and each once.
 fn numbers_of_steps(last: u64, points: u16) -> Vec<u64> {
     let at = |i: u16| (last as f64).powf(f64::from(i) / f64::from(points - 1)).round();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 2e15")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1 and 2e15"
+    )]
     let mut all: Vec<u64> = (0..points).map(|i| at(i) as u64).collect();
     all.dedup();
     all
@@ -154,7 +162,10 @@ fn panels(options: &Options, document: &Document) -> Vec<Panel> {
     let panel = |&kappa: &f64| {
         let series = |name: &str, value: fn(&Row) -> f64| {
             let rows = document.results.iter().filter(|row| row.kappa == kappa);
-            Series { name: name.to_owned(), points: rows.map(|row| (row.steps as f64, value(row))).collect() }
+            Series {
+                name: name.to_owned(),
+                points: rows.map(|row| (row.steps as f64, value(row))).collect(),
+            }
         };
         Panel {
             title: format!("Plan for W2 at most {}, condition number {kappa}", document.accuracy),
@@ -171,11 +182,14 @@ fn panels(options: &Options, document: &Document) -> Vec<Panel> {
 }
 
 fn text(document: &Document) -> String {
-    let count = |steps: Option<u64>| steps.map_or_else(|| "-".to_owned(), |steps| steps.to_string());
+    let count =
+        |steps: Option<u64>| steps.map_or_else(|| "-".to_owned(), |steps| steps.to_string());
     let rows = document.plans.iter().map(|p| {
         let mut cells = vec![p.kappa.to_string()];
         cells.extend([p.gamma, p.xi, p.eta].map(|value| short(Some(value))));
-        cells.extend([Some(p.certified_steps), p.narrow_steps, p.spread_steps, p.tuned_steps].map(count));
+        cells.extend(
+            [Some(p.certified_steps), p.narrow_steps, p.spread_steps, p.tuned_steps].map(count),
+        );
         let values = [Some(p.certified_gap), p.true_gap, Some(p.certified_floor), p.true_floor];
         cells.extend(values.map(short));
         cells

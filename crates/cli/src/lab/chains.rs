@@ -1,4 +1,5 @@
-//! What the commands that run chains share: targets drawn from a seed, starts, and distances between batches.
+//! What the commands that run chains share: targets drawn from a seed, starts, and distances
+//! between batches.
 
 use std::fmt::Display;
 
@@ -17,9 +18,9 @@ pub(super) fn failed(error: impl Display) -> Failure {
     Failure::Run(error.to_string())
 }
 
-/// A logistic regression of `d` coefficients with a normal(0, 4) prior and four rows for each coefficient, whose entries are
-/// normal(0, 1/√n): the curvature stays between the same bounds, about 1/16 and 0.6, whatever d is. Responses are drawn with
-/// coefficients from the prior.
+/// A logistic regression of `d` coefficients with a normal(0, 4) prior and four rows for each
+/// coefficient, whose entries are normal(0, 1/√n): the curvature stays between the same bounds,
+/// about 1/16 and 0.6, whatever d is. Responses are drawn with coefficients from the prior.
 pub(super) fn logistic(d: usize, seed: u64) -> Result<Ridge<'static, Logistic>, Failure> {
     const PRIOR_SCALE: f64 = 4.0;
     let rows = 4 * d;
@@ -36,7 +37,8 @@ pub(super) fn logistic(d: usize, seed: u64) -> Result<Ridge<'static, Logistic>, 
     };
     let responses: Vec<f64> = values.chunks_exact(d).zip(&chance).map(respond).collect();
     let prior = Prior::centred(d, PRIOR_SCALE).map_err(failed)?;
-    Ridge::new(Dense::new(rows, d, values).map_err(failed)?, Logistic, &responses, prior).map_err(failed)
+    Ridge::new(Dense::new(rows, d, values).map_err(failed)?, Logistic, &responses, prior)
+        .map_err(failed)
 }
 
 /// A potential that is no ridge: multinomial logistic regression.
@@ -53,8 +55,9 @@ const FEATURES: usize = 4;
 const CLASSES: usize = 3;
 const ROWS: usize = 120;
 
-/// Multinomial logistic regression of three classes on four features, 120 rows of normal(0, 1) entries, normal(0, 1) priors. The Hessian
-/// of one row is at most half of x xᵀ on each class (Böhning 1992), hence L = 1 + the trace of XᵀX over two.
+/// Multinomial logistic regression of three classes on four features, 120 rows of normal(0, 1)
+/// entries, normal(0, 1) priors. The Hessian of one row is at most half of x xᵀ on each class
+/// (Böhning 1992), hence L = 1 + the trace of XᵀX over two.
 pub(super) fn multinomial(seed: u64) -> Result<Multinomial<impl Gradient + Sync + Clone>, Failure> {
     let mut stream = Stream::new(seed, DATA);
     let (mut rows, mut truth) = (vec![0.0; ROWS * FEATURES], vec![0.0; CLASSES * FEATURES]);
@@ -80,7 +83,10 @@ pub(super) fn multinomial(seed: u64) -> Result<Multinomial<impl Gradient + Sync 
         for (x, class) in rows.chunks_exact(FEATURES).zip(&classes) {
             for (k, share) in shares(x, theta).into_iter().enumerate() {
                 let residual = share - f64::from(u8::from(k == *class));
-                out[k * FEATURES..(k + 1) * FEATURES].iter_mut().zip(x).for_each(|(g, x)| *g += residual * x);
+                out[k * FEATURES..(k + 1) * FEATURES]
+                    .iter_mut()
+                    .zip(x)
+                    .for_each(|(g, x)| *g += residual * x);
             }
         }
         Ok(())
@@ -98,7 +104,8 @@ fn shares(x: &[f64], theta: &[f64]) -> [f64; CLASSES] {
     weights.map(|weight| weight / sum)
 }
 
-/// The largest eigenvalue of XᵀX or a little more, up to rounding: the Frobenius norm of its 32nd power, to the 32nd root, is at most 3 % above it.
+/// The largest eigenvalue of XᵀX or a little more, up to rounding: the Frobenius norm of its 32nd
+/// power, to the 32nd root, is at most 3 % above it.
 fn largest_eigenvalue(rows: &[f64]) -> f64 {
     let mut power = [[0.0; FEATURES]; FEATURES];
     for x in rows.chunks_exact(FEATURES) {
@@ -106,14 +113,16 @@ fn largest_eigenvalue(rows: &[f64]) -> f64 {
             row.iter_mut().zip(x).for_each(|(entry, other)| *entry += x[i] * other);
         }
     }
-    let norm = |a: &[[f64; FEATURES]; FEATURES]| a.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+    let norm =
+        |a: &[[f64; FEATURES]; FEATURES]| a.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
     let mut logarithm = 0.0;
     for _ in 0..5 {
         let scale = norm(&power);
         logarithm = 2.0 * (logarithm + scale.ln());
         let a = power.map(|row| row.map(|x| x / scale));
-        power =
-            std::array::from_fn(|i| std::array::from_fn(|j| (0..FEATURES).map(|k| a[i][k] * a[k][j]).sum()));
+        power = std::array::from_fn(|i| {
+            std::array::from_fn(|j| (0..FEATURES).map(|k| a[i][k] * a[k][j]).sum())
+        });
     }
     ((logarithm + norm(&power).ln()) / 32.0).exp()
 }
@@ -131,7 +140,12 @@ pub(super) fn starts(whitening: &Whitening, chains: usize, seed: u64) -> Result<
 }
 
 /// Chains at one point with p and r from N(0, I/L).
-pub(super) fn at(point: &[f64], chains: usize, smoothness: f64, seed: u64) -> Result<Batch, Failure> {
+pub(super) fn at(
+    point: &[f64],
+    chains: usize,
+    smoothness: f64,
+    seed: u64,
+) -> Result<Batch, Failure> {
     let mut batch = Batch::new(point.len(), chains).map_err(failed)?;
     let mut stream = Stream::new(seed, STARTS + 1);
     let fields = batch.fields_mut();
@@ -187,7 +201,9 @@ impl Synchronous {
         batch: &mut Batch,
     ) -> Result<(), Failure> {
         let noise = Noise { normals: &self.normals, uniforms: &self.uniforms };
-        kernel.step(potential, batch, noise, &mut self.spare, &mut self.workspace).map_err(failed)?;
+        kernel
+            .step(potential, batch, noise, &mut self.spare, &mut self.workspace)
+            .map_err(failed)?;
         std::mem::swap(batch, &mut self.spare);
         Ok(())
     }
@@ -212,10 +228,12 @@ mod tests {
             let [mut x, mut v, mut w] = [(); 3].map(|()| vec![0.0; d]);
             [&mut x, &mut v, &mut w].into_iter().for_each(|list| stream.normals(list));
             let along = |v: &[f64]| -> Vec<f64> {
-                let moved = |h: f64| gradient(&x.iter().zip(v).map(|(x, v)| x + h * v).collect::<Vec<_>>());
+                let moved =
+                    |h: f64| gradient(&x.iter().zip(v).map(|(x, v)| x + h * v).collect::<Vec<_>>());
                 moved(1e-5).iter().zip(moved(-1e-5)).map(|(a, b)| (a - b) / 2e-5).collect()
             };
-            // A field with a symmetric derivative is the gradient of something; and this one has 1 <= Hessian <= L.
+            // A field with a symmetric derivative is the gradient of something; and this one has 1
+            // <= Hessian <= L.
             let (hv, hw) = (along(&v), along(&w));
             assert!((dot(&hv, &w) - dot(&hw, &v)).abs() < 1e-6 * target.smoothness);
             let curvature = dot(&hv, &v) / dot(&v, &v);
@@ -225,7 +243,8 @@ mod tests {
                 target.smoothness
             );
         }
-        // All classes alike where nothing is known: the gradient of a class is its expected less its seen features, which have sum 0.
+        // All classes alike where nothing is known: the gradient of a class is its expected less
+        // its seen features, which have sum 0.
         let g = gradient(&vec![0.0; d]);
         for j in 0..FEATURES {
             assert!((0..CLASSES).map(|k| g[k * FEATURES + j]).sum::<f64>().abs() < 1e-10);

@@ -1,9 +1,11 @@
 //! `ridgewalk lab coupling`: mixing on logistic regressions, bounded by coupled chains.
 //!
-//! Two things are measured for each kernel. Chains of steps η and η/2 on one Brownian path stay at a root mean square distance D(η), which
-//! bounds W2 between their stationary laws; halving on and on, D(η) + D(η/2) + ... bounds the distance to the target. And two chains
-//! with the same noise, one of them settled, the other from the mode, approach each other; their distance bounds W2 between the law so
-//! far and the stationary one. Both are means over finitely many chains and times.
+//! Two things are measured for each kernel. Chains of steps η and η/2 on one Brownian path stay at
+//! a root mean square distance D(η), which bounds W2 between their stationary laws; halving on and
+//! on, D(η) + D(η/2) + ... bounds the distance to the target. And two chains with the same noise,
+//! one of them settled, the other from the mode, approach each other; their distance bounds W2
+//! between the law so far and the stationary one. Both are means over finitely many chains and
+//! times.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{Kernel, Scheme, tune};
@@ -32,7 +34,12 @@ const PAIRS: (usize, usize) = (4, 32);
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Dimensions
-    #[arg(long, value_name = "D,D,...", value_delimiter = ',', default_value = "10,32,100,316,1000")]
+    #[arg(
+        long,
+        value_name = "D,D,...",
+        value_delimiter = ',',
+        default_value = "10,32,100,316,1000"
+    )]
     dimensions: Vec<usize>,
     /// Longest step
     #[arg(long, value_name = "H", default_value_t = 0.4, allow_negative_numbers = true)]
@@ -70,7 +77,8 @@ struct Row {
     /// D(η) and its standard error.
     distance: f64,
     error: f64,
-    /// Time until chains from the mode are within half the accuracy of settled ones, at the longest step.
+    /// Time until chains from the mode are within half the accuracy of settled ones, at the longest
+    /// step.
     time: f64,
     /// Gradients of that time at the step whose bias is at most half the accuracy.
     gradients: f64,
@@ -188,7 +196,11 @@ fn measure(
 }
 
 /// D(η) in units of 1/√L, its standard error over pairs, and the settled chains with long steps.
-fn apart(options: &Options, regression: &Regression, scheme: &Scheme) -> Result<(f64, f64, Batch), Failure> {
+fn apart(
+    options: &Options,
+    regression: &Regression,
+    scheme: &Scheme,
+) -> Result<(f64, f64, Batch), Failure> {
     let pairs = regression.pairs();
     let from = starts(&regression.whitening, pairs, options.seed)?;
     let mut chains =
@@ -209,17 +221,23 @@ fn apart(options: &Options, regression: &Regression, scheme: &Scheme) -> Result<
         step += 1.0;
     }
     if chains.diverged() {
-        return Err(Failure::Usage(format!("eta = {}: {} is unstable with it", scheme.eta(), scheme.name())));
+        return Err(Failure::Usage(format!(
+            "eta = {}: {} is unstable with it",
+            scheme.eta(),
+            scheme.name()
+        )));
     }
     let squares: Vec<f64> = squares.iter().map(|sum| regression.smoothness * sum / steps).collect();
     let count = pairs as f64;
     let mean = squares.iter().sum::<f64>() / count;
-    let spread = squares.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0) / count;
+    let spread =
+        squares.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0) / count;
     let distance = mean.sqrt();
     Ok((distance, spread.sqrt() / (2.0 * distance), chains.coarse().clone()))
 }
 
-/// The time until chains from the mode are within half the accuracy of settled ones with the same noise, in root mean square.
+/// The time until chains from the mode are within half the accuracy of settled ones with the same
+/// noise, in root mean square.
 fn approach(
     options: &Options,
     regression: &Regression,
@@ -246,8 +264,8 @@ fn approach(
     Ok(time)
 }
 
-/// The longest step, up to the longest measured, with D(η) + D(η/2) + ... at most `bias`, by the fitted power between and beyond the measured
-/// ones; and whether it is beyond.
+/// The longest step, up to the longest measured, with D(η) + D(η/2) + ... at most `bias`, by the
+/// fitted power between and beyond the measured ones; and whether it is beyond.
 fn step_for(rows: &[Row], bias: f64) -> (f64, bool) {
     let points: Vec<(f64, f64)> = rows.iter().map(|row| (row.eta, row.distance)).collect();
     let (longest, shortest) = (points[0], points[points.len() - 1]);
@@ -262,10 +280,14 @@ fn exponents(kernel: Kernel, results: &[Row]) -> Exponents {
     let rows = || results.iter().filter(|row| row.kernel == kernel.name());
     let largest = rows().map(|row| row.dimension).max();
     let shortest = rows().map(|row| row.eta).fold(f64::INFINITY, f64::min);
-    let at_largest: Vec<(f64, f64)> =
-        rows().filter(|row| Some(row.dimension) == largest).map(|row| (row.eta, row.distance)).collect();
-    let at_shortest: Vec<(f64, f64)> =
-        rows().filter(|row| row.eta == shortest).map(|row| (row.dimension as f64, row.distance)).collect();
+    let at_largest: Vec<(f64, f64)> = rows()
+        .filter(|row| Some(row.dimension) == largest)
+        .map(|row| (row.eta, row.distance))
+        .collect();
+    let at_shortest: Vec<(f64, f64)> = rows()
+        .filter(|row| row.eta == shortest)
+        .map(|row| (row.dimension as f64, row.distance))
+        .collect();
     let (order, growth) = (slope(&at_largest), slope(&at_shortest));
     let proved = super::mixing::proved(kernel);
     Exponents {
@@ -308,7 +330,8 @@ fn panels(document: &Document, kernels: &[Kernel]) -> [Panel; 3] {
     let shortest = document.results.iter().map(|row| row.eta).fold(f64::INFINITY, f64::min);
     let series = |kept: &dyn Fn(&Row) -> bool, point: &dyn Fn(&Row) -> (f64, f64)| -> Vec<Series> {
         let one = |kernel: &Kernel| {
-            let rows = document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
+            let rows =
+                document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
             Series { name: kernel.name().to_owned(), points: rows.map(point).collect() }
         };
         kernels.iter().map(one).collect()
@@ -346,8 +369,8 @@ fn text(options: &Options, document: &Document, kernels: &[Kernel]) -> String {
     let shortest = document.results.iter().map(|row| row.eta).fold(f64::INFINITY, f64::min);
     let by_dimension = options.dimensions.iter().map(|d| {
         let rows = document.results.iter().filter(|row| row.dimension == *d && row.eta == shortest);
-        let cells =
-            rows.map(|row| format!("{:.0}{}", row.gradients, if row.extrapolated { "*" } else { "" }));
+        let cells = rows
+            .map(|row| format!("{:.0}{}", row.gradients, if row.extrapolated { "*" } else { "" }));
         std::iter::once(d.to_string()).chain(cells).collect()
     });
     let exponents = document.exponents.iter().map(|e| {
@@ -363,7 +386,8 @@ fn text(options: &Options, document: &Document, kernels: &[Kernel]) -> String {
         std::iter::once(e.kernel.to_owned()).chain(values).collect()
     });
     let kappas = document.results.iter().map(|row| row.kappa);
-    let (low, high) = kappas.fold((f64::INFINITY, 0.0_f64), |(low, high), k| (low.min(k), high.max(k)));
+    let (low, high) =
+        kappas.fold((f64::INFINITY, 0.0_f64), |(low, high), k| (low.min(k), high.max(k)));
     format!(
         "Gradients until W2 <= {}/sqrt(L) on logistic regressions (kappa {} to {}), from the mode, as couplings bound it:\n{}\n\
          *: at a step shorter than those measured, by the fitted power.\n\n\

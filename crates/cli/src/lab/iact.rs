@@ -69,10 +69,17 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
             results.push(Row::new(kappa, &tune(kernel, kappa, options.bias)?));
         }
     }
-    let header = ["kappa", "kernel", "gradients_per_draw", "gamma", "xi", "eta", "bias", "worst_eigenvalue"];
+    let header =
+        ["kappa", "kernel", "gradients_per_draw", "gamma", "xi", "eta", "bias", "worst_eigenvalue"];
     let rows = results.iter().map(|r| {
-        let numbers =
-            [Some(r.gradients_per_draw), r.gamma, r.xi, Some(r.eta), Some(r.bias), Some(r.worst_eigenvalue)];
+        let numbers = [
+            Some(r.gradients_per_draw),
+            r.gamma,
+            r.xi,
+            Some(r.eta),
+            Some(r.bias),
+            Some(r.worst_eigenvalue),
+        ];
         [r.kappa.to_string(), r.kernel.to_owned()].into_iter().chain(numbers.map(exact)).collect()
     });
     options.common.to.write_csv(&header, rows)?;
@@ -105,7 +112,9 @@ fn panel(options: &Options, kernels: &[Kernel], results: &[Row]) -> Panel {
 fn text(options: &Options, kernels: &[Kernel], results: &[Row]) -> String {
     let costs = results.chunks(kernels.len()).map(|chunk| {
         let first = chunk.first().map_or_else(String::new, |row| row.kappa.to_string());
-        std::iter::once(first).chain(chunk.iter().map(|row| short(Some(row.gradients_per_draw)))).collect()
+        std::iter::once(first)
+            .chain(chunk.iter().map(|row| short(Some(row.gradients_per_draw))))
+            .collect()
     });
     let parameters = results.iter().map(|row| {
         vec![
@@ -125,6 +134,9 @@ fn text(options: &Options, kernels: &[Kernel], results: &[Row]) -> String {
          The parameters that do it (units of L = 1):\n{}",
         options.bias,
         by_kernel("kappa", kernels, costs),
-        output::table(["kernel", "kappa", "gamma", "xi", "eta", "bias", "worst eigenvalue"], parameters)
+        output::table(
+            ["kernel", "kappa", "gamma", "xi", "eta", "bias", "worst eigenvalue"],
+            parameters
+        )
     )
 }

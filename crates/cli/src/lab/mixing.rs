@@ -1,4 +1,5 @@
-//! `ridgewalk lab mixing`: gradients until the law is near the target, against dimension, accuracy and condition number.
+//! `ridgewalk lab mixing`: gradients until the law is near the target, against dimension, accuracy
+//! and condition number.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{Kernel, Target, tune_mixing};
@@ -54,8 +55,9 @@ struct Row {
     kappa: f64,
 }
 
-/// Powers of d, of 1/ε and of κ with which the gradients grow: as fitted here, and as proved for potentials of the kernel's class.
-/// Those of 1/η are without the logarithm that is in the number of steps.
+/// Powers of d, of 1/ε and of κ with which the gradients grow: as fitted here, and as proved for
+/// potentials of the kernel's class. Those of 1/η are without the logarithm that is in the number
+/// of steps.
 #[derive(Debug, Serialize)]
 struct Exponents {
     kernel: &'static str,
@@ -78,7 +80,8 @@ struct Grid {
 /// Exponents of d and of 1/ε in published guarantees of W2 <= ε.
 pub(super) fn proved(kernel: Kernel) -> Option<(f64, f64)> {
     match kernel {
-        // Mou et al. 2021, Theorem 1; Sanz-Serna and Zygalakis 2021 (with a bound on the third derivative).
+        // Mou et al. 2021, Theorem 1; Sanz-Serna and Zygalakis 2021 (with a bound on the third
+        // derivative).
         Kernel::ThirdOrder | Kernel::Ubu => Some((0.25, 0.5)),
         // Dalalyan 2017; Durmus and Moulines 2019.
         Kernel::Ula => Some((1.0, 2.0)),
@@ -98,7 +101,10 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     for &kernel in &kernels {
         let (d, accuracy, kappa) = (options.dimension, options.accuracy, options.kappa);
         let of = |questions: Vec<(f64, u64, f64)>| -> Result<Vec<Row>, Failure> {
-            questions.into_iter().map(|(kappa, d, accuracy)| row(kernel, kappa, d, accuracy)).collect()
+            questions
+                .into_iter()
+                .map(|(kappa, d, accuracy)| row(kernel, kappa, d, accuracy))
+                .collect()
         };
         let by_dimension = of(grid.dimensions.iter().map(|&d| (kappa, d, accuracy)).collect())?;
         let first = || by_dimension[..1].to_vec();
@@ -113,7 +119,11 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         exponents.push(Exponents {
             kernel: kernel.name(),
             dimension_fitted: power(&by_dimension, &|row| row.dimension as f64, &Row::cost),
-            dimension_of_inverse_eta: power(&by_dimension, &|row| row.dimension as f64, &inverse_eta),
+            dimension_of_inverse_eta: power(
+                &by_dimension,
+                &|row| row.dimension as f64,
+                &inverse_eta,
+            ),
             dimension_proved: proved(kernel).map(|(dimension, _)| dimension),
             accuracy_fitted: power(&by_accuracy, &|row| row.accuracy.recip(), &Row::cost),
             accuracy_of_inverse_eta: power(&by_accuracy, &|row| row.accuracy.recip(), &inverse_eta),
@@ -150,8 +160,9 @@ fn grid(options: &Options) -> Result<Grid, Failure> {
             options.dimension
         ))
     })?;
-    let powers =
-        |first: f64, factor: f64, last: u8| (0..=last).map(move |i| first * factor.powi(i32::from(i)));
+    let powers = |first: f64, factor: f64, last: u8| {
+        (0..=last).map(move |i| first * factor.powi(i32::from(i)))
+    };
     Ok(Grid {
         dimensions: (0..=doublings).map(|i| largest >> (doublings - i)).collect(),
         accuracies: powers(accuracy, 0.5, options.doublings).collect(),
@@ -183,10 +194,12 @@ fn row(kernel: Kernel, kappa: f64, dimension: u64, accuracy: f64) -> Result<Row,
 }
 
 fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
-    let header = ["kernel", "dimension", "accuracy", "steps", "gradients", "gamma", "xi", "eta", "kappa"];
+    let header =
+        ["kernel", "dimension", "accuracy", "steps", "gradients", "gamma", "xi", "eta", "kappa"];
     let rows = document.results.iter().map(|row| {
         let count = |value: Option<u64>| value.map_or_else(String::new, |v| v.to_string());
-        let mut cells = vec![row.kernel.to_owned(), row.dimension.to_string(), row.accuracy.to_string()];
+        let mut cells =
+            vec![row.kernel.to_owned(), row.dimension.to_string(), row.accuracy.to_string()];
         cells.extend([
             count(row.steps),
             count(row.gradients),
@@ -203,7 +216,8 @@ fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
 fn panels(document: &Document, kernels: &[Kernel], by_kappa: bool) -> Vec<Panel> {
     let series = |kept: &dyn Fn(&Row) -> bool, x: &dyn Fn(&Row) -> f64| -> Vec<Series> {
         let one = |kernel: &Kernel| {
-            let rows = document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
+            let rows =
+                document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
             let points = rows.filter_map(|row| row.cost().map(|cost| (x(row), cost)));
             Series { name: kernel.name().to_owned(), points: points.collect() }
         };
@@ -220,7 +234,9 @@ fn panels(document: &Document, kernels: &[Kernel], by_kappa: bool) -> Vec<Panel>
         panel(
             format!("W2 at most {accuracy}, condition number {kappa}"),
             "dimension",
-            series(&|row| row.accuracy == accuracy && row.kappa == kappa, &|row| row.dimension as f64),
+            series(&|row| row.accuracy == accuracy && row.kappa == kappa, &|row| {
+                row.dimension as f64
+            }),
         ),
         panel(
             format!("{d} dimensions, condition number {kappa}"),
@@ -242,7 +258,8 @@ fn text(document: &Document, kernels: &[Kernel], grid: &Grid) -> String {
     let (d, accuracy, kappa) = (document.dimension, document.accuracy, document.kappa);
     let cells = |first: String, kept: &dyn Fn(&Row) -> bool| -> Vec<String> {
         let rows = document.results.iter().filter(|row| kept(row));
-        let gradients = rows.map(|row| row.gradients.map_or_else(|| "-".to_owned(), |g| g.to_string()));
+        let gradients =
+            rows.map(|row| row.gradients.map_or_else(|| "-".to_owned(), |g| g.to_string()));
         std::iter::once(first).chain(gradients).collect()
     };
     let exponents = |first: &str, value: &dyn Fn(&Exponents) -> Option<f64>| -> Vec<String> {
@@ -260,13 +277,15 @@ fn text(document: &Document, kernels: &[Kernel], grid: &Grid) -> String {
         exponents("of 1/eta", &|e| e.dimension_of_inverse_eta),
         exponents("proved", &|e| e.dimension_proved),
     ]);
-    let by_accuracy = grid.accuracies.iter().map(|&x| cells(short(Some(x)), &|row| at(row, kappa, d, x)));
+    let by_accuracy =
+        grid.accuracies.iter().map(|&x| cells(short(Some(x)), &|row| at(row, kappa, d, x)));
     let by_accuracy = by_accuracy.chain([
         exponents("fitted", &|e| e.accuracy_fitted),
         exponents("of 1/eta", &|e| e.accuracy_of_inverse_eta),
         exponents("proved", &|e| e.accuracy_proved),
     ]);
-    let by_kappa = grid.kappas.iter().map(|&x| cells(x.to_string(), &|row| at(row, x, d, accuracy)));
+    let by_kappa =
+        grid.kappas.iter().map(|&x| cells(x.to_string(), &|row| at(row, x, d, accuracy)));
     let by_kappa = by_kappa.chain([exponents("fitted", &|e| e.kappa_fitted)]);
     let last = if grid.kappas.len() > 1 {
         let table = by_kernel("kappa", kernels, by_kappa);

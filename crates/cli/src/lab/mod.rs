@@ -1,5 +1,5 @@
-//! `ridgewalk lab`: exact laws on Gaussian targets for every kernel, how plans grow, and chains coupled on regressions, as tables, CSV files
-//! and plots.
+//! `ridgewalk lab`: exact laws on Gaussian targets for every kernel, how plans grow, and chains
+//! coupled on regressions, as tables, CSV files and plots.
 
 mod bias;
 mod bound;
@@ -34,10 +34,13 @@ enum LabCommand {
                             H/L in [1/kappa, 1], times gradients per step.")]
     Iact(iact::Options),
     /// Relative bias of the stationary variance against the step size
-    #[command(after_help = "Example:\n  ridgewalk lab bias --kappa 5 --eta-from 0.01 --eta-to 1\n\n\
-                            The largest over nine eigenvalues of H/L from 1/kappa to 1; 0 where it is below rounding.")]
+    #[command(
+        after_help = "Example:\n  ridgewalk lab bias --kappa 5 --eta-from 0.01 --eta-to 1\n\n\
+                            The largest over nine eigenvalues of H/L from 1/kappa to 1; 0 where it is below rounding."
+    )]
     Bias(bias::Options),
-    /// Gradients until W2 to the target is below an accuracy, against dimension, accuracy and condition number
+    /// Gradients until W2 to the target is below an accuracy, against dimension, accuracy and
+    /// condition number
     #[command(
         after_help = "Example:\n  ridgewalk lab mixing --kappa 5 --dimension 100 --accuracy 0.5 --doublings 2\n\n\
                             From the mode, each kernel tuned for it, on nine eigenvalues from 1/kappa to 1 (L = 1). On\n\
@@ -53,9 +56,11 @@ enum LabCommand {
     )]
     Plan(plan::Options),
     /// What a plan guarantees beside what happens on Gaussian targets
-    #[command(after_help = "Example:\n  ridgewalk lab bound --kappa 2,10 --dimension 100 --accuracy 0.2\n\n\
+    #[command(
+        after_help = "Example:\n  ridgewalk lab bound --kappa 2,10 --dimension 100 --accuracy 0.2\n\n\
                             W2 after each number of steps: the bound of `ridgewalk plan`, and the truth with its parameters on Gaussians \
-                            whose eigenvalues are spread from 1/kappa to 1, or all but one at 1/kappa.")]
+                            whose eigenvalues are spread from 1/kappa to 1, or all but one at 1/kappa."
+    )]
     Bound(bound::Options),
     /// Mixing on logistic regressions, bounded by coupled chains
     #[command(
@@ -130,7 +135,11 @@ impl Common {
 
 impl Destination {
     /// Writes the CSV file, if one is wanted.
-    fn write_csv(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<(), Failure> {
+    fn write_csv(
+        &self,
+        header: &[&str],
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Result<(), Failure> {
         let Some(path) = &self.csv else { return Ok(()) };
         let mut text = header.join(",");
         for row in rows {
@@ -147,7 +156,11 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// A table whose columns after the first are the kernels.
-fn by_kernel(first: &str, kernels: &[Kernel], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+fn by_kernel(
+    first: &str,
+    kernels: &[Kernel],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> Table {
     let mut table = output::table([], rows);
     table.set_header(std::iter::once(first).chain(kernels.iter().map(|kernel| kernel.name())));
     table
@@ -165,19 +178,23 @@ fn short(value: Option<f64>) -> String {
         Some(0.0) => "0".to_owned(),
         Some(v) if (0.009_995..1e6).contains(&v.abs()) => {
             let digits = [(1000.0, 0), (100.0, 1), (10.0, 2), (1.0, 3)];
-            let digits =
-                digits.into_iter().find(|(least, _)| v.abs() >= *least).map_or(4, |(_, digits)| digits);
+            let digits = digits
+                .into_iter()
+                .find(|(least, _)| v.abs() >= *least)
+                .map_or(4, |(_, digits)| digits);
             format!("{v:.digits$}")
         }
         Some(v) => format!("{v:.2e}"),
     }
 }
 
-/// The slope of the straight line nearest to the points (ln x, ln y); `None` for fewer than two different x.
+/// The slope of the straight line nearest to the points (ln x, ln y); `None` for fewer than two
+/// different x.
 fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = logs.len() as f64;
-    let (x, y) = logs.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
+    let (x, y) =
+        logs.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
     let spread: f64 = logs.iter().map(|point| (point.0 - x).powi(2)).sum();
     let product: f64 = logs.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
     (spread > 0.0).then(|| product / spread)
@@ -198,15 +215,23 @@ mod tests {
 
     #[test]
     fn numbers_for_people_are_short() {
-        let written =
-            [Some(0.0), Some(99.7371), Some(10072.4), Some(1.00990), Some(0.0196), Some(3.2e-5), None]
-                .map(short);
+        let written = [
+            Some(0.0),
+            Some(99.7371),
+            Some(10072.4),
+            Some(1.00990),
+            Some(0.0196),
+            Some(3.2e-5),
+            None,
+        ]
+        .map(short);
         assert_eq!(written, ["0", "99.74", "10072", "1.010", "0.0196", "3.20e-5", "-"]);
     }
 
     #[test]
     fn the_slope_of_a_power_is_its_exponent() {
-        let points: Vec<(f64, f64)> = (1..6).map(|i| (f64::from(i), 3.0 * f64::from(i).powf(0.25))).collect();
+        let points: Vec<(f64, f64)> =
+            (1..6).map(|i| (f64::from(i), 3.0 * f64::from(i).powf(0.25))).collect();
         assert!((slope(&points).unwrap() - 0.25).abs() < 1e-14);
         assert_eq!(slope(&points[..1]), None);
         assert_eq!(slope(&[]), None);

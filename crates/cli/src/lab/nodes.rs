@@ -1,4 +1,5 @@
-//! `ridgewalk lab nodes`: how many Chebyshev nodes a line integral needs, on a smooth potential that is no ridge.
+//! `ridgewalk lab nodes`: how many Chebyshev nodes a line integral needs, on a smooth potential
+//! that is no ridge.
 
 use clap::Args;
 use ridgewalk::coefficients::Parameters;
@@ -66,21 +67,24 @@ struct Document {
 /// Root mean square distances in units of 1/√L.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// None for the discretisation: the distance of steps η and η/2 with exact integrals, times 4/3.
+    /// None for the discretisation: the distance of steps η and η/2 with exact integrals, times
+    /// 4/3.
     nodes: Option<u8>,
     eta: f64,
     /// Between chains with that many nodes and with exact integrals, all else the same.
     distance: f64,
 }
 
-/// The power of η with which a distance falls, over the two shortest steps at which it is above rounding.
+/// The power of η with which a distance falls, over the two shortest steps at which it is above
+/// rounding.
 #[derive(Debug, Serialize)]
 struct Order {
     nodes: Option<u8>,
     order: Option<f64>,
 }
 
-/// Gradients for a unit of time at the longest step with both distances together within an accuracy.
+/// Gradients for a unit of time at the longest step with both distances together within an
+/// accuracy.
 #[derive(Debug, Serialize)]
 struct Cost {
     accuracy: f64,
@@ -180,7 +184,8 @@ fn order(nodes: Option<u8>, results: &[Row]) -> Option<f64> {
     slope(&real[real.len().saturating_sub(2)..])
 }
 
-/// Both distances together at the measured steps, drawn straight in logarithms between them; none where the shortest is too coarse.
+/// Both distances together at the measured steps, drawn straight in logarithms between them; none
+/// where the shortest is too coarse.
 fn cost(accuracy: f64, nodes: u8, results: &[Row]) -> Option<Cost> {
     let both = points(Some(nodes), results).into_iter().zip(points(None, results));
     let both: Vec<(f64, f64)> =
@@ -218,25 +223,30 @@ fn text(options: &Options, document: &Document) -> String {
     let etas: Vec<f64> = points(None, &document.results).into_iter().map(|point| point.0).collect();
     let kinds = || (1..=options.nodes).map(Some).chain([None]);
     let mut table = output::table([], []);
-    let label =
-        |nodes: Option<u8>| nodes.map_or_else(|| "step size alone".to_owned(), |nodes| nodes.to_string());
+    let label = |nodes: Option<u8>| {
+        nodes.map_or_else(|| "step size alone".to_owned(), |nodes| nodes.to_string())
+    };
     table.set_header(
         std::iter::once("nodes".to_owned())
             .chain(etas.iter().map(|eta| format!("eta = {eta}")))
             .chain(["order".to_owned()]),
     );
     for (nodes, order) in kinds().zip(&document.orders) {
-        let distances = points(nodes, &document.results).into_iter().map(|point| short(Some(point.1)));
+        let distances =
+            points(nodes, &document.results).into_iter().map(|point| short(Some(point.1)));
         table.add_row(std::iter::once(label(nodes)).chain(distances).chain([short(order.order)]));
     }
     let costs = options.accuracy.iter().map(|&accuracy| {
-        let of = |nodes: u8| document.costs.iter().find(|c| c.accuracy == accuracy && c.nodes == nodes);
-        let cells = (1..=options.nodes).map(|nodes| short(of(nodes).map(|cost| cost.gradients_per_time)));
+        let of =
+            |nodes: u8| document.costs.iter().find(|c| c.accuracy == accuracy && c.nodes == nodes);
+        let cells =
+            (1..=options.nodes).map(|nodes| short(of(nodes).map(|cost| cost.gradients_per_time)));
         std::iter::once(accuracy.to_string()).chain(cells).collect::<Vec<String>>()
     });
     let mut cheapest = output::table([], costs);
     cheapest.set_header(
-        std::iter::once("accuracy".to_owned()).chain((1..=options.nodes).map(|n| format!("nodes {n}"))),
+        std::iter::once("accuracy".to_owned())
+            .chain((1..=options.nodes).map(|n| format!("nodes {n}"))),
     );
     format!(
         "Root mean square distance, in 1/sqrt(L), from the same chains with exact line integrals:\n{table}\n\

@@ -89,9 +89,10 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
 
 /// Doubled dimensions at the coarsest accuracy, then halved accuracies at the smallest dimension.
 fn questions(options: &Options) -> Vec<(u64, f64)> {
-    let doubled =
-        (0..=options.doublings).map(|i| (options.dimension.saturating_mul(1 << i), options.accuracy));
-    let halved = (1..=options.doublings).map(|i| (options.dimension, options.accuracy / f64::from(1 << i)));
+    let doubled = (0..=options.doublings)
+        .map(|i| (options.dimension.saturating_mul(1 << i), options.accuracy));
+    let halved =
+        (1..=options.doublings).map(|i| (options.dimension, options.accuracy / f64::from(1 << i)));
     doubled.chain(halved).collect()
 }
 
@@ -171,7 +172,8 @@ fn text(options: &Options, results: &[Row], exponents: &[Exponents]) -> String {
             short(r.eta),
         ]
     });
-    let fitted = exponents.iter().map(|e| vec![e.kappa.to_string(), short(e.dimension), short(e.accuracy)]);
+    let fitted =
+        exponents.iter().map(|e| vec![e.kappa.to_string(), short(e.dimension), short(e.accuracy)]);
     format!(
         "Steps that guarantee W2 <= accuracy for every potential of the condition number (L = 1):\n{}\n\n\
          Fitted exponents over {} doublings, logarithm included (1/4 and 1/2 without it):\n{}",

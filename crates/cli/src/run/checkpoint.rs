@@ -7,8 +7,9 @@
 //! SHA-256 of everything before, in 64 digits, and a newline
 //! ```
 //!
-//! The warm-up and the run are as [`SavedWarmUp`](ridgewalk::sampler::SavedWarmUp) and [`SavedRun`](ridgewalk::sampler::SavedRun) write
-//! themselves; they are missing until there are any. The file is replaced whole, after the draws it counts are on the disk.
+//! The warm-up and the run are as [`SavedWarmUp`](ridgewalk::sampler::SavedWarmUp) and
+//! [`SavedRun`](ridgewalk::sampler::SavedRun) write themselves; they are missing until there are
+//! any. The file is replaced whole, after the draws it counts are on the disk.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -98,12 +99,15 @@ impl Checkpoint {
         }
         let mut file = File::open(path).map_err(Error::file("read", path))?;
         let length = file.metadata().map_err(Error::file("read", path))?.len();
-        // A checkpoint may be large. What does not begin like one is not read to its end, and one for which there is no room is refused.
+        // A checkpoint may be large. What does not begin like one is not read to its end, and one
+        // for which there is no room is refused.
         let mut bytes = Vec::new();
         let title = (&mut file).take(TITLE.len() as u64).read_to_end(&mut bytes);
         title.map_err(Error::file("read", path))?;
         if bytes == TITLE.as_bytes() {
-            let room = usize::try_from(length).ok().and_then(|length| bytes.try_reserve_exact(length).ok());
+            let room = usize::try_from(length)
+                .ok()
+                .and_then(|length| bytes.try_reserve_exact(length).ok());
             if room.is_none() {
                 return Err(Error::format(
                     path,
@@ -130,7 +134,8 @@ fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     let Some(rest) = bytes.strip_prefix(TITLE.as_bytes()) else {
         return Err(format!("it does not begin with `{}`", TITLE.trim_end()));
     };
-    let Some((body, checksum)) = bytes.len().checked_sub(END).and_then(|at| bytes.split_at_checked(at))
+    let Some((body, checksum)) =
+        bytes.len().checked_sub(END).and_then(|at| bytes.split_at_checked(at))
     else {
         return Err(cut());
     };

@@ -12,10 +12,12 @@ use super::error::Error;
 /// How often what was written is pushed from the system's memory to the disk.
 const SYNC: Duration = Duration::from_secs(5);
 
-/// Draws as text: one line for each draw of each chain, in the order in which they come. The columns are `chain`, `draw` and the
-/// coefficients. Numbers have as many digits as it takes to read the same number back.
+/// Draws as text: one line for each draw of each chain, in the order in which they come. The
+/// columns are `chain`, `draw` and the coefficients. Numbers have as many digits as it takes to
+/// read the same number back.
 ///
-/// [`CsvDraws::save`] tells how long the file is with the draws so far, and [`CsvDraws::resume`] cuts it there.
+/// [`CsvDraws::save`] tells how long the file is with the draws so far, and [`CsvDraws::resume`]
+/// cuts it there.
 #[derive(Debug)]
 pub struct CsvDraws {
     path: PathBuf,
@@ -39,7 +41,8 @@ impl CsvDraws {
         Ok(sink)
     }
 
-    /// The file that an interrupted run left, to go on after its first `bytes` bytes. What is beyond them is cut off when the run begins.
+    /// The file that an interrupted run left, to go on after its first `bytes` bytes. What is
+    /// beyond them is cut off when the run begins.
     ///
     /// # Errors
     /// If it is shorter, or no line ends there; if it cannot be read or written.
@@ -49,11 +52,17 @@ impl CsvDraws {
         let there = file.metadata().map_err(of())?.len();
         let mut last = [0];
         if there >= bytes && bytes > 0 {
-            file.seek(SeekFrom::Start(bytes - 1)).and_then(|_| file.read_exact(&mut last)).map_err(of())?;
+            file.seek(SeekFrom::Start(bytes - 1))
+                .and_then(|_| file.read_exact(&mut last))
+                .map_err(of())?;
         }
         if last != *b"\n" {
             let found = format!("{there} bytes, and no end of a line after {bytes}");
-            return Err(Error::format(path, found, "the draws that were there when the run was interrupted"));
+            return Err(Error::format(
+                path,
+                found,
+                "the draws that were there when the run was interrupted",
+            ));
         }
         file.seek(SeekFrom::Start(bytes)).map_err(of())?;
         Ok(Self { cut: Some(bytes), ..Self::on(path, file, names) })
@@ -61,7 +70,13 @@ impl CsvDraws {
 
     fn on(path: &Path, file: File, names: &[String]) -> Self {
         let out = csv::Writer::from_writer(BufWriter::new(file));
-        Self { path: path.to_owned(), out, dimension: names.len(), synced: Instant::now(), cut: None }
+        Self {
+            path: path.to_owned(),
+            out,
+            dimension: names.len(),
+            synced: Instant::now(),
+            cut: None,
+        }
     }
 
     /// Puts every draw so far on the disk, and tells how many bytes the file then has.
@@ -113,7 +128,8 @@ impl Sink for CsvDraws {
         let out = &mut self.out;
         let fields = [chain.to_string(), draw.to_string()];
         let numbers = point.iter().map(|x| format!("{x:?}"));
-        out.write_record(fields.into_iter().chain(numbers)).map_err(|error| wrong(&self.path, error))?;
+        out.write_record(fields.into_iter().chain(numbers))
+            .map_err(|error| wrong(&self.path, error))?;
         Ok(())
     }
 

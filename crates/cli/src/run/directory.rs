@@ -13,7 +13,8 @@ pub struct RunDirectory {
     path: PathBuf,
 }
 
-/// The right to write into a run directory, until it is dropped or the process ends, however it ends.
+/// The right to write into a run directory, until it is dropped or the process ends, however it
+/// ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
@@ -32,7 +33,8 @@ impl RunDirectory {
         Ok(Self { path })
     }
 
-    /// Whether [`create`](Self::create) would succeed. What has to be made to find out is taken away again.
+    /// Whether [`create`](Self::create) would succeed. What has to be made to find out is taken
+    /// away again.
     ///
     /// # Errors
     /// As `create`.
@@ -43,8 +45,9 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Makes the directory of a new run with its `config.toml` and its first `checkpoint`. It appears with both of them or not at all: whatever
-    /// ends the process, there is a run to resume or nothing.
+    /// Makes the directory of a new run with its `config.toml` and its first `checkpoint`. It
+    /// appears with both of them or not at all: whatever ends the process, there is a run to resume
+    /// or nothing.
     ///
     /// # Errors
     /// As [`create`](Self::create); and if they cannot be written.
@@ -115,7 +118,9 @@ impl RunDirectory {
     pub fn clear_draws(&self) -> Result<(), Error> {
         let store = self.draws();
         match fs::remove_dir_all(&store) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file("remove", &store)(error)),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::file("remove", &store)(error))
+            }
             _ => Ok(()),
         }
     }
@@ -134,7 +139,8 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Takes away what a process that ended between the last two steps of [`finish`](Self::finish) left of a finished run.
+    /// Takes away what a process that ended between the last two steps of [`finish`](Self::finish)
+    /// left of a finished run.
     pub fn tidy(&self) {
         let path = self.path.join(LOCK);
         if path.exists()
@@ -146,7 +152,8 @@ impl RunDirectory {
         }
     }
 
-    /// Takes a directory that [`begin`](Self::begin) has made away again, and those above it that it made, as far as nothing else is in them.
+    /// Takes a directory that [`begin`](Self::begin) has made away again, and those above it that
+    /// it made, as far as nothing else is in them.
     pub fn abandon(&self, mut lock: Lock) {
         for file in [self.checkpoint(), self.config(), self.path.join(LOCK)] {
             let _ = fs::remove_file(file);
@@ -165,7 +172,9 @@ impl RunDirectory {
         let path = path.into();
         if let Err(error) = fs::read_dir(&path) {
             return Err(match error.kind() {
-                ErrorKind::NotFound => Error::NotARun { path, found: "there is nothing of that name" },
+                ErrorKind::NotFound => {
+                    Error::NotARun { path, found: "there is nothing of that name" }
+                }
                 ErrorKind::NotADirectory => Error::NotARun { path, found: "it is a file" },
                 _ => Error::file("open the run directory", &path)(error),
             });
@@ -229,12 +238,14 @@ impl RunDirectory {
 
 /// Files of this name are locked by the process that writes into the directory.
 const LOCK: &str = "lock";
-/// The largest `config.toml`, `summary.json` or document of a store that is read: each has some lines for a coefficient or a chain.
+/// The largest `config.toml`, `summary.json` or document of a store that is read: each has some
+/// lines for a coefficient or a chain.
 pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
 /// How the names of files end that are being written.
 const PARTIAL: &str = ".partial";
 
-/// Makes a directory beside one that is to be made, to be filled and renamed: its name, and the directories above it that were missing.
+/// Makes a directory beside one that is to be made, to be filled and renamed: its name, and the
+/// directories above it that were missing.
 fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     if path.symlink_metadata().is_ok() {
         return Err(occupied(path.to_owned()));
@@ -246,15 +257,17 @@ fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     // One of an earlier process of that number.
     let _ = fs::remove_dir_all(&partial);
     let mut made = make(&partial).map_err(|error| match error {
-        Error::Make { path: at, source } if at == partial => Error::Make { path: path.to_owned(), source },
+        Error::Make { path: at, source } if at == partial => {
+            Error::Make { path: path.to_owned(), source }
+        }
         other => other,
     })?;
     made.pop();
     Ok((partial, made))
 }
 
-/// Makes a directory that must not be there, and those above it that are missing: these, the deepest last. After an error none of them
-/// is left. The one that could not be made is named.
+/// Makes a directory that must not be there, and those above it that are missing: these, the
+/// deepest last. After an error none of them is left. The one that could not be made is named.
 fn make(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     let mut missing: Vec<&Path> = above.take_while(|above| !above.exists()).collect();
@@ -291,11 +304,15 @@ fn occupied(path: PathBuf) -> Error {
     let elsewhere = "pass `--out OTHER` to write somewhere else".to_owned();
     let (found, remedy) = if !directory.path.is_dir() {
         ("no directory but a file", elsewhere)
-    } else if directory.path.join(LOCK).exists() && matches!(directory.lock(), Err(Error::Busy { .. })) {
+    } else if directory.path.join(LOCK).exists()
+        && matches!(directory.lock(), Err(Error::Busy { .. }))
+    {
         ("a run that another process is working on", elsewhere)
     } else if directory.interrupted() {
-        let resume =
-            format!("`ridgewalk resume {}` goes on with it, or {elsewhere}", directory.path.display());
+        let resume = format!(
+            "`ridgewalk resume {}` goes on with it, or {elsewhere}",
+            directory.path.display()
+        );
         ("an interrupted run", resume)
     } else if directory.summary().exists() {
         ("a finished run", elsewhere)
@@ -307,7 +324,8 @@ fn occupied(path: PathBuf) -> Error {
     Error::Exists { path: directory.path, found, remedy }
 }
 
-/// Writes a file so that a crash at any moment leaves the old one or the new one whole: under another name first, on the disk, then renamed.
+/// Writes a file so that a crash at any moment leaves the old one or the new one whole: under
+/// another name first, on the disk, then renamed.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.
@@ -320,15 +338,18 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         file.write_all(bytes)?;
         file.sync_all()
     });
-    let renamed = written.and_then(|()| fs::rename(&partial, path)).and_then(|()| sync_directory(path));
+    let renamed =
+        written.and_then(|()| fs::rename(&partial, path)).and_then(|()| sync_directory(path));
     renamed.map_err(|error| {
-        // What is half written helps nobody, least of all on a full disk; the first error is the one to tell.
+        // What is half written helps nobody, least of all on a full disk; the first error is the
+        // one to tell.
         let _ = fs::remove_file(&partial);
         Error::file("write", path)(error)
     })
 }
 
-/// The bytes of a file of at most `limit` bytes. What is no file, such as a pipe that nobody writes to, is not waited for.
+/// The bytes of a file of at most `limit` bytes. What is no file, such as a pipe that nobody writes
+/// to, is not waited for.
 pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<Vec<u8>, Error> {
     let about = fs::metadata(path).map_err(Error::file("read", path))?;
     if !about.is_file() {

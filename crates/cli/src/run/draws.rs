@@ -5,9 +5,11 @@
 pub struct Draws {
     /// The names of the coefficients.
     pub names: Vec<String>,
-    /// One table for each chain: one row for each draw, one column for each coefficient, row after row.
+    /// One table for each chain: one row for each draw, one column for each coefficient, row after
+    /// row.
     pub chains: Vec<Vec<f64>>,
-    /// How many draws each chain made. [`read_draws`](super::read_draws) gives no more of any chain than all have.
+    /// How many draws each chain made. [`read_draws`](super::read_draws) gives no more of any chain
+    /// than all have.
     pub made: Vec<u64>,
     /// Whether the run has not made, or not yet, all it was to make.
     pub incomplete: bool,
@@ -26,7 +28,8 @@ impl Draws {
         self.chains.iter().map(Vec::len).min().unwrap_or(0) / self.dimension().max(1)
     }
 
-    /// The tables, as [`summaries_of_table`](ridgewalk::diagnostics::summaries_of_table) takes them.
+    /// The tables, as [`summaries_of_table`](ridgewalk::diagnostics::summaries_of_table) takes
+    /// them.
     #[must_use]
     pub fn tables(&self) -> Vec<&[f64]> {
         self.chains.iter().map(Vec::as_slice).collect()

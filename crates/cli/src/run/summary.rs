@@ -1,6 +1,8 @@
-//! `summary.json`: what a run found, in the form that scripts rely on, and what the report says beside it.
+//! `summary.json`: what a run found, in the form that scripts rely on, and what the report says
+//! beside it.
 //!
-//! The keys of parameters, sampler and problem are a promise; the others may grow. A number that is not finite is `null`.
+//! The keys of parameters, sampler and problem are a promise; the others may grow. A number that is
+//! not finite is `null`.
 
 use std::path::Path;
 
@@ -86,7 +88,8 @@ pub struct SamplerFacts {
     /// Seconds, warm-up included.
     #[serde(deserialize_with = "number")]
     pub seconds: f64,
-    /// The estimated discretisation bias, in posterior standard deviations; `null` if it was not estimated.
+    /// The estimated discretisation bias, in posterior standard deviations; `null` if it was not
+    /// estimated.
     #[serde(deserialize_with = "number")]
     pub bias_estimate: f64,
     /// `ok`, or the names of the warnings, with a comma and a space between them.
@@ -137,7 +140,11 @@ impl Trajectories {
             acceptance_by_chain: outcome
                 .chains
                 .iter()
-                .map(|chain| if chain.acceptance.proposals > 0 { chain.acceptance.rate() } else { 0.0 })
+                .map(
+                    |chain| {
+                        if chain.acceptance.proposals > 0 { chain.acceptance.rate() } else { 0.0 }
+                    },
+                )
                 .collect(),
             divergences: all.divergences,
             energy_error_mean: all.mean_error(),
@@ -284,7 +291,8 @@ impl SummaryDocument {
                 need: names.len(),
             });
         }
-        let parameters = names.iter().zip(summaries).map(|(name, summary)| Parameter::new(name, summary));
+        let parameters =
+            names.iter().zip(summaries).map(|(name, summary)| Parameter::new(name, summary));
         sampler.status = status(&text.warnings);
         Ok(Self { parameters: parameters.collect(), sampler, problem, text })
     }

@@ -62,10 +62,12 @@ impl Place {
     /// Fits with these options into the directory `out`; this must end well.
     pub fn fit(&self, out: &str, words: &str) -> Fit {
         let output = self.run(&format!("fit {words} --out {out}"));
-        let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         assert_eq!(output.status.code(), Some(0), "{words}: {stderr}");
         let directory = self.path(out);
-        let summary = serde_json::from_slice(&fs::read(directory.join("summary.json")).unwrap()).unwrap();
+        let summary =
+            serde_json::from_slice(&fs::read(directory.join("summary.json")).unwrap()).unwrap();
         Fit { directory, summary, stdout, stderr }
     }
 }
@@ -116,8 +118,9 @@ pub fn apart(got: &[f64], need: &[f64], scale: &[f64]) -> f64 {
     got.iter().zip(need).zip(scale).map(|((a, b), s)| ((a - b) / s).abs()).fold(0.0, f64::max)
 }
 
-/// How far the means and standard deviations of two fits, or of a fit and a reference, are apart at most: in what is allowed, which is
-/// five joint standard errors and `tolerance` standard deviations for the bias. Above 1 they disagree.
+/// How far the means and standard deviations of two fits, or of a fit and a reference, are apart at
+/// most: in what is allowed, which is five joint standard errors and `tolerance` standard
+/// deviations for the bias. Above 1 they disagree.
 pub fn disagreement(got: &[Coefficient], need: &[Coefficient], tolerance: f64) -> f64 {
     assert_eq!(got.len(), need.len());
     let pairs = got.iter().zip(need).flat_map(|(a, b)| {

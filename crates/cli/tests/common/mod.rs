@@ -1,4 +1,5 @@
-//! Running the program as its users do. Each test file uses some of this, so what one leaves unused is no mistake.
+//! Running the program as its users do. Each test file uses some of this, so what one leaves unused
+//! is no mistake.
 
 #![allow(dead_code, unreachable_pub)]
 
@@ -20,7 +21,8 @@ pub fn json(arguments: &[&str]) -> (Value, Option<i32>) {
     (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
 }
 
-/// Runs it with arguments that must be refused: exit code 2, nothing on standard output, and this in the message.
+/// Runs it with arguments that must be refused: exit code 2, nothing on standard output, and this
+/// in the message.
 pub fn refused(arguments: &[&str], message: &str) {
     let output = ridgewalk(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -1,7 +1,10 @@
-//! Everything that reads what others may have written, given millions of bent inputs: no panic, no hang, no memory beyond a bound.
+//! Everything that reads what others may have written, given millions of bent inputs: no panic, no
+//! hang, no memory beyond a bound.
 //!
-//! `cargo test` gives each target some thousands; `scripts/fuzz` gives them ten million together. Inputs are bent copies of good ones, made from a seed.
-//! A copy that is answered as none before is bent in turn, so that errors deep within are reached: there is no need for an instrumented build.
+//! `cargo test` gives each target some thousands; `scripts/fuzz` gives them ten million together.
+//! Inputs are bent copies of good ones, made from a seed. A copy that is answered as none before is
+//! bent in turn, so that errors deep within are reached: there is no need for an instrumented
+//! build.
 
 mod mutate;
 mod targets;
@@ -20,7 +23,8 @@ use targets::{Answer, Reader, TARGETS, Target};
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// An input that takes longer hangs. The slowest that is known takes milliseconds; machines may be busy.
+/// An input that takes longer hangs. The slowest that is known takes milliseconds; machines may be
+/// busy.
 const LONGEST: Duration = Duration::from_secs(20);
 /// Inputs that are bent, at most: the first of each answer.
 const POOL: usize = 4096;
@@ -76,7 +80,9 @@ fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
             text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
                 .or(Some("a panic".into()))
         }
-        Ok(_) if asked > target.bytes + 4096 * input.len() => Some(format!("{asked} bytes of memory")),
+        Ok(_) if asked > target.bytes + 4096 * input.len() => {
+            Some(format!("{asked} bytes of memory"))
+        }
         Ok(_) if seconds > LONGEST => Some(format!("{seconds:?}")),
         Ok(_) => None,
     };
@@ -84,7 +90,11 @@ fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
         && outcome.crashes.len() < 20
     {
         let start = input.get(..2000).unwrap_or(input);
-        outcome.crashes.push(format!("{}: {wrong}, from b\"{}\"", target.name, start.escape_ascii()));
+        outcome.crashes.push(format!(
+            "{}: {wrong}, from b\"{}\"",
+            target.name,
+            start.escape_ascii()
+        ));
     }
     done.ok().as_ref().map(kind)
 }
@@ -150,7 +160,8 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
 fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+    line.split_whitespace().next().and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1024.0
 }
 
 #[test]
@@ -186,7 +197,8 @@ fn a_reader_with_a_planted_mistake_is_caught() {
     }
 }
 
-/// `RIDGEWALK_FUZZ=csv:1000000` gives a target so many inputs and prints a line of docs/results/fuzz.csv; see scripts/fuzz.
+/// `RIDGEWALK_FUZZ=csv:1000000` gives a target so many inputs and prints a line of
+/// docs/results/fuzz.csv; see scripts/fuzz.
 #[test]
 fn many() {
     let Some(wanted) = std::env::var("RIDGEWALK_FUZZ").ok() else { return };

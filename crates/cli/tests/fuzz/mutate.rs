@@ -1,4 +1,5 @@
-//! Bent copies of inputs: bytes and pieces changed, left out, doubled, swapped and taken from elsewhere, from a seed.
+//! Bent copies of inputs: bytes and pieces changed, left out, doubled, swapped and taken from
+//! elsewhere, from a seed.
 
 /// The longest input that is made.
 const MAX_BYTES: usize = 8 << 10;

@@ -13,7 +13,9 @@ use ridgewalk::sampler::Snapshot;
 use ridgewalk::sampler::automatic::Wanted;
 use ridgewalk_cli::data::{DataError, FamilyName, Frame, Priors, Question, Table, split_names};
 use ridgewalk_cli::fit::{Config, FitOptions};
-use ridgewalk_cli::run::{Checkpoint, RunDirectory, SummaryDocument, read_every_draw, replay, write_report};
+use ridgewalk_cli::run::{
+    Checkpoint, RunDirectory, SummaryDocument, read_every_draw, replay, write_report,
+};
 use sha2::{Digest, Sha256};
 
 /// What a target answered.
@@ -74,7 +76,13 @@ pub(crate) const TARGETS: &[Target] = &[
             b"\n\n",
         ],
     ),
-    target("names", 5_000, names, || vec![b"age,\"height, cm\",sex".to_vec()], &[b",", b"\"", b"\n", b" "]),
+    target(
+        "names",
+        5_000,
+        names,
+        || vec![b"age,\"height, cm\",sex".to_vec()],
+        &[b",", b"\"", b"\n", b" "],
+    ),
     target(
         "priors",
         10_000,
@@ -131,9 +139,25 @@ pub(crate) const TARGETS: &[Target] = &[
         5_000,
         checkpoint,
         checkpoint_seeds,
-        &[b"ridgewalk checkpoint 1\n", b"{", b"}", b"[", b"\"parts\":[", b",", b"\n", b"ridgewlk", b"null"],
+        &[
+            b"ridgewalk checkpoint 1\n",
+            b"{",
+            b"}",
+            b"[",
+            b"\"parts\":[",
+            b",",
+            b"\n",
+            b"ridgewlk",
+            b"null",
+        ],
     ),
-    target("saved", 3_000, saved, saved_seeds, &[&[0; 8], &[1], &[0xff; 8], b"third-order", b"symmetric"]),
+    target(
+        "saved",
+        3_000,
+        saved,
+        saved_seeds,
+        &[&[0; 8], &[1], &[0xff; 8], b"third-order", b"symmetric"],
+    ),
     target(
         "store",
         1_000,
@@ -188,9 +212,11 @@ fn csv(input: &[u8]) -> Answer {
 }
 
 fn frame(table: &Table, by: usize) -> u64 {
-    let families = [FamilyName::Logistic, FamilyName::Poisson, FamilyName::Gaussian, FamilyName::RobustHuber];
-    let name =
-        |at: usize| table.columns().get(at % table.columns().len()).map(|column| column.name().to_owned());
+    let families =
+        [FamilyName::Logistic, FamilyName::Poisson, FamilyName::Gaussian, FamilyName::RobustHuber];
+    let name = |at: usize| {
+        table.columns().get(at % table.columns().len()).map(|column| column.name().to_owned())
+    };
     let mut question = Question::new(&name(by).unwrap_or_default(), families[by % 4]);
     question.standardize = by & 4 != 0;
     question.intercept = by & 8 != 0;
@@ -206,7 +232,8 @@ fn frame(table: &Table, by: usize) -> u64 {
         Err(error) => {
             let _ = error.to_string();
             100 + u64::from(
-                std::mem::discriminant(&error) == std::mem::discriminant(&DataError::NoCoefficients),
+                std::mem::discriminant(&error)
+                    == std::mem::discriminant(&DataError::NoCoefficients),
             )
         }
     }
@@ -232,10 +259,12 @@ fn names(input: &[u8]) -> Answer {
 
 fn priors(input: &[u8]) -> Answer {
     let known = ["(Intercept)", "age", "a.b"].map(str::to_owned);
-    let read =
-        Priors::new(2.5, 10.0).and_then(|priors| priors.with_toml("p.toml", &String::from_utf8_lossy(input)));
+    let read = Priors::new(2.5, 10.0)
+        .and_then(|priors| priors.with_toml("p.toml", &String::from_utf8_lossy(input)));
     answer(read.and_then(|priors| priors.for_names(&known)), |(means, scales)| {
-        assert!(means.iter().all(|mean| mean.is_finite()) && scales.iter().all(|scale| *scale > 0.0));
+        assert!(
+            means.iter().all(|mean| mean.is_finite()) && scales.iter().all(|scale| *scale > 0.0)
+        );
         scales.iter().filter(|scale| scale.is_infinite()).count() as u64
     })
 }
@@ -312,20 +341,28 @@ fn option_seeds() -> Vec<Vec<u8>> {
     words.map(|words| words.as_bytes().to_vec()).to_vec()
 }
 
-/// A checkpoint's body gets the checksum that it needs, unless its length says not to; what is in it is read in turn.
+/// A checkpoint's body gets the checksum that it needs, unless its length says not to; what is in
+/// it is read in turn.
 fn checkpoint(input: &[u8]) -> Answer {
     let mut bytes = input.to_vec();
     if input.len() % 8 != 3 {
-        let digits: String = Sha256::digest(input).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits: String =
+            Sha256::digest(input).iter().map(|byte| format!("{byte:02x}")).collect();
         bytes.extend(digits.bytes());
         bytes.push(b'\n');
     }
     match Checkpoint::from_bytes(&bytes) {
         Err(found) => Answer::Refused(found),
         Ok(read) => {
-            assert_eq!(Checkpoint::from_bytes(&read.to_bytes().unwrap()).as_ref(), Ok(&read), "comes back");
-            let [warm_up, run] =
-                [SavedWarmUp::from_bytes(&read.warm_up).is_ok(), SavedRun::from_bytes(&read.run).is_ok()];
+            assert_eq!(
+                Checkpoint::from_bytes(&read.to_bytes().unwrap()).as_ref(),
+                Ok(&read),
+                "comes back"
+            );
+            let [warm_up, run] = [
+                SavedWarmUp::from_bytes(&read.warm_up).is_ok(),
+                SavedRun::from_bytes(&read.run).is_ok(),
+            ];
             let config = toml::from_str::<Config>(&read.config).is_ok();
             Answer::Taken(u64::from(warm_up) + 2 * u64::from(run) + 4 * u64::from(config))
         }
@@ -398,7 +435,8 @@ fn states() -> &'static (Vec<u8>, Vec<u8>) {
     })
 }
 
-/// A frame with its length and its checksum right: kind and content come from the input, the first byte says which kind.
+/// A frame with its length and its checksum right: kind and content come from the input, the first
+/// byte says which kind.
 fn saved(input: &[u8]) -> Answer {
     let (first, content) = input.split_first().unwrap_or((&0, &[]));
     let kinds = ["chains  ", "run     ", "warm-up "];
@@ -455,15 +493,17 @@ fn restored(snapshot: Snapshot) -> Answer {
     }
 }
 
-/// A run that is gone on with. One that says it has made millions of gradients is not: measuring its bias would take a share of as many.
+/// A run that is gone on with. One that says it has made millions of gradients is not: measuring
+/// its bias would take a share of as many.
 fn gone_on(run: SavedRun) -> Answer {
     let made = |chain: &ridgewalk::sampler::SavedChain| chain.gradients.max(chain.steps) < 1000;
     if run.ensemble.chains.len() > 64 || !run.ensemble.chains.iter().all(made) {
         return Answer::Taken(1);
     }
     let target = small();
-    let warm =
-        SavedWarmUp::from_bytes(&states().0).and_then(|saved| question(&target).restore(saved)).unwrap();
+    let warm = SavedWarmUp::from_bytes(&states().0)
+        .and_then(|saved| question(&target).restore(saved))
+        .unwrap();
     let length = Length::Ess { target: 4.0, most: DRAWS };
     answer(warm.run(length).thin(1).from_saved(run).keep(&mut Last::default()), |sampled| {
         2 + sampled.draws % 4
@@ -509,7 +549,10 @@ fn store(input: &[u8]) -> Answer {
 }
 
 fn store_seeds() -> Vec<Vec<u8>> {
-    vec![[finished("draws.zarr/zarr.json"), vec![0], finished("draws.zarr/posterior/coef/c.0")].concat()]
+    vec![
+        [finished("draws.zarr/zarr.json"), vec![0], finished("draws.zarr/posterior/coef/c.0")]
+            .concat(),
+    ]
 }
 
 /// A summary, and the report of a run that has it.
@@ -528,7 +571,8 @@ fn number(input: &[u8], at: usize) -> f64 {
     input.get(8 * at..8 * at + 8).map_or(1.0, |bytes| f64::from_le_bytes(bytes.try_into().unwrap()))
 }
 
-/// Coefficients of a step, and the exact law of every kernel, for any numbers. What is given is finite.
+/// Coefficients of a step, and the exact law of every kernel, for any numbers. What is given is
+/// finite.
 fn parameters(input: &[u8]) -> Answer {
     let [gamma, xi, eta, smoothness] = [0, 1, 2, 3].map(|at| number(input, at));
     let mut answers = 0;
@@ -546,7 +590,10 @@ fn parameters(input: &[u8]) -> Answer {
                     found.mu32(),
                     found.mu33(),
                 ];
-                assert!(numbers.iter().chain(&found.cholesky()).all(|x| x.is_finite()), "{found:?}");
+                assert!(
+                    numbers.iter().chain(&found.cholesky()).all(|x| x.is_finite()),
+                    "{found:?}"
+                );
                 answers |= 1;
             }
             Err(error) => message = Some(error.to_string()),
@@ -615,7 +662,9 @@ mod parquet {
     use super::{Answer, answer, frame};
 
     pub(super) fn run(input: &[u8]) -> Answer {
-        answer(Table::from_bytes("f.parquet", &[b"PAR1", input].concat()), |table| frame(&table, input.len()))
+        answer(Table::from_bytes("f.parquet", &[b"PAR1", input].concat()), |table| {
+            frame(&table, input.len())
+        })
     }
 
     pub(super) fn seeds() -> Vec<Vec<u8>> {
@@ -625,11 +674,13 @@ mod parquet {
     }
 
     fn written(compression: Compression) -> Vec<u8> {
-        let text = "message m { required double x; optional int32 y; optional binary city (STRING); }";
+        let text =
+            "message m { required double x; optional int32 y; optional binary city (STRING); }";
         let schema = Arc::new(parse_message_type(text).unwrap());
         let properties = WriterProperties::builder().set_compression(compression).build();
         let mut bytes = Vec::new();
-        let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+        let mut writer =
+            SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
         let mut rows = writer.next_row_group().unwrap();
         for number in 0..3 {
             let mut column = rows.next_column().unwrap().unwrap();

@@ -1,8 +1,10 @@
-//! The search for quadratic forms: small linear matrix inequalities by a logarithmic barrier and Newton's method.
+//! The search for quadratic forms: small linear matrix inequalities by a logarithmic barrier and
+//! Newton's method.
 //!
-//! Unknown is a vector v of at most seven numbers (the six of a symmetric 3x3 matrix S and a multiplier τ); the
-//! constraints are that matrices of size at most 4, affine in v, are positive definite. What is found here is not
-//! trusted by anyone: [`super::check`] verifies certificates by itself.
+//! Unknown is a vector v of at most seven numbers (the six of a symmetric 3x3 matrix S and a
+//! multiplier τ); the constraints are that matrices of size at most 4, affine in v, are positive
+//! definite. What is found here is not trusted by anyone: [`super::check`] verifies certificates by
+//! itself.
 
 use crate::matrix::{Matrix, cholesky, inverse, solve};
 
@@ -12,8 +14,8 @@ pub(crate) const UNKNOWNS: usize = 7;
 /// The unknowns: S11, S12, S13, S22, S23, S33, τ.
 pub(crate) type Unknowns = [f64; UNKNOWNS];
 
-/// The constraint that `constant` + Σ v_k `coefficients[k]` is positive definite. Smaller matrices are padded with the
-/// identity.
+/// The constraint that `constant` + Σ v_k `coefficients[k]` is positive definite. Smaller matrices
+/// are padded with the identity.
 #[derive(Debug, Clone)]
 pub(crate) struct Cone {
     pub(crate) constant: Matrix<4>,
@@ -40,7 +42,8 @@ impl Cone {
     }
 }
 
-/// A convex function to be minimised besides the barrier: weight times Σ weights_k |v_k|, with the absolute value rounded off.
+/// A convex function to be minimised besides the barrier: weight times Σ weights_k |v_k|, with the
+/// absolute value rounded off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Objective {
     pub(crate) weights: Unknowns,
@@ -55,13 +58,14 @@ impl Objective {
     fn derivatives(&self, v: &Unknowns) -> (Unknowns, Unknowns) {
         let length = v.map(|x| x.hypot(self.rounding));
         let first = std::array::from_fn(|k| self.weights[k] * v[k] / length[k]);
-        let second = std::array::from_fn(|k| self.weights[k] * self.rounding.powi(2) / length[k].powi(3));
+        let second =
+            std::array::from_fn(|k| self.weights[k] * self.rounding.powi(2) / length[k].powi(3));
         (first, second)
     }
 }
 
-/// Minimises t · objective − Σ log det of the cones from a point strictly inside them, over the first `unknowns` entries
-/// of v. Returns the last point, which is inside too.
+/// Minimises t · objective − Σ log det of the cones from a point strictly inside them, over the
+/// first `unknowns` entries of v. Returns the last point, which is inside too.
 pub(crate) fn centre(
     cones: &[Cone],
     objective: Option<(f64, &Objective)>,
@@ -79,7 +83,9 @@ pub(crate) fn centre(
     let mut v = start;
     let Some(mut current) = value(&v) else { return start };
     for _ in 0..STEPS {
-        let Some((gradient, hessian)) = derivatives(cones, objective, &v, unknowns) else { return v };
+        let Some((gradient, hessian)) = derivatives(cones, objective, &v, unknowns) else {
+            return v;
+        };
         let Some(step) = solve(&hessian, &gradient) else { return v };
         let decrement: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
         if !(decrement > 1e-7) {
@@ -119,8 +125,9 @@ fn derivatives(
         }
         for k in 0..unknowns {
             for l in 0..=k {
-                let trace: f64 =
-                    (0..4).map(|i| (0..4).map(|j| products[k][i][j] * products[l][j][i]).sum::<f64>()).sum();
+                let trace: f64 = (0..4)
+                    .map(|i| (0..4).map(|j| products[k][i][j] * products[l][j][i]).sum::<f64>())
+                    .sum();
                 hessian[k][l] += trace;
                 if l != k {
                     hessian[l][k] += trace;

@@ -1,7 +1,9 @@
-//! The check of a certificate: apart from the search, in exact arithmetic, so that a wrong one can never pass.
+//! The check of a certificate: apart from the search, in exact arithmetic, so that a wrong one can
+//! never pass.
 //!
-//! For the diffusion everything is rational, and the inequality is decided exactly. For the algorithms the step's matrix is
-//! enclosed to some 150 digits ([`super::enclosure`]), and the inequality must hold for all that lies within.
+//! For the diffusion everything is rational, and the inequality is decided exactly. For the
+//! algorithms the step's matrix is enclosed to some 150 digits ([`super::enclosure`]), and the
+//! inequality must hold for all that lies within.
 
 use num_rational::BigRational;
 use num_traits::One;
@@ -33,9 +35,9 @@ pub enum Refusal {
     Inequality,
 }
 
-/// Checks that in the norm given by S two copies of the process approach each other: at rate ρ = `speed` in continuous time,
-/// by the factor `speed` in each step otherwise. `tau` is the multiplier of MATH's 4x4 inequality, used for the third-order
-/// algorithm only.
+/// Checks that in the norm given by S two copies of the process approach each other: at rate ρ =
+/// `speed` in continuous time, by the factor `speed` in each step otherwise. `tau` is the
+/// multiplier of MATH's 4x4 inequality, used for the third-order algorithm only.
 pub(crate) fn check(setting: &Setting, s: &Matrix<3>, tau: f64, speed: f64) -> Result<(), Refusal> {
     if !(s.iter().flatten().all(|x| x.is_finite()) && tau.is_finite() && speed.is_finite()) {
         return Err(Refusal::NotFinite);
@@ -71,7 +73,8 @@ fn fraction(value: f64) -> BigRational {
 
 /// −(S M(l) + M(l)ᵀ S) − 2ρ S is positive definite at l = 1/κ and l = 1; it is affine in l.
 fn diffusion(setting: &Setting, s: &[[BigRational; 3]; 3], rate: f64) -> bool {
-    let [gamma, xi, kappa, rate] = [setting.gamma(), setting.xi(), setting.kappa(), rate].map(fraction);
+    let [gamma, xi, kappa, rate] =
+        [setting.gamma(), setting.xi(), setting.kappa(), rate].map(fraction);
     let zero = BigRational::default();
     [BigRational::one() / kappa, BigRational::one()].into_iter().all(|l| {
         let m = [
@@ -81,13 +84,15 @@ fn diffusion(setting: &Setting, s: &[[BigRational; 3]; 3], rate: f64) -> bool {
         ];
         let sm = |i: usize, j: usize| (0..3).map(|k| &s[i][k] * &m[k][j]).sum::<BigRational>();
         let two = BigRational::from_integer(2.into());
-        let lhs: [[BigRational; 3]; 3] =
-            std::array::from_fn(|i| std::array::from_fn(|j| -sm(i, j) - sm(j, i) - &two * &rate * &s[i][j]));
+        let lhs: [[BigRational; 3]; 3] = std::array::from_fn(|i| {
+            std::array::from_fn(|j| -sm(i, j) - sm(j, i) - &two * &rate * &s[i][j])
+        });
         positive_definite_fractions(&lhs)
     })
 }
 
-/// r² diag(S, 0) − [F B]ᵀ S [F B] − τ diag(Q, −1) is positive definite, F and Q at the middle curvature and half its range.
+/// r² diag(S, 0) − [F B]ᵀ S [F B] − τ diag(Q, −1) is positive definite, F and Q at the middle
+/// curvature and half its range.
 fn third_order(
     setting: &Setting,
     eta: f64,
@@ -122,8 +127,11 @@ fn third_order(
     // ΔU = h (η θ + (η²/2) p) enters θ, p and r with −η/2, −1 and μ31.
     let b = [eta.over(&two)?.negated(), one.negated(), mu31];
     let through = [middle.times(&eta), middle.times(&eta).times(&eta).over(&two)?];
-    let free =
-        [[one.clone(), mu12, mu13], [Enclosure::whole(0), mu22, mu23], [Enclosure::whole(0), mu32, mu33]];
+    let free = [
+        [one.clone(), mu12, mu13],
+        [Enclosure::whole(0), mu22, mu23],
+        [Enclosure::whole(0), mu32, mu33],
+    ];
     let wide: [[Enclosure; 4]; 3] = std::array::from_fn(|i| {
         std::array::from_fn(|j| match j {
             0 | 1 => free[i][j].plus(&b[i].times(&through[j])),
@@ -136,14 +144,16 @@ fn third_order(
     let r2 = factor.times(&factor);
     if setting.kappa() <= 1.0 {
         // One curvature only: no w, and no row for it.
-        let lhs: Enclosed<3> =
-            std::array::from_fn(|i| std::array::from_fn(|j| r2.times(&s[i][j]).minus(&square[i][j])));
+        let lhs: Enclosed<3> = std::array::from_fn(|i| {
+            std::array::from_fn(|j| r2.times(&s[i][j]).minus(&square[i][j]))
+        });
         return Some(positive_definite(&lhs));
     }
     let tau = Enclosure::of(tau);
     let scale = tau.times(&half_range).times(&half_range).times(&eta).times(&eta);
     let (numerator, denominator) = second_moment(nodes);
-    let second = eta.times(&eta).times(&Enclosure::of(numerator)).over(&Enclosure::of(denominator))?;
+    let second =
+        eta.times(&eta).times(&Enclosure::of(numerator)).over(&Enclosure::of(denominator))?;
     let q = [[one, eta.over(&two)?], [eta.over(&two)?, second]];
     let lhs: Enclosed<4> = std::array::from_fn(|i| {
         std::array::from_fn(|j| {
@@ -160,7 +170,8 @@ fn third_order(
     Some(positive_definite(&lhs))
 }
 
-/// r² S − F(l)ᵀ S F(l) is positive definite at l = 1/κ and l = 1; F is affine in l, so the difference is concave in it.
+/// r² S − F(l)ᵀ S F(l) is positive definite at l = 1/κ and l = 1; F is affine in l, so the
+/// difference is concave in it.
 fn symmetric(setting: &Setting, eta: f64, s: &Matrix<3>, factor: f64) -> Option<bool> {
     let [gamma, xi, eta, kappa, factor] =
         [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);
@@ -177,8 +188,9 @@ fn symmetric(setting: &Setting, eta: f64, s: &Matrix<3>, factor: f64) -> Option<
             std::array::from_fn(|j| [&zero, &a, &b][j].minus(&kick.times(&first[j])));
         let step = [first.clone(), second, [zero.clone(), c.clone(), d.clone()]];
         let square = congruence(&s, &step);
-        let lhs: Enclosed<3> =
-            std::array::from_fn(|i| std::array::from_fn(|j| r2.times(&s[i][j]).minus(&square[i][j])));
+        let lhs: Enclosed<3> = std::array::from_fn(|i| {
+            std::array::from_fn(|j| r2.times(&s[i][j]).minus(&square[i][j]))
+        });
         if !positive_definite(&lhs) {
             return Some(false);
         }

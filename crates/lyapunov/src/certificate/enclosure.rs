@@ -1,7 +1,9 @@
-//! Numbers known to lie between two bounds, as integers over 2^512: arithmetic that always rounds outwards.
+//! Numbers known to lie between two bounds, as integers over 2^512: arithmetic that always rounds
+//! outwards.
 //!
-//! The steps of the algorithms contain e^(-ξη) and its kin, which are not rational. Enclosed here to some 150 digits, they
-//! make it possible to prove an inequality about them: if it holds for everything between the bounds, it holds.
+//! The steps of the algorithms contain e^(-ξη) and its kin, which are not rational. Enclosed here
+//! to some 150 digits, they make it possible to prove an inequality about them: if it holds for
+//! everything between the bounds, it holds.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -98,12 +100,15 @@ impl Enclosure {
 }
 
 /// The sum of products Σ a_k b_k.
-pub(crate) fn dot<'a>(pairs: impl IntoIterator<Item = (&'a Enclosure, &'a Enclosure)>) -> Enclosure {
+pub(crate) fn dot<'a>(
+    pairs: impl IntoIterator<Item = (&'a Enclosure, &'a Enclosure)>,
+) -> Enclosure {
     pairs.into_iter().fold(Enclosure::whole(0), |sum, (a, b)| sum.plus(&a.times(b)))
 }
 
-/// The exponential of a matrix: halved until its norm is at most 1/2, summed as a power series with a bounded remainder, and
-/// squared back. `None` for a norm above 2^63, where squaring would have eaten the digits.
+/// The exponential of a matrix: halved until its norm is at most 1/2, summed as a power series with
+/// a bounded remainder, and squared back. `None` for a norm above 2^63, where squaring would have
+/// eaten the digits.
 pub(crate) fn exponential<const N: usize>(matrix: &Enclosed<N>) -> Option<Enclosed<N>> {
     const MOST_HALVINGS: u64 = 64;
     /// (1/2)^91 / 91! is below 2^-550, the rest of the series below twice that.
@@ -145,8 +150,9 @@ fn product<const N: usize>(a: &Enclosed<N>, b: &Enclosed<N>) -> Enclosed<N> {
     std::array::from_fn(|i| std::array::from_fn(|j| dot((0..N).map(|k| (&a[i][k], &b[k][j])))))
 }
 
-/// Whether every symmetric matrix within the bounds is positive definite, proved: the matrix of midpoints stays so after N times
-/// the largest width has been taken from its diagonal. Elimination without fractions (Bareiss), so all pivots are exact.
+/// Whether every symmetric matrix within the bounds is positive definite, proved: the matrix of
+/// midpoints stays so after N times the largest width has been taken from its diagonal. Elimination
+/// without fractions (Bareiss), so all pivots are exact.
 pub(crate) fn positive_definite<const N: usize>(matrix: &Enclosed<N>) -> bool {
     let mut widest = BigInt::zero();
     let mut m: [[BigInt; N]; N] = std::array::from_fn(|i| {
@@ -185,7 +191,8 @@ mod tests {
 
     #[test]
     fn products_and_quotients_hold_the_true_value_between_their_bounds() {
-        let (third, three) = (Enclosure::whole(1).over(&Enclosure::whole(3)).unwrap(), Enclosure::whole(3));
+        let (third, three) =
+            (Enclosure::whole(1).over(&Enclosure::whole(3)).unwrap(), Enclosure::whole(3));
         assert!(third.low < third.high);
         let one = third.times(&three);
         assert!(one.low < Enclosure::whole(1).low && Enclosure::whole(1).high <= one.high);
@@ -216,6 +223,9 @@ mod tests {
         assert!(positive_definite(&[[one.clone(), zero.clone()], [zero.clone(), one.clone()]]));
         assert!(!positive_definite(&[[one.clone(), one.clone()], [one.clone(), one.clone()]]));
         assert!(positive_definite(&[[one.clone(), wide.clone()], [wide.clone(), one.clone()]]));
-        assert!(!positive_definite(&[[wide.clone(), zero.clone()], [zero, one]]), "too uncertain to tell");
+        assert!(
+            !positive_definite(&[[wide.clone(), zero.clone()], [zero, one]]),
+            "too uncertain to tell"
+        );
     }
 }

@@ -1,10 +1,11 @@
 //! The matrix inequalities of contraction, for the diffusion and for the algorithms, in one form.
 //!
-//! Two copies with the same noise differ by δ, and one step takes δ to δ + η (G δ + B w). For the paper's algorithm G is
-//! taken at the middle curvature h = (1 + 1/κ)/2, and w, with |w|² <= q(δ), is what the true curvatures, anywhere in
-//! [1/κ, 1] along the segment, add to it; for the diffusion (η = 0) and for the symmetric splitting the step is affine in
-//! the curvature, so that G at the two ends of its range is enough. In the S-norm the step contracts by r, with
-//! r² = 1 + η λ, if for every G of the list
+//! Two copies with the same noise differ by δ, and one step takes δ to δ + η (G δ + B w). For the
+//! paper's algorithm G is taken at the middle curvature h = (1 + 1/κ)/2, and w, with |w|² <= q(δ),
+//! is what the true curvatures, anywhere in [1/κ, 1] along the segment, add to it; for the
+//! diffusion (η = 0) and for the symmetric splitting the step is affine in the curvature, so that G
+//! at the two ends of its range is enough. In the S-norm the step contracts by r, with r² = 1 + η
+//! λ, if for every G of the list
 //!
 //! ```text
 //! λ S − (S G + Gᵀ S + η Gᵀ S G) >= 0,                                                      or, with w,
@@ -20,7 +21,8 @@ use super::barrier::{Cone, Objective, UNKNOWNS, Unknowns, centre};
 use super::setting::{Process, Setting};
 use crate::error::Error;
 use crate::matrix::{
-    Matrix, cholesky, combine, congruence, from_fn, identity, product, symmetric_eigenvalues, transpose,
+    Matrix, cholesky, combine, congruence, from_fn, identity, product, symmetric_eigenvalues,
+    transpose,
 };
 
 /// Either kind of inequality.
@@ -118,8 +120,8 @@ impl Inequality {
         self.drifts.iter().map(cone).collect()
     }
 
-    /// The smallest λ for which S and τ satisfy the inequality: eigenvalues of the pencil with S, after the row of w has been
-    /// eliminated.
+    /// The smallest λ for which S and τ satisfy the inequality: eigenvalues of the pencil with S,
+    /// after the row of w has been eliminated.
     pub(crate) fn smallest_lambda(&self, v: &Unknowns) -> Option<f64> {
         let (s, tau) = unpack(v);
         let l = cholesky(&s)?;
@@ -139,7 +141,8 @@ impl Inequality {
         largest.is_finite().then_some(largest)
     }
 
-    /// The smallest eigenvalue over all left-hand sides, with S scaled to trace 1: how far the inequality is from failing.
+    /// The smallest eigenvalue over all left-hand sides, with S scaled to trace 1: how far the
+    /// inequality is from failing.
     pub(crate) fn margin(&self, v: &Unknowns, lambda: f64) -> f64 {
         let (s, tau) = unpack(v);
         let trace = s[0][0] + s[1][1] + s[2][2];
@@ -154,8 +157,9 @@ impl Inequality {
         self.drifts.iter().map(smallest).fold(f64::INFINITY, f64::min) / trace
     }
 
-    /// The best λ over S and τ, by the method of centres: λ moves towards what the present S achieves, then S to the centre
-    /// of the set that the new λ leaves. `precision` is relative to the distance of λ from 0.
+    /// The best λ over S and τ, by the method of centres: λ moves towards what the present S
+    /// achieves, then S to the centre of the set that the new λ leaves. `precision` is relative to
+    /// the distance of λ from 0.
     pub(crate) fn best(&self, precision: f64) -> Option<Solution> {
         const ROUNDS: usize = 80;
         let mut v = [0.3, 0.0, 0.0, 0.3, 0.0, 0.3, 0.0];
@@ -184,9 +188,14 @@ impl Inequality {
         Some(Solution { unknowns: v, lambda: achieved })
     }
 
-    /// Among all S, τ that satisfy the inequality at `lambda` and have (S⁻¹)₁₁ <= 1: those with the least Σ |S_ij| e_i e_j.
-    /// `start` must satisfy the inequality strictly.
-    pub(crate) fn least_error(&self, lambda: f64, start: &Unknowns, errors: &[f64; 3]) -> Option<Unknowns> {
+    /// Among all S, τ that satisfy the inequality at `lambda` and have (S⁻¹)₁₁ <= 1: those with the
+    /// least Σ |S_ij| e_i e_j. `start` must satisfy the inequality strictly.
+    pub(crate) fn least_error(
+        &self,
+        lambda: f64,
+        start: &Unknowns,
+        errors: &[f64; 3],
+    ) -> Option<Unknowns> {
         let (s, _) = unpack(start);
         let first = crate::matrix::inverse(&s)?[0][0];
         let mut v = start.map(|x| x * 2.0 * first);
@@ -196,7 +205,8 @@ impl Inequality {
         let objective = Objective { weights: weights.map(|w| w / size), rounding: 1e-6 };
         let mut cones = self.cones(lambda);
         cones.push(positive_s(&[[-1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]));
-        // The barrier's parameter is about 7: t = 1e4 leaves the objective within a thousandth of its minimum.
+        // The barrier's parameter is about 7: t = 1e4 leaves the objective within a thousandth of
+        // its minimum.
         for t in [1.0, 10.0, 100.0, 1e3, 1e4] {
             v = centre(&cones, Some((t, &objective)), v, self.unknowns());
         }
@@ -238,7 +248,9 @@ fn bounded_trace() -> Cone {
     let corner = |value: f64| from_fn(|i, j| if i == 0 && j == 0 { value } else { 0.0 });
     Cone {
         constant: identity(),
-        coefficients: std::array::from_fn(|k| corner(if matches!(k, 0 | 3 | 5) { -1.0 } else { 0.0 })),
+        coefficients: std::array::from_fn(|k| {
+            corner(if matches!(k, 0 | 3 | 5) { -1.0 } else { 0.0 })
+        }),
     }
 }
 
@@ -253,8 +265,9 @@ fn solve_lower(l: &Matrix<3>, b: &Matrix<3>) -> Matrix<3> {
     x
 }
 
-/// (F − I)/η and B/η for one step of Algorithm 1 at curvature h, from the φ functions: with a = φ2 − 2φ3 and b = φ1 − φ2, the
-/// differences μ22 − 1 and μ33 − 1 need not be formed. w is counted in units of η.
+/// (F − I)/η and B/η for one step of Algorithm 1 at curvature h, from the φ functions: with a = φ2
+/// − 2φ3 and b = φ1 − φ2, the differences μ22 − 1 and μ33 − 1 need not be formed. w is counted in
+/// units of η.
 fn third_order_drift(parameters: Parameters, h: f64) -> (Matrix<3>, [f64; 3]) {
     let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
     let z = xi * eta;
@@ -273,19 +286,21 @@ fn third_order_drift(parameters: Parameters, h: f64) -> (Matrix<3>, [f64; 3]) {
     (g, [-0.5 * eta, -1.0, kick])
 }
 
-/// (F − I)/η for the symmetric splitting at curvature l, in the cyclic order half drift, Ornstein-Uhlenbeck step, half drift,
-/// whole kick: the kick sees one point, so that this order is affine in l. It differs from half kick first and last by half a
-/// kick at the start and the end of the run.
+/// (F − I)/η for the symmetric splitting at curvature l, in the cyclic order half drift,
+/// Ornstein-Uhlenbeck step, half drift, whole kick: the kick sees one point, so that this order is
+/// affine in l. It differs from half kick first and last by half a kick at the start and the end of
+/// the run.
 fn symmetric_drift(parameters: Parameters, l: f64) -> Result<Matrix<3>, Error> {
     let eta = parameters.eta();
     let [[a, b], [c, d]] = OrnsteinUhlenbeck::new(parameters, 1.0)?.flow();
     let free = [[1.0, 0.5 * eta * (1.0 + a), 0.5 * eta * b], [0.0, a, b], [0.0, c, d]];
-    let step: Matrix<3> = from_fn(|i, j| if i == 1 { free[1][j] - eta * l * free[0][j] } else { free[i][j] });
+    let step: Matrix<3> =
+        from_fn(|i, j| if i == 1 { free[1][j] - eta * l * free[0][j] } else { free[i][j] });
     Ok(combine(1.0 / eta, &step, -1.0 / eta, &identity()))
 }
 
-/// ∫ t² dt over [0, 1] as the line rule sees it, as a fraction: 1/3 for the exact integral and every rule that is exact for
-/// squares (three nodes or more), 1/4 for one node and 3/8 for two.
+/// ∫ t² dt over [0, 1] as the line rule sees it, as a fraction: 1/3 for the exact integral and
+/// every rule that is exact for squares (three nodes or more), 1/4 for one node and 3/8 for two.
 pub(crate) fn second_moment(nodes: Option<usize>) -> (f64, f64) {
     match nodes {
         Some(1) => (1.0, 4.0),
@@ -294,8 +309,8 @@ pub(crate) fn second_moment(nodes: Option<usize>) -> (f64, f64) {
     }
 }
 
-/// A curvature in [1/κ, 1] at which the step's spectral radius is above 1, the largest of a fine grid, if there is one. The
-/// diffusion has none: its drift is stable at every positive curvature.
+/// A curvature in [1/κ, 1] at which the step's spectral radius is above 1, the largest of a fine
+/// grid, if there is one. The diffusion has none: its drift is stable at every positive curvature.
 pub(crate) fn witness(setting: &Setting) -> Result<Option<Witness>, Error> {
     const GRID: i32 = 400;
     /// Above 1 by more than the rounding of the eigenvalues.
@@ -320,7 +335,8 @@ pub(crate) fn witness(setting: &Setting) -> Result<Option<Witness>, Error> {
     Ok((worst.spectral_radius > ABOVE).then_some(worst))
 }
 
-/// The largest absolute value of an eigenvalue; `None` where the matrix or its eigenvalues are not finite.
+/// The largest absolute value of an eigenvalue; `None` where the matrix or its eigenvalues are not
+/// finite.
 fn spectral_radius(a: &Matrix<3>) -> Option<f64> {
     let matrix = faer::Mat::from_fn(3, 3, |i, j| a[i][j]);
     let finite = a.iter().flatten().all(|x| x.is_finite());

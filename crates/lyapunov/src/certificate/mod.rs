@@ -1,9 +1,11 @@
-//! Certificates of contraction: quadratic forms in which any two copies of a process, driven by the same noise, approach each
-//! other, for every potential with the given condition number and in every dimension.
+//! Certificates of contraction: quadratic forms in which any two copies of a process, driven by the
+//! same noise, approach each other, for every potential with the given condition number and in
+//! every dimension.
 //!
-//! The paper proves one such form by hand, for the diffusion, with γ = κ, ξ = 2κ and a rate of 1/(10κ² + 100). Here they are
-//! searched for, for the diffusion and for the algorithms themselves, and each one found is checked in exact arithmetic by code
-//! that shares nothing with the search. A [`Certificate`] cannot be made without passing that check.
+//! The paper proves one such form by hand, for the diffusion, with γ = κ, ξ = 2κ and a rate of
+//! 1/(10κ² + 100). Here they are searched for, for the diffusion and for the algorithms themselves,
+//! and each one found is checked in exact arithmetic by code that shares nothing with the search. A
+//! [`Certificate`] cannot be made without passing that check.
 //!
 //! ```
 //! use ridgewalk_lyapunov::certificate::{Process, Status, certify};
@@ -40,9 +42,9 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Checks the claim that in the norm of `s` two copies approach each other: at rate `speed` in continuous time, by the
-    /// factor `speed` in each step otherwise. `tau` is the multiplier of the 4x4 inequality for the third-order algorithm; the
-    /// others do not use it.
+    /// Checks the claim that in the norm of `s` two copies approach each other: at rate `speed` in
+    /// continuous time, by the factor `speed` in each step otherwise. `tau` is the multiplier of
+    /// the 4x4 inequality for the third-order algorithm; the others do not use it.
     ///
     /// # Errors
     /// The [`Refusal`] tells what does not hold.
@@ -51,7 +53,8 @@ impl Certificate {
         let inequality = Inequality::new(&setting).map_err(|_| Refusal::Inequality)?;
         let eta = setting.process().eta();
         let lambda = eta.map_or(-2.0 * speed, |_| inequality.lambda(speed));
-        let unknowns = [s[0][0], s[0][1], s[0][2], s[1][1], s[1][2], s[2][2], tau * eta.unwrap_or(1.0)];
+        let unknowns =
+            [s[0][0], s[0][1], s[0][2], s[1][1], s[1][2], s[2][2], tau * eta.unwrap_or(1.0)];
         Ok(Self { setting, s, tau, speed, margin: inequality.margin(&unknowns, lambda) })
     }
 
@@ -79,8 +82,8 @@ impl Certificate {
         self.speed
     }
 
-    /// The smallest eigenvalue of the matrix that must be positive, per unit of time, with S scaled to trace 1. A measure of
-    /// comfort, in floating point; the check does not rely on it.
+    /// The smallest eigenvalue of the matrix that must be positive, per unit of time, with S scaled
+    /// to trace 1. A measure of comfort, in floating point; the check does not rely on it.
     #[must_use]
     pub fn margin(&self) -> f64 {
         self.margin
@@ -101,7 +104,8 @@ pub struct Witness {
 pub enum Status {
     /// Found and checked.
     Certified(Certificate),
-    /// There is none: on a quadratic potential of this curvature the step does not contract in any norm.
+    /// There is none: on a quadratic potential of this curvature the step does not contract in any
+    /// norm.
     Refuted(Witness),
     /// Neither.
     Unknown,
@@ -122,7 +126,12 @@ pub struct Outcome {
 ///
 /// # Errors
 /// An argument outside its range, by name and value.
-pub fn certify(kappa: f64, process: Process, gamma: Option<f64>, xi: Option<f64>) -> Result<Outcome, Error> {
+pub fn certify(
+    kappa: f64,
+    process: Process,
+    gamma: Option<f64>,
+    xi: Option<f64>,
+) -> Result<Outcome, Error> {
     let (first_gamma, first_xi) = first_guess(kappa);
     let first = Setting::new(kappa, gamma.unwrap_or(first_gamma), xi.unwrap_or(first_xi), process)?;
     let setting = match (gamma, xi) {
@@ -141,8 +150,8 @@ pub fn certify_setting(setting: &Setting) -> Result<Status, Error> {
     if let Some(found) = inequality.best(1e-6)
         && found.lambda < 0.0
     {
-        // The best S satisfies the inequality without room to spare at its own λ. Give up a little speed, more if that little
-        // is lost in the rounding of S.
+        // The best S satisfies the inequality without room to spare at its own λ. Give up a little
+        // speed, more if that little is lost in the rounding of S.
         for slack in [1e-6, 1e-5, 1e-4, 1e-3, 1e-2] {
             let lambda = found.lambda * (1.0 - slack);
             let (s, tau) = unpack(&found.unknowns);

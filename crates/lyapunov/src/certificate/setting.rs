@@ -10,17 +10,19 @@ use crate::error::{Error, condition_number};
 pub enum Process {
     /// The third-order dynamics in continuous time.
     Diffusion,
-    /// Algorithm 1 with steps of length `eta`: with exact line integrals, or with `nodes` Chebyshev nodes.
+    /// Algorithm 1 with steps of length `eta`: with exact line integrals, or with `nodes` Chebyshev
+    /// nodes.
     ThirdOrder {
         /// The step size η.
         eta: f64,
         /// The number of nodes, if the line integral is by quadrature.
         nodes: Option<usize>,
     },
-    /// The symmetric splitting of the same dynamics, with steps of length `eta`, seen after each whole kick: half drift,
-    /// Ornstein-Uhlenbeck step, half drift, whole kick. The half kicks at the end of one step and at the start of the next are
-    /// at the same θ and together make that whole kick, so this chain has the same θ as the one that is seen between the
-    /// half kicks; (θ, p, r) seen there need not come closer in every single step.
+    /// The symmetric splitting of the same dynamics, with steps of length `eta`, seen after each
+    /// whole kick: half drift, Ornstein-Uhlenbeck step, half drift, whole kick. The half kicks at
+    /// the end of one step and at the start of the next are at the same θ and together make that
+    /// whole kick, so this chain has the same θ as the one that is seen between the half kicks; (θ,
+    /// p, r) seen there need not come closer in every single step.
     Symmetric {
         /// The step size η.
         eta: f64,
@@ -38,8 +40,8 @@ impl Process {
     }
 }
 
-/// A process with its parameters, for all potentials with m-strong convexity and L-smoothness, L/m = κ, in every dimension.
-/// Units are those in which L = 1.
+/// A process with its parameters, for all potentials with m-strong convexity and L-smoothness, L/m
+/// = κ, in every dimension. Units are those in which L = 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
     kappa: f64,

@@ -1,8 +1,9 @@
 //! Integrated autocorrelation times of θ and θ² in the stationary law.
 //!
-//! cov(x_k, x_0) = E[F]^k Σ, and cov(x_k x_kᵀ, θ_0²) is E[F · Fᵀ] applied k times to C = cov(x xᵀ, θ²); both series are summed by
-//! one linear solve. In a Gaussian law C = 2 (Σe₁)(Σe₁)ᵀ. Where the step's matrix is itself random the stationary law is
-//! not Gaussian and C comes from its fourth moments.
+//! cov(x_k, x_0) = E[F]^k Σ, and cov(x_k x_kᵀ, θ_0²) is E[F · Fᵀ] applied k times to C = cov(x xᵀ,
+//! θ²); both series are summed by one linear solve. In a Gaussian law C = 2 (Σe₁)(Σe₁)ᵀ. Where the
+//! step's matrix is itself random the stationary law is not Gaussian and C comes from its fourth
+//! moments.
 
 use super::fourth;
 use super::linear::LinearForm;
@@ -40,13 +41,15 @@ impl Autocorrelation {
         Some(Self { theta, theta_squared })
     }
 
-    /// That of θ: the number of steps worth one independent draw when θ is averaged. Below 1 for antithetic steps.
+    /// That of θ: the number of steps worth one independent draw when θ is averaged. Below 1 for
+    /// antithetic steps.
     #[must_use]
     pub fn theta(&self) -> f64 {
         self.theta
     }
 
-    /// That of θ²; infinite where θ² has no variance. In a Gaussian law never below 1, which it is for independent draws.
+    /// That of θ²; infinite where θ² has no variance. In a Gaussian law never below 1, which it is
+    /// for independent draws.
     #[must_use]
     pub fn theta_squared(&self) -> f64 {
         self.theta_squared

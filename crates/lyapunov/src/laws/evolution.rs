@@ -1,6 +1,7 @@
 //! The law of a chain after k steps, its limit, and its Wasserstein distance from the target.
 //!
-//! Means and second moments follow affine maps; their powers by repeated squaring make k = 10¹² as cheap as k = 10.
+//! Means and second moments follow affine maps; their powers by repeated squaring make k = 10¹² as
+//! cheap as k = 10.
 
 use super::linear::{LinearForm, PAIRS, pack, unpack};
 use super::scheme::Scheme;
@@ -97,11 +98,11 @@ impl Law {
         &self.modes
     }
 
-    /// W2 of the law of θ to the target. In a common eigenbasis that of Gaussians (Bures' distance) is the root of the sum
-    /// of squared differences of means and of standard deviations.
+    /// W2 of the law of θ to the target. In a common eigenbasis that of Gaussians (Bures' distance)
+    /// is the root of the sum of squared differences of means and of standard deviations.
     ///
-    /// The randomized midpoint's law is a mixture of Gaussians; for it this is Gelbrich's lower bound, attained by the
-    /// Gaussian with the same first two moments.
+    /// The randomized midpoint's law is a mixture of Gaussians; for it this is Gelbrich's lower
+    /// bound, attained by the Gaussian with the same first two moments.
     #[must_use]
     pub fn w2_to_target(&self) -> f64 {
         let squares = self.modes.iter().map(|mode| {
@@ -145,7 +146,10 @@ impl Evolution {
             let start = Moments { mean: [theta, 0.0, 0.0], second };
             ModeChain { l, multiplicity: mode.multiplicity, form, start }
         };
-        Ok(Self { smoothness, modes: target.modes().iter().zip(displacements).map(chain).collect() })
+        Ok(Self {
+            smoothness,
+            modes: target.modes().iter().zip(displacements).map(chain).collect(),
+        })
     }
 
     /// The law after `steps` steps.
@@ -186,17 +190,20 @@ impl Evolution {
                 eigenvalue: mode.l * self.smoothness,
                 multiplicity: mode.multiplicity,
                 mean: mean.map(|m| m / root),
-                covariance: matrix::from_fn(|i, j| (second[i][j] - mean[i] * mean[j]) / self.smoothness),
+                covariance: matrix::from_fn(|i, j| {
+                    (second[i][j] - mean[i] * mean[j]) / self.smoothness
+                }),
             }
         });
         Law { modes: modes.collect() }
     }
 
-    /// The first k at which W2 of the law of θ to the target is at most `epsilon`. `None` if the stationary law is not nearer
-    /// than that (or there is none), even where the distance passes below it on the way; and if 2⁵³ steps do not suffice.
+    /// The first k at which W2 of the law of θ to the target is at most `epsilon`. `None` if the
+    /// stationary law is not nearer than that (or there is none), even where the distance passes
+    /// below it on the way; and if 2⁵³ steps do not suffice.
     ///
-    /// The distance need not fall monotonically, so that bisection could miss an earlier k. Instead the chain is followed
-    /// in leaps over which it provably cannot get so near.
+    /// The distance need not fall monotonically, so that bisection could miss an earlier k. Instead
+    /// the chain is followed in leaps over which it provably cannot get so near.
     ///
     /// # Errors
     /// [`Error::NotInRange`] unless `epsilon` is positive and finite.
@@ -222,9 +229,10 @@ impl Evolution {
 
 /// Follows the moments of all modes by leaps of 2^j steps.
 ///
-/// If a symmetric Y lies between −τΣ and τΣ, where Σ is the stationary covariance, so does its image E[F Y Fᵀ], because
-/// E[F Σ Fᵀ] <= Σ. Taken for Y = the change of E[x xᵀ] in one step this bounds the change of the variance of θ in each
-/// later step by τΣ₁₁, and likewise for the mean: in n steps W2 cannot fall by more than follows from n times that.
+/// If a symmetric Y lies between −τΣ and τΣ, where Σ is the stationary covariance, so does its
+/// image E[F Y Fᵀ], because E[F Σ Fᵀ] <= Σ. Taken for Y = the change of E[x xᵀ] in one step this
+/// bounds the change of the variance of θ in each later step by τΣ₁₁, and likewise for the mean: in
+/// n steps W2 cannot fall by more than follows from n times that.
 #[derive(Debug)]
 struct Leaper<'a> {
     evolution: &'a Evolution,
@@ -269,7 +277,8 @@ impl<'a> Leaper<'a> {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Goes on by the most steps, a power of two, in which W2 cannot fall by `gap`; by one step if there is no such power.
+    /// Goes on by the most steps, a power of two, in which W2 cannot fall by `gap`; by one step if
+    /// there is no such power.
     fn leap(&mut self, gap: f64) {
         let rates: Vec<[f64; 2]> = self.modes.iter().map(LeapingMode::rates).collect();
         let possible_fall = |n: f64| {
@@ -320,8 +329,8 @@ impl LeapingMode {
     }
 }
 
-/// The relative bias |variance of θ times its eigenvalue − 1| of the stationary law, the largest over the target's
-/// eigenvalues; `None` if the step is unstable at one of them.
+/// The relative bias |variance of θ times its eigenvalue − 1| of the stationary law, the largest
+/// over the target's eigenvalues; `None` if the step is unstable at one of them.
 #[must_use]
 pub fn relative_bias(scheme: &Scheme, target: &Target) -> Option<f64> {
     let mut worst = 0.0_f64;

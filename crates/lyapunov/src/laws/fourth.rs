@@ -1,7 +1,9 @@
-//! Stationary fourth moments of a step whose matrix is random: its stationary law is then not Gaussian.
+//! Stationary fourth moments of a step whose matrix is random: its stationary law is then not
+//! Gaussian.
 //!
-//! E[x ⊗ x ⊗ x ⊗ x] obeys a linear equation, M = E[F⊗⁴] M + terms of lower order in x and second or fourth in the noise. A
-//! symmetric tensor of order four on three numbers has fifteen different entries, one for each monomial.
+//! E[x ⊗ x ⊗ x ⊗ x] obeys a linear equation, M = E[F⊗⁴] M + terms of lower order in x and second or
+//! fourth in the noise. A symmetric tensor of order four on three numbers has fifteen different
+//! entries, one for each monomial.
 
 use super::linear::{Branch, LinearForm, PAIRS};
 use crate::matrix::{self, Matrix};
@@ -9,7 +11,8 @@ use crate::matrix::{self, Matrix};
 /// The number of monomials of degree four in three variables.
 const MONOMIALS: usize = 15;
 
-/// The place of the monomial x_i x_j x_k x_l: by the number s of indices that are not 0, then by that of 2s.
+/// The place of the monomial x_i x_j x_k x_l: by the number s of indices that are not 0, then by
+/// that of 2s.
 fn place(indices: [usize; 4]) -> usize {
     let nonzero = indices.iter().filter(|&&i| i > 0).count();
     let twos = indices.iter().filter(|&&i| i == 2).count();
@@ -27,8 +30,9 @@ fn monomials() -> impl Iterator<Item = [usize; 4]> {
     })
 }
 
-/// Covariances of θ² with each x_i x_j in the stationary law whose covariance is `sigma`. `None` where the fourth moments
-/// do not exist: a random matrix can have E[F⊗F] contracting and E[F⊗⁴] not.
+/// Covariances of θ² with each x_i x_j in the stationary law whose covariance is `sigma`. `None`
+/// where the fourth moments do not exist: a random matrix can have E[F⊗F] contracting and E[F⊗⁴]
+/// not.
 pub(super) fn covariance_with_square(form: &LinearForm, sigma: &Matrix<3>) -> Option<Matrix<3>> {
     let fourth = stationary(form, sigma)?;
     Some(matrix::from_fn(|i, j| fourth[place([0, 0, i, j])] - sigma[0][0] * sigma[i][j]))
@@ -50,21 +54,31 @@ fn stationary(form: &LinearForm, sigma: &Matrix<3>) -> Option<[f64; MONOMIALS]> 
             subtract_images(&mut system[row], branch, indices, dimension);
         }
     }
-    // As for second moments: the map keeps the cone of fourth moments, so that it is a contraction exactly if the sum of
-    // all images of a point inside that cone, here those of N(0, I), is in the cone. In up to three variables a
-    // polynomial of degree four that is nowhere negative is a sum of squares (Hilbert 1888), so that a tensor is in the
-    // cone exactly if its matrix on pairs of monomials of degree two is positive.
+    // As for second moments: the map keeps the cone of fourth moments, so that it is a contraction
+    // exactly if the sum of all images of a point inside that cone, here those of N(0, I), is in
+    // the cone. In up to three variables a polynomial of degree four that is nowhere negative is a
+    // sum of squares (Hilbert 1888), so that a tensor is in the cone exactly if its matrix on pairs
+    // of monomials of degree two is positive.
     let sum = matrix::solve(&system, &unit)?;
     let on_pairs = matrix::from_fn::<6, 6>(|row, column| {
         let ((i, j), (k, l)) = (PAIRS[row], PAIRS[column]);
-        if used(&[i, j, k, l]) { sum[place([i, j, k, l])] } else { f64::from(u8::from(row == column)) }
+        if used(&[i, j, k, l]) {
+            sum[place([i, j, k, l])]
+        } else {
+            f64::from(u8::from(row == column))
+        }
     });
     matrix::cholesky(&on_pairs)?;
     matrix::solve(&system, &known)
 }
 
 /// Subtracts the weight of a branch times its row of F⊗⁴.
-fn subtract_images(row: &mut [f64; MONOMIALS], branch: &Branch, [i, j, k, l]: [usize; 4], dimension: usize) {
+fn subtract_images(
+    row: &mut [f64; MONOMIALS],
+    branch: &Branch,
+    [i, j, k, l]: [usize; 4],
+    dimension: usize,
+) {
     let f = &branch.matrix;
     for a in 0..dimension {
         for b in 0..dimension {
@@ -78,8 +92,8 @@ fn subtract_images(row: &mut [f64; MONOMIALS], branch: &Branch, [i, j, k, l]: [u
     }
 }
 
-/// What the noise of a branch adds to the moment: with y = F x and n independent, E over all ways to choose two or four
-/// factors from n. Odd moments of both are 0.
+/// What the noise of a branch adds to the moment: with y = F x and n independent, E over all ways
+/// to choose two or four factors from n. Odd moments of both are 0.
 fn lower_order(branch: &Branch, sigma: &Matrix<3>, indices: [usize; 4]) -> f64 {
     let moved = matrix::congruence(sigma, &matrix::transpose(&branch.matrix));
     let n = &branch.noise;
@@ -88,7 +102,8 @@ fn lower_order(branch: &Branch, sigma: &Matrix<3>, indices: [usize; 4]) -> f64 {
     mixed + swapped + pairings(indices, |i, j| n[i][j], |i, j| n[i][j])
 }
 
-/// The sum of first(pair) second(other pair) over the three ways to part four indices into two pairs.
+/// The sum of first(pair) second(other pair) over the three ways to part four indices into two
+/// pairs.
 fn pairings(
     [i, j, k, l]: [usize; 4],
     first: impl Fn(usize, usize) -> f64,
@@ -125,7 +140,11 @@ mod tests {
             for i in 0..3 {
                 for j in 0..3 {
                     let gaussian = 2.0 * sigma[0][i] * sigma[0][j];
-                    assert!((covariance[i][j] - gaussian).abs() < 1e-11, "{}: {i} {j}", scheme.name());
+                    assert!(
+                        (covariance[i][j] - gaussian).abs() < 1e-11,
+                        "{}: {i} {j}",
+                        scheme.name()
+                    );
                 }
             }
         }
@@ -133,8 +152,9 @@ mod tests {
 
     #[test]
     fn a_random_factor_has_the_moments_of_the_perpetuity() {
-        // x' = a x + n with a = 0 or c, each with probability 1/2, and n standard normal: E x² = 1/(1 − c²/2) and
-        // E x⁴ = (3 + 6 (c²/2) E x²)/(1 − c⁴/2), which exist for c² < 2 and c⁴ < 2.
+        // x' = a x + n with a = 0 or c, each with probability 1/2, and n standard normal: E x² =
+        // 1/(1 − c²/2) and E x⁴ = (3 + 6 (c²/2) E x²)/(1 − c⁴/2), which exist for c² < 2 and c⁴ <
+        // 2.
         let form = |c: f64| {
             let branch = |a: f64| Branch {
                 weight: 0.5,

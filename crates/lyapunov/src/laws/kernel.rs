@@ -1,4 +1,5 @@
-//! The kernels by name: the paper's, two others of the same dynamics, and those they are compared with.
+//! The kernels by name: the paper's, two others of the same dynamics, and those they are compared
+//! with.
 
 /// A way to make one step, without its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -6,23 +7,28 @@
 pub enum Kernel {
     /// Algorithm 1 of Mou et al. (JMLR 2021) with the exact line integral.
     ThirdOrder,
-    /// The symmetric splitting of the same dynamics: half kick, half drift, exact step of (p, r), half drift, half kick.
+    /// The symmetric splitting of the same dynamics: half kick, half drift, exact step of (p, r),
+    /// half drift, half kick.
     Symmetric,
-    /// The same dynamics for whitened targets: exact step of (p, r), then kick and drift by the gradient's average over the segment
-    /// that the implicit midpoint rule predicts for curvature L about the origin.
+    /// The same dynamics for whitened targets: exact step of (p, r), then kick and drift by the
+    /// gradient's average over the segment that the implicit midpoint rule predicts for curvature L
+    /// about the origin.
     Averaged,
     /// The unadjusted Langevin algorithm: an Euler step of the overdamped dynamics.
     Ula,
-    /// Kinetic Langevin with the gradient of the start of the step (Cheng, Chatterji, Bartlett and Jordan, COLT 2018).
+    /// Kinetic Langevin with the gradient of the start of the step (Cheng, Chatterji, Bartlett and
+    /// Jordan, COLT 2018).
     Klmc,
     /// Half a free flow, a full kick, half a free flow (Sanz-Serna and Zygalakis, JMLR 2021).
     Ubu,
-    /// Half kick, half drift, exact friction and noise, half drift, half kick (Leimkuhler and Matthews 2013).
+    /// Half kick, half drift, exact friction and noise, half drift, half kick (Leimkuhler and
+    /// Matthews 2013).
     Baoab,
-    /// Kinetic Langevin with the gradient at a random time of the step (Shen and Lee, NeurIPS 2019).
+    /// Kinetic Langevin with the gradient at a random time of the step (Shen and Lee, NeurIPS
+    /// 2019).
     RandomizedMidpoint,
-    /// Trajectories of the third-order dynamics that are accepted or rejected as a whole. Its laws here are those of proposals that are all
-    /// accepted.
+    /// Trajectories of the third-order dynamics that are accepted or rejected as a whole. Its laws
+    /// here are those of proposals that are all accepted.
     Adjusted,
 }
 

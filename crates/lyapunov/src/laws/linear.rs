@@ -1,11 +1,13 @@
-//! One step on one eigenvalue: x' = F x + n with Gaussian n, where (F, covariance of n) may be drawn anew at each step.
+//! One step on one eigenvalue: x' = F x + n with Gaussian n, where (F, covariance of n) may be
+//! drawn anew at each step.
 
 use crate::matrix::{self, Matrix};
 
 /// The pairs (i, j) with i <= j in which a symmetric 3x3 matrix is packed.
 pub(super) const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
-/// One outcome of a step's own randomness: with probability `weight`, x' = `matrix` x + noise of covariance `noise`.
+/// One outcome of a step's own randomness: with probability `weight`, x' = `matrix` x + noise of
+/// covariance `noise`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Branch {
     /// Its probability, or its quadrature weight for a continuous choice.
@@ -28,7 +30,8 @@ pub struct LinearForm {
 }
 
 impl LinearForm {
-    /// The form with these branches, whose weights have sum 1, on the first `dimension` of (θ, p, r).
+    /// The form with these branches, whose weights have sum 1, on the first `dimension` of (θ, p,
+    /// r).
     pub(super) fn new(dimension: usize, branches: Vec<Branch>) -> Self {
         let mut mean = [[0.0; 3]; 3];
         let mut noise = [[0.0; 3]; 3];
@@ -52,7 +55,8 @@ impl LinearForm {
         self.dimension
     }
 
-    /// The outcomes of the step's own randomness; one alone for all kernels but the randomized midpoint.
+    /// The outcomes of the step's own randomness; one alone for all kernels but the randomized
+    /// midpoint.
     #[must_use]
     pub fn branches(&self) -> &[Branch] {
         &self.branches
@@ -88,14 +92,16 @@ impl LinearForm {
         matrix::combine(1.0, &moved, 1.0, &self.noise)
     }
 
-    /// X with X − E[F X Fᵀ] = Y: the sum of all images of Y, where that converges. `None` for a singular system.
+    /// X with X − E[F X Fᵀ] = Y: the sum of all images of Y, where that converges. `None` for a
+    /// singular system.
     pub(super) fn sum_of_images(&self, y: &Matrix<3>) -> Option<Matrix<3>> {
         let system = matrix::combine(1.0, &matrix::identity(), -1.0, &self.second);
         matrix::solve(&system, &pack(y)).map(|x| unpack(&x))
     }
 
-    /// X with X − E[F X Fᵀ] = I, for a stable step only: E[F · Fᵀ] keeps positive matrices positive, so that it is a
-    /// contraction exactly if this X is positive definite. With it |Y₁₁| of any Y between −X and X stays below X₁₁ for ever.
+    /// X with X − E[F X Fᵀ] = I, for a stable step only: E[F · Fᵀ] keeps positive matrices
+    /// positive, so that it is a contraction exactly if this X is positive definite. With it |Y₁₁|
+    /// of any Y between −X and X stays below X₁₁ for ever.
     pub(super) fn barrier(&self) -> Option<Matrix<3>> {
         let x = self.sum_of_images(&matrix::identity())?;
         matrix::cholesky(&x).map(|_| x)
@@ -114,8 +120,9 @@ impl LinearForm {
         self.sum_of_images(&self.noise).filter(|sigma| sigma[0][0] > 0.0)
     }
 
-    /// The factor by which second moments approach their limit, as a factor of lengths: the root of the spectral radius of
-    /// E[F ⊗ F], which for a single branch is the spectral radius of F. `None` where no eigenvalues are found.
+    /// The factor by which second moments approach their limit, as a factor of lengths: the root of
+    /// the spectral radius of E[F ⊗ F], which for a single branch is the spectral radius of F.
+    /// `None` where no eigenvalues are found.
     #[must_use]
     pub fn spectral_radius(&self) -> Option<f64> {
         let second = faer::Mat::from_fn(6, 6, |i, j| self.second[i][j]);

@@ -26,16 +26,23 @@ pub struct MixingTuned {
     pub gradients: u64,
 }
 
-/// Minimises the gradients until W2 of the law of θ to the target is at most `epsilon`, from θ*. `None` if no parameters were
-/// found that get there.
+/// Minimises the gradients until W2 of the law of θ to the target is at most `epsilon`, from θ*.
+/// `None` if no parameters were found that get there.
 ///
 /// # Errors
 /// [`Error::NotInRange`] unless `epsilon` is positive and finite.
-pub fn tune_mixing(kernel: Kernel, target: &Target, epsilon: f64) -> Result<Option<MixingTuned>, Error> {
+pub fn tune_mixing(
+    kernel: Kernel,
+    target: &Target,
+    epsilon: f64,
+) -> Result<Option<MixingTuned>, Error> {
     positive("epsilon", epsilon)?;
-    let scheme = |&[gamma, xi, eta]: &[f64; 3]| Scheme::new(kernel, gamma.exp(), xi.exp(), eta.exp()).ok();
+    let scheme =
+        |&[gamma, xi, eta]: &[f64; 3]| Scheme::new(kernel, gamma.exp(), xi.exp(), eta.exp()).ok();
     let mut cost = |at: &[f64; 3]| {
-        scheme(at).and_then(|scheme| smooth_steps(&scheme, target, epsilon)).unwrap_or(f64::INFINITY)
+        scheme(at)
+            .and_then(|scheme| smooth_steps(&scheme, target, epsilon))
+            .unwrap_or(f64::INFINITY)
     };
     let mut candidates: Vec<Found<3>> = Vec::new();
     // Of starts that differ in the step alone the longest will do: it is shortened here.
@@ -68,11 +75,17 @@ fn improve(kernel: Kernel, cost: &mut impl FnMut(&[f64; 3]) -> f64, start: [f64;
     if kernel.has_gamma() {
         minimise(cost, start, 0.3, GAIN, EVALUATIONS)
     } else if kernel.has_xi() {
-        let found =
-            minimise(&mut |&[x, e]: &[f64; 2]| cost(&[gamma, x, e]), [xi, eta], 0.3, GAIN, EVALUATIONS);
+        let found = minimise(
+            &mut |&[x, e]: &[f64; 2]| cost(&[gamma, x, e]),
+            [xi, eta],
+            0.3,
+            GAIN,
+            EVALUATIONS,
+        );
         Found { at: [gamma, found.at[0], found.at[1]], value: found.value }
     } else {
-        let found = minimise(&mut |&[e]: &[f64; 1]| cost(&[gamma, xi, e]), [eta], 0.3, GAIN, EVALUATIONS);
+        let found =
+            minimise(&mut |&[e]: &[f64; 1]| cost(&[gamma, xi, e]), [eta], 0.3, GAIN, EVALUATIONS);
         Found { at: [gamma, xi, found.at[0]], value: found.value }
     }
 }
@@ -85,12 +98,14 @@ fn near_enough(scheme: &Scheme, target: &Target, epsilon: f64) -> bool {
         .is_some_and(|law| law.w2_to_target() < epsilon)
 }
 
-/// The mixing time, made continuous by drawing the logarithm of W2 straight between the last two steps.
+/// The mixing time, made continuous by drawing the logarithm of W2 straight between the last two
+/// steps.
 fn smooth_steps(scheme: &Scheme, target: &Target, epsilon: f64) -> Option<f64> {
     let evolution = Evolution::new(scheme, target, &Start::AtMode).ok()?;
     let steps = evolution.mixing_time(epsilon).ok()??;
     let Some(before) = steps.checked_sub(1) else { return Some(0.0) };
-    let (above, below) = (evolution.after(before).w2_to_target(), evolution.after(steps).w2_to_target());
+    let (above, below) =
+        (evolution.after(before).w2_to_target(), evolution.after(steps).w2_to_target());
     let fraction = (above / epsilon).ln() / (above / below).ln();
     Some(before as f64 + fraction.clamp(0.0, 1.0))
 }

@@ -1,9 +1,11 @@
-//! Exact laws on Gaussian targets: what each kernel does to a quadratic potential, without Monte Carlo noise.
+//! Exact laws on Gaussian targets: what each kernel does to a quadratic potential, without Monte
+//! Carlo noise.
 //!
-//! On a quadratic potential every kernel here is linear with Gaussian noise, and in the eigenbasis of the Hessian H the
-//! coordinates do not meet: one small block for each eigenvalue l of H/L. The law after k steps, the stationary covariance,
-//! distances to the target, autocorrelation times and mixing times are then linear algebra. Everything is in units of
-//! L = 1: the target is N(0, 1/l) in θ and N(0, 1) in p and r; [`Target`] puts the units back.
+//! On a quadratic potential every kernel here is linear with Gaussian noise, and in the eigenbasis
+//! of the Hessian H the coordinates do not meet: one small block for each eigenvalue l of H/L. The
+//! law after k steps, the stationary covariance, distances to the target, autocorrelation times and
+//! mixing times are then linear algebra. Everything is in units of L = 1: the target is N(0, 1/l)
+//! in θ and N(0, 1) in p and r; [`Target`] puts the units back.
 //!
 //! ```
 //! use ridgewalk_lyapunov::laws::{Autocorrelation, Evolution, Kernel, Scheme, Start, Target, tune};

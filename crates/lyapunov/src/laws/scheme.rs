@@ -1,6 +1,7 @@
 //! A kernel with its parameters, and its linear form at an eigenvalue l of H/L.
 //!
-//! What does not depend on l is computed once, when the scheme is made. Units of L = 1 throughout: ∇U/L is l θ.
+//! What does not depend on l is computed once, when the scheme is made. Units of L = 1 throughout:
+//! ∇U/L is l θ.
 
 use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
 use ridgewalk_quadrature::LineRule;
@@ -11,7 +12,8 @@ use super::trajectory::{Drift, Trajectory};
 use crate::error::{Error, positive};
 use crate::matrix::{self, Matrix};
 
-/// The longest step of the kinetic kernels, as ξη: beyond it p is forgotten within a step to the last digit.
+/// The longest step of the kinetic kernels, as ξη: beyond it p is forgotten within a step to the
+/// last digit.
 const LONGEST: f64 = 700.0;
 
 /// A kernel with its parameters, all positive and finite.
@@ -49,10 +51,12 @@ struct Midpoint {
 }
 
 impl Scheme {
-    /// A scheme of this kernel; parameters that the kernel does not have are not looked at. A trajectory has one step, straight.
+    /// A scheme of this kernel; parameters that the kernel does not have are not looked at. A
+    /// trajectory has one step, straight.
     ///
     /// # Errors
-    /// [`Error::Coefficients`] or [`Error::NotInRange`] names the parameter that is not usable and its value.
+    /// [`Error::Coefficients`] or [`Error::NotInRange`] names the parameter that is not usable and
+    /// its value.
     pub fn new(kernel: Kernel, gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         match kernel {
             Kernel::ThirdOrder => Self::third_order(gamma, xi, eta),
@@ -75,7 +79,13 @@ impl Scheme {
     /// [`Error::Coefficients`] as [`Parameters::new`] and [`Coefficients::new`] have it.
     pub fn third_order(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         let coefficients = Coefficients::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
-        Ok(Self { kernel: Kernel::ThirdOrder, gamma, xi, eta, parts: Parts::ThirdOrder(coefficients) })
+        Ok(Self {
+            kernel: Kernel::ThirdOrder,
+            gamma,
+            xi,
+            eta,
+            parts: Parts::ThirdOrder(coefficients),
+        })
     }
 
     /// Half kick, half drift, exact step of (p, r), half drift, half kick.
@@ -90,10 +100,11 @@ impl Scheme {
     /// Exact step of (p, r), then with G = ∫₀^η l (θ + t q) dt the average-vector-field step θ' = θ + η p − (η/2) G, p' = p − G along
     /// the velocity q = (p − (η/2) θ)/(1 + η²/4) that the implicit midpoint rule has at l = 1.
     ///
-    /// With α = 1/(1 + η²/4) this is G = l α η (θ + (η/2) p), a map of determinant 1 at every l. Its invariant ellipse has axes along θ
-    /// and p, and the step of (p, r) keeps N(0, 1) in each of the two, so that the stationary law has independent θ, p and r with the
-    /// variances (1 + (1 − l) η²/4)/l, 1 and 1: exact at l = 1 for every η, else with a relative bias of (1 − l) η²/4. Stable for
-    /// (l − 1) η²/4 < 1, hence at every l up to 1.
+    /// With α = 1/(1 + η²/4) this is G = l α η (θ + (η/2) p), a map of determinant 1 at every l.
+    /// Its invariant ellipse has axes along θ and p, and the step of (p, r) keeps N(0, 1) in each
+    /// of the two, so that the stationary law has independent θ, p and r with the variances (1 + (1
+    /// − l) η²/4)/l, 1 and 1: exact at l = 1 for every η, else with a relative bias of (1 − l)
+    /// η²/4. Stable for (l − 1) η²/4 < 1, hence at every l up to 1.
     ///
     /// # Errors
     /// As [`Self::symmetric`].
@@ -107,10 +118,17 @@ impl Scheme {
     /// # Errors
     /// [`Error::NotInRange`] for a bad η.
     pub fn ula(eta: f64) -> Result<Self, Error> {
-        Ok(Self { kernel: Kernel::Ula, gamma: 0.0, xi: 0.0, eta: positive("eta", eta)?, parts: Parts::Ula })
+        Ok(Self {
+            kernel: Kernel::Ula,
+            gamma: 0.0,
+            xi: 0.0,
+            eta: positive("eta", eta)?,
+            parts: Parts::Ula,
+        })
     }
 
-    /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB with the gradient of the start, the rest exact.
+    /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB with the gradient of the start, the rest
+    /// exact.
     ///
     /// # Errors
     /// [`Error::NotInRange`] for a bad ξ or η, or ξη above 700.
@@ -128,7 +146,8 @@ impl Scheme {
         Ok(Self { kernel: Kernel::Ubu, gamma: 0.0, xi, eta, parts: Parts::Ubu { half } })
     }
 
-    /// The same dynamics: kick and drift over η/2, friction and noise over η, drift and kick over η/2.
+    /// The same dynamics: kick and drift over η/2, friction and noise over η, drift and kick over
+    /// η/2.
     ///
     /// # Errors
     /// As [`Self::klmc`].
@@ -138,7 +157,8 @@ impl Scheme {
         Ok(Self { kernel: Kernel::Baoab, gamma: 0.0, xi, eta, parts })
     }
 
-    /// The same dynamics with the gradient at θ(αη), α uniform, which is itself reached with the gradient of the start.
+    /// The same dynamics with the gradient at θ(αη), α uniform, which is itself reached with the
+    /// gradient of the start.
     ///
     /// Averages over α are taken by Fejér's rule with enough nodes for double precision.
     ///
@@ -146,7 +166,8 @@ impl Scheme {
     /// As [`Self::klmc`].
     pub fn randomized_midpoint(xi: f64, eta: f64) -> Result<Self, Error> {
         let full = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
-        // Fourth moments bring in e^(-4 z α); the rule's error falls like (z/2)^n/n! with the number of nodes.
+        // Fourth moments bring in e^(-4 z α); the rule's error falls like (z/2)^n/n! with the
+        // number of nodes.
         let z = xi * eta;
         let nodes = [(0.25, 12), (2.0, 20), (10.0, 48), (60.0, 128)];
         let nodes = nodes.into_iter().find(|(most, _)| z <= *most).map_or(512, |(_, nodes)| nodes);
@@ -155,16 +176,19 @@ impl Scheme {
             let before = FreeFlow::new(xi, alpha * eta, 1.0)?;
             Ok(Midpoint { weight, before, after: FreeFlow::new(xi, (1.0 - alpha) * eta, 1.0)? })
         };
-        let nodes = rule.nodes().iter().zip(rule.weights()).map(midpoint).collect::<Result<_, _>>()?;
+        let nodes =
+            rule.nodes().iter().zip(rule.weights()).map(midpoint).collect::<Result<_, _>>()?;
         let parts = Parts::RandomizedMidpoint { full, nodes };
         Ok(Self { kernel: Kernel::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
     }
 
-    /// Trajectories of steps of η: half kick, drift, half kick, with exact steps of (p, r) between them, from (p, r) that are drawn anew.
-    /// One step of this scheme is a trajectory, and its state is θ alone.
+    /// Trajectories of steps of η: half kick, drift, half kick, with exact steps of (p, r) between
+    /// them, from (p, r) that are drawn anew. One step of this scheme is a trajectory, and its
+    /// state is θ alone.
     ///
     /// # Errors
-    /// As [`Self::symmetric`]; [`Error::NotInRange`] for a number of steps that is not between 1 and [`Trajectory::LONGEST`].
+    /// As [`Self::symmetric`]; [`Error::NotInRange`] for a number of steps that is not between 1
+    /// and [`Trajectory::LONGEST`].
     pub fn adjusted(gamma: f64, xi: f64, eta: f64, trajectory: Trajectory) -> Result<Self, Error> {
         let between = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
         let parts = Parts::Adjusted { between, trajectory: trajectory.checked()? };
@@ -240,13 +264,20 @@ impl Scheme {
             Parts::Averaged(first) => {
                 let (flow, noise) = beside_theta(first);
                 let then = averaged_matrix(eta, l);
-                one(3, matrix::product(&then, &flow), matrix::congruence(&noise, &matrix::transpose(&then)))
+                one(
+                    3,
+                    matrix::product(&then, &flow),
+                    matrix::congruence(&noise, &matrix::transpose(&then)),
+                )
             }
-            Parts::Ula => {
-                one(1, padded([[1.0 - eta * l, 0.0], [0.0; 2]]), padded([[2.0 * eta, 0.0], [0.0; 2]]))
-            }
+            Parts::Ula => one(
+                1,
+                padded([[1.0 - eta * l, 0.0], [0.0; 2]]),
+                padded([[2.0 * eta, 0.0], [0.0; 2]]),
+            ),
             Parts::Klmc(flow) => {
-                let matrix = [[1.0 - l * flow.pushed(), flow.reach()], [-l * flow.reach(), flow.decay()]];
+                let matrix =
+                    [[1.0 - l * flow.pushed(), flow.reach()], [-l * flow.reach(), flow.decay()]];
                 one(2, padded(matrix), padded(flow.covariance()))
             }
             Parts::Ubu { half } => {
@@ -262,9 +293,10 @@ impl Scheme {
                     between_half_kicks(eta, l, &flow, &[[0.0; 3], [0.0, *noise, 0.0], [0.0; 3]]);
                 one(2, matrix, noise)
             }
-            Parts::RandomizedMidpoint { full, nodes } => {
-                LinearForm::new(2, nodes.iter().map(|node| midpoint_branch(full, node, eta, l)).collect())
-            }
+            Parts::RandomizedMidpoint { full, nodes } => LinearForm::new(
+                2,
+                nodes.iter().map(|node| midpoint_branch(full, node, eta, l)).collect(),
+            ),
             Parts::Adjusted { between, trajectory } => {
                 let [factor, variance] = trajectory.of_theta(between, eta, l);
                 one(1, padded([[factor, 0.0], [0.0; 2]]), padded([[variance, 0.0], [0.0; 2]]))
@@ -281,14 +313,19 @@ fn kinetic(xi: f64, eta: f64) -> Result<f64, Error> {
     if z.is_normal() && z <= LONGEST {
         Ok(eta)
     } else {
-        Err(Error::NotInRange { name: "xi * eta", value: z, need: "a positive number of at most 700" })
+        Err(Error::NotInRange {
+            name: "xi * eta",
+            value: z,
+            need: "a positive number of at most 700",
+        })
     }
 }
 
 /// The mean of Algorithm 1 with ΔU = l (η θ + (η²/2) p).
 fn third_order_matrix(c: &Coefficients, eta: f64, l: f64) -> Matrix<3> {
     let (from_theta, from_p) = (l * eta, 0.5 * l * eta * eta);
-    let row = |kick: f64, [theta, p, r]: [f64; 3]| [theta + kick * from_theta, p + kick * from_p, r];
+    let row =
+        |kick: f64, [theta, p, r]: [f64; 3]| [theta + kick * from_theta, p + kick * from_p, r];
     [
         row(-0.5 * eta, [1.0, c.mu12(), c.mu13()]),
         row(-1.0, [0.0, c.mu22(), c.mu23()]),
@@ -314,7 +351,12 @@ fn averaged_matrix(eta: f64, l: f64) -> Matrix<3> {
 }
 
 /// A step with half kicks outside, half drifts inside them and `flow` with its noise in the middle.
-fn between_half_kicks(eta: f64, l: f64, flow: &Matrix<3>, noise: &Matrix<3>) -> (Matrix<3>, Matrix<3>) {
+fn between_half_kicks(
+    eta: f64,
+    l: f64,
+    flow: &Matrix<3>,
+    noise: &Matrix<3>,
+) -> (Matrix<3>, Matrix<3>) {
     let h = 0.5 * eta;
     // Kick, then drift; and drift, then kick.
     let before = [[1.0 - h * h * l, h, 0.0], [-h * l, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -326,14 +368,16 @@ fn between_half_kicks(eta: f64, l: f64, flow: &Matrix<3>, noise: &Matrix<3>) -> 
 /// One step of Shen and Lee's method for one time of the midpoint.
 fn midpoint_branch(full: &FreeFlow, node: &Midpoint, eta: f64, l: f64) -> Branch {
     let Midpoint { weight, before, after } = node;
-    // The gradient at the midpoint, l times (its θ), moves the end by −η (what a kick does in the time left).
+    // The gradient at the midpoint, l times (its θ), moves the end by −η (what a kick does in the
+    // time left).
     let kick = [-eta * l * after.reach(), -eta * l * after.decay()];
     let midpoint = [1.0 - l * before.pushed(), before.reach()];
     let matrix = [
         [1.0 + kick[0] * midpoint[0], full.reach() + kick[0] * midpoint[1]],
         [kick[1] * midpoint[0], full.decay() + kick[1] * midpoint[1]],
     ];
-    // The noise until the midpoint reaches the end through the free flow; the rest is independent of it.
+    // The noise until the midpoint reaches the end through the free flow; the rest is independent
+    // of it.
     let [[theta, cross], _] = before.covariance();
     let shared = [theta + after.reach() * cross, after.decay() * cross];
     let end = full.covariance();

@@ -1,5 +1,5 @@
-//! The simplex search of this crate, begun anew at its own result until that gains nothing: costs that are the worst over
-//! many eigenvalues have kinks, on which a simplex can collapse.
+//! The simplex search of this crate, begun anew at its own result until that gains nothing: costs
+//! that are the worst over many eigenvalues have kinks, on which a simplex can collapse.
 
 use crate::simplex;
 
@@ -10,8 +10,8 @@ pub(super) struct Found<const N: usize> {
     pub(super) value: f64,
 }
 
-/// Minimises from `start` with a first simplex of the given size, each new one a third of that before, until one of them
-/// gains less than `gain` (relative). Each may use so many `evaluations`.
+/// Minimises from `start` with a first simplex of the given size, each new one a third of that
+/// before, until one of them gains less than `gain` (relative). Each may use so many `evaluations`.
 pub(super) fn minimise<const N: usize>(
     function: &mut impl FnMut(&[f64; N]) -> f64,
     start: [f64; N],
@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn kinks_on_which_one_simplex_collapses_are_no_obstacle() {
-        let kink = |[x, y, z]: &[f64; 3]| (x - 1.0).abs().max((y + x).abs()).max((z - y).abs()) + 2.0;
+        let kink =
+            |[x, y, z]: &[f64; 3]| (x - 1.0).abs().max((y + x).abs()).max((z - y).abs()) + 2.0;
         let found = minimise(&mut { kink }, [3.0, 3.0, 3.0], 1.0, 1e-6, 360);
         assert!(found.value < 2.01, "{found:?}");
         let wall = |[x]: &[f64; 1]| if *x < 0.5 { f64::INFINITY } else { x * x };

@@ -14,7 +14,8 @@ pub struct Mode {
     pub multiplicity: u64,
 }
 
-/// N(θ*, H^−1). Only the eigenvalues of H matter to the laws, so that a million dimensions cost no more than one.
+/// N(θ*, H^−1). Only the eigenvalues of H matter to the laws, so that a million dimensions cost no
+/// more than one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     modes: Vec<Mode>,
@@ -22,10 +23,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// The target whose Hessian has these eigenvalues, each with its multiplicity; L is the largest of them.
+    /// The target whose Hessian has these eigenvalues, each with its multiplicity; L is the largest
+    /// of them.
     ///
     /// # Errors
-    /// [`Error::NotInRange`] for an eigenvalue that is not positive and finite, and for a dimension of 0.
+    /// [`Error::NotInRange`] for an eigenvalue that is not positive and finite, and for a dimension
+    /// of 0.
     pub fn new(eigenvalues: &[(f64, u64)]) -> Result<Self, Error> {
         let mut smoothness = 0.0_f64;
         for &(eigenvalue, multiplicity) in eigenvalues {
@@ -38,12 +41,13 @@ impl Target {
             return Err(Error::NotInRange { name: "dimension", value: 0.0, need: "at least 1" });
         }
         let modes = eigenvalues.iter().filter(|(_, multiplicity)| *multiplicity > 0);
-        let modes = modes.map(|&(eigenvalue, multiplicity)| Mode { eigenvalue, multiplicity }).collect();
+        let modes =
+            modes.map(|&(eigenvalue, multiplicity)| Mode { eigenvalue, multiplicity }).collect();
         Ok(Self { modes, smoothness })
     }
 
-    /// `dimension` coordinates with L = 1, spread evenly over at most nine eigenvalues from 1 down to 1/κ that are evenly
-    /// spaced in the logarithm.
+    /// `dimension` coordinates with L = 1, spread evenly over at most nine eigenvalues from 1 down
+    /// to 1/κ that are evenly spaced in the logarithm.
     ///
     /// # Errors
     /// [`Error::NotInRange`] unless κ is finite and at least 1, and the dimension at least 1.
@@ -75,7 +79,8 @@ impl Target {
     /// κ, the largest over the smallest eigenvalue.
     #[must_use]
     pub fn condition_number(&self) -> f64 {
-        self.smoothness / self.modes.iter().map(|mode| mode.eigenvalue).fold(f64::INFINITY, f64::min)
+        self.smoothness
+            / self.modes.iter().map(|mode| mode.eigenvalue).fold(f64::INFINITY, f64::min)
     }
 
     /// d, the sum of the multiplicities.
@@ -90,6 +95,7 @@ impl Target {
 pub enum Start {
     /// At θ*.
     AtMode,
-    /// At a distance from θ*: for each mode of the target the displacement of each of its coordinates.
+    /// At a distance from θ*: for each mode of the target the displacement of each of its
+    /// coordinates.
     Displaced(Vec<f64>),
 }

@@ -1,7 +1,8 @@
-//! Trajectories: some steps of kick, drift, kick with steps of (p, r) between them, from (p, r) that are drawn anew.
+//! Trajectories: some steps of kick, drift, kick with steps of (p, r) between them, from (p, r)
+//! that are drawn anew.
 //!
-//! What the sampler's adjusted kernel proposes. Here every proposal is taken: an acceptance below 1 depends on all coordinates together,
-//! and no law of one eigenvalue knows it.
+//! What the sampler's adjusted kernel proposes. Here every proposal is taken: an acceptance below 1
+//! depends on all coordinates together, and no law of one eigenvalue knows it.
 
 use ridgewalk_coefficients::OrnsteinUhlenbeck;
 
@@ -14,8 +15,9 @@ use crate::matrix::{self, Matrix};
 pub enum Drift {
     /// θ' = θ + η p, and kicks by the whole gradient.
     Straight,
-    /// Along the circles of the standard normal law: θ' = cos η θ + sin η p, p' = cos η p − sin η θ, and kicks by the gradient less L θ. For
-    /// coordinates in which the target is about N(0, I/L): the nearer, the less is left to the kicks.
+    /// Along the circles of the standard normal law: θ' = cos η θ + sin η p, p' = cos η p − sin η
+    /// θ, and kicks by the gradient less L θ. For coordinates in which the target is about N(0,
+    /// I/L): the nearer, the less is left to the kicks.
     Rotating,
 }
 
@@ -38,15 +40,21 @@ impl Trajectory {
             Ok(self)
         } else {
             let value = f64::from(self.steps);
-            Err(Error::NotInRange { name: "steps", value, need: "a number of steps between 1 and 1024" })
+            Err(Error::NotInRange {
+                name: "steps",
+                value,
+                need: "a number of steps between 1 and 1024",
+            })
         }
     }
 
-    /// What θ is multiplied by over a trajectory, and the variance of what is added, at an eigenvalue l.
+    /// What θ is multiplied by over a trajectory, and the variance of what is added, at an
+    /// eigenvalue l.
     pub(super) fn of_theta(self, between: &OrnsteinUhlenbeck, eta: f64, l: f64) -> [f64; 2] {
         let (flow, noise) = beside_theta(between);
         let step = self.step(eta, l);
-        let (mut matrix, mut variance) = (matrix::identity(), [[0.0; 3], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+        let (mut matrix, mut variance) =
+            (matrix::identity(), [[0.0; 3], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
         for k in 0..self.steps {
             if k > 0 {
                 matrix = matrix::product(&flow, &matrix);

@@ -1,15 +1,19 @@
-//! The parameters of each kernel that make an independent draw cheapest, at a given relative bias of the variance.
+//! The parameters of each kernel that make an independent draw cheapest, at a given relative bias
+//! of the variance.
 //!
-//! Cost is the longer autocorrelation time of θ and θ² at the worst eigenvalue between 1/κ and 1, times gradients per
-//! step. It is minimised in the logarithms of (γ, ξ, η). A step size that is not allowed is shortened until it is: the best
-//! step is often the longest allowed one, and a search along that edge by penalties would stall.
+//! Cost is the longer autocorrelation time of θ and θ² at the worst eigenvalue between 1/κ and 1,
+//! times gradients per step. It is minimised in the logarithms of (γ, ξ, η). A step size that is
+//! not allowed is shortened until it is: the best step is often the longest allowed one, and a
+//! search along that edge by penalties would stall.
 //!
-//! A step is allowed if its bias is within the bound at every eigenvalue, if that holds for shorter steps too, and if it
-//! stays stable at an eigenvalue a little above 1. The last two keep the search from answers that are of no use. Where the
-//! bias happens to change its sign there is a narrow window of long steps without it (UBU at κ = 1: η = 2.6, between steps
-//! with several times the bias). And the kernels that have no bias on Gaussians (symmetric, BAOAB) are cheapest in the
-//! limit of the longest stable step, where the momentum no longer converges at all: the cost of θ goes down by another one
-//! per cent, the number of steps to get anywhere near the stationary law goes to infinity.
+//! A step is allowed if its bias is within the bound at every eigenvalue, if that holds for shorter
+//! steps too, and if it stays stable at an eigenvalue a little above 1. The last two keep the
+//! search from answers that are of no use. Where the bias happens to change its sign there is a
+//! narrow window of long steps without it (UBU at κ = 1: η = 2.6, between steps with several times
+//! the bias). And the kernels that have no bias on Gaussians (symmetric, BAOAB) are cheapest in the
+//! limit of the longest stable step, where the momentum no longer converges at all: the cost of θ
+//! goes down by another one per cent, the number of steps to get anywhere near the stationary law
+//! goes to infinity.
 
 use super::autocorrelation::Autocorrelation;
 use super::kernel::Kernel;
@@ -31,9 +35,11 @@ const STEP_TOLERANCE: f64 = 1e-5;
 const EVALUATIONS: usize = 300;
 /// Relative gain at which the search stops.
 const GAIN: f64 = 3e-5;
-/// How much worse an eigenvalue of the fine grid may be than all that the search looked at, relative.
+/// How much worse an eigenvalue of the fine grid may be than all that the search looked at,
+/// relative.
 const OVERLOOKED: f64 = 1e-4;
-/// The smallest and the largest bias that can be asked for. Below, rounding in the stationary covariance would show.
+/// The smallest and the largest bias that can be asked for. Below, rounding in the stationary
+/// covariance would show.
 const BIAS_RANGE: [f64; 2] = [1e-6, 0.9];
 /// The largest condition number, for the same reason.
 const LARGEST_KAPPA: f64 = 1e6;
@@ -51,28 +57,40 @@ pub struct Tuned {
     pub worst_eigenvalue: f64,
 }
 
-/// Minimises the cost of a kernel over its parameters for all eigenvalues of H/L in [1/κ, 1], with a relative bias of
-/// the variance of at most `bias` at each. The search always takes the same way: same question, same answer.
+/// Minimises the cost of a kernel over its parameters for all eigenvalues of H/L in [1/κ, 1], with
+/// a relative bias of the variance of at most `bias` at each. The search always takes the same way:
+/// same question, same answer.
 ///
 /// # Errors
 /// [`Error::NotInRange`] unless 1 <= κ <= 1e6 and 1e-6 <= `bias` <= 0.9.
 pub fn tune(kernel: Kernel, kappa: f64, bias: f64) -> Result<Tuned, Error> {
     condition_number(kappa)?;
     if kappa > LARGEST_KAPPA {
-        return Err(Error::NotInRange { name: "kappa", value: kappa, need: "a number between 1 and 1e6" });
+        return Err(Error::NotInRange {
+            name: "kappa",
+            value: kappa,
+            need: "a number between 1 and 1e6",
+        });
     }
     let [least, most] = BIAS_RANGE;
     if !(least <= bias && bias <= most) {
-        return Err(Error::NotInRange { name: "bias", value: bias, need: "a number between 1e-6 and 0.9" });
+        return Err(Error::NotInRange {
+            name: "bias",
+            value: bias,
+            need: "a number between 1e-6 and 0.9",
+        });
     }
     let mut question = Question { kernel, bias, eigenvalues: eigenvalues(kappa, COARSE) };
-    let mut candidates: Vec<Found<3>> =
-        starts(kernel, kappa).into_iter().map(|at| Found { at, value: question.cost(&at) }).collect();
+    let mut candidates: Vec<Found<3>> = starts(kernel, kappa)
+        .into_iter()
+        .map(|at| Found { at, value: question.cost(&at) })
+        .collect();
     candidates.sort_by(|a, b| a.value.total_cmp(&b.value));
     candidates.truncate(3);
     let improved = candidates.into_iter().map(|start| question.improve(start.at, 0.3));
     let mut best = improved.min_by(|a, b| a.value.total_cmp(&b.value));
-    // Eigenvalues between those looked at so far that turn out to be worse join them, and the search goes on.
+    // Eigenvalues between those looked at so far that turn out to be worse join them, and the
+    // search goes on.
     let everywhere = Question { kernel, bias, eigenvalues: eigenvalues(kappa, FINE) };
     for _ in 0..8 {
         let Some(found) = best else { break };
@@ -81,7 +99,11 @@ pub fn tune(kernel: Kernel, kappa: f64, bias: f64) -> Result<Tuned, Error> {
         best = Some(question.improve(found.at, 0.02));
     }
     let answer = best.and_then(|found| everywhere.answer(&found.at));
-    answer.ok_or(Error::NotInRange { name: "bias", value: bias, need: "a bias that a stable step has" })
+    answer.ok_or(Error::NotInRange {
+        name: "bias",
+        value: bias,
+        need: "a bias that a stable step has",
+    })
 }
 
 /// 1/κ, 1 and points between them, evenly in the logarithm.
@@ -100,8 +122,9 @@ fn eigenvalues(kappa: f64, per_decade: f64) -> Vec<f64> {
     all
 }
 
-/// Where to begin: logarithms of (γ, ξ, η) over the region in which good parameters have been seen for condition numbers from
-/// 1 to 1e6. The friction that θ feels is ξ for kinetic kernels and about γ²/ξ for the others; 1/√κ is its natural size.
+/// Where to begin: logarithms of (γ, ξ, η) over the region in which good parameters have been seen
+/// for condition numbers from 1 to 1e6. The friction that θ feels is ξ for kinetic kernels and
+/// about γ²/ξ for the others; 1/√κ is its natural size.
 pub(super) fn starts(kernel: Kernel, kappa: f64) -> Vec<[f64; 3]> {
     let root = kappa.sqrt();
     let etas = [0.02, 0.4, 1.0, 1.6, 1.95];
@@ -150,15 +173,22 @@ impl Question {
             );
             Found { at: [gamma, found.at[0], found.at[1]], value: found.value }
         } else {
-            let found =
-                minimise(&mut |&[e]: &[f64; 1]| self.cost(&[gamma, xi, e]), [eta], step, GAIN, EVALUATIONS);
+            let found = minimise(
+                &mut |&[e]: &[f64; 1]| self.cost(&[gamma, xi, e]),
+                [eta],
+                step,
+                GAIN,
+                EVALUATIONS,
+            );
             Found { at: [gamma, xi, found.at[0]], value: found.value }
         }
     }
 
     /// The cost at the longest allowed step up to the asked one.
     fn cost(&self, at: &[f64; 3]) -> f64 {
-        self.allowed(at).and_then(|scheme| self.worst_cost(&scheme)).map_or(f64::INFINITY, |(cost, _)| cost)
+        self.allowed(at)
+            .and_then(|scheme| self.worst_cost(&scheme))
+            .map_or(f64::INFINITY, |(cost, _)| cost)
     }
 
     fn answer(&self, at: &[f64; 3]) -> Option<Tuned> {
@@ -168,7 +198,8 @@ impl Question {
         bias.is_finite().then_some(Tuned { scheme, cost, bias, worst_eigenvalue })
     }
 
-    /// An eigenvalue of `everywhere` at which cost or bias is worse than at all those in this question.
+    /// An eigenvalue of `everywhere` at which cost or bias is worse than at all those in this
+    /// question.
     fn overlooked(&self, at: &[f64; 3], everywhere: &Self) -> Option<f64> {
         let scheme = self.allowed(at)?;
         let (cost, l) = everywhere.worst_cost(&scheme)?;
@@ -195,7 +226,8 @@ impl Question {
         let scheme = at(eta);
         let (mut high, mut above) = (eta, self.excess(scheme.as_ref()));
         if above <= 0.0 {
-            match SHORTER.iter().map(|f| eta + f.ln()).find(|&e| self.excess(at(e).as_ref()) > 0.0) {
+            match SHORTER.iter().map(|f| eta + f.ln()).find(|&e| self.excess(at(e).as_ref()) > 0.0)
+            {
                 None => return scheme,
                 Some(shorter) => (high, above) = (shorter, f64::INFINITY),
             }
@@ -214,7 +246,8 @@ impl Question {
         if below > 0.0 {
             return None;
         }
-        // The logarithm of the bias is close to linear in that of the step: false position, halving where it is not.
+        // The logarithm of the bias is close to linear in that of the step: false position, halving
+        // where it is not.
         for round in 0..40 {
             if below > -BIAS_TOLERANCE || high - low < STEP_TOLERANCE {
                 break;
@@ -237,7 +270,8 @@ impl Question {
         best
     }
 
-    /// The logarithm of (bias / allowed bias), infinite for a step that is not stable: allowed where not positive.
+    /// The logarithm of (bias / allowed bias), infinite for a step that is not stable: allowed
+    /// where not positive.
     fn excess(&self, scheme: Option<&Scheme>) -> f64 {
         match scheme {
             Some(scheme) if scheme.form(STABLE_UP_TO).is_stable() => {

@@ -1,4 +1,5 @@
-//! Appendix C, the constants of one step, and what the paper says of interpolation at Chebyshev nodes.
+//! Appendix C, the constants of one step, and what the paper says of interpolation at Chebyshev
+//! nodes.
 
 use ridgewalk_coefficients::Coefficients;
 use ridgewalk_quadrature::LineRule;
@@ -9,8 +10,9 @@ use crate::error::Error;
 /// Two doubles that come from the same formula written in two ways, at a well-conditioned point.
 const AGREEMENT: f64 = 1e-12;
 
-/// Compares printed values of the seven μ (μ12, μ13, μ22, μ23, μ31, μ32, μ33) and six σ (σ11, σ12, σ13, σ22, σ23, σ33) with
-/// coefficients known to be right. A value that is right after multiplication by L is a misprint.
+/// Compares printed values of the seven μ (μ12, μ13, μ22, μ23, μ31, μ32, μ33) and six σ (σ11, σ12,
+/// σ13, σ22, σ23, σ33) with coefficients known to be right. A value that is right after
+/// multiplication by L is a misprint.
 #[must_use]
 pub fn coefficient_claims(mu: &[f64; 7], sigma: &[f64; 6], right: &Coefficients) -> Vec<Claim> {
     let smoothness = right.smoothness();
@@ -38,7 +40,9 @@ pub fn coefficient_claims(mu: &[f64; 7], sigma: &[f64; 6], right: &Coefficients)
         let agrees = difference < AGREEMENT;
         let corrected = off(value * smoothness, right) < AGREEMENT;
         let detail = if agrees {
-            format!("relative difference from the exact integral {difference:.1e}, at L = {smoothness}")
+            format!(
+                "relative difference from the exact integral {difference:.1e}, at L = {smoothness}"
+            )
         } else if corrected {
             format!(
                 "printed with a division by L too many: Sigma = sigma/L carries it already (seen at L = {smoothness})"
@@ -51,7 +55,8 @@ pub fn coefficient_claims(mu: &[f64; 7], sigma: &[f64; 6], right: &Coefficients)
     pairs.map(row).collect()
 }
 
-/// The basis polynomial of node i at t, as printed in Section 3.3: Π over j ≠ i of (t − s_i)/(s_j − s_i).
+/// The basis polynomial of node i at t, as printed in Section 3.3: Π over j ≠ i of (t − s_i)/(s_j −
+/// s_i).
 #[must_use]
 pub fn printed_basis(nodes: &[f64], i: usize, t: f64) -> f64 {
     product_over_others(nodes, i, |s, other| (t - s) / (other - s))
@@ -64,14 +69,21 @@ pub fn lagrange_basis(nodes: &[f64], i: usize, t: f64) -> f64 {
 }
 
 fn product_over_others(nodes: &[f64], i: usize, factor: impl Fn(f64, f64) -> f64) -> f64 {
-    nodes.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, &other)| factor(nodes[i], other)).product()
+    nodes
+        .iter()
+        .enumerate()
+        .filter(|(j, _)| *j != i)
+        .map(|(_, &other)| factor(nodes[i], other))
+        .product()
 }
 
 /// The claims about interpolation, for the given form of the basis (printed: [`printed_basis`]).
 ///
 /// # Errors
 /// None with the numbers of nodes used inside.
-pub fn interpolation_claims(basis: impl Fn(&[f64], usize, f64) -> f64) -> Result<Vec<Claim>, Error> {
+pub fn interpolation_claims(
+    basis: impl Fn(&[f64], usize, f64) -> f64,
+) -> Result<Vec<Claim>, Error> {
     Ok(vec![basis_interpolates(basis)?, weights_are_positive()?, interpolation_error()?])
 }
 
@@ -81,7 +93,9 @@ fn basis_interpolates(basis: impl Fn(&[f64], usize, f64) -> f64) -> Result<Claim
         rules.iter().map(LineRule::nodes).all(|nodes| {
             let pairs = (0..nodes.len()).flat_map(|i| (0..nodes.len()).map(move |j| (i, j)));
             let unit = |(i, j): (usize, usize)| f64::from(u8::from(i == j));
-            pairs.into_iter().all(|(i, j)| (basis(nodes, i, nodes[j]) - unit((i, j))).abs() < AGREEMENT)
+            pairs
+                .into_iter()
+                .all(|(i, j)| (basis(nodes, i, nodes[j]) - unit((i, j))).abs() < AGREEMENT)
         })
     };
     Ok(Claim::new(
@@ -115,8 +129,8 @@ fn weights_are_positive() -> Result<Claim, Error> {
     .with_margin(smallest_value))
 }
 
-/// Lemma 6: sup |x − Φ| <= ℓ^α/(2^(α−1) α!) sup |x^(α)|. The error is Π(t − s_i)/α! times a derivative, and the product
-/// is largest at the ends.
+/// Lemma 6: sup |x − Φ| <= ℓ^α/(2^(α−1) α!) sup |x^(α)|. The error is Π(t − s_i)/α! times a
+/// derivative, and the product is largest at the ends.
 fn interpolation_error() -> Result<Claim, Error> {
     let mut margin = f64::INFINITY;
     for (alpha, power) in (1..=20).zip(0_i32..) {
@@ -147,8 +161,11 @@ mod tests {
         mu[5] *= 1.0 + 1e-9;
         sigma[5] *= 1.0 + 1e-9;
         let claims = coefficient_claims(&mu, &sigma, &right);
-        let failed: Vec<&str> =
-            claims.iter().filter(|c| c.verdict == Verdict::Fails).map(|c| c.what.as_str()).collect();
+        let failed: Vec<&str> = claims
+            .iter()
+            .filter(|c| c.verdict == Verdict::Fails)
+            .map(|c| c.what.as_str())
+            .collect();
         assert_eq!(failed, ["mu32", "sigma33"]);
     }
 

@@ -57,8 +57,8 @@ pub struct Claim {
     pub place: &'static str,
     /// Whether it is true.
     pub verdict: Verdict,
-    /// How much more could have been claimed, if that is a number: negative where the printed claim is false. The detail
-    /// says what it measures.
+    /// How much more could have been claimed, if that is a number: negative where the printed claim
+    /// is false. The detail says what it measures.
     pub margin: Option<f64>,
     /// The κ at which the margin is attained; infinite if it is approached as κ grows.
     pub at_kappa: Option<f64>,
@@ -74,7 +74,14 @@ impl Claim {
         verdict: Verdict,
         detail: impl Into<String>,
     ) -> Self {
-        Self { what: what.into(), place, verdict, margin: None, at_kappa: None, detail: detail.into() }
+        Self {
+            what: what.into(),
+            place,
+            verdict,
+            margin: None,
+            at_kappa: None,
+            detail: detail.into(),
+        }
     }
 
     /// An identity: both sides are the same polynomial.
@@ -88,8 +95,8 @@ impl Claim {
         Self::new(what, place, Verdict::of(left == right, false), detail)
     }
 
-    /// An inequality for all κ >= 1 that has a slack: `conditions` at slack 0 are the printed claim, and get harder with
-    /// it.
+    /// An inequality for all κ >= 1 that has a slack: `conditions` at slack 0 are the printed
+    /// claim, and get harder with it.
     pub(crate) fn inequality(
         what: impl Into<String>,
         place: &'static str,
@@ -120,10 +127,12 @@ impl Claim {
 /// The largest κ for numerical rows: κ³ must stay a double.
 const LARGEST_KAPPA: f64 = 1e100;
 
-/// Every claim of the paper that can be checked, each for all κ >= 1, and the steps of its proofs that do not follow as printed, each in an example.
+/// Every claim of the paper that can be checked, each for all κ >= 1, and the steps of its proofs
+/// that do not follow as printed, each in an example.
 ///
 /// # Errors
-/// None with the parameters used inside; the type is that of the crates that compute coefficients and nodes.
+/// None with the parameters used inside; the type is that of the crates that compute coefficients
+/// and nodes.
 pub fn verify() -> Result<Vec<Claim>, Error> {
     let mut claims = verify_printed(&Printed::paper());
     // ξη = 2.8: no printed formula loses digits there. L is not 1, so that a wrong L shows.
@@ -137,7 +146,8 @@ pub fn verify() -> Result<Vec<Claim>, Error> {
     Ok(claims)
 }
 
-/// The claims of the continuous-time proof, for printed matrices and functions that may have been altered.
+/// The claims of the continuous-time proof, for printed matrices and functions that may have been
+/// altered.
 #[must_use]
 pub fn verify_printed(printed: &Printed) -> Vec<Claim> {
     let mut claims = contraction_claims(printed);
@@ -145,15 +155,19 @@ pub fn verify_printed(printed: &Printed) -> Vec<Claim> {
     claims
 }
 
-/// The rows of [`verify`], and for each κ the eigenvalues computed numerically beside the closed forms and the margin of
-/// each lemma there.
+/// The rows of [`verify`], and for each κ the eigenvalues computed numerically beside the closed
+/// forms and the margin of each lemma there.
 ///
 /// # Errors
 /// [`Error::NotInRange`] for a κ below 1, above 1e100 or not a number.
 pub fn verify_at(kappas: &[f64]) -> Result<Vec<Claim>, Error> {
     for &kappa in kappas {
         if condition_number(kappa)? > LARGEST_KAPPA {
-            return Err(Error::NotInRange { name: "kappa", value: kappa, need: "a number from 1 to 1e100" });
+            return Err(Error::NotInRange {
+                name: "kappa",
+                value: kappa,
+                need: "a number from 1 to 1e100",
+            });
         }
     }
     let mut claims = verify()?;

@@ -5,8 +5,8 @@ use num_traits::Signed;
 
 use super::claims::{Claim, Verdict};
 use super::polynomial::{
-    Polynomial, PolynomialMatrix, Unknown, characteristic, leading_minors, matrix, plus_transpose, product,
-    rational,
+    Polynomial, PolynomialMatrix, Unknown, characteristic, leading_minors, matrix, plus_transpose,
+    product, rational,
 };
 use super::printed::Printed;
 use super::sturm::{Need, for_all_kappa, largest_slack};
@@ -57,12 +57,14 @@ fn constant(value: BigRational) -> Polynomial {
     Polynomial::constant(value)
 }
 
-/// dx = (D + Q) ∇H dt + √(2D) dB: the law exp(−H) stays as it is if the drift times the covariance, which for a quadratic
-/// H is the factor before ∇H itself, plus its transpose plus 2D vanishes; and the drift must be that of the algorithm.
+/// dx = (D + Q) ∇H dt + √(2D) dB: the law exp(−H) stays as it is if the drift times the covariance,
+/// which for a quadratic H is the factor before ∇H itself, plus its transpose plus 2D vanishes; and
+/// the drift must be that of the algorithm.
 fn generic_drift(printed: &Printed) -> Claim {
     let works = |sign: i64| {
         let sign = rational(sign, 1);
-        let factor = matrix(|i, j| &printed.diffusion[i][j].scaled(&sign) + &printed.rotation[i][j]);
+        let factor =
+            matrix(|i, j| &printed.diffusion[i][j].scaled(&sign) + &printed.rotation[i][j]);
         let noise = matrix(|i, j| printed.diffusion[i][j].scaled(&rational(2, 1)));
         let drift = product(&factor, &hessian());
         is_zero(&add(&plus_transpose(&factor), &noise)) && drift == printed.drift
@@ -105,7 +107,8 @@ fn increment_of_p(printed: &Printed) -> Claim {
     )
 }
 
-/// The printed λ0 and λ± are the eigenvalues if det(λ − S M − Mᵀ S) = (λ + 1)(λ² + (l + x)/x λ + (4(l + x)² − (l − x)² g1)/16x²).
+/// The printed λ0 and λ± are the eigenvalues if det(λ − S M − Mᵀ S) = (λ + 1)(λ² + (l + x)/x λ +
+/// (4(l + x)² − (l − x)² g1)/16x²).
 fn eigenvalues(printed: &Printed) -> Claim {
     let lambda = Polynomial::unknown(Unknown::Lambda);
     let ell = Polynomial::unknown(Unknown::Ell);
@@ -129,7 +132,8 @@ fn eigenvalues(printed: &Printed) -> Claim {
 fn upper_eigenvalue(printed: &Printed) -> Claim {
     let ell = Polynomial::unknown(Unknown::Ell);
     let half_sum = (&(&ell + &Polynomial::x(1)) * &Polynomial::kappa(1)).scaled(&rational(1, 2));
-    let beyond = (&half_sum - &Polynomial::integer(1)).substitute(Unknown::Ell, &(&Polynomial::x(1) + &ell));
+    let beyond =
+        (&half_sum - &Polynomial::integer(1)).substitute(Unknown::Ell, &(&Polynomial::x(1) + &ell));
     // That -1 is a bound for λ+ also needs √g1 to be real.
     let real = for_all_kappa(Need::NonNegative, std::slice::from_ref(&printed.g1));
     Claim::new(
@@ -206,7 +210,8 @@ fn g6_positive(printed: &Printed) -> Claim {
     )
 }
 
-/// The lower bound that |y| <= 1/2 gives for Σ c_i yⁱ, y = x − 1/2, as a constant and a factor of y².
+/// The lower bound that |y| <= 1/2 gives for Σ c_i yⁱ, y = x − 1/2, as a constant and a factor of
+/// y².
 fn bound_from_recentred(coefficients: &[BigRational]) -> [BigRational; 2] {
     let mut bound = [rational(0, 1), rational(0, 1)];
     let mut scale = rational(1, 1);
@@ -215,7 +220,8 @@ fn bound_from_recentred(coefficients: &[BigRational]) -> [BigRational; 2] {
         if i == 2 {
             scale = rational(1, 1);
         }
-        // An odd power can have either sign; an even one beyond the square only adds if its coefficient is positive.
+        // An odd power can have either sign; an even one beyond the square only adds if its
+        // coefficient is positive.
         if i == 0 || i == 2 {
             bound[place] += c;
         } else if i % 2 == 1 || c.is_negative() {
@@ -234,7 +240,8 @@ fn g6_bound(printed: &Printed) -> Claim {
     };
     let none = rational(0, 1);
     let right = bound_from_recentred(&printed.g6_recentred);
-    let is_bound = |bound: &[BigRational; 2]| for_all_kappa(Need::NonNegative, &below(bound, &none));
+    let is_bound =
+        |bound: &[BigRational; 2]| for_all_kappa(Need::NonNegative, &below(bound, &none));
     let conclusion = !right[0].is_negative() && !right[1].is_negative();
     let [constant_printed, factor_printed] = &printed.g6_bound;
     let slack = largest_slack(Need::NonNegative, [-64, 64], |t| below(&printed.g6_bound, t));
@@ -251,8 +258,8 @@ fn g6_bound(printed: &Printed) -> Claim {
     .with_slack(slack.as_ref())
 }
 
-/// Both parts of Lemma 4 and the argument around them: λ⁻ is affine in l, −1 at l = x, and at l = 1 below −(1/5 + t) exactly
-/// if 2(1 + x) − 4x(1/5 + t) is at least (1 − x) √g1.
+/// Both parts of Lemma 4 and the argument around them: λ⁻ is affine in l, −1 at l = x, and at l = 1
+/// below −(1/5 + t) exactly if 2(1 + x) − 4x(1/5 + t) is at least (1 − x) √g1.
 fn lemma2(printed: &Printed) -> Claim {
     let conditions = |t: &BigRational| {
         let decay = &printed.decay + t;
@@ -281,7 +288,8 @@ fn rate_from_lemmas(printed: &Printed) -> Claim {
     )
 }
 
-/// −(S M + Mᵀ S) − (1 + t) S/(5κ² + 50) > 0 at l = 1/κ and l = 1, and between them since it is affine in l.
+/// −(S M + Mᵀ S) − (1 + t) S/(5κ² + 50) > 0 at l = 1/κ and l = 1, and between them since it is
+/// affine in l.
 fn proposition1(printed: &Printed) -> Claim {
     let derivative = printed.derivative();
     // The minors once, with λ for 1 + t: forming them again for each t would take most of the time.

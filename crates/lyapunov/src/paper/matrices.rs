@@ -1,20 +1,22 @@
 //! The matrices and functions of the paper's continuous-time proof, in double precision.
 //!
-//! Notation: γ = κ and ξ = 2κ, l an eigenvalue of the Hessian divided by L, between 1/κ and 1. Every function is a formula and
-//! takes its arguments as they are; nothing is checked. Forms are chosen so that nothing cancels for κ from 1 to 1e6 and
-//! beyond. [`super::Printed`] has the same objects as exact polynomials.
+//! Notation: γ = κ and ξ = 2κ, l an eigenvalue of the Hessian divided by L, between 1/κ and 1.
+//! Every function is a formula and takes its arguments as they are; nothing is checked. Forms are
+//! chosen so that nothing cancels for κ from 1 to 1e6 and beyond. [`super::Printed`] has the same
+//! objects as exact polynomials.
 
 /// A 3x3 matrix, row by row, in the order θ, p, r.
 pub type Matrix3 = [[f64; 3]; 3];
 
-/// The drift M(l, γ, ξ) of the difference of two paths that share their noise: d(δθ, δp, δr) = M (δθ, δp, δr) dt.
+/// The drift M(l, γ, ξ) of the difference of two paths that share their noise: d(δθ, δp, δr) = M
+/// (δθ, δp, δr) dt.
 #[must_use]
 pub fn drift(l: f64, gamma: f64, xi: f64) -> Matrix3 {
     [[0.0, 1.0, 0.0], [-l, 0.0, gamma], [0.0, -gamma, -xi]]
 }
 
-/// The paper's S(κ), the quadratic form in which two paths approach each other (equation for the Lyapunov function in
-/// Section 4.1).
+/// The paper's S(κ), the quadratic form in which two paths approach each other (equation for the
+/// Lyapunov function in Section 4.1).
 #[must_use]
 pub fn s(kappa: f64) -> Matrix3 {
     let x = 1.0 / kappa;
@@ -33,8 +35,8 @@ fn s23(x: f64) -> f64 {
     0.5 * (1.0 + x)
 }
 
-/// S M + Mᵀ S at γ = κ, ξ = 2κ, simplified: −1 − (l − 1/κ) E, where E has κ in its corner, S22 and S23 beside it, and
-/// zeros elsewhere. At l = 1/κ it is minus the identity.
+/// S M + Mᵀ S at γ = κ, ξ = 2κ, simplified: −1 − (l − 1/κ) E, where E has κ in its corner, S22 and
+/// S23 beside it, and zeros elsewhere. At l = 1/κ it is minus the identity.
 #[must_use]
 pub fn derivative(kappa: f64, l: f64) -> Matrix3 {
     let x = 1.0 / kappa;
@@ -45,8 +47,9 @@ pub fn derivative(kappa: f64, l: f64) -> Matrix3 {
 
 /// The eigenvalues λ0 = −1, λ⁺ and λ⁻ of S M + Mᵀ S.
 ///
-/// The paper prints λ± = −(2(l + 1/κ) ± (l − 1/κ) √g1)/(4/κ). λ⁻ is that difference of nearly equal numbers for large κ,
-/// so it is computed from the product λ⁺λ⁻ = κ l − (l κ − 1)² (g1 − 4)/16 instead.
+/// The paper prints λ± = −(2(l + 1/κ) ± (l − 1/κ) √g1)/(4/κ). λ⁻ is that difference of nearly equal
+/// numbers for large κ, so it is computed from the product λ⁺λ⁻ = κ l − (l κ − 1)² (g1 − 4)/16
+/// instead.
 #[must_use]
 pub fn derivative_eigenvalues(kappa: f64, l: f64) -> [f64; 3] {
     let excess = g1_above_four(1.0 / kappa);
@@ -108,8 +111,9 @@ pub fn cubic(kappa: f64, x: f64) -> f64 {
     ((x - g2(kappa)) * x + low) * x - by.powi(6) * low
 }
 
-/// The rate ρ of Proposition 1: the S-norm of the difference of two paths falls at least like exp(−ρ t), with
-/// ρ = 1/(2(5κ² + 50)). (The proposition has the square of the norm, and twice this rate.)
+/// The rate ρ of Proposition 1: the S-norm of the difference of two paths falls at least like
+/// exp(−ρ t), with ρ = 1/(2(5κ² + 50)). (The proposition has the square of the norm, and twice this
+/// rate.)
 #[must_use]
 pub fn rate(kappa: f64) -> f64 {
     0.5 / (5.0 * kappa * kappa + 50.0)

@@ -1,10 +1,13 @@
-//! The paper, checked: its matrices, polynomials and theorems as functions, and every claim about them decided.
+//! The paper, checked: its matrices, polynomials and theorems as functions, and every claim about
+//! them decided.
 //!
-//! Mou, Ma, Wainwright, Bartlett and Jordan, *High-Order Langevin Diffusion Yields an Accelerated MCMC Algorithm* (JMLR
-//! 2021), prove contraction of the third-order dynamics by hand, with polynomials in 1/κ of degree up to 25. Here each step of
-//! that proof is an identity of exact polynomials or a sign decided by Sturm's theorem for all κ >= 1 at once, and
-//! its margin is the largest strengthening that is still true. What the paper says of step sizes is compared by exponents and by
-//! units, its formulas for one step by value, and the steps of its other proofs in small examples.
+//! Mou, Ma, Wainwright, Bartlett and Jordan, *High-Order Langevin Diffusion Yields an Accelerated
+//! MCMC Algorithm* (JMLR 2021), prove contraction of the third-order dynamics by hand, with
+//! polynomials in 1/κ of degree up to 25. Here each step of that proof is an identity of exact
+//! polynomials or a sign decided by Sturm's theorem for all κ >= 1 at once, and its margin is the
+//! largest strengthening that is still true. What the paper says of step sizes is compared by
+//! exponents and by units, its formulas for one step by value, and the steps of its other proofs in
+//! small examples.
 //!
 //! ```
 //! use ridgewalk_lyapunov::paper::{Verdict, verify};
@@ -43,7 +46,8 @@ pub use proofs::proof_claims;
 pub use scaling::scaling_claims;
 pub use sturm::{Need, Slack, Univariate, for_all_kappa, largest_slack};
 pub use theorems::{
-    HigherSmoothness, Problem, Reading, Scaling, step_from_drift_error, step_from_interpolation_error,
-    step_of_moment_lemma, theorem1_mixing_time, theorem1_step, theorem1_step_size, theorem1_time,
-    theorem2_mixing_time, theorem2_proof_step, theorem2_step, theorem2_step_size, theorem2_time,
+    HigherSmoothness, Problem, Reading, Scaling, step_from_drift_error,
+    step_from_interpolation_error, step_of_moment_lemma, theorem1_mixing_time, theorem1_step,
+    theorem1_step_size, theorem1_time, theorem2_mixing_time, theorem2_proof_step, theorem2_step,
+    theorem2_step_size, theorem2_time,
 };

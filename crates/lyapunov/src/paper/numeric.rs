@@ -1,4 +1,5 @@
-//! The lemmas at one κ, in numbers: eigenvalues by a library beside the closed forms, and the margin of each claim there.
+//! The lemmas at one κ, in numbers: eigenvalues by a library beside the closed forms, and the
+//! margin of each claim there.
 
 use faer::{Mat, Side};
 use num_rational::BigRational;
@@ -11,7 +12,8 @@ use super::printed::Printed;
 use super::sturm::Univariate;
 use crate::matrix::{cholesky, congruence, inverse, transpose};
 
-/// The largest difference between eigenvalues from the library and from the closed form, relative to the largest of them.
+/// The largest difference between eigenvalues from the library and from the closed form, relative
+/// to the largest of them.
 const TO_LARGEST: f64 = 1e-14;
 
 /// The same relative to each eigenvalue, for S.
@@ -20,7 +22,8 @@ const TO_EACH: f64 = 1e-13;
 /// The eigenvalues of a symmetric matrix in ascending order, by faer; `None` if it is not finite.
 #[must_use]
 pub fn symmetric_eigenvalues(matrix: &Matrix3) -> Option<[f64; 3]> {
-    let values = Mat::from_fn(3, 3, |i, j| matrix[i][j]).self_adjoint_eigenvalues(Side::Lower).ok()?;
+    let values =
+        Mat::from_fn(3, 3, |i, j| matrix[i][j]).self_adjoint_eigenvalues(Side::Lower).ok()?;
     values.try_into().ok().filter(|values: &[f64; 3]| values.iter().all(|v| v.is_finite()))
 }
 
@@ -43,8 +46,8 @@ fn rounded(matrix: &PolynomialMatrix, x: &BigRational) -> Option<Matrix3> {
 
 /// The eigenvalues of the paper's S in ascending order, each with a small relative error.
 ///
-/// They spread from 1/(4κ) to κ²/4, and a library gives them all with an error that is small beside the largest only. So the
-/// smaller two are taken from S⁻¹, which is formed exactly.
+/// They spread from 1/(4κ) to κ²/4, and a library gives them all with an error that is small beside
+/// the largest only. So the smaller two are taken from S⁻¹, which is formed exactly.
 #[must_use]
 pub fn eigenvalues_of_s(kappa: f64) -> Option<[f64; 3]> {
     let x = exact(kappa)?;
@@ -58,7 +61,10 @@ pub fn eigenvalues_of_s(kappa: f64) -> Option<[f64; 3]> {
 fn rounded_inverse(matrix: &PolynomialMatrix, x: &BigRational) -> Option<Matrix3> {
     let entry = |i: usize, j: usize| matrix[i % 3][j % 3].at(x);
     let cofactor = |i: usize, j: usize| {
-        Some(entry(i + 1, j + 1)? * entry(i + 2, j + 2)? - entry(i + 1, j + 2)? * entry(i + 2, j + 1)?)
+        Some(
+            entry(i + 1, j + 1)? * entry(i + 2, j + 2)?
+                - entry(i + 1, j + 2)? * entry(i + 2, j + 1)?,
+        )
     };
     let mut determinant = BigRational::zero();
     for j in 0..3 {
@@ -73,8 +79,8 @@ fn rounded_inverse(matrix: &PolynomialMatrix, x: &BigRational) -> Option<Matrix3
     Some(out)
 }
 
-/// The roots of the characteristic polynomial of S, ascending, isolated exactly and refined to a relative 2⁻⁶⁰: κ⁵/4 times the roots of
-/// the paper's cubic f.
+/// The roots of the characteristic polynomial of S, ascending, isolated exactly and refined to a
+/// relative 2⁻⁶⁰: κ⁵/4 times the roots of the paper's cubic f.
 #[must_use]
 pub fn roots_of_cubic(kappa: f64) -> Option<[f64; 3]> {
     let x = exact(kappa)?;
@@ -92,7 +98,8 @@ pub fn roots_of_cubic(kappa: f64) -> Option<[f64; 3]> {
     values?.try_into().ok()
 }
 
-/// The largest ρ with S M + Mᵀ S + 2ρ S <= 0 for all l between 1/κ and 1: what the paper's S proves, against [`rate`].
+/// The largest ρ with S M + Mᵀ S + 2ρ S <= 0 for all l between 1/κ and 1: what the paper's S
+/// proves, against [`rate`].
 #[must_use]
 pub fn best_rate(kappa: f64) -> Option<f64> {
     let at = |l: f64| {
@@ -132,13 +139,18 @@ fn compare_derivative(printed: &Printed, kappa: f64) -> Claim {
         let mut worst = 0.0f64;
         for l in [1.0 / kappa, 0.5 * (1.0 + 1.0 / kappa), 1.0] {
             let value = Polynomial::constant(BigRational::from_float(l)?);
-            let at_l =
-                matrix.each_ref().map(|row| row.each_ref().map(|e| e.substitute(Unknown::Ell, &value)));
+            let at_l = matrix
+                .each_ref()
+                .map(|row| row.each_ref().map(|e| e.substitute(Unknown::Ell, &value)));
             let by_library = symmetric_eigenvalues(&rounded(&at_l, &x)?)?;
             let mut closed = derivative_eigenvalues(kappa, l);
             closed.sort_by(f64::total_cmp);
             let largest = closed[0].abs();
-            worst = by_library.iter().zip(closed).map(|(a, b)| (a - b).abs() / largest).fold(worst, f64::max);
+            worst = by_library
+                .iter()
+                .zip(closed)
+                .map(|(a, b)| (a - b).abs() / largest)
+                .fold(worst, f64::max);
         }
         Some(worst)
     };
@@ -172,9 +184,10 @@ fn lemma4(kappa: f64) -> Claim {
 }
 
 fn compare_s(kappa: f64) -> Claim {
-    let difference = eigenvalues_of_s(kappa).zip(roots_of_cubic(kappa)).map(|(by_library, exact)| {
-        by_library.iter().zip(exact).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
-    });
+    let difference =
+        eigenvalues_of_s(kappa).zip(roots_of_cubic(kappa)).map(|(by_library, exact)| {
+            by_library.iter().zip(exact).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
+        });
     by_margin(
         format!("eigenvalues of S at kappa = {kappa}, by faer"),
         "Section 4.1.3",
@@ -195,13 +208,15 @@ fn lemma3(kappa: f64) -> Claim {
     )
 }
 
-/// A polynomial times a power of κ at one κ: exact, so that high powers neither underflow nor cancel.
+/// A polynomial times a power of κ at one κ: exact, so that high powers neither underflow nor
+/// cancel.
 fn scaled_value(polynomial: &Polynomial, power: i32, kappa: f64) -> Option<f64> {
     (polynomial * &Polynomial::kappa(power)).at(&exact(kappa)?)?.to_f64()
 }
 
 fn lemma5(printed: &Printed, kappa: f64) -> Claim {
-    let [lower, upper] = printed.root_range().map(|end| printed.cubic().substitute(Unknown::Lambda, &end));
+    let [lower, upper] =
+        printed.root_range().map(|end| printed.cubic().substitute(Unknown::Lambda, &end));
     let below = scaled_value(&lower, 15, kappa);
     let above = scaled_value(&upper, 9, kappa);
     by_margin(
@@ -215,7 +230,8 @@ fn lemma5(printed: &Printed, kappa: f64) -> Claim {
 fn lemma10(printed: &Printed, kappa: f64) -> Claim {
     let room = || {
         let [lower, upper] = printed.root_range();
-        let sum = scaled_value(&printed.g4, 3, kappa)? + scaled_value(&printed.g5, 6, kappa)?.sqrt();
+        let sum =
+            scaled_value(&printed.g4, 3, kappa)? + scaled_value(&printed.g5, 6, kappa)?.sqrt();
         let larger = sum / 3.0;
         // The difference of g4 and the root cancels; the product of the two roots is g3/(3 κ⁹).
         let smaller = g3(kappa) / sum;

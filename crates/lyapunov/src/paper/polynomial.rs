@@ -1,7 +1,8 @@
 //! Exact polynomials: rational coefficients, any power of κ, and a few unknowns beside it.
 //!
-//! The paper's matrices and functions are polynomials in 1/κ, up to a power of κ. Written so, an identity between them
-//! is an equality of two finite tables, for every κ at once; no grid and no rounding is involved.
+//! The paper's matrices and functions are polynomials in 1/κ, up to a power of κ. Written so, an
+//! identity between them is an equality of two finite tables, for every κ at once; no grid and no
+//! rounding is involved.
 
 use std::collections::BTreeMap;
 use std::ops::{Add, Mul, Neg, Sub};
@@ -28,7 +29,8 @@ pub enum Unknown {
 /// The powers in one term: of x, which may be negative, and of the unknowns.
 type Powers = (i32, [u32; 4]);
 
-/// A polynomial in l, λ, γ, ξ whose coefficients are Laurent polynomials in x = 1/κ with rational coefficients.
+/// A polynomial in l, λ, γ, ξ whose coefficients are Laurent polynomials in x = 1/κ with rational
+/// coefficients.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Polynomial {
     /// Coefficients by powers; none is zero.
@@ -132,7 +134,8 @@ impl Polynomial {
     /// The coefficient of a power of an unknown, as a polynomial in the others.
     #[must_use]
     pub fn coefficient(&self, unknown: Unknown, exponent: u32) -> Self {
-        let terms = self.terms.iter().filter(|((_, powers), _)| powers[unknown as usize] == exponent);
+        let terms =
+            self.terms.iter().filter(|((_, powers), _)| powers[unknown as usize] == exponent);
         let rest = terms.map(|(&(x, mut powers), c)| {
             powers[unknown as usize] = 0;
             ((x, powers), c.clone())
@@ -152,8 +155,8 @@ impl Polynomial {
         Self { terms: lowered.collect() }
     }
 
-    /// The polynomial in x alone, divided by its lowest power of x and made integral by a positive factor: it has the
-    /// same sign at every x > 0. `None` if an unknown is left in it.
+    /// The polynomial in x alone, divided by its lowest power of x and made integral by a positive
+    /// factor: it has the same sign at every x > 0. `None` if an unknown is left in it.
     #[must_use]
     pub fn in_x(&self) -> Option<Univariate> {
         let lowest = self.terms.keys().map(|(x, _)| *x).min().unwrap_or(0);
@@ -244,11 +247,13 @@ pub(crate) fn plus_transpose(a: &PolynomialMatrix) -> PolynomialMatrix {
     matrix(|i, j| &a[i][j] + &a[j][i])
 }
 
-/// The three leading principal minors; all positive exactly where a symmetric matrix is positive definite.
+/// The three leading principal minors; all positive exactly where a symmetric matrix is positive
+/// definite.
 pub(crate) fn leading_minors(a: &PolynomialMatrix) -> [Polynomial; 3] {
-    let two = |i: usize, j: usize, k: usize, l: usize| &(&a[i][k] * &a[j][l]) - &(&a[i][l] * &a[j][k]);
-    let determinant =
-        &(&(&a[0][0] * &two(1, 2, 1, 2)) - &(&a[0][1] * &two(1, 2, 0, 2))) + &(&a[0][2] * &two(1, 2, 0, 1));
+    let two =
+        |i: usize, j: usize, k: usize, l: usize| &(&a[i][k] * &a[j][l]) - &(&a[i][l] * &a[j][k]);
+    let determinant = &(&(&a[0][0] * &two(1, 2, 1, 2)) - &(&a[0][1] * &two(1, 2, 0, 2)))
+        + &(&a[0][2] * &two(1, 2, 0, 1));
     [a[0][0].clone(), two(0, 1, 0, 1), determinant]
 }
 
@@ -280,7 +285,12 @@ mod tests {
 
     #[test]
     fn the_characteristic_polynomial_of_a_triangular_matrix_has_its_diagonal_as_roots() {
-        let a = matrix(|i, j| if i <= j { Polynomial::x(i32::from(i == j)) } else { Polynomial::default() });
+        let a =
+            matrix(
+                |i, j| {
+                    if i <= j { Polynomial::x(i32::from(i == j)) } else { Polynomial::default() }
+                },
+            );
         let root = &Polynomial::unknown(Unknown::Lambda) - &Polynomial::x(1);
         assert_eq!(characteristic(&a), root.power(3));
         let expected = root.power(2).scaled(&rational(3, 1));

@@ -1,6 +1,7 @@
 //! What the paper prints, copied term by term as exact polynomials in x = 1/κ, misprints included.
 //!
-//! Every claim is decided from this struct, so a test can change one coefficient and see the verdict change.
+//! Every claim is decided from this struct, so a test can change one coefficient and see the
+//! verdict change.
 
 use num_rational::BigRational;
 

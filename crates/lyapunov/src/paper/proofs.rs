@@ -1,7 +1,9 @@
-//! Steps of the paper's proofs that are misprinted or do not follow as they stand, each in numbers small enough to be redone by hand.
+//! Steps of the paper's proofs that are misprinted or do not follow as they stand, each in numbers
+//! small enough to be redone by hand.
 //!
-//! Identities between drifts, signs and units are decided in fractions; what has an exponential in it is evaluated. The measure is the
-//! dynamics itself, at L = 1 where no other L is named. None of these changes a power in a theorem.
+//! Identities between drifts, signs and units are decided in fractions; what has an exponential in
+//! it is evaluated. The measure is the dynamics itself, at L = 1 where no other L is named. None of
+//! these changes a power in a theorem.
 
 use num_rational::Rational64;
 use num_traits::{Signed, ToPrimitive};
@@ -22,8 +24,8 @@ const XI: i64 = 4;
 /// One coordinate of (θ, p, r).
 type State = [Rational64; 3];
 
-/// The steps of the proofs, as printed ([`Reading::Printed`]) or with the corrections in place of what is printed (any other reading), which must
-/// then hold.
+/// The steps of the proofs, as printed ([`Reading::Printed`]) or with the corrections in place of
+/// what is printed (any other reading), which must then hold.
 ///
 /// # Errors
 /// None with the numbers of nodes used inside.
@@ -86,7 +88,8 @@ impl Step {
         room: impl Fn(bool) -> f64,
         detail: &'static str,
     ) -> Claim {
-        self.decided(what, place, |right| room(right) >= 0.0, detail).with_margin(room(self.corrected))
+        self.decided(what, place, |right| room(right) >= 0.0, detail)
+            .with_margin(room(self.corrected))
     }
 
     /// s² on [0, η] by two nodes, which move on with k = 50 or not, beside Lemma 6.
@@ -98,7 +101,8 @@ impl Step {
             let nodes: Vec<f64> = rule.nodes().iter().map(|node| node + shift).collect();
             let error = |i: u32| {
                 let t = eta * f64::from(i) / 100.0;
-                let value: f64 = (0..2).map(|i| nodes[i] * nodes[i] * lagrange_basis(&nodes, i, t)).sum();
+                let value: f64 =
+                    (0..2).map(|i| nodes[i] * nodes[i] * lagrange_basis(&nodes, i, t)).sum();
                 (value - t * t).abs()
             };
             let worst = (0..=100).map(error).fold(0.0, f64::max);
@@ -113,15 +117,17 @@ impl Step {
         ))
     }
 
-    /// An identity between drifts at any numbers, here ∇U(θ) = 0.3 θ and L = 1/2. The γ that is put in costs no power of κ: in the norm of S a bracket in the
-    /// row of p alone has the factor S22.
+    /// An identity between drifts at any numbers, here ∇U(θ) = 0.3 θ and L = 1/2. The γ that is put
+    /// in costs no power of κ: in the norm of S a bracket in the row of p alone has the factor S22.
     fn brackets(self) -> Claim {
         let (gamma, xi, smoothness) = (ratio(GAMMA, 1), ratio(XI, 1), ratio(1, 2));
         let gradient = |theta: Rational64| ratio(3, 10) * theta;
         let (x, tilde) = (tenths([7, -4, 11]), tenths([2, 5, -6]));
         let [g_hat, p_hat, r_hat] = tenths([9, 3, -13]);
-        let drift_of_x = [x[1], -gradient(x[0]) / smoothness + gamma * x[2], -gamma * x[1] - xi * x[2]];
-        let drift_of_tilde = [p_hat, -g_hat / smoothness + gamma * r_hat, -gamma * p_hat - xi * tilde[2]];
+        let drift_of_x =
+            [x[1], -gradient(x[0]) / smoothness + gamma * x[2], -gamma * x[1] - xi * x[2]];
+        let drift_of_tilde =
+            [p_hat, -g_hat / smoothness + gamma * r_hat, -gamma * p_hat - xi * tilde[2]];
         // (Q − D) of the differences, and the bracket with p̂, which is printed as it should be.
         let common = [
             x[1] - p_hat,
@@ -138,7 +144,10 @@ impl Step {
             let sum = [common[0], common[1] + on_p, common[2]];
             (0..3).all(|i| sum[i] == drift_of_x[i] - drift_of_tilde[i])
         };
-        let small = for_all_kappa(Need::NonNegative, &[&Polynomial::integer(3) - &Printed::paper().s[1][1]]);
+        let small = for_all_kappa(
+            Need::NonNegative,
+            &[&Polynomial::integer(3) - &Printed::paper().s[1][1]],
+        );
         self.decided(
             "d(x - x~) has the brackets (1/L)(grad U(theta~) - g^) and r^ - r~ in the row of p",
             "Appendix A.1",
@@ -148,7 +157,8 @@ impl Step {
         )
     }
 
-    /// The derivative of (u + t v)ᵀ S (u + t v) at 0, which for a quadratic is half the difference of its values at 1 and −1.
+    /// The derivative of (u + t v)ᵀ S (u + t v) at 0, which for a quadratic is half the difference
+    /// of its values at 1 and −1.
     fn product_rule(self) -> Claim {
         let s = [tenths([20, 5, 3]), tenths([5, 15, 4]), tenths([3, 4, 10])];
         let product = |u: &State, v: &State| -> Rational64 {
@@ -168,7 +178,8 @@ impl Step {
         )
     }
 
-    /// Both processes start at θ = p = 0, r = 1, U = 0.9 θ²/2: what stands in the bracket of the bound at some times.
+    /// Both processes start at θ = p = 0, r = 1, U = 0.9 θ²/2: what stands in the bracket of the
+    /// bound at some times.
     fn bound_along_the_path(self) -> Claim {
         let gamma = double(ratio(GAMMA, 1));
         let room = |right: bool| {
@@ -189,7 +200,8 @@ impl Step {
         )
     }
 
-    /// θ̂ − θ̃ without noise, where ĝ = 0 and θ̂ = 0, beside the double integral of γ r̂, which is the integral of p̂.
+    /// θ̂ − θ̃ without noise, where ĝ = 0 and θ̂ = 0, beside the double integral of γ r̂, which is
+    /// the integral of p̂.
     fn stages(self) -> Claim {
         let (time, pieces) = (0.1, 1000_u32);
         let width = time / f64::from(pieces);
@@ -223,8 +235,9 @@ impl Step {
         )
     }
 
-    /// How steep the interpolant of |t − 1| on [0, 2] is, which has slopes of size 1; and how steep that of any such function can be: by
-    /// Σ |l_i'(t)| |s_i − 1|, which depends on the number of nodes alone.
+    /// How steep the interpolant of |t − 1| on [0, 2] is, which has slopes of size 1; and how steep
+    /// that of any such function can be: by Σ |l_i'(t)| |s_i − 1|, which depends on the number of
+    /// nodes alone.
     fn slope_of_the_interpolant(self) -> Result<Claim, Error> {
         let rules = (1..=8).map(|n| LineRule::new(n, 2.0)).collect::<Result<Vec<_>, _>>()?;
         let mut steepest = 0.0_f64;
@@ -237,7 +250,8 @@ impl Step {
                 let apart = nodes.iter().map(|s| (s - 1.0).abs());
                 let slope: f64 = slopes.iter().zip(apart.clone()).map(|(l, f)| l * f).sum();
                 let most: f64 = slopes.iter().zip(apart).map(|(l, f)| l.abs() * f).sum();
-                within &= slope.abs() <= most * (1.0 + 1e-12) && (nodes.len() > 2 || most <= 1.0 + 1e-12);
+                within &=
+                    slope.abs() <= most * (1.0 + 1e-12) && (nodes.len() > 2 || most <= 1.0 + 1e-12);
                 steepest = if nodes.len() <= 3 { steepest.max(slope.abs()) } else { steepest };
             }
         }
@@ -250,8 +264,8 @@ impl Step {
         ))
     }
 
-    /// x = t² on [0, ℓ]: the chord at λ is above it, and the two integrals of the display are those of 2 τ ℓ over [0, λ] and 2 (1 − τ) ℓ over
-    /// [0, 1 − λ].
+    /// x = t² on [0, ℓ]: the chord at λ is above it, and the two integrals of the display are those
+    /// of 2 τ ℓ over [0, λ] and 2 (1 − τ) ℓ over [0, 1 − λ].
     fn chord(self) -> Claim {
         let (length, lambda, one) = (ratio(3, 2), ratio(3, 10), ratio(1, 1));
         let chord_minus_curve = lambda * length * length - (lambda * length) * (lambda * length);
@@ -300,15 +314,17 @@ impl Step {
         )
     }
 
-    /// Where the last recursion tends to, for η = 1/100 and for η = 1: a ← (1 − ρη) a + c √η, and with squares, which is what noise with mean 0
-    /// allows, a² ← (1 − ρη)² a² + c² η. In squares, with c = 1.
+    /// Where the last recursion tends to, for η = 1/100 and for η = 1: a ← (1 − ρη) a + c √η, and
+    /// with squares, which is what noise with mean 0 allows, a² ← (1 − ρη)² a² + c² η. In squares,
+    /// with c = 1.
     fn recursion_of_moments(self) -> Claim {
         let (rho, one) = (ratio(1, 140), ratio(1, 1));
         let limit = |right: bool, eta: Rational64| {
             let kept = one - rho * eta;
             if right { eta / (one - kept * kept) } else { eta / ((one - kept) * (one - kept)) }
         };
-        let room = |right: bool| 1.0 - double(limit(right, ratio(1, 100)) / limit(right, one)).sqrt();
+        let room =
+            |right: bool| 1.0 - double(limit(right, ratio(1, 100)) / limit(right, one)).sqrt();
         // As η falls the right one falls to c²/(2ρ).
         self.measured(
             "a <- (1 - eta/(10 kappa^2 + 100)) a + C kappa sqrt(eta (d + 2 alpha)/L) stays below C kappa^3 sqrt((d + 2 alpha)/L)",
@@ -320,7 +336,8 @@ impl Step {
         )
     }
 
-    /// U = m|θ|²/2, where E|θ|² = κ d/L, beside a million times d/L; and E|∇U|² = m d <= d L, which gives what is printed.
+    /// U = m|θ|²/2, where E|θ|² = κ d/L, beside a million times d/L; and E|∇U|² = m d <= d L, which
+    /// gives what is printed.
     fn moment_of_theta(self) -> Claim {
         let moment = Polynomial::kappa(1);
         let is_bound = |bound: &Polynomial| for_all_kappa(Need::NonNegative, &[bound - &moment]);
@@ -349,8 +366,12 @@ impl Step {
     /// The argument of a logarithm has no unit.
     fn unit_of_the_logarithm(self) -> Claim {
         let unit = |smoothness: i64, accuracy: i64| {
-            Scaling { smoothness: ratio(smoothness, 1), accuracy: ratio(accuracy, 1), ..Scaling::one() }
-                .length(2)
+            Scaling {
+                smoothness: ratio(smoothness, 1),
+                accuracy: ratio(accuracy, 1),
+                ..Scaling::one()
+            }
+            .length(2)
         };
         let none = ratio(0, 1);
         self.decided(
@@ -362,7 +383,8 @@ impl Step {
         )
     }
 
-    /// What a time η at the rate of the line before takes off, over η times that rate, beside what is claimed of it.
+    /// What a time η at the rate of the line before takes off, over η times that rate, beside what
+    /// is claimed of it.
     fn decay(self) -> Claim {
         let room = |right: bool| {
             let taken_off = |kappa: f64| {
@@ -391,7 +413,8 @@ fn basis_slope(nodes: &[f64], i: usize, t: f64) -> f64 {
     others().map(|k| without(k) / (nodes[i] - nodes[k])).sum()
 }
 
-/// A step from θ = p = 0 and r = 1 without noise, where the gradient along θ + t p is 0, after some time: r̂, p̂ = p̃, θ̃ and r̃.
+/// A step from θ = p = 0 and r = 1 without noise, where the gradient along θ + t p is 0, after some
+/// time: r̂, p̂ = p̃, θ̃ and r̃.
 #[derive(Debug, Clone, Copy)]
 struct WithoutNoise {
     r_hat: f64,

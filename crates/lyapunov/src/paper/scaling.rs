@@ -1,7 +1,9 @@
-//! What can be checked of Theorems 1 and 2 without their constants: powers of κ, d, L and ε, and units.
+//! What can be checked of Theorems 1 and 2 without their constants: powers of κ, d, L and ε, and
+//! units.
 //!
-//! U has no unit, so every statement must stay true when lengths are measured in another unit: θ, p, r and ε are lengths, L
-//! is 1/length², and time has no unit since θ and p are both lengths. A universal constant cannot carry one.
+//! U has no unit, so every statement must stay true when lengths are measured in another unit: θ,
+//! p, r and ε are lengths, L is 1/length², and time has no unit since θ and p are both lengths. A
+//! universal constant cannot carry one.
 
 use num_rational::Rational64;
 use num_traits::{Signed, ToPrimitive, Zero};
@@ -10,9 +12,9 @@ use super::claims::{Claim, Verdict};
 use super::polynomial::Polynomial;
 use super::sturm::{Need, for_all_kappa, largest_slack};
 use super::theorems::{
-    HigherSmoothness, Problem, Reading, Scaling, step_from_drift_error, step_from_interpolation_error,
-    step_of_moment_lemma, theorem1_step, theorem1_time, theorem2_mixing_time, theorem2_proof_step,
-    theorem2_step, theorem2_step_size, theorem2_time,
+    HigherSmoothness, Problem, Reading, Scaling, step_from_drift_error,
+    step_from_interpolation_error, step_of_moment_lemma, theorem1_step, theorem1_time,
+    theorem2_mixing_time, theorem2_proof_step, theorem2_step, theorem2_step_size, theorem2_time,
 };
 
 /// The orders of smoothness for which Theorem 2 is looked at.
@@ -80,11 +82,13 @@ fn black_box_units() -> Claim {
     )
 }
 
-/// The path of Section 3.4 must end where its first stage does, at θ + η p, whatever η; printed it ends at θ + p.
+/// The path of Section 3.4 must end where its first stage does, at θ + η p, whatever η; printed it
+/// ends at θ + p.
 fn path_of_the_gradient() -> Claim {
     let etas = [ratio(1, 10), ratio(1, 2), ratio(2, 1)];
-    let ends_right =
-        |weight: fn(Rational64, Rational64) -> Rational64| etas.iter().all(|&eta| weight(eta, eta) == eta);
+    let ends_right = |weight: fn(Rational64, Rational64) -> Rational64| {
+        etas.iter().all(|&eta| weight(eta, eta) == eta)
+    };
     Claim::new(
         "the gradient is approximated at theta + ((s - k eta)/eta) p",
         "Section 3.4",
@@ -120,7 +124,8 @@ fn announced_dimension() -> Claim {
     .with_margin(margin(proved - announced))
 }
 
-/// Steps of size η forget after κ²/η of them, up to a logarithm, so the two printed powers must fit.
+/// Steps of size η forget after κ²/η of them, up to a logarithm, so the two printed powers must
+/// fit.
 fn theorem1_product(step: &Scaling, time: &Scaling) -> Claim {
     let no_unit = [step, time].iter().all(|s| s.length(2).is_zero());
     Claim::new(
@@ -150,8 +155,8 @@ fn theorem1_proof() -> Claim {
     )
 }
 
-/// Both proofs absorb an error proportional to the distance itself: C κ² ‖S‖ ‖S⁻¹‖ κ⁴ η⁴ against κ^−2 in Appendix A.4, and
-/// C κ⁶ η⁵ ‖S⁻¹‖ against η κ^−2 in Section 4.2.2.
+/// Both proofs absorb an error proportional to the distance itself: C κ² ‖S‖ ‖S⁻¹‖ κ⁴ η⁴ against
+/// κ^−2 in Appendix A.4, and C κ⁶ η⁵ ‖S⁻¹‖ against η κ^−2 in Section 4.2.2.
 fn absorption() -> Claim {
     let eta = ratio(-11, 4);
     let appendix = ratio(2 + 2 + 1 + 4, 1) + eta * 4 + 2;
@@ -169,7 +174,8 @@ fn absorption() -> Claim {
 fn first_term_fits(reading: Reading) -> bool {
     every_alpha().all(|alpha| {
         let step = theorem2_step(alpha, reading);
-        step.first().is_some_and(|s| is_kappa_squared(s, &theorem1_time()) && s.length(alpha).is_zero())
+        step.first()
+            .is_some_and(|s| is_kappa_squared(s, &theorem1_time()) && s.length(alpha).is_zero())
     })
 }
 
@@ -217,10 +223,12 @@ fn theorem2_kappa() -> Claim {
     .with_margin(margin(room(3)))
 }
 
-/// Lemma 9, used for Theorem 2, asks for η < c κ^−7; each term of the printed minimum would have to give it.
+/// Lemma 9, used for Theorem 2, asks for η < c κ^−7; each term of the printed minimum would have to
+/// give it.
 fn theorem2_moments() -> Claim {
     let need = step_of_moment_lemma();
-    // A minimum is below κ^−7 for every d, L and ε only if one of its terms is κ^−7 or less, and nothing else.
+    // A minimum is below κ^−7 for every d, L and ε only if one of its terms is κ^−7 or less, and
+    // nothing else.
     let keeps = |reading: Reading| {
         theorem2_step(3, reading)
             .iter()
@@ -234,7 +242,8 @@ fn theorem2_moments() -> Claim {
     )
 }
 
-/// Each term of the mixing time against the same term of the step size, whose first is read with ε^(+1/2).
+/// Each term of the mixing time against the same term of the step size, whose first is read with
+/// ε^(+1/2).
 fn theorem2_time_claim() -> Claim {
     let fits = |reading: Reading| {
         every_alpha().all(|alpha| {
@@ -250,9 +259,11 @@ fn theorem2_time_claim() -> Claim {
     )
 }
 
-/// The number of steps in the proof is κ²/η times a logarithm; Theorem 1 keeps it, Theorem 2 does not.
+/// The number of steps in the proof is κ²/η times a logarithm; Theorem 1 keeps it, Theorem 2 does
+/// not.
 fn theorem2_logarithm() -> Claim {
-    // Step size times mixing time, over κ², for two accuracies: their ratio must be that of the logarithms.
+    // Step size times mixing time, over κ², for two accuracies: their ratio must be that of the
+    // logarithms.
     let over_kappa_squared = |reading: Reading, accuracy: f64| {
         let problem = Problem::new(3.0, 50, 2.0, accuracy).ok()?;
         let higher = HigherSmoothness::new(4, 0.7).ok()?;
@@ -278,7 +289,10 @@ fn theorem2_proof() -> Claim {
     let agrees = |steps: &[Scaling], alpha: u32| {
         let meant = theorem2_step(alpha, Reading::Meant);
         steps.len() == meant.len()
-            && steps.iter().zip(&meant).all(|(a, b)| a.accuracy == b.accuracy && a.smoothness == b.smoothness)
+            && steps
+                .iter()
+                .zip(&meant)
+                .all(|(a, b)| a.accuracy == b.accuracy && a.smoothness == b.smoothness)
     };
     let printed = every_alpha().all(|alpha| agrees(&theorem2_proof_step(alpha), alpha));
     let corrected = every_alpha().all(|alpha| {
@@ -328,7 +342,8 @@ fn initial_distance() -> Claim {
     let from_start = Polynomial::table(&[(-1, 2, 1), (0, 4, 1)]);
     let printed = Polynomial::integer(8);
     let corrected = Polynomial::table(&[(-1, 8, 1)]);
-    let is_bound = |bound: &Polynomial, of: &Polynomial| for_all_kappa(Need::NonNegative, &[bound - of]);
+    let is_bound =
+        |bound: &Polynomial, of: &Polynomial| for_all_kappa(Need::NonNegative, &[bound - of]);
     let slack = largest_slack(Need::NonNegative, [-8, 8], |t| {
         vec![&(&printed - &moment) - &Polynomial::kappa(1).scaled(t)]
     });
@@ -369,8 +384,9 @@ mod tests {
     #[test]
     fn the_derived_terms_of_theorem_2_have_no_units() {
         for alpha in every_alpha() {
-            for scaling in
-                theorem2_step(alpha, Reading::Derived).iter().chain(&theorem2_time(alpha, Reading::Derived))
+            for scaling in theorem2_step(alpha, Reading::Derived)
+                .iter()
+                .chain(&theorem2_time(alpha, Reading::Derived))
             {
                 assert_eq!(scaling.length(alpha), ratio(0, 1), "alpha = {alpha}: {scaling:?}");
             }

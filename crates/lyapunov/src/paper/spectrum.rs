@@ -79,7 +79,8 @@ fn values_of_the_cubic(printed: &Printed) -> Vec<Claim> {
 /// What Appendix B.3 says of g4, g5 and the roots (g4 ± √g5)/3 of f′.
 fn critical_points(printed: &Printed) -> Vec<Claim> {
     let (g4, g5, root) = (&printed.g4, &printed.g5, &printed.root_bound);
-    let discriminant = &printed.g4.power(2) - &(&printed.g3 * &Polynomial::x(9)).scaled(&rational(3, 1));
+    let discriminant =
+        &printed.g4.power(2) - &(&printed.g3 * &Polynomial::x(9)).scaled(&rational(3, 1));
     let [_, upper] = printed.root_range();
     let quadratic = Claim::identity(
         "g4 = g2",
@@ -180,12 +181,16 @@ fn chain_of_part_b(printed: &Printed) -> Vec<Claim> {
         ),
         relative("... <= 5/kappa^3 + 17/kappa^5 + 20/kappa^6", second, first),
         relative("... <= g3/kappa^3", &last, second),
-        smaller_root("the smaller root of f' is at least 1/kappa^6".into(), &printed.smaller_root_bound),
+        smaller_root(
+            "the smaller root of f' is at least 1/kappa^6".into(),
+            &printed.smaller_root_bound,
+        ),
         smaller_root("the smaller root of f' is at least 4/(5 kappa^6)".into(), lower),
     ]
 }
 
-/// Values of f, f′ and −f″/2 = g2 − 3λ at a point, with signs such that all are nonnegative exactly if no root is below.
+/// Values of f, f′ and −f″/2 = g2 − 3λ at a point, with signs such that all are nonnegative exactly
+/// if no root is below.
 fn nothing_below(printed: &Printed, point: &Polynomial) -> Vec<Polynomial> {
     let [f, first, second] = derivatives(printed, point);
     vec![-&f, first, -&second]
@@ -203,8 +208,8 @@ fn derivatives(printed: &Printed, point: &Polynomial) -> [Polynomial; 3] {
     [f, first, second].map(|p| p.substitute(Unknown::Lambda, point))
 }
 
-/// Lemmas 10, 5 and 3. All roots of f are real, so they are above a point exactly if f, f′, f″ alternate there, and below
-/// exactly if all are positive.
+/// Lemmas 10, 5 and 3. All roots of f are real, so they are above a point exactly if f, f′, f″
+/// alternate there, and below exactly if all are positive.
 fn lemmas(printed: &Printed) -> Vec<Claim> {
     let [lower, upper] = printed.root_range();
     let below = |t: &BigRational| lower.scaled(&one_plus(t));

@@ -1,7 +1,9 @@
-//! Signs of a polynomial in x on (0, 1], decided for every x by Sturm's theorem, and the largest slack of an inequality.
+//! Signs of a polynomial in x on (0, 1], decided for every x by Sturm's theorem, and the largest
+//! slack of an inequality.
 //!
-//! κ >= 1 is x = 1/κ in (0, 1]. A claim such as g6 > 0 for all κ >= 1 is settled by counting roots exactly; its margin is
-//! found by asking how much more could have been claimed, again exactly, until the answer is known to 2⁻³⁶ or so.
+//! κ >= 1 is x = 1/κ in (0, 1]. A claim such as g6 > 0 for all κ >= 1 is settled by counting roots
+//! exactly; its margin is found by asking how much more could have been claimed, again exactly,
+//! until the answer is known to 2⁻³⁶ or so.
 
 use num_bigint::{BigInt, Sign};
 use num_integer::Integer;
@@ -10,7 +12,8 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::polynomial::{Polynomial, rational};
 
-/// A polynomial in x with whole coefficients, from the constant up, known up to a positive factor: its sign is meant.
+/// A polynomial in x with whole coefficients, from the constant up, known up to a positive factor:
+/// its sign is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Univariate {
     /// No trailing zero; empty for the zero polynomial.
@@ -56,13 +59,20 @@ impl Univariate {
 
     fn derivative(&self) -> Self {
         Self::primitive(
-            self.coefficients.iter().enumerate().skip(1).map(|(i, c)| c * BigInt::from(i)).collect(),
+            self.coefficients
+                .iter()
+                .enumerate()
+                .skip(1)
+                .map(|(i, c)| c * BigInt::from(i))
+                .collect(),
         )
     }
 
     /// A positive multiple of the remainder of division by `divisor`, which is not zero.
     fn remainder(&self, divisor: &Self) -> Self {
-        let Some(lead) = divisor.coefficients.last() else { return Self { coefficients: Vec::new() } };
+        let Some(lead) = divisor.coefficients.last() else {
+            return Self { coefficients: Vec::new() };
+        };
         let (scale, sign) = (lead.abs(), lead.signum());
         let mut rest = self.coefficients.clone();
         while rest.len() >= divisor.coefficients.len() {
@@ -77,7 +87,8 @@ impl Univariate {
         Self::primitive(rest)
     }
 
-    /// The exact quotient by a divisor, up to a positive factor and a sign that the divisor's lead is given.
+    /// The exact quotient by a divisor, up to a positive factor and a sign that the divisor's lead
+    /// is given.
     fn quotient(&self, divisor: &Self) -> Self {
         let Some(lead) = divisor.coefficients.last() else { return self.clone() };
         let mut rest: Vec<BigRational> =
@@ -139,7 +150,8 @@ impl Univariate {
         roots_between(&self.sturm_chain(), from, to)
     }
 
-    /// Points 0 = c0 < c1 < ... = 1 that leave at most one root in each (c_i, c_i+1], none of them a root but perhaps 1.
+    /// Points 0 = c0 < c1 < ... = 1 that leave at most one root in each (c_i, c_i+1], none of them
+    /// a root but perhaps 1.
     fn cuts(&self) -> Vec<BigRational> {
         let chain = self.sturm_chain();
         let mut done = vec![BigRational::zero()];
@@ -154,7 +166,8 @@ impl Univariate {
         done
     }
 
-    /// The different roots in (0, 1], ascending, each to a relative accuracy of 2^−`bits`. 0 must be no root.
+    /// The different roots in (0, 1], ascending, each to a relative accuracy of 2^−`bits`. 0 must
+    /// be no root.
     #[must_use]
     pub fn roots_in_unit(&self, bits: u32) -> Vec<BigRational> {
         let chain = self.sturm_chain();
@@ -180,14 +193,19 @@ impl Univariate {
         // More candidates than the polynomial can have roots.
         let more = (2..).map(|i: i64| (1, i)).take(self.degree() + 1);
         let points = tries.chain(more).map(|(n, d)| from + &width * rational(n, d));
-        points.into_iter().find(|x| self.sign_at(x) != 0).unwrap_or_else(|| (from + to) / rational(2, 1))
+        points
+            .into_iter()
+            .find(|x| self.sign_at(x) != 0)
+            .unwrap_or_else(|| (from + to) / rational(2, 1))
     }
 
-    /// Decides the sign by halving [0, 1] until on each piece Descartes' rule sees no root: far cheaper than Sturm's chain,
-    /// whose coefficients grow, but without an end where the polynomial touches zero.
+    /// Decides the sign by halving [0, 1] until on each piece Descartes' rule sees no root: far
+    /// cheaper than Sturm's chain, whose coefficients grow, but without an end where the polynomial
+    /// touches zero.
     fn by_descartes(&self) -> Decision {
         const DEPTH: u32 = 30;
-        // A piece: the polynomial of u in [0, 1] there, the piece's left end in units of its width, and its depth.
+        // A piece: the polynomial of u in [0, 1] there, the piece's left end in units of its width,
+        // and its depth.
         let mut pieces = vec![(self.coefficients.clone(), BigInt::zero(), 0)];
         while let Some((mut piece, left, depth)) = pieces.pop() {
             let point = |units: BigInt| BigRational::new(units, BigInt::one() << depth);
@@ -220,7 +238,8 @@ impl Univariate {
         Decision::Positive
     }
 
-    /// Where in (0, 1] the need is not met; `None` if it is met everywhere. 0 stands for all x close to it.
+    /// Where in (0, 1] the need is not met; `None` if it is met everywhere. 0 stands for all x
+    /// close to it.
     #[must_use]
     pub fn violation(&self, need: Need) -> Option<BigRational> {
         if self.is_zero() {
@@ -310,8 +329,9 @@ impl Slack {
     }
 }
 
-/// The largest slack t in [`from`, `to`] for which all conditions(t) are met for every κ >= 1, by bisection with an exact
-/// decision at each t. Conditions must only get harder with t. `None` if not even `from` is met, or `to` still is.
+/// The largest slack t in [`from`, `to`] for which all conditions(t) are met for every κ >= 1, by
+/// bisection with an exact decision at each t. Conditions must only get harder with t. `None` if
+/// not even `from` is met, or `to` still is.
 #[must_use]
 pub fn largest_slack(
     need: Need,
@@ -338,7 +358,8 @@ pub fn largest_slack(
         }
         next = middle(&low, &high);
     }
-    let tightest_kappa = if at.is_zero() { f64::INFINITY } else { at.recip().to_f64().unwrap_or(f64::NAN) };
+    let tightest_kappa =
+        if at.is_zero() { f64::INFINITY } else { at.recip().to_f64().unwrap_or(f64::NAN) };
     Some(Slack { largest: low, tightest_kappa })
 }
 
@@ -360,7 +381,8 @@ mod tests {
     #[test]
     fn roots_are_counted_once_each_with_the_right_end_included() {
         let p = with_roots(&[(1, 3), (1, 2), (1, 2), (1, 2), (3, 4), (2, 1), (-1, 5)]);
-        let count = |a: (i64, i64), b: (i64, i64)| p.roots_in(&rational(a.0, a.1), &rational(b.0, b.1));
+        let count =
+            |a: (i64, i64), b: (i64, i64)| p.roots_in(&rational(a.0, a.1), &rational(b.0, b.1));
         assert_eq!(count((0, 1), (1, 1)), 3);
         assert_eq!(count((-1, 1), (3, 1)), 5);
         assert_eq!(count((2, 5), (1, 2)), 1);
@@ -373,8 +395,14 @@ mod tests {
         let touch = dip.in_x().unwrap();
         assert_eq!(touch.violation(Need::NonNegative), None);
         let found = touch.violation(Need::Positive).unwrap();
-        assert!(found > rational(1, 3), "the root 1/3 lies at or before the end of its interval, {found}");
-        assert!(matches!(touch.by_descartes(), Decision::Open), "halving alone cannot settle a touch");
+        assert!(
+            found > rational(1, 3),
+            "the root 1/3 lies at or before the end of its interval, {found}"
+        );
+        assert!(
+            matches!(touch.by_descartes(), Decision::Open),
+            "halving alone cannot settle a touch"
+        );
         let below = (&dip - &Polynomial::constant(rational(1, 1_000_000))).in_x().unwrap();
         let x = below.violation(Need::NonNegative).unwrap();
         assert!((x - rational(1, 3)).abs() < rational(1, 1000));

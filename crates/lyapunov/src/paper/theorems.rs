@@ -1,7 +1,9 @@
-//! Step sizes and mixing times of Theorems 1 and 2, with the constants the paper leaves open as arguments.
+//! Step sizes and mixing times of Theorems 1 and 2, with the constants the paper leaves open as
+//! arguments.
 //!
-//! Each is a product of powers of κ, d, L, ε and L_α, times a constant; the powers are kept as exact fractions, so that
-//! two readings can be compared, and units counted, without evaluating anything.
+//! Each is a product of powers of κ, d, L, ε and L_α, times a constant; the powers are kept as
+//! exact fractions, so that two readings can be compared, and units counted, without evaluating
+//! anything.
 
 use num_rational::Rational64;
 use num_traits::{One, ToPrimitive, Zero};
@@ -61,8 +63,9 @@ impl Scaling {
         }
     }
 
-    /// The power of a unit of length in it. U has no unit, so L has 1/length², ε has length, and L_α, whose (α − 1)-th power
-    /// bounds α derivatives of U, has length^(−α/(α − 1)). Time, and with it a step size, has none: θ and p both are lengths.
+    /// The power of a unit of length in it. U has no unit, so L has 1/length², ε has length, and
+    /// L_α, whose (α − 1)-th power bounds α derivatives of U, has length^(−α/(α − 1)). Time, and
+    /// with it a step size, has none: θ and p both are lengths.
     #[must_use]
     pub fn length(&self, alpha: u32) -> Rational64 {
         let alpha = i64::from(alpha);
@@ -82,7 +85,8 @@ impl Scaling {
     }
 }
 
-/// What the theorems are about: condition number, dimension, smoothness and the wanted Wasserstein accuracy.
+/// What the theorems are about: condition number, dimension, smoothness and the wanted Wasserstein
+/// accuracy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
     kappa: f64,
@@ -96,11 +100,20 @@ impl Problem {
     ///
     /// # Errors
     /// [`Error::NotInRange`] with the argument and its value.
-    pub fn new(kappa: f64, dimension: usize, smoothness: f64, accuracy: f64) -> Result<Self, Error> {
+    pub fn new(
+        kappa: f64,
+        dimension: usize,
+        smoothness: f64,
+        accuracy: f64,
+    ) -> Result<Self, Error> {
         condition_number(kappa)?;
         let dimension = dimension as f64;
         if dimension < 1.0 {
-            return Err(Error::NotInRange { name: "dimension", value: dimension, need: "at least 1" });
+            return Err(Error::NotInRange {
+                name: "dimension",
+                value: dimension,
+                need: "at least 1",
+            });
         }
         positive("smoothness", smoothness)?;
         if !(accuracy > 0.0 && accuracy < 1.0) {
@@ -120,7 +133,8 @@ impl Problem {
     }
 }
 
-/// A bound L_α on higher derivatives: the α-th derivative of U is at most L_α^(α − 1) in tensor norm.
+/// A bound L_α on higher derivatives: the α-th derivative of U is at most L_α^(α − 1) in tensor
+/// norm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HigherSmoothness {
     alpha: u32,
@@ -134,7 +148,11 @@ impl HigherSmoothness {
     /// [`Error::NotInRange`] with the argument and its value.
     pub fn new(alpha: u32, bound: f64) -> Result<Self, Error> {
         if alpha < 2 {
-            return Err(Error::NotInRange { name: "alpha", value: f64::from(alpha), need: "at least 2" });
+            return Err(Error::NotInRange {
+                name: "alpha",
+                value: f64::from(alpha),
+                need: "at least 2",
+            });
         }
         positive("higher smoothness", bound)?;
         Ok(Self { alpha, bound })
@@ -148,7 +166,8 @@ pub enum Reading {
     Printed,
     /// With the sign of an exponent corrected, so that step size and mixing time fit each other.
     Meant,
-    /// As it follows from Proposition 2, Lemma 9 and the eigenvalues of S: with the right units, and the right power of κ.
+    /// As it follows from Proposition 2, Lemma 9 and the eigenvalues of S: with the right units,
+    /// and the right power of κ.
     Derived,
 }
 
@@ -192,7 +211,11 @@ pub fn theorem2_step(alpha: u32, reading: Reading) -> Vec<Scaling> {
         Reading::Printed => vec![Scaling { accuracy: ratio(-1, 2), ..first }, second],
         Reading::Meant => vec![first, second],
         Reading::Derived => {
-            vec![step_from_drift_error(), step_from_interpolation_error(alpha), step_of_moment_lemma()]
+            vec![
+                step_from_drift_error(),
+                step_from_interpolation_error(alpha),
+                step_of_moment_lemma(),
+            ]
         }
     }
 }
@@ -208,7 +231,8 @@ pub fn theorem2_proof_step(alpha: u32) -> Vec<Scaling> {
     ]
 }
 
-/// The terms whose maximum is Theorem 2's mixing time, without a logarithm; the proof has one, the theorem does not.
+/// The terms whose maximum is Theorem 2's mixing time, without a logarithm; the proof has one, the
+/// theorem does not.
 #[must_use]
 pub fn theorem2_time(alpha: u32, reading: Reading) -> Vec<Scaling> {
     match reading {
@@ -230,16 +254,21 @@ pub fn theorem2_time(alpha: u32, reading: Reading) -> Vec<Scaling> {
     }
 }
 
-/// The step size at which the drift error of Proposition 2, C κ⁸ η⁵ d/L per step, summed over the κ²/η steps that are
-/// remembered and turned from the S-norm by ‖S⁻¹‖ of order κ, is of order ε².
+/// The step size at which the drift error of Proposition 2, C κ⁸ η⁵ d/L per step, summed over the
+/// κ²/η steps that are remembered and turned from the S-norm by ‖S⁻¹‖ of order κ, is of order ε².
 #[must_use]
 pub fn step_from_drift_error() -> Scaling {
     // κ^(8 + 2 + 1) η⁴ d/L = ε².
-    let error = Scaling { dimension: ratio(1, 1), smoothness: ratio(-1, 1), ..Scaling::kappa(ratio(11, 1)) };
+    let error = Scaling {
+        dimension: ratio(1, 1),
+        smoothness: ratio(-1, 1),
+        ..Scaling::kappa(ratio(11, 1))
+    };
     accuracy_squared().times(&error.power(ratio(-1, 1))).power(ratio(1, 4))
 }
 
-/// The same for the interpolation error C κ⁵ η E Δ²/L² of Proposition 2, with E Δ² = (η L_α κ³ √(d/L))^(2(α − 1)).
+/// The same for the interpolation error C κ⁵ η E Δ²/L² of Proposition 2, with E Δ² = (η L_α κ³
+/// √(d/L))^(2(α − 1)).
 #[must_use]
 pub fn step_from_interpolation_error(alpha: u32) -> Scaling {
     // κ^(5 + 2 + 1)/L² (η L_α κ³ √(d/L))^(2(α − 1)) = ε².
@@ -297,11 +326,13 @@ pub fn theorem2_step_size(
     reading: Reading,
 ) -> Result<f64, Error> {
     let terms = theorem2_step(higher.alpha, reading).into_iter();
-    let smallest = terms.map(|term| term.evaluate(problem, higher.bound)).fold(f64::INFINITY, f64::min);
+    let smallest =
+        terms.map(|term| term.evaluate(problem, higher.bound)).fold(f64::INFINITY, f64::min);
     Ok(positive("c", c)? * smallest)
 }
 
-/// Theorem 2's bound on the mixing time with the constant C; with the logarithm of its proof in [`Reading::Derived`] only.
+/// Theorem 2's bound on the mixing time with the constant C; with the logarithm of its proof in
+/// [`Reading::Derived`] only.
 ///
 /// # Errors
 /// [`Error::NotInRange`] unless C is positive and finite.

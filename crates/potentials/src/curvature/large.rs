@@ -1,4 +1,5 @@
-//! Bounds from above of the largest eigenvalue of B = Q + Aᵀ diag(c) A where d x d is too large to form: products only.
+//! Bounds from above of the largest eigenvalue of B = Q + Aᵀ diag(c) A where d x d is too large to
+//! form: products only.
 
 use std::f64::consts::TAU;
 
@@ -43,7 +44,8 @@ impl<F: Family> Ridge<'_, F> {
     fn trace(&self, c: &[f64]) -> Bound {
         let mut sum: f64 = self.once(self.quadratic().diagonal()).iter().sum();
         for (row, c) in c.iter().enumerate() {
-            // The root of the weight first: squares alone could under- or overflow where the products do not.
+            // The root of the weight first: squares alone could under- or overflow where the
+            // products do not.
             let root = c.sqrt();
             visit(self.design(), row, |_, a| sum += (root * a) * (root * a));
         }
@@ -52,8 +54,9 @@ impl<F: Family> Ridge<'_, F> {
         Bound { value: sum[0] * (1.0 + self.rounding()), basis: Basis::Trace }
     }
 
-    /// The spectral radius of B is at most that of M = |A|ᵀ diag(c) |A| + |Q|, and that at most the largest (M x)_k/x_k for whatever
-    /// positive x; power iterations x ← M x never make it larger. All terms are positive, so that rounding is a share of the result.
+    /// The spectral radius of B is at most that of M = |A|ᵀ diag(c) |A| + |Q|, and that at most the
+    /// largest (M x)_k/x_k for whatever positive x; power iterations x ← M x never make it larger.
+    /// All terms are positive, so that rounding is a share of the result.
     fn collatz_wielandt(&self, c: &[f64]) -> Bound {
         let d = self.dimension();
         let mut x = vec![1.0; d];
@@ -85,7 +88,9 @@ impl<F: Family> Ridge<'_, F> {
     /// |Q| x.
     fn absolute_quadratic(&self, x: &[f64]) -> Vec<f64> {
         match self.quadratic() {
-            Quadratic::Diagonal(prior) => prior.precision().iter().zip(x).map(|(q, x)| q * x).collect(),
+            Quadratic::Diagonal(prior) => {
+                prior.precision().iter().zip(x).map(|(q, x)| q * x).collect()
+            }
             Quadratic::General { matrix, .. } => {
                 let rows = matrix.chunks_exact(x.len());
                 rows.map(|row| row.iter().zip(x).map(|(q, x)| q.abs() * x).sum()).collect()
@@ -93,8 +98,9 @@ impl<F: Family> Ridge<'_, F> {
         }
     }
 
-    /// For few rows: Aᵀ diag(c) A has the eigenvalues of the n x n matrix of products of scaled rows, and Q adds no more than its own
-    /// largest (exactly that, if Q is a multiple of the identity). Rounding as for the d x d matrix, with d for n.
+    /// For few rows: Aᵀ diag(c) A has the eigenvalues of the n x n matrix of products of scaled
+    /// rows, and Q adds no more than its own largest (exactly that, if Q is a multiple of the
+    /// identity). Rounding as for the d x d matrix, with d for n.
     fn row_products(&self, c: &[f64]) -> Option<Bound> {
         let n = self.design().rows();
         // Rows of different processes do not meet.
@@ -105,16 +111,19 @@ impl<F: Family> Ridge<'_, F> {
         let matrix = row_gram(self.design(), &scales);
         let trace: f64 = matrix.iter().step_by(n + 1).sum();
         // Row sums of |Q| bound its eigenvalues.
-        let prior = self.absolute_quadratic(&vec![1.0; self.dimension()]).into_iter().fold(0.0, f64::max);
+        let prior =
+            self.absolute_quadratic(&vec![1.0; self.dimension()]).into_iter().fold(0.0, f64::max);
         let value = proof::largest(&matrix, n)? + self.rounding() * (trace + prior) + prior;
         Some(Bound { value, basis: Basis::RowProducts })
     }
 
-    /// J. Kuczyński and H. Woźniakowski (SIAM J. Matrix Anal. Appl. 13, 1992): after k steps from a uniformly random direction, for every
-    /// positive semidefinite matrix, the largest Ritz value θ is below (1 − e) λ with a probability of at most
-    /// 1.648 √d exp(−√e (2k − 1)). k is chosen for e = [`GAP`] before anything is computed. A power iteration would need
-    /// 1/e in place of 1/√e steps for the same, and a run of it that has not settled proves nothing. The start comes from a fixed seed:
-    /// the probability is that of the seed, for data that were not made with it in mind.
+    /// J. Kuczyński and H. Woźniakowski (SIAM J. Matrix Anal. Appl. 13, 1992): after k steps from a
+    /// uniformly random direction, for every positive semidefinite matrix, the largest Ritz value θ
+    /// is below (1 − e) λ with a probability of at most 1.648 √d exp(−√e (2k − 1)). k is chosen for
+    /// e = [`GAP`] before anything is computed. A power iteration would need 1/e in place of 1/√e
+    /// steps for the same, and a run of it that has not settled proves nothing. The start comes
+    /// from a fixed seed: the probability is that of the seed, for data that were not made with it
+    /// in mind.
     fn lanczos(&self, c: &[f64]) -> Bound {
         let d = self.dimension();
         let needed = (1.648 * (d as f64).sqrt() / FAILURE).ln() / GAP.sqrt();
@@ -130,10 +139,11 @@ impl<F: Family> Ridge<'_, F> {
             self.quadratic().add_product(1.0, x, &mut out);
             out
         };
-        let value = largest_ritz_value(&apply, random_direction(d), steps).map_or(f64::INFINITY, |ritz| {
-            // Each step's rounding changes the matrix by no more than this share.
-            ritz / (1.0 - GAP) * (1.0 + steps as f64 * self.rounding())
-        });
+        let value =
+            largest_ritz_value(&apply, random_direction(d), steps).map_or(f64::INFINITY, |ritz| {
+                // Each step's rounding changes the matrix by no more than this share.
+                ritz / (1.0 - GAP) * (1.0 + steps as f64 * self.rounding())
+            });
         Bound { value, basis: Basis::Lanczos { steps, failure: FAILURE } }
     }
 }
@@ -148,9 +158,13 @@ fn random_direction(d: usize) -> Vec<f64> {
     (0..d).map(|_| normal()).collect()
 }
 
-/// The largest Ritz value of a symmetric matrix after some steps of Lanczos's method; each vector is made orthogonal to all before it,
-/// twice. Ends early where the space can no longer grow.
-fn largest_ritz_value(apply: &dyn Fn(&[f64]) -> Vec<f64>, mut next: Vec<f64>, steps: usize) -> Option<f64> {
+/// The largest Ritz value of a symmetric matrix after some steps of Lanczos's method; each vector
+/// is made orthogonal to all before it, twice. Ends early where the space can no longer grow.
+fn largest_ritz_value(
+    apply: &dyn Fn(&[f64]) -> Vec<f64>,
+    mut next: Vec<f64>,
+    steps: usize,
+) -> Option<f64> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let (mut diagonal, mut beside) = (Vec::new(), Vec::new());
     let mut length = norm(&next);

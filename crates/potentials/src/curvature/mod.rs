@@ -1,8 +1,11 @@
-//! Curvature: numbers m and L with m <= Hessian <= L at every point, guaranteed, and how each was obtained.
+//! Curvature: numbers m and L with m <= Hessian <= L at every point, guaranteed, and how each was
+//! obtained.
 //!
-//! The Hessian is Q + Aᵀ diag(w u″) A, with each u″ between the bounds that its family tells. So L is the largest eigenvalue of that
-//! matrix with the upper bounds in place of u″, and m the smallest with the lower ones. Up to [`DENSE`] columns the matrix is formed and
-//! its eigenvalues are proven; beyond, several bounds that need only products with A compete and the smallest is taken.
+//! The Hessian is Q + Aᵀ diag(w u″) A, with each u″ between the bounds that its family tells. So L
+//! is the largest eigenvalue of that matrix with the upper bounds in place of u″, and m the
+//! smallest with the lower ones. Up to [`DENSE`] columns the matrix is formed and its eigenvalues
+//! are proven; beyond, several bounds that need only products with A compete and the smallest is
+//! taken.
 
 mod large;
 mod proof;
@@ -31,8 +34,8 @@ impl Curvature {
         self.convexity
     }
 
-    /// L: the Hessian is nowhere above L. `None` for families whose curvature grows without bound (Poisson): no smoothness exists, and
-    /// with it no certificate, though sampling works.
+    /// L: the Hessian is nowhere above L. `None` for families whose curvature grows without bound
+    /// (Poisson): no smoothness exists, and with it no certificate, though sampling works.
     #[must_use]
     pub fn smoothness(&self) -> Option<Bound> {
         self.smoothness
@@ -65,13 +68,16 @@ pub struct Bound {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Basis {
-    /// Eigenvalues of the d x d matrix, widened for rounding and proven by a Cholesky factorisation.
+    /// Eigenvalues of the d x d matrix, widened for rounding and proven by a Cholesky
+    /// factorisation.
     Eigenvalues,
-    /// Eigenvalues of the n x n matrix of products of rows, proven likewise, and the largest prior precision.
+    /// Eigenvalues of the n x n matrix of products of rows, proven likewise, and the largest prior
+    /// precision.
     RowProducts,
     /// The smallest prior precision: the likelihood adds nothing that is negative.
     PriorPrecision,
-    /// Lanczos's method from a random start, widened so that it is too small with no more than this probability.
+    /// Lanczos's method from a random start, widened so that it is too small with no more than this
+    /// probability.
     Lanczos {
         /// The number of steps.
         steps: usize,
@@ -108,7 +114,9 @@ impl fmt::Display for Basis {
                     "Lanczos's method, {steps} steps from a random start, wrong with a probability below {failure:e}"
                 )
             }
-            Self::CollatzWielandt => write!(f, "the bound of Collatz and Wielandt for absolute values"),
+            Self::CollatzWielandt => {
+                write!(f, "the bound of Collatz and Wielandt for absolute values")
+            }
             Self::Trace => write!(f, "the trace"),
             Self::Convexity => write!(f, "convexity alone"),
         }
@@ -131,15 +139,16 @@ pub enum Obstacle {
 /// What a caller asks of the guarantee of [`Ridge::curvature_with`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarantee {
-    /// Bounds that hold for certain. With many columns L may be several times larger than it need be.
+    /// Bounds that hold for certain. With many columns L may be several times larger than it need
+    /// be.
     Certain,
     /// Where it is smaller, a bound that is wrong with a probability below 1e-12.
     AlmostCertain,
 }
 
 impl<F: Family> Ridge<'_, F> {
-    /// Bounds m <= Hessian <= L over all points; beyond 1,000 columns L may be wrong with a probability below 1e-12, which its basis
-    /// tells.
+    /// Bounds m <= Hessian <= L over all points; beyond 1,000 columns L may be wrong with a
+    /// probability below 1e-12, which its basis tells.
     ///
     /// ```
     /// use ridgewalk_potentials::families::Logistic;
@@ -182,15 +191,17 @@ impl<F: Family> Ridge<'_, F> {
         // The trace bounds too, should the eigenvalues not be had.
         let trace = diagonal_sum(&matrix, d) * (1.0 + 2.0 * f64::EPSILON * d as f64);
         let proven = proof::largest(&matrix, d).filter(|value| *value <= trace);
-        let (value, basis) = proven.map_or((trace, Basis::Trace), |value| (value, Basis::Eigenvalues));
+        let (value, basis) =
+            proven.map_or((trace, Basis::Trace), |value| (value, Basis::Eigenvalues));
         Ok(Bound { value: value + forming, basis })
     }
 
     /// Q + Aᵀ diag(c) A, and a bound of what rounding has changed in it.
     ///
-    /// Each entry is a sum of n products, in whatever order: the error is at most (n + 8) ε |A|ᵀ diag(c) |A|, entry by entry, with the
-    /// rounding of c and of Q's part included. That is a positive semidefinite matrix with the trace of Aᵀ diag(c) A, so this trace
-    /// bounds its norm, and with Q's trace that of all.
+    /// Each entry is a sum of n products, in whatever order: the error is at most (n + 8) ε |A|ᵀ
+    /// diag(c) |A|, entry by entry, with the rounding of c and of Q's part included. That is a
+    /// positive semidefinite matrix with the trace of Aᵀ diag(c) A, so this trace bounds its norm,
+    /// and with Q's trace that of all.
     fn formed(&self, c: &[f64]) -> Result<(Vec<f64>, f64), Error> {
         let d = self.dimension();
         let mut matrix = self.gram(c);
@@ -211,12 +222,14 @@ impl<F: Family> Ridge<'_, F> {
                 let smallest = prior.precision().iter().copied().fold(f64::INFINITY, f64::min);
                 Bound { value: smallest, basis: Basis::PriorPrecision }
             }
-            Quadratic::General { matrix, .. } => {
-                Bound { value: proof::smallest(matrix, d).unwrap_or(0.0), basis: Basis::Eigenvalues }
-            }
+            Quadratic::General { matrix, .. } => Bound {
+                value: proof::smallest(matrix, d).unwrap_or(0.0),
+                basis: Basis::Eigenvalues,
+            },
         };
-        let lower =
-            self.weighted(|y| Some(self.family().curvature_bounds(y).lower.max(0.0))).unwrap_or_default();
+        let lower = self
+            .weighted(|y| Some(self.family().curvature_bounds(y).lower.max(0.0)))
+            .unwrap_or_default();
         let mut best = prior;
         if d <= DENSE && self.peers().somewhere(lower.iter().any(|c| *c > 0.0)) {
             let (matrix, forming) = self.formed(&lower)?;

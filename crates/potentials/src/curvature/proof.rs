@@ -1,9 +1,11 @@
-//! Extreme eigenvalues of a symmetric matrix, proven: a solver's answer is widened until a Cholesky factorisation confirms it.
+//! Extreme eigenvalues of a symmetric matrix, proven: a solver's answer is widened until a Cholesky
+//! factorisation confirms it.
 //!
-//! S. M. Rump (Verification of positive definiteness, BIT 46, 2006): if the factorisation of C − c I in floating point, in whatever order
-//! its sums run, meets no pivot that is not positive, then C is positive semidefinite, provided that c is at least about
-//! (d + 1) u trace(C) with u the unit roundoff. Here c is four times that, which also covers the rounding of the diagonal of C
-//! and factorisations that multiply by a reciprocal.
+//! S. M. Rump (Verification of positive definiteness, BIT 46, 2006): if the factorisation of C − c
+//! I in floating point, in whatever order its sums run, meets no pivot that is not positive, then C
+//! is positive semidefinite, provided that c is at least about (d + 1) u trace(C) with u the unit
+//! roundoff. Here c is four times that, which also covers the rounding of the diagonal of C and
+//! factorisations that multiply by a reciprocal.
 
 use faer::{Mat, Side};
 
@@ -14,10 +16,14 @@ const TRIES: usize = 20;
 pub(crate) fn largest(matrix: &[f64], d: usize) -> Option<f64> {
     let estimate = *eigenvalues(matrix, d)?.last()?;
     let trace: f64 = matrix.iter().step_by(d + 1).sum();
-    let mut margin = 4.0 * allowance(d, d as f64 * estimate.abs() - trace) + f64::EPSILON * estimate.abs();
+    let mut margin =
+        4.0 * allowance(d, d as f64 * estimate.abs() - trace) + f64::EPSILON * estimate.abs();
     for _ in 0..TRIES {
         let bound = estimate + margin;
-        if semidefinite(d, |i, j| if i == j { bound - matrix[i * d + i] } else { -matrix[i * d + j] }) {
+        if semidefinite(
+            d,
+            |i, j| if i == j { bound - matrix[i * d + i] } else { -matrix[i * d + j] },
+        ) {
             return Some(bound);
         }
         margin = 4.0 * margin + f64::MIN_POSITIVE;
@@ -32,7 +38,10 @@ pub(crate) fn smallest(matrix: &[f64], d: usize) -> Option<f64> {
     let mut margin = 4.0 * allowance(d, trace) + f64::EPSILON * estimate.abs();
     for _ in 0..TRIES {
         let bound = estimate - margin;
-        if semidefinite(d, |i, j| if i == j { matrix[i * d + i] - bound } else { matrix[i * d + j] }) {
+        if semidefinite(
+            d,
+            |i, j| if i == j { matrix[i * d + i] - bound } else { matrix[i * d + j] },
+        ) {
             return Some(bound);
         }
         margin = 4.0 * margin + f64::MIN_POSITIVE;

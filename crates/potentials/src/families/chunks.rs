@@ -1,9 +1,10 @@
 //! Values, slopes and means of many rows at once, in vector instructions.
 //!
-//! A family made of exponentials says what its terms are of (a scaled, shifted or mirrored segment, functions, and what becomes of them)
-//! and the loops for [`Chunked`] do it chunk by chunk. Rows for which the vector forms do not hold, far out or not finite, take the
-//! family's own scalar functions instead. A family of plain arithmetic takes the loops of [`rows`] and [`segments`]. Nothing of this depends
-//! on which rows stand beside one another.
+//! A family made of exponentials says what its terms are of (a scaled, shifted or mirrored segment,
+//! functions, and what becomes of them) and the loops for [`Chunked`] do it chunk by chunk. Rows
+//! for which the vector forms do not hold, far out or not finite, take the family's own scalar
+//! functions instead. A family of plain arithmetic takes the loops of [`rows`] and [`segments`].
+//! Nothing of this depends on which rows stand beside one another.
 
 use super::{Family, Observation};
 use crate::elementary::{CHUNK, Kernel, vectorised};
@@ -35,7 +36,8 @@ pub(super) trait Chunked: Family {
     fn value_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64;
 }
 
-/// [`Family::values`], or any other that is `alone` for rows for which the family's functions do not hold.
+/// [`Family::values`], or any other that is `alone` for rows for which the family's functions do
+/// not hold.
 pub(super) fn values<F: Chunked>(
     family: &F,
     s: &[f64],
@@ -124,8 +126,11 @@ fn at_points<F: Chunked, const VALUES: bool, const BOTH: bool, const FUSED: bool
     for ((out, &s), &y) in out.iter_mut().zip(s).zip(y) {
         let (e, _) = family.segment(s, 0.0, y);
         hold &= F::holds(e, 0.0);
-        *out =
-            if VALUES { family.value_at::<FUSED, BOTH>(s, y) } else { family.slope_at::<FUSED, BOTH>(s, y) };
+        *out = if VALUES {
+            family.value_at::<FUSED, BOTH>(s, y)
+        } else {
+            family.slope_at::<FUSED, BOTH>(s, y)
+        };
     }
     hold
 }
@@ -174,7 +179,8 @@ impl<F: Chunked> Kernel for MeanSlopes<'_, F> {
     }
 }
 
-/// `row` for each s and y. What comes out as not a number is computed again by `alone`, which need not be fast.
+/// `row` for each s and y. What comes out as not a number is computed again by `alone`, which need
+/// not be fast.
 pub(super) fn rows(
     s: &[f64],
     y: &[Observation],

@@ -25,7 +25,13 @@ impl Huber {
     pub fn new(scale: f64, delta: f64) -> Result<Self, Error> {
         let scale = self::scale("noise scale", scale)?;
         let delta = self::scale("huber delta", delta)?;
-        Ok(Self { scale, delta, inverse: 1.0 / scale, precision: 1.0 / scale / scale, most: delta / scale })
+        Ok(Self {
+            scale,
+            delta,
+            inverse: 1.0 / scale,
+            precision: 1.0 / scale / scale,
+            most: delta / scale,
+        })
     }
 
     fn residual(&self, s: f64, y: Observation) -> f64 {
@@ -69,8 +75,9 @@ impl Family for Huber {
         } else if low.value >= -delta && high.value <= delta {
             0.5 * (low.value + (high.value + (low.rest + high.rest)))
         } else {
-            // Not the parts below, within and above, each by its share of the length: around an end of the quadratic part, the
-            // share within is the difference of two numbers that short segments leave without digits.
+            // Not the parts below, within and above, each by its share of the length: around an end
+            // of the quadratic part, the share within is the difference of two numbers that short
+            // segments leave without digits.
             mean_clamped(self.residual(s, y), t / self.scale, delta)
         };
         mean / self.scale
@@ -94,8 +101,9 @@ impl Family for Huber {
 
     fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
         let (precision, most) = (with_digits(self.precision), self.most);
-        let segment =
-            |s: f64, t: f64, y: Observation| mean_clamped((s - y.response) * precision, t * precision, most);
+        let segment = |s: f64, t: f64, y: Observation| {
+            mean_clamped((s - y.response) * precision, t * precision, most)
+        };
         chunks::segments(s, t, y, slopes, segment, |s, t, y| self.mean_slope(s, t, y));
     }
 
@@ -108,7 +116,8 @@ impl Family for Huber {
     }
 }
 
-/// x between −most and most, NaN if it is; `f64::clamp` may panic, and loops that may do not become vector instructions.
+/// x between −most and most, NaN if it is; `f64::clamp` may panic, and loops that may do not become
+/// vector instructions.
 #[inline(always)]
 fn clamped(x: f64, most: f64) -> f64 {
     let x = if x > most { most } else { x };
@@ -117,9 +126,9 @@ fn clamped(x: f64, most: f64) -> f64 {
 
 /// The mean of clamp(x, −most, most) over the segment from x to x + t, without branches.
 ///
-/// With a and b the ends clamped and m, h half of their sum and of their difference, x − a and x + t − b what is beyond, it is
-/// m + h (what is beyond, of both)/t: m where the segment is straight as a whole, for then h is 0. Where nothing is beyond it is x + t/2,
-/// which rounds once.
+/// With a and b the ends clamped and m, h half of their sum and of their difference, x − a and x +
+/// t − b what is beyond, it is m + h (what is beyond, of both)/t: m where the segment is straight
+/// as a whole, for then h is 0. Where nothing is beyond it is x + t/2, which rounds once.
 #[inline(always)]
 fn mean_clamped(x: f64, t: f64, most: f64) -> f64 {
     let end = x + t;

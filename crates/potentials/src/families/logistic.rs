@@ -57,8 +57,8 @@ impl Family for Logistic {
     }
 }
 
-/// n f(s) − y = −(n f(−s) − (n − y)), f the sigmoid: of the two the one with the smaller count keeps more digits, all of them where it
-/// is 0.
+/// n f(s) − y = −(n f(−s) − (n − y)), f the sigmoid: of the two the one with the smaller count
+/// keeps more digits, all of them where it is 0.
 #[inline(always)]
 fn mirrored(y: Observation) -> bool {
     y.response + y.response > y.trials

@@ -1,7 +1,9 @@
-//! Families: the function u(s; y) that one observation y adds to the potential at linear predictor s, minus its log-likelihood.
+//! Families: the function u(s; y) that one observation y adds to the potential at linear predictor
+//! s, minus its log-likelihood.
 //!
-//! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what makes line integrals exact. A type of
-//! your own that implements [`Family`] works everywhere the built-in ones do.
+//! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what
+//! makes line integrals exact. A type of your own that implements [`Family`] works everywhere the
+//! built-in ones do.
 
 #[cfg(test)]
 mod accuracy;
@@ -22,7 +24,8 @@ pub use probit::Probit;
 
 use crate::error::Error;
 
-/// What was observed in one row: a response, and for binomial counts the number of trials it is out of.
+/// What was observed in one row: a response, and for binomial counts the number of trials it is out
+/// of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
     /// The response: 0 or 1, a count, or a real number, as the family needs.
@@ -65,11 +68,12 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// u″(s; y).
     fn curvature(&self, s: f64, y: Observation) -> f64;
 
-    /// The mean of u′ over the segment from s to s + t: (u(s + t) − u(s))/t, and u′(s) for t = 0. Must be accurate for every t, 0
-    /// included, and must not overflow where u′ does not.
+    /// The mean of u′ over the segment from s to s + t: (u(s + t) − u(s))/t, and u′(s) for t = 0.
+    /// Must be accurate for every t, 0 included, and must not overflow where u′ does not.
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64;
 
-    /// u for each s and y, into `values`: [`Family::value`] as [`Family::slopes`] is for [`Family::slope`].
+    /// u for each s and y, into `values`: [`Family::value`] as [`Family::slopes`] is for
+    /// [`Family::slope`].
     fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
         for ((value, &s), &y) in values.iter_mut().zip(s).zip(y) {
             *value = self.value(s, y);
@@ -78,14 +82,16 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 
     /// u′ for each s and y, into `slopes`; all lists are equally long.
     ///
-    /// Models call this one, for a block of rows at a time. What it gives for an s and y must not depend on the others beside them.
+    /// Models call this one, for a block of rows at a time. What it gives for an s and y must not
+    /// depend on the others beside them.
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
         for ((slope, &s), &y) in slopes.iter_mut().zip(s).zip(y) {
             *slope = self.slope(s, y);
         }
     }
 
-    /// The mean of u′ for each s, t and y, into `slopes`: [`Family::mean_slope`] as [`Family::slopes`] is for [`Family::slope`].
+    /// The mean of u′ for each s, t and y, into `slopes`: [`Family::mean_slope`] as
+    /// [`Family::slopes`] is for [`Family::slope`].
     fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
         for (((slope, &s), &t), &y) in slopes.iter_mut().zip(s).zip(t).zip(y) {
             *slope = self.mean_slope(s, t, y);
@@ -95,8 +101,9 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// Bounds of u″(s; y) over all s.
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds;
 
-    /// What u′ tends to as s goes to minus and to plus infinity; infinite where it grows without bound. A 0 tells that moving s that way
-    /// costs nothing, which is what separated data make of a likelihood. Unless told otherwise, u′ far out.
+    /// What u′ tends to as s goes to minus and to plus infinity; infinite where it grows without
+    /// bound. A 0 tells that moving s that way costs nothing, which is what separated data make of
+    /// a likelihood. Unless told otherwise, u′ far out.
     fn slope_limits(&self, y: Observation) -> [f64; 2] {
         const FAR: f64 = 1e100;
         [self.slope(-FAR, y), self.slope(FAR, y)]
@@ -105,11 +112,16 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 
 /// A scale parameter: positive and finite.
 fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
-    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::NotPositive { name, value }) }
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::NotPositive { name, value })
+    }
 }
 
-/// An inverse of a scale for lists to multiply by, or NaN where it is not a normal number and has lost digits, or all of them: every row of
-/// such a list is then computed by itself, with divisions.
+/// An inverse of a scale for lists to multiply by, or NaN where it is not a normal number and has
+/// lost digits, or all of them: every row of such a list is then computed by itself, with
+/// divisions.
 #[inline(always)]
 fn with_digits(inverse: f64) -> f64 {
     if inverse.is_normal() { inverse } else { f64::NAN }
@@ -145,13 +157,15 @@ fn binomial(y: Observation) -> Option<&'static str> {
     }
 }
 
-/// The limits of u′ for counts out of trials where a failure's slope rises to `most` and a success's falls from −`most`.
+/// The limits of u′ for counts out of trials where a failure's slope rises to `most` and a
+/// success's falls from −`most`.
 fn binomial_limits(y: Observation, most: f64) -> [f64; 2] {
     let side = |count: f64| if count > 0.0 { count * most } else { 0.0 };
     [-side(y.response), side(y.trials - y.response)]
 }
 
-/// (trials − y) · `failures` − y · `successes`, without the term that has no weight: it may be infinite.
+/// (trials − y) · `failures` − y · `successes`, without the term that has no weight: it may be
+/// infinite.
 fn binomial_sum(y: Observation, failures: impl Fn() -> f64, successes: impl Fn() -> f64) -> f64 {
     if y.response == 0.0 {
         y.trials * failures()

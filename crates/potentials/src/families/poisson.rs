@@ -7,12 +7,13 @@ use super::{CurvatureBounds, Family, NO_TRIALS, Observation};
 use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::segment::Segment;
 
-/// u = e^s − y s + log y!. Its curvature e^s has no bound: no smoothness, and so no certificate, but sampling works.
+/// u = e^s − y s + log y!. Its curvature e^s has no bound: no smoothness, and so no certificate,
+/// but sampling works.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Poisson;
 
-/// The mean of e^x over a segment: e^high (1 − e^-length)/length, in which nothing cancels and, where e^high is not, nothing is
-/// infinite.
+/// The mean of e^x over a segment: e^high (1 − e^-length)/length, in which nothing cancels and,
+/// where e^high is not, nothing is infinite.
 fn mean_exponential(segment: &Segment) -> f64 {
     let Segment { high, length, .. } = *segment;
     let shrink = if length == 0.0 { 1.0 } else { -(-length).exp_m1() / length };
@@ -24,7 +25,8 @@ const KNOWN: usize = 256;
 static LOG_FACTORIALS: LazyLock<[f64; KNOWN]> =
     LazyLock::new(|| std::array::from_fn(|y| libm::lgamma(y as f64 + 1.0)));
 
-/// log y!, from the list where it is there: the last bits of 2^52 + y are y, if that is a whole number.
+/// log y!, from the list where it is there: the last bits of 2^52 + y are y, if that is a whole
+/// number.
 fn log_factorial(y: f64, known: &[f64; KNOWN]) -> f64 {
     const TWO_52: f64 = 4_503_599_627_370_496.0;
     let sum = y + TWO_52;

@@ -4,8 +4,8 @@ use super::chunks::{self, Chunked};
 use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
 use crate::elementary::{CHUNK, fma};
 use crate::normal::{
-    curvature, inverse_mills, inverse_mills_near, log_cdf, mean_inverse_mills, mean_inverse_mills_near,
-    minus_log_cdf_near, near,
+    curvature, inverse_mills, inverse_mills_near, log_cdf, mean_inverse_mills,
+    mean_inverse_mills_near, minus_log_cdf_near, near,
 };
 use crate::segment::Segment;
 
@@ -60,7 +60,8 @@ impl Family for Probit {
     }
 }
 
-/// The counts of the side a row's functions are taken on, successes where there are any, and of the mirrored side.
+/// The counts of the side a row's functions are taken on, successes where there are any, and of the
+/// mirrored side.
 #[inline(always)]
 fn counts(y: Observation) -> (f64, f64) {
     if y.response > 0.0 { (y.response, y.trials - y.response) } else { (y.trials, 0.0) }

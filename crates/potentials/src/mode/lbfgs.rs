@@ -1,5 +1,5 @@
-//! Modes from gradients alone: the method of Broyden, Fletcher, Goldfarb and Shanno with limited memory (D. C. Liu and J. Nocedal, 1989),
-//! with a line search by slopes.
+//! Modes from gradients alone: the method of Broyden, Fletcher, Goldfarb and Shanno with limited
+//! memory (D. C. Liu and J. Nocedal, 1989), with a line search by slopes.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,8 @@ struct Pair {
     inverse: f64,
 }
 
-/// The mode from a start. `scales` is a guess at the diagonal of H⁻¹; without one its size is taken from the first steps.
+/// The mode from a start. `scales` is a guess at the diagonal of H⁻¹; without one its size is taken
+/// from the first steps.
 pub(super) fn minimize<G: Gradient>(
     potential: &G,
     mut point: Vec<f64>,
@@ -62,7 +63,10 @@ pub(super) fn minimize<G: Gradient>(
             method: Method::Lbfgs,
             iterations: iteration,
             properness: Properness::NotChecked("found from gradients alone"),
-            notes: (decrement > tolerance).then_some(Note::Rounding { decrement }).into_iter().collect(),
+            notes: (decrement > tolerance)
+                .then_some(Note::Rounding { decrement })
+                .into_iter()
+                .collect(),
         };
         // Before the first pairs the decrement is in no units at all, unless scales are given.
         let measured = scales.is_some() || !pairs.is_empty() || decrement == 0.0;
@@ -73,7 +77,8 @@ pub(super) fn minimize<G: Gradient>(
             return Err(ended("the limit of iterations was reached"));
         }
         let mut last: Option<(f64, Vec<f64>)> = None;
-        let at = |t: f64| -> Vec<f64> { point.iter().zip(&direction).map(|(x, p)| x + t * p).collect() };
+        let at =
+            |t: f64| -> Vec<f64> { point.iter().zip(&direction).map(|(x, p)| x + t * p).collect() };
         let step = line_search(slope, |t| {
             let there = evaluate(&at(t))?;
             let slope = dot(&there, &direction);
@@ -108,7 +113,8 @@ pub(super) fn minimize<G: Gradient>(
 }
 
 fn remember(pairs: &mut VecDeque<Pair>, from: &[f64], to: &[f64], before: &[f64], after: &[f64]) {
-    let difference = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+    let difference =
+        |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
     let (step, change) = (difference(to, from), difference(after, before));
     let product = dot(&step, &change);
     if product > 1e-14 * norm(&step) * norm(&change) {

@@ -1,4 +1,5 @@
-//! A step along a line from slopes alone: along a line a convex function's slope rises, so its root can be bracketed without values.
+//! A step along a line from slopes alone: along a line a convex function's slope rises, so its root
+//! can be bracketed without values.
 
 /// The slope left, as a share of the slope at the start, that ends a search.
 const SLOPE_LEFT: f64 = 0.1;
@@ -14,11 +15,15 @@ pub(crate) struct Step {
     pub(crate) settled: bool,
 }
 
-/// Finds where the slope is small. `start` < 0 is the slope at 0, `slope(t)` that at t; one that is not finite means too far.
+/// Finds where the slope is small. `start` < 0 is the slope at 0, `slope(t)` that at t; one that is
+/// not finite means too far.
 ///
 /// # Errors
 /// That of the first slope that fails.
-pub(crate) fn line_search<E>(start: f64, mut slope: impl FnMut(f64) -> Result<f64, E>) -> Result<Step, E> {
+pub(crate) fn line_search<E>(
+    start: f64,
+    mut slope: impl FnMut(f64) -> Result<f64, E>,
+) -> Result<Step, E> {
     let enough = SLOPE_LEFT * start.abs();
     let (mut low, mut low_slope) = (0.0, start);
     let mut high: Option<(f64, f64)> = None;
@@ -50,10 +55,11 @@ pub(crate) fn line_search<E>(start: f64, mut slope: impl FnMut(f64) -> Result<f6
         if !(bracket > f64::EPSILON * high) {
             break;
         }
-        // The secant, kept off the ends; halves where it has not halved the bracket. A bracket of several orders of magnitude is
-        // first narrowed to one.
+        // The secant, kept off the ends; halves where it has not halved the bracket. A bracket of
+        // several orders of magnitude is first narrowed to one.
         halve = !halve && width.is_some_and(|width| bracket > 0.5 * width);
-        let share = if high_slope.is_finite() { -low_slope / (high_slope - low_slope) } else { 0.1 };
+        let share =
+            if high_slope.is_finite() { -low_slope / (high_slope - low_slope) } else { 0.1 };
         t = if low == 0.0 && evaluation >= 3 {
             shrink *= shrink;
             high * shrink

@@ -1,8 +1,9 @@
-//! Modes: the point of largest density, by Newton's method where the Hessian can be factorised, from gradients alone elsewhere.
+//! Modes: the point of largest density, by Newton's method where the Hessian can be factorised,
+//! from gradients alone elsewhere.
 //!
-//! The optimisers of the crate `argmin` were looked at: its L-BFGS and its line searches (backtracking, Hager-Zhang, Moré-Thuente) ask for
-//! values of the function, which a black box does not have, so the two methods here search lines by slopes, which convexity makes
-//! safe.
+//! The optimisers of the crate `argmin` were looked at: its L-BFGS and its line searches
+//! (backtracking, Hager-Zhang, Moré-Thuente) ask for values of the function, which a black box does
+//! not have, so the two methods here search lines by slopes, which convexity makes safe.
 
 mod lbfgs;
 mod line_search;
@@ -14,7 +15,8 @@ use crate::black_box::Gradient;
 use crate::error::{Error, length};
 use crate::families::Family;
 use crate::properness::{
-    Flat, Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind, write_relations,
+    Flat, Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind,
+    write_relations,
 };
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
@@ -53,8 +55,8 @@ pub struct Mode {
     pub point: Vec<f64>,
     /// The Euclidean norm of the gradient there.
     pub gradient_norm: f64,
-    /// How far the true mode is, in standard deviations of the normal distribution that fits there: √(gᵀ H⁻¹ g), before the last step
-    /// for Newton's method, estimated for L-BFGS.
+    /// How far the true mode is, in standard deviations of the normal distribution that fits there:
+    /// √(gᵀ H⁻¹ g), before the last step for Newton's method, estimated for L-BFGS.
     pub decrement: f64,
     /// How it was found.
     pub method: Method,
@@ -89,10 +91,16 @@ impl fmt::Display for Note {
                 write!(f, "; along that direction the prior alone decides")
             }
             Self::ConstantResponse => {
-                write!(f, "all responses are equal: how far the coefficients go is for the prior to say")
+                write!(
+                    f,
+                    "all responses are equal: how far the coefficients go is for the prior to say"
+                )
             }
             Self::Rounding { decrement } => {
-                write!(f, "rounding leaves the mode uncertain by about {decrement:.1e} standard deviations")
+                write!(
+                    f,
+                    "rounding leaves the mode uncertain by about {decrement:.1e} standard deviations"
+                )
             }
         }
     }
@@ -166,10 +174,12 @@ impl ModeSearch {
         self
     }
 
-    /// The mode of a potential known by its gradient. It must be convex; whether its density can be normalised is not checked.
+    /// The mode of a potential known by its gradient. It must be convex; whether its density can be
+    /// normalised is not checked.
     ///
     /// # Errors
-    /// A start of another dimension, a gradient that fails or is not finite (each with the point), or no mode within the iterations.
+    /// A start of another dimension, a gradient that fails or is not finite (each with the point),
+    /// or no mode within the iterations.
     pub fn of_gradient<G: Gradient>(&self, gradient: &G) -> Result<Mode, Error> {
         let start = self.start(gradient.dimension())?;
         let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
@@ -179,7 +189,8 @@ impl ModeSearch {
     /// The mode of a generalized linear model.
     ///
     /// # Errors
-    /// As [`ModeSearch::of_gradient`], and [`Error::Improper`] if there is no posterior, with the columns and the direction.
+    /// As [`ModeSearch::of_gradient`], and [`Error::Improper`] if there is no posterior, with the
+    /// columns and the direction.
     pub fn of_ridge<F: Family>(&self, ridge: &Ridge<'_, F>) -> Result<Mode, Error> {
         let start = self.start(ridge.dimension())?;
         ridge.check_range()?;
@@ -211,7 +222,8 @@ impl ModeSearch {
         } else if clear_rank && flat.as_ref().is_some_and(Flat::resists) {
             mode.properness = Properness::Proper(Proof::Tails);
         }
-        // Under a prior that is flat throughout, nothing remains to be noted: it would have been an error.
+        // Under a prior that is flat throughout, nothing remains to be noted: it would have been an
+        // error.
         if !flat.as_ref().is_some_and(Flat::is_everything) {
             let all = Flat::everything(ridge);
             if all.has_constant_response() {
@@ -225,7 +237,8 @@ impl ModeSearch {
         Ok(mode)
     }
 
-    /// By L-BFGS, and then, as gradients alone cannot tell a mode from a slope that fades, looked at as Newton's method would.
+    /// By L-BFGS, and then, as gradients alone cannot tell a mode from a slope that fades, looked
+    /// at as Newton's method would.
     fn by_lbfgs<F: Family>(
         &self,
         ridge: &Ridge<'_, F>,
@@ -250,8 +263,12 @@ impl ModeSearch {
             return improper(separation);
         }
         if !flat.too_large() && flat.separable() {
-            let newton =
-                Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations: ITERATIONS_NEWTON };
+            let newton = Newton {
+                ridge,
+                with_prior: true,
+                tolerance: self.tolerance,
+                iterations: ITERATIONS_NEWTON,
+            };
             // From where the search ended; and if rounding hides there what is the case, from 0.
             for from in [point.clone(), vec![0.0; ridge.dimension()]] {
                 let found = newton.run(from, Some(flat))?;
@@ -337,7 +354,8 @@ impl<F: Family> Ridge<'_, F> {
         ModeSearch::new().of_ridge(self)
     }
 
-    /// Whether the data are separated, whatever the prior: a proper prior then is all that keeps some coefficients finite.
+    /// Whether the data are separated, whatever the prior: a proper prior then is all that keeps
+    /// some coefficients finite.
     ///
     /// # Errors
     /// If the likelihood is not finite at 0, or squares of the design's entries overflow.
@@ -351,8 +369,12 @@ impl<F: Family> Ridge<'_, F> {
             let alone = flat.single_column().map(Separability::Separated);
             return Ok(alone.unwrap_or(Separability::NotDecided("the design has too many columns")));
         }
-        let newton =
-            Newton { ridge: self, with_prior: false, tolerance: 1e-6, iterations: ITERATIONS_NEWTON };
+        let newton = Newton {
+            ridge: self,
+            with_prior: false,
+            tolerance: 1e-6,
+            iterations: ITERATIONS_NEWTON,
+        };
         let found = newton.run(vec![0.0; self.dimension()], Some(&flat))?;
         Ok(match found.end {
             End::Separated(separation) => Separability::Separated(separation),
@@ -365,7 +387,9 @@ impl<F: Family> Ridge<'_, F> {
     fn has_proper_prior(&self) -> bool {
         match self.quadratic() {
             Quadratic::Diagonal(prior) => prior.precision().iter().all(|q| *q > 0.0),
-            Quadratic::General { matrix, .. } => crate::curvature::is_definite(matrix, self.dimension()),
+            Quadratic::General { matrix, .. } => {
+                crate::curvature::is_definite(matrix, self.dimension())
+            }
         }
     }
 

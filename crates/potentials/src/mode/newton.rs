@@ -1,13 +1,15 @@
 //! Newton's method for ridge-separable potentials.
 //!
-//! Columns are scaled by the Hessian's diagonal, so that units do not matter. Where the Hessian is singular (Huber's loss beyond δ, rows
-//! that are saturated) a multiple of the identity is added, as Levenberg did. Each step is searched by slopes, which cost O(n)
-//! because the predictors move along a line too; values, which lose half of the digits near the mode, are not needed.
+//! Columns are scaled by the Hessian's diagonal, so that units do not matter. Where the Hessian is
+//! singular (Huber's loss beyond δ, rows that are saturated) a multiple of the identity is added,
+//! as Levenberg did. Each step is searched by slopes, which cost O(n) because the predictors move
+//! along a line too; values, which lose half of the digits near the mode, are not needed.
 //!
-//! A small decrement √(gᵀ H⁻¹ g) does not prove that a mode is near: on separated data it falls for ever. What does is that the full step
-//! removes nearly all of the slope, for then the curvature is nearly constant along it; along a separating direction a step
-//! takes away no more than two thirds. Far out rounding can feign that too. So a mode is taken for a proof only if the full step moves
-//! no row by much: along a separating direction rows move by about 1.
+//! A small decrement √(gᵀ H⁻¹ g) does not prove that a mode is near: on separated data it falls for
+//! ever. What does is that the full step removes nearly all of the slope, for then the curvature is
+//! nearly constant along it; along a separating direction a step takes away no more than two
+//! thirds. Far out rounding can feign that too. So a mode is taken for a proof only if the full
+//! step moves no row by much: along a separating direction rows move by about 1.
 
 use faer::Mat;
 
@@ -26,21 +28,24 @@ const PATIENCE: usize = 2;
 const SECOND_LOOK: usize = 8;
 /// The share of the slope that a full step may leave at the end.
 const SLOPE_LEFT: f64 = 0.1;
-/// The first multiple of the identity that is added to a scaled Hessian that cannot be factorised, and the factor to the next.
+/// The first multiple of the identity that is added to a scaled Hessian that cannot be factorised,
+/// and the factor to the next.
 const DAMPING: f64 = 1e-12;
 const MORE: f64 = 1e3;
 /// The most damping that is tried where no step makes progress.
 const MOST_DAMPING: f64 = 1e3;
-/// A step that moves no predictor by more than this leaves the curvatures of all rows nearly as they are.
+/// A step that moves no predictor by more than this leaves the curvatures of all rows nearly as
+/// they are.
 const STILL: f64 = 0.02;
-/// For rows far out, in proportion to the predictor. Rows that run away move by about 1 (logistic, Poisson) or 1/s (probit), and are not
-/// seen any more before that is so small a share of s.
+/// For rows far out, in proportion to the predictor. Rows that run away move by about 1 (logistic,
+/// Poisson) or 1/s (probit), and are not seen any more before that is so small a share of s.
 const STILL_FAR_OUT: f64 = 1e-4;
-/// Distances from the mode, in standard deviations, up to which rounding may end the search, and up to which a search that makes no more
-/// progress has ended well.
+/// Distances from the mode, in standard deviations, up to which rounding may end the search, and up
+/// to which a search that makes no more progress has ended well.
 const ROUNDING: f64 = 1e-3;
 const STUCK: f64 = 1e-6;
-/// Rows of which less than this share of the curvature is left are saturated: with them a Hessian may be definite and still say nothing.
+/// Rows of which less than this share of the curvature is left are saturated: with them a Hessian
+/// may be definite and still say nothing.
 const SATURATED: f64 = 1e-5;
 /// Diagonals of Hessians below this lose digits.
 const SMALL: f64 = 1e-280;
@@ -61,8 +66,8 @@ pub(super) struct Found {
     pub(super) gradient_norm: f64,
     pub(super) decrement: f64,
     pub(super) iterations: usize,
-    /// Whether a mode is near beyond what rounding can feign: the full step, not shortened by damping, moves no row by much, or no row
-    /// could fit better for ever.
+    /// Whether a mode is near beyond what rounding can feign: the full step, not shortened by
+    /// damping, moves no row by much, or no row could fit better for ever.
     pub(super) certain: bool,
     /// Whether the Hessian there is positive definite beyond rounding.
     pub(super) definite: bool,
@@ -71,7 +76,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What a mode here says about the posterior, given whether all columns are clearly independent.
+    /// What a mode here says about the posterior, given whether all columns are clearly
+    /// independent.
     pub(super) fn properness(&self, clear_rank: bool) -> Properness {
         match (self.definite || (clear_rank && self.curved), self.certain) {
             (true, true) => Properness::Proper(Proof::Curvature),
@@ -112,7 +118,11 @@ struct Slope {
 }
 
 impl<F: Family> Newton<'_, '_, F> {
-    pub(super) fn run(&self, mut point: Vec<f64>, flat: Option<&Flat<'_, '_, F>>) -> Result<Found, Error> {
+    pub(super) fn run(
+        &self,
+        mut point: Vec<f64>,
+        flat: Option<&Flat<'_, '_, F>>,
+    ) -> Result<Found, Error> {
         let (typical, most) = (self.ridge.typical_diagonal(), self.ridge.typical_curvatures());
         let runs_away = flat.is_some_and(Flat::separable);
         let mut quasi: Option<(usize, Separation)> =
@@ -135,21 +145,26 @@ impl<F: Family> Newton<'_, '_, F> {
                 decrement: decrement.max(0.0).sqrt(),
                 iterations: iteration,
                 definite: direction.definite,
-                curved: self
-                    .everywhere(here.curvatures.iter().zip(&most).all(|(c, most)| *c > SATURATED * most)),
+                curved: self.everywhere(
+                    here.curvatures.iter().zip(&most).all(|(c, most)| *c > SATURATED * most),
+                ),
                 point: Vec::new(),
             };
             let (start, full) = (slope(0.0), slope(1.0));
-            let rounding = |slope: &Slope| slope.value.is_finite() && slope.value.abs() <= slope.rounding;
+            let rounding =
+                |slope: &Slope| slope.value.is_finite() && slope.value.abs() <= slope.rounding;
             let removed = full.value.abs() <= SLOPE_LEFT * decrement;
             let mut rows = moved.iter().zip(&here.predictors);
-            let still = self.everywhere(rows.all(|(m, s)| m.abs() <= STILL.max(STILL_FAR_OUT * s.abs())));
+            let still =
+                self.everywhere(rows.all(|(m, s)| m.abs() <= STILL.max(STILL_FAR_OUT * s.abs())));
             found.certain = direction.damping == 0.0 && (still || !runs_away);
             let close = found.decrement <= self.tolerance && (removed || rounding(&full));
             let hidden = rounding(&start);
             if quasi.is_none() && (close || hidden) {
                 // A start far out may be here before patience has run out.
-                if let Some(separation) = flat.and_then(|flat| flat.separation(&point, &direction.step)) {
+                if let Some(separation) =
+                    flat.and_then(|flat| flat.separation(&point, &direction.step))
+                {
                     return Ok(Found { end: End::Separated(separation), point, ..found });
                 }
                 if !close && found.decrement > ROUNDING {
@@ -158,7 +173,8 @@ impl<F: Family> Newton<'_, '_, F> {
                 }
                 if full.value.abs() < start.value.abs() {
                     point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += p);
-                    found.gradient_norm = found.gradient_norm.min(norm(&self.here(&point)?.gradient));
+                    found.gradient_norm =
+                        found.gradient_norm.min(norm(&self.here(&point)?.gradient));
                 }
                 return Ok(Found { point, ..found });
             }
@@ -188,8 +204,13 @@ impl<F: Family> Newton<'_, '_, F> {
                 continue;
             }
             if stuck || iteration >= self.iterations {
-                let why = if stuck { "no step made progress" } else { "the limit of iterations was reached" };
-                let end = quasi.map_or(End::Exhausted(why), |(_, separation)| End::Separated(separation));
+                let why = if stuck {
+                    "no step made progress"
+                } else {
+                    "the limit of iterations was reached"
+                };
+                let end =
+                    quasi.map_or(End::Exhausted(why), |(_, separation)| End::Separated(separation));
                 return Ok(Found { end, point, ..found });
             }
             damping = match taken.length {
@@ -229,12 +250,14 @@ impl<F: Family> Newton<'_, '_, F> {
     /// w u′ of each row.
     fn slopes(&self, predictors: &[f64]) -> Vec<f64> {
         let rows = predictors.iter().zip(self.ridge.observations()).enumerate();
-        rows.map(|(row, (&s, &y))| self.ridge.weight(row) * self.ridge.family().slope(s, y)).collect()
+        rows.map(|(row, (&s, &y))| self.ridge.weight(row) * self.ridge.family().slope(s, y))
+            .collect()
     }
 
     /// The derivative of U at point + t step with respect to t.
     fn slope(&self, here: &Here, point: &[f64], step: &[f64], moved: &[f64], t: f64) -> Slope {
-        let predictors: Vec<f64> = here.predictors.iter().zip(moved).map(|(s, m)| s + t * m).collect();
+        let predictors: Vec<f64> =
+            here.predictors.iter().zip(moved).map(|(s, m)| s + t * m).collect();
         let terms = self.slopes(&predictors);
         let mut sums = [0.0; 2];
         for (row, (c, m)) in terms.iter().zip(moved).enumerate() {
@@ -289,8 +312,10 @@ impl<F: Family> Newton<'_, '_, F> {
                 let step: Vec<f64> = (0..d).map(|k| units[k] * x[(k, 0)]).collect();
                 let falls = dot(&step, &here.gradient) <= 0.0;
                 if falls && step.iter().all(|p| p.is_finite()) {
-                    let shift = |k: usize, l: usize| scaled(k, l) - if k == l { rounding } else { 0.0 };
-                    let definite = added == 0.0 && symmetric::cholesky(&Mat::from_fn(d, d, shift)).is_some();
+                    let shift =
+                        |k: usize, l: usize| scaled(k, l) - if k == l { rounding } else { 0.0 };
+                    let definite =
+                        added == 0.0 && symmetric::cholesky(&Mat::from_fn(d, d, shift)).is_some();
                     return Ok(Direction { step, damping: added, definite });
                 }
             }
@@ -311,7 +336,8 @@ impl<F: Family> Ridge<'_, F> {
         sum
     }
 
-    /// An error where the squares of a column leave the range of numbers, and with them the Hessian.
+    /// An error where the squares of a column leave the range of numbers, and with them the
+    /// Hessian.
     pub(super) fn check_range(&self) -> Result<(), Error> {
         let diagonal = self.typical_diagonal();
         if diagonal.iter().any(|h| !h.is_finite()) {
@@ -329,12 +355,14 @@ impl<F: Family> Ridge<'_, F> {
         }
     }
 
-    /// The diagonal with each row as curved as it can be, or with curvature 1 where that has no bound.
+    /// The diagonal with each row as curved as it can be, or with curvature 1 where that has no
+    /// bound.
     pub(super) fn typical_diagonal(&self) -> Vec<f64> {
         self.diagonal(&self.typical_curvatures())
     }
 
-    /// For each row the largest curvature that it can have, or 1 where that has no bound, times its weight.
+    /// For each row the largest curvature that it can have, or 1 where that has no bound, times its
+    /// weight.
     fn typical_curvatures(&self) -> Vec<f64> {
         let most = |y| Some(self.family().curvature_bounds(y).upper.unwrap_or(1.0));
         self.weighted(most).unwrap_or_default()

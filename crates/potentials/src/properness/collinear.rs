@@ -4,7 +4,8 @@ use super::Relation;
 use super::flat::{Flat, ZERO};
 use crate::families::Family;
 
-/// A column of which less than this share of its squared length is left beside the others is suspected to depend on them.
+/// A column of which less than this share of its squared length is left beside the others is
+/// suspected to depend on them.
 const SUSPECT: f64 = 1e-9;
 /// Terms of a relation below this share of the largest are rounding.
 pub(super) const NEGLIGIBLE: f64 = 1e-9;
@@ -36,10 +37,12 @@ impl<F: Family> Flat<'_, '_, F> {
             for (k, share) in factor.solve(entries) {
                 z[k] = -share / lengths[k];
             }
-            // Two corrections, as a least squares problem: the matrix alone knows relations to half the digits only.
+            // Two corrections, as a least squares problem: the matrix alone knows relations to half
+            // the digits only.
             for _ in 0..2 {
                 let residual = self.products(&z);
-                let weighted: Vec<f64> = residual.iter().zip(&self.row_scales).map(|(r, s)| r * s).collect();
+                let weighted: Vec<f64> =
+                    residual.iter().zip(&self.row_scales).map(|(r, s)| r * s).collect();
                 let mut against = vec![0.0; d];
                 self.ridge.add_backward(&weighted, &mut against);
                 let entries = |k: usize| against[k] * self.column_scales[k] / lengths[k];
@@ -78,7 +81,8 @@ impl<F: Family> Flat<'_, '_, F> {
     }
 }
 
-/// A Cholesky factorisation that takes the largest pivot first and stops where only suspects are left.
+/// A Cholesky factorisation that takes the largest pivot first and stops where only suspects are
+/// left.
 struct Pivoted {
     /// The columns taken, in order.
     taken: Vec<usize>,

@@ -7,8 +7,8 @@ use crate::hessian::visit;
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 
-/// How far from 0 a product of a row and a direction may be, in the units of [`Flat`], and still count as 0: far above rounding, far below
-/// what data mean.
+/// How far from 0 a product of a row and a direction may be, in the units of [`Flat`], and still
+/// count as 0: far above rounding, far below what data mean.
 pub(crate) const ZERO: f64 = 1e-11;
 
 /// Passes of the scaling that brings the largest entry of each row and column near to 1.
@@ -16,9 +16,10 @@ const PASSES: usize = 6;
 
 /// A ridge-separable potential as far as its prior is flat.
 ///
-/// Neither the rank of a design nor separation change if rows and columns are multiplied by positive numbers. So both are looked for
-/// where all sizes are near 1: row i by `rows[i]`, column k by `columns[k]` (the scaling of D. Ruiz, 2001). A direction v of the
-/// coefficients is z = v/columns there.
+/// Neither the rank of a design nor separation change if rows and columns are multiplied by
+/// positive numbers. So both are looked for where all sizes are near 1: row i by `rows[i]`, column
+/// k by `columns[k]` (the scaling of D. Ruiz, 2001). A direction v of the coefficients is z =
+/// v/columns there.
 #[derive(Debug)]
 pub(crate) struct Flat<'m, 'a, F> {
     pub(crate) ridge: &'m Ridge<'a, F>,
@@ -52,7 +53,8 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
 
     fn new(ridge: &'m Ridge<'a, F>, free: Vec<bool>, matrix: Option<&'m [f64]>) -> Self {
         let limits = ridge.observations().iter().map(|&y| ridge.family().slope_limits(y));
-        // Convex u: the slope far down is at most that far up, and u falls for ever where it has the wrong sign.
+        // Convex u: the slope far down is at most that far up, and u falls for ever where it has
+        // the wrong sign.
         let costless = limits.map(|[down, up]| [down >= 0.0, up <= 0.0]).collect();
         let (row_scales, column_scales) = equilibrate(ridge, &free);
         Self { ridge, free, matrix, row_scales, column_scales, costless }
@@ -73,7 +75,8 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         self.matrix.is_none() && self.free.iter().all(|free| *free)
     }
 
-    /// Whether all responses are equal, and extreme so that moving all predictors one way costs nothing.
+    /// Whether all responses are equal, and extreme so that moving all predictors one way costs
+    /// nothing.
     pub(crate) fn has_constant_response(&self) -> bool {
         let all = |side: [bool; 2]| {
             self.ridge.peers().everywhere(self.costless.iter().all(|costless| *costless == side))
@@ -87,10 +90,13 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         self.ridge.dimension() > DENSE
     }
 
-    /// Whether there are more free columns than rows: then some combination of them moves no row, whatever the numbers are.
+    /// Whether there are more free columns than rows: then some combination of them moves no row,
+    /// whatever the numbers are.
     pub(crate) fn too_few_rows(&self) -> Option<Impropriety> {
-        let (columns, rows) = (self.free.iter().filter(|free| **free).count(), self.ridge.all_rows());
-        (self.matrix.is_none() && columns > rows).then_some(Impropriety::TooFewRows { columns, rows })
+        let (columns, rows) =
+            (self.free.iter().filter(|free| **free).count(), self.ridge.all_rows());
+        (self.matrix.is_none() && columns > rows)
+            .then_some(Impropriety::TooFewRows { columns, rows })
     }
 
     /// v for a direction in scaled units.
@@ -115,7 +121,8 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         self.row_scales.iter().enumerate().map(product).collect()
     }
 
-    /// The Gram matrix of the scaled rows that are kept, and of what the prior's matrix adds; rows and columns not free are 0.
+    /// The Gram matrix of the scaled rows that are kept, and of what the prior's matrix adds; rows
+    /// and columns not free are 0.
     pub(crate) fn gram(&self, keep: impl Fn(usize) -> bool) -> Vec<f64> {
         let d = self.free.len();
         let weights: Vec<f64> = self
@@ -128,12 +135,14 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         for k in 0..d {
             for l in 0..d {
                 let both = self.free[k] && self.free[l];
-                matrix[k * d + l] *= if both { self.column_scales[k] * self.column_scales[l] } else { 0.0 };
+                matrix[k * d + l] *=
+                    if both { self.column_scales[k] * self.column_scales[l] } else { 0.0 };
             }
         }
         if let Some(prior) = self.matrix {
             let q = |k: usize| self.column_scales[k];
-            let largest = (0..d).map(|k| prior[k * (d + 1)] * q(k) * q(k)).fold(f64::MIN_POSITIVE, f64::max);
+            let largest =
+                (0..d).map(|k| prior[k * (d + 1)] * q(k) * q(k)).fold(f64::MIN_POSITIVE, f64::max);
             for k in 0..d {
                 for l in 0..d {
                     matrix[k * d + l] += prior[k * d + l] * q(k) * q(l) / largest;
@@ -162,7 +171,8 @@ fn equilibrate<F: Family>(ridge: &Ridge<'_, F>, free: &[bool]) -> (Vec<f64>, Vec
     let design = ridge.design();
     let (mut rows, mut columns) = (vec![1.0; design.rows()], vec![1.0; free.len()]);
     for _ in 0..PASSES {
-        let (mut in_rows, mut in_columns) = (vec![0.0_f64; rows.len()], vec![0.0_f64; columns.len()]);
+        let (mut in_rows, mut in_columns) =
+            (vec![0.0_f64; rows.len()], vec![0.0_f64; columns.len()]);
         for row in 0..rows.len() {
             visit(design, row, |k, a| {
                 if free[k] {

@@ -1,8 +1,10 @@
-//! Whether a posterior exists: directions along which nothing, neither the likelihood nor the prior, holds the coefficients.
+//! Whether a posterior exists: directions along which nothing, neither the likelihood nor the
+//! prior, holds the coefficients.
 //!
-//! U is convex, so e^−U can be normalised unless some direction v costs nothing: Q v = 0 and, for each row, u′ tends to 0 on the side that
-//! a·v moves its predictor to. Such directions are of two kinds. Collinear columns: a·v = 0 in every row. Separation: rows
-//! that fit better and better, all the way. Both are found before or while the mode is sought, checked row by row, and named.
+//! U is convex, so e^−U can be normalised unless some direction v costs nothing: Q v = 0 and, for
+//! each row, u′ tends to 0 on the side that a·v moves its predictor to. Such directions are of two
+//! kinds. Collinear columns: a·v = 0 in every row. Separation: rows that fit better and better, all
+//! the way. Both are found before or while the mode is sought, checked row by row, and named.
 
 mod collinear;
 mod flat;
@@ -34,9 +36,11 @@ impl fmt::Display for Properness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Proof {
-    /// The prior is proper by itself: a convex potential falls at most linearly, and the prior rises faster.
+    /// The prior is proper by itself: a convex potential falls at most linearly, and the prior
+    /// rises faster.
     Prior,
-    /// The potential has a minimum and is strictly convex there: then it grows at least linearly in every direction.
+    /// The potential has a minimum and is strictly convex there: then it grows at least linearly in
+    /// every direction.
     Curvature,
     /// Every row's cost grows in both directions, and no direction moves none of them.
     Tails,
@@ -58,14 +62,16 @@ impl fmt::Display for Proof {
 pub enum Impropriety {
     /// Columns of the design that are collinear, with a flat prior along the direction.
     Collinear(Vec<Relation>),
-    /// More columns with flat priors than rows: some of their combinations move no row. Named where relations would be dear to find.
+    /// More columns with flat priors than rows: some of their combinations move no row. Named where
+    /// relations would be dear to find.
     TooFewRows {
         /// How many columns have flat priors.
         columns: usize,
         /// How many rows there are.
         rows: usize,
     },
-    /// A direction along which no row gets worse and some get better for ever, with a flat prior along it.
+    /// A direction along which no row gets worse and some get better for ever, with a flat prior
+    /// along it.
     Separation(Separation),
 }
 
@@ -87,7 +93,8 @@ impl fmt::Display for Impropriety {
     }
 }
 
-/// A linear relation between columns of a design: one of them as a sum of multiples of others, of none where it is zero.
+/// A linear relation between columns of a design: one of them as a sum of multiples of others, of
+/// none where it is zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relation {
     /// The column.
@@ -105,7 +112,12 @@ impl fmt::Display for Relation {
             return write!(f, "column {} = 0", self.column);
         }
         if self.terms.len() > TERMS_IN_WORDS {
-            return write!(f, "column {} is a sum of multiples of {} others", self.column, self.terms.len());
+            return write!(
+                f,
+                "column {} is a sum of multiples of {} others",
+                self.column,
+                self.terms.len()
+            );
         }
         write!(f, "column {} =", self.column)?;
         for (at, (column, factor)) in self.terms.iter().enumerate() {
@@ -178,7 +190,8 @@ pub enum SeparationKind {
     Complete,
     /// Some rows get better and the others do not change: they lie on the plane.
     QuasiComplete,
-    /// All responses are equal, 0 or as large as they can be, and some direction moves every row that way.
+    /// All responses are equal, 0 or as large as they can be, and some direction moves every row
+    /// that way.
     ConstantResponse,
 }
 

@@ -1,8 +1,9 @@
 //! Separation: a direction along which no row gets worse and some get better for ever.
 //!
-//! Candidates come from the search for the mode, which runs away along such a direction: the point reached is one, and so is Newton's step,
-//! which moves rows that are separated by about 1 and leaves the others in place. A candidate is made exact by projecting it on the
-//! directions that do not move those others, and is believed only if every row confirms it.
+//! Candidates come from the search for the mode, which runs away along such a direction: the point
+//! reached is one, and so is Newton's step, which moves rows that are separated by about 1 and
+//! leaves the others in place. A candidate is made exact by projecting it on the directions that do
+//! not move those others, and is believed only if every row confirms it.
 
 use faer::Mat;
 
@@ -15,7 +16,8 @@ use crate::symmetric;
 
 /// Newton's step moves a separated row by more than this, others by less.
 const MOVED: f64 = 0.02;
-/// Eigenvalues of the Gram matrix of the rows in place below this share of the largest belong to directions that do not move them.
+/// Eigenvalues of the Gram matrix of the rows in place below this share of the largest belong to
+/// directions that do not move them.
 const IN_PLACE: f64 = 1e-10;
 /// A projection that leaves less than this share of a candidate leaves rounding.
 const LEFT: f64 = 1e-6;
@@ -25,7 +27,8 @@ const NAMED: f64 = 0.1;
 const NAMES: usize = 5;
 
 impl<F: Family> Flat<'_, '_, F> {
-    /// A direction of one coefficient alone that separates: a column of one sign in all rows that matter.
+    /// A direction of one coefficient alone that separates: a column of one sign in all rows that
+    /// matter.
     pub(crate) fn single_column(&self) -> Option<Separation> {
         if self.matrix.is_some() || !self.separable() {
             return None;
@@ -74,14 +77,18 @@ impl<F: Family> Flat<'_, '_, F> {
         let direct = candidates.iter().find_map(|z| self.confirm(z));
         direct.or_else(|| {
             let moved = self.products(&candidates[1]);
-            let in_place: Vec<bool> =
-                moved.iter().zip(&self.row_scales).map(|(s, scale)| (s / scale).abs() <= MOVED).collect();
+            let in_place: Vec<bool> = moved
+                .iter()
+                .zip(&self.row_scales)
+                .map(|(s, scale)| (s / scale).abs() <= MOVED)
+                .collect();
             let wrong = |((moved, costless), in_place): ((&f64, &[bool; 2]), &bool)| {
                 !in_place && !costless[usize::from(*moved > 0.0)]
             };
             let peers = self.ridge.peers();
             let all_in_place = peers.everywhere(in_place.iter().all(|x| *x));
-            let any_wrong = peers.somewhere(moved.iter().zip(&self.costless).zip(&in_place).any(wrong));
+            let any_wrong =
+                peers.somewhere(moved.iter().zip(&self.costless).zip(&in_place).any(wrong));
             if all_in_place || any_wrong {
                 return None;
             }
@@ -90,10 +97,12 @@ impl<F: Family> Flat<'_, '_, F> {
         })
     }
 
-    /// The candidates without what moves rows that are to stay in place; none of those of which only rounding is left.
+    /// The candidates without what moves rows that are to stay in place; none of those of which
+    /// only rounding is left.
     fn project(&self, candidates: &[Vec<f64>], in_place: &[bool]) -> Option<Vec<Vec<f64>>> {
         let d = self.free.len();
-        // Among the free columns alone: the others would bring zeros of their own, and mix with what is sought.
+        // Among the free columns alone: the others would bring zeros of their own, and mix with
+        // what is sought.
         let free: Vec<usize> = (0..d).filter(|&k| self.free[k]).collect();
         let matrix = self.gram(|row| in_place[row]);
         let entry = |k: usize, l: usize| matrix[free[k] * d + free[l]];
@@ -130,12 +139,14 @@ impl<F: Family> Flat<'_, '_, F> {
         Some(candidates.iter().filter_map(project).collect())
     }
 
-    /// The separation along a direction, if every row confirms it, with or without the terms that may be rounding.
+    /// The separation along a direction, if every row confirms it, with or without the terms that
+    /// may be rounding.
     fn confirm(&self, z: &[f64]) -> Option<Separation> {
         let largest = z.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
         let kept: Vec<f64> =
             z.iter().map(|&z| if z.abs() > NEGLIGIBLE * largest { z } else { 0.0 }).collect();
-        self.confirm_exactly(z).or_else(|| if kept == z { None } else { self.confirm_exactly(&kept) })
+        self.confirm_exactly(z)
+            .or_else(|| if kept == z { None } else { self.confirm_exactly(&kept) })
     }
 
     fn confirm_exactly(&self, z: &[f64]) -> Option<Separation> {
@@ -153,7 +164,11 @@ impl<F: Family> Flat<'_, '_, F> {
             }
         }
         self.ridge.peers().sum(&mut found);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count of rows"
+        )]
         let separated = found[0] as usize;
         (separated > 0 && found[1] == 0.0).then(|| self.describe(z, separated))
     }
@@ -168,7 +183,8 @@ impl<F: Family> Flat<'_, '_, F> {
             SeparationKind::QuasiComplete
         };
         let largest = z.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
-        let mut columns: Vec<usize> = (0..z.len()).filter(|&k| z[k].abs() > NAMED * largest).collect();
+        let mut columns: Vec<usize> =
+            (0..z.len()).filter(|&k| z[k].abs() > NAMED * largest).collect();
         columns.sort_by(|&k, &l| z[l].abs().total_cmp(&z[k].abs()));
         columns.truncate(NAMES);
         let direction: Vec<f64> = self.unscaled(&z.iter().map(|z| z / largest).collect::<Vec<_>>());

@@ -58,7 +58,8 @@ pub fn distance<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> f64 {
     let (g, h) = (gradient(model, point), model.hessian(point).unwrap());
     // With units of the diagonal, so that elimination does not suffer from scales.
     let unit: Vec<f64> = (0..d).map(|k| h[k * (d + 1)].sqrt()).collect();
-    let matrix = (0..d).map(|k| (0..d).map(|l| h[k * d + l] / unit[k] / unit[l]).collect()).collect();
+    let matrix =
+        (0..d).map(|k| (0..d).map(|l| h[k * d + l] / unit[k] / unit[l]).collect()).collect();
     let scaled: Vec<f64> = g.iter().zip(&unit).map(|(g, u)| g / u).collect();
     let x = solve(matrix, scaled.clone());
     x.iter().zip(&scaled).map(|(x, g)| x * g).sum::<f64>().max(0.0).sqrt()
@@ -66,7 +67,8 @@ pub fn distance<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> f64 {
 
 /// A table with a header, as columns by name.
 pub fn table(name: &str) -> BTreeMap<String, Vec<f64>> {
-    let text = std::fs::read_to_string(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let text = std::fs::read_to_string(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR")))
+        .unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let mut columns: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -80,7 +82,8 @@ pub fn table(name: &str) -> BTreeMap<String, Vec<f64>> {
 
 /// A list of names and numbers.
 pub fn reference(name: &str) -> Vec<(String, f64)> {
-    let text = std::fs::read_to_string(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let text = std::fs::read_to_string(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR")))
+        .unwrap();
     let pairs = text.lines().skip(1).map(|line| line.split_once(',').unwrap());
     pairs.map(|(name, value)| (name.to_owned(), value.parse().unwrap())).collect()
 }
@@ -88,7 +91,8 @@ pub fn reference(name: &str) -> Vec<(String, f64)> {
 /// A design of columns, the first of ones.
 pub fn with_ones(columns: &[Vec<f64>]) -> Dense<'static> {
     let n = columns[0].len();
-    let values: Vec<f64> = (0..n).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
+    let values: Vec<f64> =
+        (0..n).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
     Dense::new(n, columns.len(), values).unwrap().with_intercept()
 }
 
@@ -143,7 +147,9 @@ pub fn model<F: Family>(
     seed: u64,
     prior: Prior,
 ) -> Ridge<'static, F> {
-    let design = Dense::new(rows, columns - 1, numbers(seed, rows * (columns - 1))).unwrap().with_intercept();
+    let design = Dense::new(rows, columns - 1, numbers(seed, rows * (columns - 1)))
+        .unwrap()
+        .with_intercept();
     Ridge::new(design, family, &responses(seed + 1, rows), prior).unwrap()
 }
 

@@ -1,15 +1,18 @@
-//! How far a chain's moments are from those of the target, coordinate by coordinate and in the worst of them, from the differences
-//! between two step sizes; and moments from which that is taken off.
+//! How far a chain's moments are from those of the target, coordinate by coordinate and in the
+//! worst of them, from the differences between two step sizes; and moments from which that is taken
+//! off.
 
 use ridgewalk_diagnostics::Summary;
 
 use crate::coupled::Difference;
 
-/// The bias at η as a multiple of the difference between η and η/2: 2²/(2² − 1), for a bias that falls like η². The order was measured,
-/// see docs/sampler.md; were it 3 the multiple would be 8/7, were it 1 it would be 2.
+/// The bias at η as a multiple of the difference between η and η/2: 2²/(2² − 1), for a bias that
+/// falls like η². The order was measured, see docs/sampler.md; were it 3 the multiple would be 8/7,
+/// were it 1 it would be 2.
 const MULTIPLE: f64 = 4.0 / 3.0;
 
-/// How far the moments of one coordinate are from those of the target, estimated, with standard errors.
+/// How far the moments of one coordinate are from those of the target, estimated, with standard
+/// errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoordinateBias {
     /// Of the mean, in standard deviations.
@@ -25,9 +28,11 @@ pub struct CoordinateBias {
 impl From<&Difference> for CoordinateBias {
     fn from(found: &Difference) -> Self {
         let scale = MULTIPLE / found.sd;
-        // Variances in units of that at η/2: at η, and in the limit of short steps. Where the two step sizes differ by so much that this
-        // limit would be next to nothing, it is kept away from 0: the bias is then known to be enormous and nothing else.
-        let [change, error] = [found.variance, found.variance_error].map(|v| v / (found.sd * found.sd));
+        // Variances in units of that at η/2: at η, and in the limit of short steps. Where the two
+        // step sizes differ by so much that this limit would be next to nothing, it is kept away
+        // from 0: the bias is then known to be enormous and nothing else.
+        let [change, error] =
+            [found.variance, found.variance_error].map(|v| v / (found.sd * found.sd));
         let limit = (1.0 - (MULTIPLE - 1.0) * change).max(0.5);
         let ratio = ((1.0 + change).max(0.0) / limit).sqrt();
         Self {
@@ -39,7 +44,8 @@ impl From<&Difference> for CoordinateBias {
     }
 }
 
-/// How far the moments of a chain are from those of the target, estimated, in the coordinate where that is most.
+/// How far the moments of a chain are from those of the target, estimated, in the coordinate where
+/// that is most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bias {
     /// The largest bias of a mean, in standard deviations.
@@ -56,11 +62,13 @@ impl Bias {
     /// None: that of kernels that accept or reject.
     pub const NONE: Self = Self { mean: 0.0, mean_error: 0.0, sd: 0.0, sd_error: 0.0 };
 
-    /// From differences between η and η/2, for a bias that falls like η². Infinite after a divergence.
+    /// From differences between η and η/2, for a bias that falls like η². Infinite after a
+    /// divergence.
     #[must_use]
     pub fn from_differences(differences: &[Difference]) -> Self {
         let all: Vec<CoordinateBias> = differences.iter().map(CoordinateBias::from).collect();
-        let [mean, mean_error] = largest(&all.iter().map(|b| [b.mean, b.mean_error]).collect::<Vec<_>>());
+        let [mean, mean_error] =
+            largest(&all.iter().map(|b| [b.mean, b.mean_error]).collect::<Vec<_>>());
         let [sd, sd_error] = largest(&all.iter().map(|b| [b.sd, b.sd_error]).collect::<Vec<_>>());
         Self { mean, mean_error, sd, sd_error }
     }
@@ -84,8 +92,8 @@ impl Bias {
     }
 }
 
-/// Moments of a coordinate from which the bias of the step size is taken off to leading order, with standard errors that count the draws'
-/// noise and that of the bias.
+/// Moments of a coordinate from which the bias of the step size is taken off to leading order, with
+/// standard errors that count the draws' noise and that of the bias.
 ///
 /// With m and m' the means at η/2 and at η this is (4 m − m')/3.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,9 +125,10 @@ impl Extrapolated {
 
 /// The largest of some biases, given as estimates with standard errors, and its own error.
 ///
-/// The largest of many noisy estimates is mostly noise. So each is first drawn towards 0 as far as the spread of all of them says that
-/// they are noise (an estimate of James and Stein's kind), but never by more than its standard error: a single coordinate
-/// with a true bias among many without keeps it.
+/// The largest of many noisy estimates is mostly noise. So each is first drawn towards 0 as far as
+/// the spread of all of them says that they are noise (an estimate of James and Stein's kind), but
+/// never by more than its standard error: a single coordinate with a true bias among many without
+/// keeps it.
 fn largest(estimates: &[[f64; 2]]) -> [f64; 2] {
     let count = estimates.len() as f64;
     let noise = estimates.iter().map(|[_, error]| error * error).sum::<f64>() / count;
@@ -127,11 +136,13 @@ fn largest(estimates: &[[f64; 2]]) -> [f64; 2] {
     if !(noise.is_finite() && spread.is_finite()) {
         return [f64::INFINITY; 2];
     }
-    // The spread of the true biases, and what it may be instead: coordinates are correlated, so that three count as one.
+    // The spread of the true biases, and what it may be instead: coordinates are correlated, so
+    // that three count as one.
     let (signal, unsure) = ((spread - noise).max(0.0), noise * (6.0 / count).sqrt());
     let mut worst = [0.0_f64; 2];
     for [value, error] in estimates {
-        let share = |signal: f64| if signal > 0.0 { signal / (signal + error * error) } else { 0.0 };
+        let share =
+            |signal: f64| if signal > 0.0 { signal / (signal + error * error) } else { 0.0 };
         let drawn = (share(signal) * value.abs()).max(value.abs() - error);
         let left = error * share(signal + unsure).sqrt();
         if drawn + left > worst[0] + worst[1] {
@@ -148,7 +159,8 @@ mod tests {
     use super::{Bias, CoordinateBias, Extrapolated, largest};
     use crate::coupled::Difference;
 
-    /// With a law whose mean is 10 + η² and whose variance is 4 (1 + η²): what η = 0.3 and 0.15 differ by, exactly.
+    /// With a law whose mean is 10 + η² and whose variance is 4 (1 + η²): what η = 0.3 and 0.15
+    /// differ by, exactly.
     fn exact() -> Difference {
         let fine = 4.0 * (1.0 + 0.0225);
         Difference {
@@ -165,7 +177,10 @@ mod tests {
     fn a_bias_of_second_order_is_found_exactly() {
         let sd = f64::sqrt(4.0 * 1.0225);
         let bias = CoordinateBias::from(&exact());
-        assert!((bias.mean - 0.09 / sd).abs() < 1e-15 && (bias.mean_error - 0.04 / 3.0 / sd).abs() < 1e-15);
+        assert!(
+            (bias.mean - 0.09 / sd).abs() < 1e-15
+                && (bias.mean_error - 0.04 / 3.0 / sd).abs() < 1e-15
+        );
         // Relative to the limit of short steps, where the sd is 2.
         assert!((bias.sd - (1.09_f64.sqrt() - 1.0)).abs() < 1e-14, "{bias:?}");
         assert!((bias.sd_error - 0.5 * 4.0 / 3.0 * 0.02 / (sd * sd)).abs() < 1e-15);
@@ -191,10 +206,12 @@ mod tests {
 
     #[test]
     fn extrapolated_moments_of_a_second_order_law_are_those_of_the_limit() {
-        // Draws with a mean of exactly 10 + η² and a variance of 4 (1 + η²), with as many above as below.
+        // Draws with a mean of exactly 10 + η² and a variance of 4 (1 + η²), with as many above as
+        // below.
         let spread = 2.0 * 1.09_f64.sqrt();
-        let draws: Vec<f64> =
-            (0..400_u32).map(|i| 10.09 + if i.count_ones() % 2 == 0 { spread } else { -spread }).collect();
+        let draws: Vec<f64> = (0..400_u32)
+            .map(|i| 10.09 + if i.count_ones() % 2 == 0 { spread } else { -spread })
+            .collect();
         let summary = Summary::of(&[&draws[..200], &draws[200..]]).unwrap();
         let scale = summary.sd / spread;
         let found = Extrapolated::new(&summary, &exact());
@@ -206,7 +223,8 @@ mod tests {
 
     #[test]
     fn noise_is_not_taken_for_bias_and_bias_not_for_noise() {
-        // Fifty coordinates whose estimates are quantiles of pure noise of size 0.03: the largest is 0.07.
+        // Fifty coordinates whose estimates are quantiles of pure noise of size 0.03: the largest
+        // is 0.07.
         let noise: Vec<[f64; 2]> =
             (0..50).map(|i| [0.07 * (f64::from(i) - 24.5) / 24.5 * 0.75, 0.03]).collect();
         let [found, error] = largest(&noise);

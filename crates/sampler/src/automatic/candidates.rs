@@ -1,4 +1,5 @@
-//! Kernels to choose from: where each begins, how long its steps can be, and the friction that suits a step.
+//! Kernels to choose from: where each begins, how long its steps can be, and the friction that
+//! suits a step.
 
 use ridgewalk_lyapunov::laws::{Autocorrelation, Kernel, Scheme};
 
@@ -6,7 +7,8 @@ use super::bias::Bias;
 use crate::coupled::Difference;
 use crate::error::Error;
 
-/// What a warm-up is told and does not choose; nothing, unless told otherwise. Units are those of whitened coordinates, L = 1.
+/// What a warm-up is told and does not choose; nothing, unless told otherwise. Units are those of
+/// whitened coordinates, L = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wanted {
     /// The kernel: the third-order, the symmetric, the averaged or the adjusted one.
@@ -32,7 +34,8 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Whether this is the better one: within the tolerance before efficient, and where neither is within, less biased.
+    /// Whether this is the better one: within the tolerance before efficient, and where neither is
+    /// within, less biased.
     pub(super) fn beats(&self, other: &Self) -> bool {
         match (self.within, other.within) {
             (true, true) => self.efficiency > other.efficiency,
@@ -41,21 +44,30 @@ impl Candidate {
         }
     }
 
-    /// Steps after which a draw is nearly independent of the last. Trajectories are not left out as readily: half an independent draw is kept.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1000")]
+    /// Steps after which a draw is nearly independent of the last. Trajectories are not left out as
+    /// readily: half an independent draw is kept.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1 and 1000"
+    )]
     pub(super) fn thin(&self) -> u64 {
         let enough = if self.scheme.trajectory().is_some() { 0.7 } else { 1.0 };
-        (enough / (self.efficiency * self.gradients_per_step as f64)).floor().clamp(1.0, 1000.0) as u64
+        (enough / (self.efficiency * self.gradients_per_step as f64)).floor().clamp(1.0, 1000.0)
+            as u64
     }
 }
 
-/// The kernel for posteriors that are nearly normal: without bias on normal ones, and stable up to long steps.
+/// The kernel for posteriors that are nearly normal: without bias on normal ones, and stable up to
+/// long steps.
 pub(crate) const NEARLY_NORMAL: Kernel = Kernel::Symmetric;
 /// Those for others, in the order in which they are tried.
-pub(crate) const FAR_FROM_NORMAL: [Kernel; 3] = [Kernel::Averaged, Kernel::ThirdOrder, Kernel::Symmetric];
+pub(crate) const FAR_FROM_NORMAL: [Kernel; 3] =
+    [Kernel::Averaged, Kernel::ThirdOrder, Kernel::Symmetric];
 
-/// Values of γ and of ξ that are tried. Larger ones of the same ratio γ²/ξ are as efficient, but let the chains of a pair drift apart: at
-/// (4, 12) the differences between step sizes are five times as noisy as at (1.2, 2).
+/// Values of γ and of ξ that are tried. Larger ones of the same ratio γ²/ξ are as efficient, but
+/// let the chains of a pair drift apart: at (4, 12) the differences between step sizes are five
+/// times as noisy as at (1.2, 2).
 const GAMMAS: [f64; 7] = [0.5, 0.7, 0.9, 1.2, 1.35, 1.5, 1.8];
 const XIS: [f64; 2] = [2.0, 3.0];
 
@@ -69,7 +81,8 @@ pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
     step.min(longest_step(kernel, high))
 }
 
-/// The longest step that is stable for eigenvalues up to `high`, with a margin: chains meet more than the mean curvature.
+/// The longest step that is stable for eigenvalues up to `high`, with a margin: chains meet more
+/// than the mean curvature.
 pub(crate) fn longest_step(kernel: Kernel, high: f64) -> f64 {
     match kernel {
         Kernel::Symmetric => 1.91 / high.sqrt(),
@@ -79,8 +92,9 @@ pub(crate) fn longest_step(kernel: Kernel, high: f64) -> f64 {
     }
 }
 
-/// The power of η with which the bias is taken to grow when a step is corrected. Near the end of its stable steps the symmetric kernel's
-/// grows far faster than η², as chains meet curvature that is not stable any more.
+/// The power of η with which the bias is taken to grow when a step is corrected. Near the end of
+/// its stable steps the symmetric kernel's grows far faster than η², as chains meet curvature that
+/// is not stable any more.
 pub(crate) fn order(kernel: Kernel) -> f64 {
     match kernel {
         Kernel::Symmetric => 5.0,
@@ -88,8 +102,8 @@ pub(crate) fn order(kernel: Kernel) -> f64 {
     }
 }
 
-/// The γ and ξ that make an independent draw cheapest with steps of η, over eigenvalues from `low` to `high`; and how many effective draws
-/// a step gives.
+/// The γ and ξ that make an independent draw cheapest with steps of η, over eigenvalues from `low`
+/// to `high`; and how many effective draws a step gives.
 ///
 /// # Errors
 /// If no γ and ξ make a stable step.

@@ -1,4 +1,5 @@
-//! What a warm-up decided, with the figures it decided by: for the report, and for whoever wants to know.
+//! What a warm-up decided, with the figures it decided by: for the report, and for whoever wants to
+//! know.
 
 use std::fmt;
 
@@ -17,11 +18,13 @@ pub enum Decision {
         /// With this gradient left.
         gradient_norm: f64,
     },
-    /// A short run showed how wide the posterior is beside the normal distribution that fits at its mode.
+    /// A short run showed how wide the posterior is beside the normal distribution that fits at its
+    /// mode.
     Pilot {
         /// Draws of all chains.
         draws: u64,
-        /// The mean, over directions, of the variance in whitened coordinates: 1 for a normal posterior.
+        /// The mean, over directions, of the variance in whitened coordinates: 1 for a normal
+        /// posterior.
         spread: f64,
     },
     /// Coordinates were made anew.
@@ -114,7 +117,12 @@ impl fmt::Display for Decision {
                 )
             }
             Self::Chosen { scheme, thin } => {
-                write!(f, "chosen: {} at step {:.3}, a draw every {thin} steps", scheme.name(), scheme.eta())
+                write!(
+                    f,
+                    "chosen: {} at step {:.3}, a draw every {thin} steps",
+                    scheme.name(),
+                    scheme.eta()
+                )
             }
         }
     }

@@ -1,8 +1,11 @@
-//! Sampling without parameters: a warm-up that finds coordinates, kernel, friction and step size by itself, and tells why.
+//! Sampling without parameters: a warm-up that finds coordinates, kernel, friction and step size by
+//! itself, and tells why.
 //!
-//! The step size is chosen by its measured bias: chains with steps of η and η/2 share a Brownian path, and the difference of their moments
-//! tells how far the law of the chain is from the target, in standard deviations of each coordinate. Where no bias is allowed, or none of
-//! these kernels does well, there are trajectories that are accepted or rejected. Everything follows from the target and the seed.
+//! The step size is chosen by its measured bias: chains with steps of η and η/2 share a Brownian
+//! path, and the difference of their moments tells how far the law of the chain is from the target,
+//! in standard deviations of each coordinate. Where no bias is allowed, or none of these kernels
+//! does well, there are trajectories that are accepted or rejected. Everything follows from the
+//! target and the seed.
 
 mod bias;
 mod candidates;

@@ -1,4 +1,5 @@
-//! The run after a warm-up: of a given length or until the effective sample size is reached, with the bias measured once more at its end.
+//! The run after a warm-up: of a given length or until the effective sample size is reached, with
+//! the bias measured once more at its end.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,18 +19,21 @@ use crate::outcome::{Outcome, Progress};
 use crate::saved::{SavedLooks, SavedRun};
 use crate::sink::{InOriginal, Memory, Sink, SinkError};
 
-/// The share of a run's gradients that its confirmation takes, if that is enough for one block of steps of so many pairs.
+/// The share of a run's gradients that its confirmation takes, if that is enough for one block of
+/// steps of so many pairs.
 const CONFIRMATION: f64 = 0.03;
 const FEWEST: u64 = 4;
 /// Time of the dynamics that the pairs of a confirmation get to drift apart.
 const DRIFT: f64 = 6.0;
 /// Number of a confirmation's streams: far from those of a run and of a warm-up.
 const STREAMS: u64 = 1 << 41;
-/// Draws of each chain before the effective sample size is looked at for the first time, and the fewest that a later look is at.
+/// Draws of each chain before the effective sample size is looked at for the first time, and the
+/// fewest that a later look is at.
 const FIRST_LOOK: u64 = 200;
 /// How much longer each interval between looks is than the one before.
 const GROWTH: f64 = 1.5;
-/// The most numbers that are remembered for a look, if that leaves room for [`FIRST_LOOK`] draws of each chain: 32 MiB.
+/// The most numbers that are remembered for a look, if that leaves room for [`FIRST_LOOK`] draws of
+/// each chain: 32 MiB.
 const REMEMBERED: usize = 1 << 22;
 
 /// How long a run is.
@@ -37,12 +41,13 @@ const REMEMBERED: usize = 1 << 22;
 pub enum Length {
     /// So many draws of each chain.
     Draws(u64),
-    /// Until the smallest bulk effective sample size of all coordinates, over all chains, is at least `target`, and at most `most` draws
-    /// of each chain.
+    /// Until the smallest bulk effective sample size of all coordinates, over all chains, is at
+    /// least `target`, and at most `most` draws of each chain.
     ///
-    /// Looks are made at growing intervals, and each is at the draws since the last look alone: what they give for each draw, times all
-    /// draws, is compared with the target. A decision to go on is so never made twice on the same draws. Where there are very many, a look
-    /// is at the first of them, so that memory does not grow with the run.
+    /// Looks are made at growing intervals, and each is at the draws since the last look alone:
+    /// what they give for each draw, times all draws, is compared with the target. A decision to go
+    /// on is so never made twice on the same draws. Where there are very many, a look is at the
+    /// first of them, so that memory does not grow with the run.
     Ess {
         /// The effective sample size wanted.
         target: f64,
@@ -56,7 +61,8 @@ pub enum Length {
 pub struct Look {
     /// Draws of each chain so far.
     pub draws: u64,
-    /// The smallest bulk effective sample size that the draws since the last look promise for all of them.
+    /// The smallest bulk effective sample size that the draws since the last look promise for all
+    /// of them.
     pub ess: f64,
 }
 
@@ -70,7 +76,8 @@ pub struct Sampled {
     pub draws: u64,
     /// The bias by all measurements, those of the warm-up and of the confirmation.
     pub bias: Bias,
-    /// What it follows from, for each coordinate; empty for trajectories that are accepted or rejected.
+    /// What it follows from, for each coordinate; empty for trajectories that are accepted or
+    /// rejected.
     pub differences: Vec<Difference>,
     /// What the confirmation measured by itself; nothing if the run was stopped before.
     pub confirmation: Option<Bias>,
@@ -121,7 +128,10 @@ pub struct Run<'a, W> {
 
 impl<W> std::fmt::Debug for Run<'_, W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").field("length", &self.length).field("thin", &self.thin).finish_non_exhaustive()
+        f.debug_struct("Run")
+            .field("length", &self.length)
+            .field("thin", &self.thin)
+            .finish_non_exhaustive()
     }
 }
 
@@ -148,21 +158,24 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         self
     }
 
-    /// A function that is told how far the run is, some ten times a second, and the last look at the effective sample size.
+    /// A function that is told how far the run is, some ten times a second, and the last look at
+    /// the effective sample size.
     #[must_use]
     pub fn progress(mut self, tell: impl FnMut(&Progress, Option<Look>) + 'a) -> Self {
         self.progress = Some(Box::new(tell));
         self
     }
 
-    /// The sink is given the state of the run at least this often: see [`Sampler::checkpoints`](crate::Sampler::checkpoints).
+    /// The sink is given the state of the run at least this often: see
+    /// [`Sampler::checkpoints`](crate::Sampler::checkpoints).
     #[must_use]
     pub fn checkpoints(mut self, longest: Duration) -> Self {
         self.saving = Some(Saving::new(longest));
         self
     }
 
-    /// Goes on from a state that a sink was given, with the draws after it, as the run would have without an interruption.
+    /// Goes on from a state that a sink was given, with the draws after it, as the run would have
+    /// without an interruption.
     #[must_use]
     pub fn from_saved(mut self, state: SavedRun) -> Self {
         self.earlier = Some(state);
@@ -172,19 +185,22 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
     /// Makes the run. Draws go to `sink` in the original coordinates.
     ///
     /// # Errors
-    /// For counts of 0 and targets that are not positive, before anything is done; for a saved state of another run; for a sink that fails; for a
-    /// potential that fails or panics in the confirmation, when all draws are kept. A chain that fails in the run, or a stop, is no
+    /// For counts of 0 and targets that are not positive, before anything is done; for a saved
+    /// state of another run; for a sink that fails; for a potential that fails or panics in the
+    /// confirmation, when all draws are kept. A chain that fails in the run, or a stop, is no
     /// error: see [`Outcome`].
     pub fn keep(mut self, sink: &mut dyn Sink) -> Result<Sampled, Error> {
         let kernel = self.warm.kernel()?;
         let mut looks = Looks::new(self.length)?;
         let mut draws = looks.first();
         let mut ensemble = self.warm.sampler(&*kernel).thin(self.thin).draws(draws).ensemble()?;
-        let mut tee = Tee { sink, fresh: Memory::default(), room: looks.room(&ensemble), looks: None };
+        let mut tee =
+            Tee { sink, fresh: Memory::default(), room: looks.room(&ensemble), looks: None };
         if let Some(saved) = self.earlier.take() {
             self.fits(&saved)?;
             (draws, tee.fresh) = looks.go_on(saved.looks, draws)?;
-            ensemble = Ensemble::restore(&self.warm.potential, saved.ensemble)?.with_team(&self.warm.team)?;
+            ensemble = Ensemble::restore(&self.warm.potential, saved.ensemble)?
+                .with_team(&self.warm.team)?;
         }
         let (mut seconds, mut outcome);
         seconds = 0.0;
@@ -199,7 +215,8 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
             if let Some(tell) = &mut self.progress {
                 sampler = sampler.progress(move |progress| tell(progress, last));
             }
-            outcome = sampler.go_on(&mut ensemble, &mut InOriginal::new(&self.warm.whitening, &mut tee))?;
+            outcome = sampler
+                .go_on(&mut ensemble, &mut InOriginal::new(&self.warm.whitening, &mut tee))?;
             self.saving = sampler.saving.take();
             seconds += outcome.seconds;
             if !outcome.complete() {
@@ -227,9 +244,11 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
             ("thin", saved.thin, self.thin),
         ];
         match counts.into_iter().find(|(_, found, need)| found != need) {
-            Some((name, found, need)) => {
-                Err(Error::Saved { what: "run", found: format!("{name} = {found}"), need: need.to_string() })
-            }
+            Some((name, found, need)) => Err(Error::Saved {
+                what: "run",
+                found: format!("{name} = {found}"),
+                need: need.to_string(),
+            }),
             None => Ok(()),
         }
     }
@@ -258,23 +277,34 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         }
         let eta = warm.scheme.eta();
         let block = CoupledChains::block_of(eta);
-        // Long steps of one pair that can be afforded, and of those the ones that count, if as many chains as possible take part.
+        // Long steps of one pair that can be afforded, and of those the ones that count, if as many
+        // chains as possible take part.
         let per_step = 3 * kernel.gradients_per_step(&warm.potential).max(1);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
-        let (steps, drift) =
-            ((CONFIRMATION * outcome.gradients() as f64) as u64 / per_step, (DRIFT / eta).ceil() as u64);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a part of a count"
+        )]
+        let (steps, drift) = (
+            (CONFIRMATION * outcome.gradients() as f64) as u64 / per_step,
+            (DRIFT / eta).ceil() as u64,
+        );
         let most = FEWEST.max((states.len() / d) as u64);
-        #[allow(clippy::cast_possible_truncation, reason = "no more than there are chains, or a few")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "no more than there are chains, or a few"
+        )]
         let chains = (steps / (drift + block)).clamp(FEWEST, most) as usize;
-        // Where the run has fewer chains, several pairs begin at the same place: they have drifted away from it, and from each other,
-        // before they count. Fewer pairs would not tell how sure they are.
+        // Where the run has fewer chains, several pairs begin at the same place: they have drifted
+        // away from it, and from each other, before they count. Fewer pairs would not tell how sure
+        // they are.
         let states: Vec<f64> = states.iter().copied().cycle().take(chains * d).collect();
         let each = (steps / chains as u64).saturating_sub(drift);
         let blocks = (each / block).max(1);
         let seed = warm.seed ^ STREAMS.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let shared = warm.team.share(&warm.potential);
-        let mut pairs =
-            CoupledChains::new(&shared, &warm.scheme, 1.0, seed, &states)?.whitened(&warm.whitening)?;
+        let mut pairs = CoupledChains::new(&shared, &warm.scheme, 1.0, seed, &states)?
+            .whitened(&warm.whitening)?;
         pairs.drift(DRIFT)?;
         let differences = pairs.measure(blocks * block)?;
         Ok(Some((differences, pairs.gradients())))
@@ -290,13 +320,15 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         let warm = self.warm;
         let (differences, confirmation, confirmation_gradients) = match confirmed {
             Some((new, gradients)) => {
-                let both = warm.differences.iter().zip(&new).map(|(old, new)| old.together(new)).collect();
+                let both =
+                    warm.differences.iter().zip(&new).map(|(old, new)| old.together(new)).collect();
                 (both, Some(Bias::from_differences(&new)), gradients)
             }
             None => (warm.differences.clone(), None, 0),
         };
         let bias = if self.exact() { Bias::NONE } else { Bias::from_differences(&differences) };
-        // Clearly within by all measurements; or taken to be within by the warm-up, and not clearly beyond by all.
+        // Clearly within by all measurements; or taken to be within by the warm-up, and not clearly
+        // beyond by all.
         let tolerance = warm.tolerance;
         let within_tolerance =
             bias.bound() <= tolerance || (warm.within_tolerance && bias.at_least() <= tolerance);
@@ -332,10 +364,18 @@ impl Looks {
             Length::Ess { target, most } => (Some(positive("target_ess", target)?), most),
         };
         let interval = if target.is_some() { next_look(FIRST_LOOK, most) } else { most };
-        Ok(Self { target, most, interval, made: Vec::new(), reached: false, workspace: Workspace::new() })
+        Ok(Self {
+            target,
+            most,
+            interval,
+            made: Vec::new(),
+            reached: false,
+            workspace: Workspace::new(),
+        })
     }
 
-    /// Takes up the looks that were made. How many draws of each chain there are to be before the next, and those since the last.
+    /// Takes up the looks that were made. How many draws of each chain there are to be before the
+    /// next, and those since the last.
     fn go_on(&mut self, saved: Option<SavedLooks>, first: u64) -> Result<(u64, Memory), Error> {
         match (saved, self.target) {
             (None, None) => Ok((first, Memory::default())),
@@ -351,7 +391,8 @@ impl Looks {
                 Ok((saved.next.min(self.most), saved.fresh))
             }
             (saved, _) => {
-                let words = ["a number of draws to be made", "an effective sample size to be reached"];
+                let words =
+                    ["a number of draws to be made", "an effective sample size to be reached"];
                 let had = usize::from(saved.is_some());
                 let [found, need] = [words[had], words[1 - had]].map(str::to_owned);
                 Err(Error::Saved { what: "run", found, need })
@@ -377,14 +418,15 @@ impl Looks {
         if self.target.is_some() { (REMEMBERED / numbers).max(first) } else { 0 }
     }
 
-    /// Looks at the draws since the last look and forgets them. How many draws of each chain there are to be before the next look;
-    /// nothing if this was the last.
+    /// Looks at the draws since the last look and forgets them. How many draws of each chain there
+    /// are to be before the next look; nothing if this was the last.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count times 1.5")]
     fn after(&mut self, draws: u64, fresh: &mut Memory) -> Result<Option<u64>, Error> {
         let Some(target) = self.target else { return Ok(None) };
         let mut smallest = f64::INFINITY;
         for coordinate in 0..fresh.dimension() {
-            let traces: Vec<Vec<f64>> = (0..fresh.chains()).map(|c| fresh.trace(c, coordinate)).collect();
+            let traces: Vec<Vec<f64>> =
+                (0..fresh.chains()).map(|c| fresh.trace(c, coordinate)).collect();
             let traces: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
             let ess = self.workspace.ess_bulk(&traces)?;
             // Not a number for draws that do not move: never enough.
@@ -437,7 +479,8 @@ impl Sink for Tee<'_> {
     }
 
     fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
-        let looks = self.looks.clone().map(|looks| SavedLooks { fresh: self.fresh.clone(), ..looks });
+        let looks =
+            self.looks.clone().map(|looks| SavedLooks { fresh: self.fresh.clone(), ..looks });
         self.sink.checkpoint(SavedRun { looks, ..state })
     }
 }

@@ -1,9 +1,12 @@
-//! The search for a kernel's longest step whose measured bias is within the tolerance, at a bounded cost.
+//! The search for a kernel's longest step whose measured bias is within the tolerance, at a bounded
+//! cost.
 
 use ridgewalk_lyapunov::laws::{Kernel, Scheme};
 
 use super::bias::Bias;
-use super::candidates::{Candidate, NEARLY_NORMAL, first_step, longest_step, order, with_best_friction};
+use super::candidates::{
+    Candidate, NEARLY_NORMAL, first_step, longest_step, order, with_best_friction,
+};
 use super::history::Decision;
 use super::target::Target;
 use super::warm_up::{NEAR, NEARER, Work};
@@ -19,16 +22,19 @@ const HOPELESS: f64 = 10.0;
 const ROUNDS: usize = 6;
 /// A step that is longer by less than this factor is not worth another measurement.
 const WORTHWHILE: f64 = 1.15;
-/// What the whole warm-up may cost, as a share of the run, before a step that is within the tolerance is taken as it is.
+/// What the whole warm-up may cost, as a share of the run, before a step that is within the
+/// tolerance is taken as it is.
 pub(super) const SHARE: f64 = 0.19;
 /// Time of the dynamics that pairs of chains get to drift apart before they are compared.
 const DRIFT: f64 = 6.0;
-/// What one measurement may cost, as a share of the run, before it is taken as it is, and its blocks of steps at most.
+/// What one measurement may cost, as a share of the run, before it is taken as it is, and its
+/// blocks of steps at most.
 const MEASUREMENT: f64 = 0.07;
 const BLOCKS: u64 = 8;
 
 impl<T: Target> Work<'_, T> {
-    /// The longest step of a kernel that is within the tolerance; if none is found, the least biased one.
+    /// The longest step of a kernel that is within the tolerance; if none is found, the least
+    /// biased one.
     pub(super) fn fit_step(
         &mut self,
         white: &T::White,
@@ -37,7 +43,8 @@ impl<T: Target> Work<'_, T> {
     ) -> Result<Candidate, Error> {
         let (wanted, tolerance) = (self.question.wanted, self.question.tolerance);
         let longest = longest_step(kernel, range[1]);
-        // Most posteriors with far more rows than columns are so nearly normal that the longest of steps will do: that is tried first.
+        // Most posteriors with far more rows than columns are so nearly normal that the longest of
+        // steps will do: that is tried first.
         let hopeful = kernel == NEARLY_NORMAL && range == NEAR && wanted.eta.is_none();
         let mut ready_for = if hopeful { NEARER } else { range };
         let mut eta = wanted.eta.unwrap_or_else(|| first_step(kernel, ready_for[1]));
@@ -47,14 +54,16 @@ impl<T: Target> Work<'_, T> {
             let (scheme, per_step) = with_best_friction(kernel, eta, ready_for, wanted)?;
             ready_for = range;
             let steps = from_scheme(&scheme, 1.0)?.gradients_per_step(white);
-            if best.as_ref().is_some_and(|best| best.within && !self.affords(best, &scheme, steps)) {
+            if best.as_ref().is_some_and(|best| best.within && !self.affords(best, &scheme, steps))
+            {
                 break;
             }
             let found = self.measure(white, scheme, per_step)?;
             let bias = found.bias.bound();
             let predicted = eta * (AIM * tolerance / bias).powf(order(kernel).recip());
             let within = found.within;
-            // A kernel that was asked for is given up in its first coordinates only: there is no other.
+            // A kernel that was asked for is given up in its first coordinates only: there is no
+            // other.
             let given_up = kernel == NEARLY_NORMAL && (wanted.kernel.is_none() || range == NEAR);
             let hopeless = given_up && found.bias.largest() > HOPELESS * tolerance;
             if best.as_ref().is_none_or(|old| found.beats(old)) {
@@ -69,8 +78,11 @@ impl<T: Target> Work<'_, T> {
                 predicted.min(1.5 * eta).min(longest).min((eta * too_long).sqrt())
             } else {
                 too_long = too_long.min(eta);
-                let shorter =
-                    if predicted.is_finite() { predicted.clamp(0.3 * eta, 0.9 * eta) } else { 0.5 * eta };
+                let shorter = if predicted.is_finite() {
+                    predicted.clamp(0.3 * eta, 0.9 * eta)
+                } else {
+                    0.5 * eta
+                };
                 shorter.max(good.map_or(0.0, |good| (good * eta).sqrt()))
             };
             if good.is_some_and(|good| eta < WORTHWHILE * good) {
@@ -80,14 +92,21 @@ impl<T: Target> Work<'_, T> {
         best.ok_or(Error::Zero { name: "rounds" })
     }
 
-    /// Whether another measurement keeps the warm-up within its share of the run that `best` would make.
+    /// Whether another measurement keeps the warm-up within its share of the run that `best` would
+    /// make.
     fn affords(&self, best: &Candidate, next: &Scheme, gradients_per_step: u64) -> bool {
         let steps = DRIFT / next.eta() + 2.0 * CoupledChains::block_of(next.eta()) as f64;
         self.affords_steps(best, steps, self.gradients, gradients_per_step)
     }
 
     /// Whether so many more steps of pairs do.
-    fn affords_steps(&self, best: &Candidate, steps: f64, spent: u64, gradients_per_step: u64) -> bool {
+    fn affords_steps(
+        &self,
+        best: &Candidate,
+        steps: f64,
+        spent: u64,
+        gradients_per_step: u64,
+    ) -> bool {
         let cost = 3.0 * steps * self.chains() as f64 * gradients_per_step as f64;
         spent as f64 + cost <= SHARE * self.run_cost(best)
     }
@@ -98,14 +117,20 @@ impl<T: Target> Work<'_, T> {
         self.question.draws as f64 * self.chains() as f64 * per_draw as f64
     }
 
-    /// The bias of a scheme, measured until it is clear whether it is within the tolerance, or no more can be afforded.
-    fn measure(&mut self, white: &T::White, scheme: Scheme, per_step: f64) -> Result<Candidate, Error> {
+    /// The bias of a scheme, measured until it is clear whether it is within the tolerance, or no
+    /// more can be afforded.
+    fn measure(
+        &mut self,
+        white: &T::White,
+        scheme: Scheme,
+        per_step: f64,
+    ) -> Result<Candidate, Error> {
         let seed = self.next_seed();
         let tolerance = self.question.tolerance;
         self.go_on()?;
         let shared = self.question.team.share(white);
-        let mut chains =
-            CoupledChains::new(&shared, &scheme, 1.0, seed, &self.states)?.whitened(&self.whitening)?;
+        let mut chains = CoupledChains::new(&shared, &scheme, 1.0, seed, &self.states)?
+            .whitened(&self.whitening)?;
         chains.drift(DRIFT)?;
         let gradients_per_step = from_scheme(&scheme, 1.0)?.gradients_per_step(white).max(1);
         let differences = chains.measure(chains.block())?;
@@ -117,11 +142,12 @@ impl<T: Target> Work<'_, T> {
             self.go_on()?;
             // One block is enough for a clear case only.
             let (enough, too_much) = if blocks == 1 { (0.5, 2.0) } else { (1.0, 1.0) };
-            let clear =
-                found.bias.bound() <= enough * tolerance || found.bias.at_least() > too_much * tolerance;
+            let clear = found.bias.bound() <= enough * tolerance
+                || found.bias.at_least() > too_much * tolerance;
             let spent = self.gradients + chains.gradients();
-            let dear = !self.affords_steps(&found, chains.block() as f64, spent, gradients_per_step)
-                || chains.gradients() as f64 > MEASUREMENT * self.run_cost(&found);
+            let dear =
+                !self.affords_steps(&found, chains.block() as f64, spent, gradients_per_step)
+                    || chains.gradients() as f64 > MEASUREMENT * self.run_cost(&found);
             if clear || dear {
                 break;
             }
@@ -129,8 +155,8 @@ impl<T: Target> Work<'_, T> {
             found.bias = Bias::from_differences(&found.differences);
         }
         self.gradients += chains.gradients();
-        // A step that is far too long has taken even the finer chains away from where the posterior is. The bound tells, not the estimate:
-        // a bias with an enormous error is drawn to 0.
+        // A step that is far too long has taken even the finer chains away from where the posterior
+        // is. The bound tells, not the estimate: a bias with an enormous error is drawn to 0.
         if found.bias.bound() <= HOPELESS * tolerance {
             self.states.copy_from_slice(chains.fine().theta());
         }

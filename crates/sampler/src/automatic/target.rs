@@ -1,4 +1,5 @@
-//! What a warm-up needs of a target: its mode, its Hessian there, and itself in other coordinates. And what each costs, in gradients.
+//! What a warm-up needs of a target: its mode, its Hessian there, and itself in other coordinates.
+//! And what each costs, in gradients.
 
 use std::cell::Cell;
 
@@ -39,7 +40,8 @@ pub trait Target: Sync {
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error>;
 }
 
-/// A Hessian of a ridge-separable potential takes n d² multiplications (half of them by symmetry), a gradient 2 n d.
+/// A Hessian of a ridge-separable potential takes n d² multiplications (half of them by symmetry),
+/// a gradient 2 n d.
 fn hessian_cost(dimension: usize) -> u64 {
     (dimension as u64).div_ceil(4).max(1)
 }
@@ -53,7 +55,8 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
 
     fn mode(&self) -> Result<(Mode, u64), Error> {
         let mode = Ridge::mode(self)?;
-        let each = if mode.method == Method::Newton { 1 + hessian_cost(self.dimension()) } else { 2 };
+        let each =
+            if mode.method == Method::Newton { 1 + hessian_cost(self.dimension()) } else { 2 };
         let spent = each * mode.iterations as u64;
         Ok((mode, spent))
     }
@@ -71,7 +74,8 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
     }
 }
 
-/// A target known by its gradient alone, from a type or a closure, with the number of nodes of its line integrals.
+/// A target known by its gradient alone, from a type or a closure, with the number of nodes of its
+/// line integrals.
 #[derive(Debug, Clone)]
 pub struct BlackBox<G> {
     gradient: G,
@@ -108,7 +112,8 @@ impl<G: Gradient> Gradient for Counted<'_, G> {
     }
 }
 
-/// Step of the differences that make a Hessian of gradients, as a fraction of a coordinate's size: the cube root of the rounding unit.
+/// Step of the differences that make a Hessian of gradients, as a fraction of a coordinate's size:
+/// the cube root of the rounding unit.
 const STEP: f64 = 6e-6;
 
 impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {

@@ -1,8 +1,10 @@
-//! Trajectories without bias: how long their steps are, by the acceptance that is seen, and how many, by the autocorrelation that is seen.
+//! Trajectories without bias: how long their steps are, by the acceptance that is seen, and how
+//! many, by the autocorrelation that is seen.
 //!
-//! In whitened coordinates drifts rotate, so that on a normal posterior nothing is left to the kicks and one step of a quarter turn is an
-//! independent draw. What a posterior has beyond that shows in the energy errors: steps are made as long as a wanted acceptance allows, and
-//! more of them take the place of a longer one where that pays.
+//! In whitened coordinates drifts rotate, so that on a normal posterior nothing is left to the
+//! kicks and one step of a quarter turn is an independent draw. What a posterior has beyond that
+//! shows in the energy errors: steps are made as long as a wanted acceptance allows, and more of
+//! them take the place of a longer one where that pays.
 
 use ridgewalk_lyapunov::laws::{Autocorrelation, Drift, Scheme, Trajectory};
 use ridgewalk_potentials::{LineIntegral, Scratch};
@@ -18,35 +20,41 @@ use crate::ensemble::Ensemble;
 use crate::error::Error;
 use crate::kernels::from_scheme;
 
-/// The acceptance that steps are made for. Effective draws a gradient change little between 0.65 and 0.85.
+/// The acceptance that steps are made for. Effective draws a gradient change little between 0.65
+/// and 0.85.
 const ACCEPTANCE: f64 = 0.75;
-/// The longest useful step of a trajectory of one: somewhat more than a quarter turn, after which a normal coordinate has forgotten where
-/// it was; and the longest useful trajectory of more, in which noise between the steps takes part.
+/// The longest useful step of a trajectory of one: somewhat more than a quarter turn, after which a
+/// normal coordinate has forgotten where it was; and the longest useful trajectory of more, in
+/// which noise between the steps takes part.
 const ONE_STEP: f64 = 1.65;
 const LONGEST: f64 = 2.2;
 /// Steps enough to cover this time are tried where one is not enough.
 const ENOUGH: f64 = 1.8;
 /// The most steps of a trajectory.
 const MOST: u32 = 32;
-/// Trajectories of each chain that find the step; those after which it is taken as it is if nothing has shortened it; and those that
-/// autocorrelations are seen in.
+/// Trajectories of each chain that find the step; those after which it is taken as it is if nothing
+/// has shortened it; and those that autocorrelations are seen in.
 const ADAPTING: u32 = 20;
 const SETTLED: u32 = 8;
 const SEEN: u32 = 24;
-/// Dual averaging (Nesterov 2009; Hoffman and Gelman 2014): how strongly the step follows the acceptance, how many trajectories the start counts
-/// for, and how fast old steps are forgotten in their mean.
+/// Dual averaging (Nesterov 2009; Hoffman and Gelman 2014): how strongly the step follows the
+/// acceptance, how many trajectories the start counts for, and how fast old steps are forgotten in
+/// their mean.
 const FOLLOWING: f64 = 0.1;
 const START: f64 = 10.0;
 const FORGETTING: f64 = 0.75;
-/// Values of γ and ξ that are tried. Over ten trajectories of breast cancer none beyond them did better.
+/// Values of γ and ξ that are tried. Over ten trajectories of breast cancer none beyond them did
+/// better.
 const GAMMAS: [f64; 4] = [0.2, 0.5, 0.8, 1.2];
 const XIS: [f64; 2] = [2.0, 3.0];
-/// Effective draws a gradient that new coordinates may bring: from Hessians, and from the covariance of a pilot, whose noise costs acceptance.
+/// Effective draws a gradient that new coordinates may bring: from Hessians, and from the
+/// covariance of a pilot, whose noise costs acceptance.
 const BEST: f64 = 0.75;
 const BEST_OF_COVARIANCE: f64 = 0.4;
 
 impl<T: Target> Work<'_, T> {
-    /// Trajectories, and the coordinates that they suit: those of the mode, or new ones if these pay.
+    /// Trajectories, and the coordinates that they suit: those of the mode, or new ones if these
+    /// pay.
     pub(super) fn exact(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
         let first = self.try_trajectories(&white, 1)?;
         let best = if self.curvature_points() > 0 { BEST } else { BEST_OF_COVARIANCE };
@@ -62,15 +70,25 @@ impl<T: Target> Work<'_, T> {
         Ok((white, best))
     }
 
-    /// The trajectories with most effective draws a gradient, in these coordinates. `others`: gradients that were spent on other kernels, which
-    /// leave these their share.
-    pub(super) fn fit_trajectories(&mut self, white: &T::White, others: u64) -> Result<Candidate, Error> {
+    /// The trajectories with most effective draws a gradient, in these coordinates. `others`:
+    /// gradients that were spent on other kernels, which leave these their share.
+    pub(super) fn fit_trajectories(
+        &mut self,
+        white: &T::White,
+        others: u64,
+    ) -> Result<Candidate, Error> {
         let first = self.try_trajectories(white, 1)?;
         self.more_steps(white, first, others)
     }
 
-    /// The same, given those of one step: more are tried as long as they are better, and can be afforded.
-    fn more_steps(&mut self, white: &T::White, first: Candidate, others: u64) -> Result<Candidate, Error> {
+    /// The same, given those of one step: more are tried as long as they are better, and can be
+    /// afforded.
+    fn more_steps(
+        &mut self,
+        white: &T::White,
+        first: Candidate,
+        others: u64,
+    ) -> Result<Candidate, Error> {
         let eta = first.scheme.eta();
         if eta >= 0.95 * longest_step(1) {
             return Ok(first);
@@ -97,7 +115,8 @@ impl<T: Target> Work<'_, T> {
         }
     }
 
-    /// Whether trajectories of so many steps can be tried within the warm-up's share of the run that `best` would make.
+    /// Whether trajectories of so many steps can be tried within the warm-up's share of the run
+    /// that `best` would make.
     fn affords_trajectories(&self, best: &Candidate, steps: u32, others: u64) -> bool {
         let cost = u64::from(steps * (ADAPTING + SEEN)) * self.chains() as u64;
         (self.gradients - others + cost) as f64 <= SHARE * self.run_cost(best)
@@ -108,7 +127,12 @@ impl<T: Target> Work<'_, T> {
         let (d, wanted) = (self.whitening.dimension(), self.question.wanted);
         // A potential without values is told by its own error, not by chains that end.
         let mut gradient = vec![0.0; d];
-        white.values_and_gradients(&self.states[..d], &mut [0.0], &mut gradient, &mut Scratch::default())?;
+        white.values_and_gradients(
+            &self.states[..d],
+            &mut [0.0],
+            &mut gradient,
+            &mut Scratch::default(),
+        )?;
         let shared = self.question.team.share(white);
         let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;
         let mut step = Averaging::new(wanted.eta.unwrap_or(longest_step(steps)));
@@ -144,11 +168,21 @@ impl<T: Target> Work<'_, T> {
         });
         let bias = Bias::NONE;
         let gradients_per_step = u64::from(steps);
-        Ok(Candidate { scheme, bias, differences: Vec::new(), efficiency, gradients_per_step, within: true })
+        Ok(Candidate {
+            scheme,
+            bias,
+            differences: Vec::new(),
+            efficiency,
+            gradients_per_step,
+            within: true,
+        })
     }
 
     fn positions(&self, ensemble: &Ensemble<'_>) -> Vec<f64> {
-        (0..self.chains()).filter_map(|chain| ensemble.state(chain)).flat_map(|state| state.theta).collect()
+        (0..self.chains())
+            .filter_map(|chain| ensemble.state(chain))
+            .flat_map(|state| state.theta)
+            .collect()
     }
 }
 
@@ -166,7 +200,8 @@ fn longest_step(steps: u32) -> f64 {
     if steps == 1 { ONE_STEP } else { LONGEST / f64::from(steps) }
 }
 
-/// The trajectory of so many steps of η with the γ and ξ that forget most, by the exact laws; those that are wanted are taken as they are.
+/// The trajectory of so many steps of η with the γ and ξ that forget most, by the exact laws; those
+/// that are wanted are taken as they are.
 fn trajectory(steps: u32, eta: f64, wanted: Wanted) -> Result<Scheme, Error> {
     let [low, high] = FAR;
     let eigenvalues = [low, (low * high).sqrt(), high];
@@ -174,8 +209,10 @@ fn trajectory(steps: u32, eta: f64, wanted: Wanted) -> Result<Scheme, Error> {
     let xis = wanted.xi.map_or(XIS.to_vec(), |xi| vec![xi]);
     let mut best: Option<(Scheme, f64)> = None;
     for (gamma, xi) in gammas.iter().flat_map(|gamma| xis.iter().map(|xi| (*gamma, *xi))) {
-        let scheme = Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift: Drift::Rotating })?;
-        // A trajectory that is not stable there is the worst, but it is one: what it proposes is rejected.
+        let scheme =
+            Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift: Drift::Rotating })?;
+        // A trajectory that is not stable there is the worst, but it is one: what it proposes is
+        // rejected.
         let time = eigenvalues.iter().try_fold(0.0_f64, |worst, l| {
             Some(worst.max(Autocorrelation::new(&scheme.linear_form(*l).ok()?)?.longer()))
         });
@@ -230,11 +267,13 @@ impl Averaging {
     }
 }
 
-/// How far coordinates and their squares go from one draw to the next, beside how far they are spread.
+/// How far coordinates and their squares go from one draw to the next, beside how far they are
+/// spread.
 #[derive(Debug)]
 struct Motion {
     count: f64,
-    /// For each coordinate, of x and of x²: the sum, that of squares, and that of squared differences between draws.
+    /// For each coordinate, of x and of x²: the sum, that of squares, and that of squared
+    /// differences between draws.
     sums: Vec<[[f64; 3]; 2]>,
 }
 
@@ -258,8 +297,8 @@ impl Motion {
         }
     }
 
-    /// Effective draws a draw, of the slowest quarter of the coordinates and of the slower of them and their squares, taken to forget
-    /// geometrically.
+    /// Effective draws a draw, of the slowest quarter of the coordinates and of the slower of them
+    /// and their squares, taken to forget geometrically.
     fn efficiency(&self) -> f64 {
         let quarter = self.sums.len().div_ceil(4);
         let of = |moment: usize| {

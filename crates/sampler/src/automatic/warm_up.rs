@@ -1,4 +1,5 @@
-//! The warm-up: mode, whitening, pilot, curvature along it, and which kernels are tried. How long their steps are is in `search`.
+//! The warm-up: mode, whitening, pilot, curvature along it, and which kernels are tried. How long
+//! their steps are is in `search`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,14 +21,17 @@ use crate::team::Team;
 
 /// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
 const STREAMS: u64 = 1 << 40;
-/// The fewest chains that a warm-up has: the spread over fewer would not tell how sure a measurement is.
+/// The fewest chains that a warm-up has: the spread over fewer would not tell how sure a
+/// measurement is.
 const FEWEST: usize = 8;
-/// Steps of the pilot before Hessians are taken along it, for a posterior that is not nearly normal.
+/// Steps of the pilot before Hessians are taken along it, for a posterior that is not nearly
+/// normal.
 const PILOT: u64 = 24;
 /// Its steps where Hessians are dear and its covariance is used.
 const LONG_PILOT: u64 = 160;
-/// The pilot's step: short enough where the curvature is at most some ten times that of the whitened normal; and how often it is halved
-/// where chains diverge, as they do where the curvature grows like exp.
+/// The pilot's step: short enough where the curvature is at most some ten times that of the
+/// whitened normal; and how often it is halved where chains diverge, as they do where the curvature
+/// grows like exp.
 const PILOT_STEP: f64 = 0.5;
 const PILOT_HALVINGS: i32 = 6;
 /// Points at which Hessians are averaged, and the steps that each chain makes from one to the next.
@@ -37,8 +41,8 @@ const BETWEEN_HESSIANS: u64 = 12;
 const CURVATURE_SHARE: f64 = 0.05;
 /// Effective draws that a step of the pilot gives, roughly.
 const PILOT_EFFICIENCY: f64 = 0.2;
-/// Eigenvalues of the curvature to be ready for: in coordinates made at the mode, where a posterior is very nearly normal and where it is
-/// nearly so; and in others.
+/// Eigenvalues of the curvature to be ready for: in coordinates made at the mode, where a posterior
+/// is very nearly normal and where it is nearly so; and in others.
 pub(super) const NEARER: [f64; 2] = [0.95, 1.05];
 pub(super) const NEAR: [f64; 2] = [0.85, 1.15];
 pub(super) const FAR: [f64; 2] = [0.7, 1.4];
@@ -104,8 +108,8 @@ pub struct WarmedUp<W> {
     pub thin: u64,
     /// The measured bias of that scheme.
     pub bias: Bias,
-    /// What it was measured by: how the moments of each coordinate at η differ from those at η/2. Empty for trajectories that are accepted or
-    /// rejected, which have no bias.
+    /// What it was measured by: how the moments of each coordinate at η differ from those at η/2.
+    /// Empty for trajectories that are accepted or rejected, which have no bias.
     pub differences: Vec<Difference>,
     /// Whether it is within the tolerance.
     pub within_tolerance: bool,
@@ -129,7 +133,8 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
         from_scheme(&self.scheme, 1.0)
     }
 
-    /// Everything that does not follow from the target alone: [`WarmUp::restore`] needs no more, and makes no steps.
+    /// Everything that does not follow from the target alone: [`WarmUp::restore`] needs no more,
+    /// and makes no steps.
     #[must_use]
     pub fn saved(&self) -> SavedWarmUp {
         SavedWarmUp {
@@ -176,15 +181,16 @@ impl<'a, T: Target> WarmUp<'a, T> {
         }
     }
 
-    /// Draws that the run will have, for each chain: the search for a longer step ends when it would cost more than a fifth of it.
+    /// Draws that the run will have, for each chain: the search for a longer step ends when it
+    /// would cost more than a fifth of it.
     #[must_use]
     pub fn draws(mut self, draws: u64) -> Self {
         self.draws = draws;
         self
     }
 
-    /// Processes that make this warm-up together, and the run after it: each computes gradients for its share of the chains. What is found is what
-    /// one process would find, bit for bit.
+    /// Processes that make this warm-up together, and the run after it: each computes gradients for
+    /// its share of the chains. What is found is what one process would find, bit for bit.
     #[must_use]
     pub fn team(mut self, team: &Team) -> Self {
         self.team = team.clone();
@@ -226,8 +232,9 @@ impl<'a, T: Target> WarmUp<'a, T> {
         self
     }
 
-    /// The bias that is allowed, of means in standard deviations and of standard deviations relative to themselves. At 0 there are
-    /// trajectories that are accepted or rejected, which need the target's values.
+    /// The bias that is allowed, of means in standard deviations and of standard deviations
+    /// relative to themselves. At 0 there are trajectories that are accepted or rejected, which
+    /// need the target's values.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
@@ -237,17 +244,20 @@ impl<'a, T: Target> WarmUp<'a, T> {
     /// Makes it.
     ///
     /// # Errors
-    /// No chains or draws, a bad tolerance, a target without a mode or one that cannot be evaluated. A tolerance that cannot be met is
-    /// no error: [`WarmedUp::within_tolerance`]. A panic of the target is [`Error::Panic`].
+    /// No chains or draws, a bad tolerance, a target without a mode or one that cannot be
+    /// evaluated. A tolerance that cannot be met is no error: [`WarmedUp::within_tolerance`]. A
+    /// panic of the target is [`Error::Panic`].
     pub fn run(&self) -> Result<WarmedUp<T::White>, Error> {
         catching(|| self.work())
     }
 
-    /// What a warm-up of this target found, from [`WarmedUp::saved`]. The mode is looked for again, and whatever else follows from the target;
-    /// the coordinates, the step and where the chains are come from `saved` and are the same to the last bit.
+    /// What a warm-up of this target found, from [`WarmedUp::saved`]. The mode is looked for again,
+    /// and whatever else follows from the target; the coordinates, the step and where the chains
+    /// are come from `saved` and are the same to the last bit.
     ///
     /// # Errors
-    /// If it was the warm-up of another seed, number of chains, tolerance or dimension; as [`WarmUp::run`] for the target.
+    /// If it was the warm-up of another seed, number of chains, tolerance or dimension; as
+    /// [`WarmUp::run`] for the target.
     pub fn restore(&self, saved: SavedWarmUp) -> Result<WarmedUp<T::White>, Error> {
         let differs = |what: &str, found: String, need: String| Error::Saved {
             what: "warm-up",
@@ -269,11 +279,16 @@ impl<'a, T: Target> WarmUp<'a, T> {
             ));
         }
         if saved.tolerance != self.tolerance {
-            return Err(differs("of tolerance", saved.tolerance.to_string(), self.tolerance.to_string()));
+            return Err(differs(
+                "of tolerance",
+                saved.tolerance.to_string(),
+                self.tolerance.to_string(),
+            ));
         }
         let (mode, potential) =
             catching(|| Ok((self.target.mode()?.0, self.target.whitened(&saved.whitening)?)))?;
-        let SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, .. } = saved;
+        let SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, .. } =
+            saved;
         let SavedWarmUp { starts, history, gradients, seed, tolerance, .. } = saved;
         Ok(WarmedUp {
             mode,
@@ -318,7 +333,10 @@ impl<'a, T: Target> WarmUp<'a, T> {
             runs: 0,
             states: Vec::new(),
         };
-        work.decide(Decision::Mode { iterations: mode.iterations, gradient_norm: mode.gradient_norm });
+        work.decide(Decision::Mode {
+            iterations: mode.iterations,
+            gradient_norm: mode.gradient_norm,
+        });
         let mut white = self.target.whitened(&work.whitening)?;
         work.states = work.normal_draws()?;
         if self.exact() {
@@ -326,7 +344,8 @@ impl<'a, T: Target> WarmUp<'a, T> {
             return Ok(work.finish(mode, white, best));
         }
         let first = self.wanted.kernel.unwrap_or(NEARLY_NORMAL);
-        let near = if first == NEARLY_NORMAL { Some(work.fit_step(&white, first, NEAR)?) } else { None };
+        let near =
+            if first == NEARLY_NORMAL { Some(work.fit_step(&white, first, NEAR)?) } else { None };
         let best = match near.filter(|found| found.within || self.wanted.eta.is_some()) {
             Some(found) => found,
             None => {
@@ -397,8 +416,8 @@ impl<T: Target> Work<'_, T> {
         Ok(states)
     }
 
-    /// Runs the chains with short steps, some of which count. Where they diverge they begin again with steps of half the length, and
-    /// twice as many.
+    /// Runs the chains with short steps, some of which count. Where they diverge they begin again
+    /// with steps of half the length, and twice as many.
     fn pilot(
         &mut self,
         white: &T::White,
@@ -427,7 +446,8 @@ impl<T: Target> Work<'_, T> {
         [before, steps]: [u64; 2],
         covariance: &mut Covariance,
     ) -> Result<(), Error> {
-        let kernel = if white.gradients_per_integral() > 1 { Kernel::Symmetric } else { Kernel::ThirdOrder };
+        let kernel =
+            if white.gradients_per_integral() > 1 { Kernel::Symmetric } else { Kernel::ThirdOrder };
         let kernel = from_scheme(&Scheme::new(kernel, 1.2, 2.0, eta)?, 1.0)?;
         let shared = self.question.team.share(white);
         let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;
@@ -444,12 +464,14 @@ impl<T: Target> Work<'_, T> {
         if let Some(end) = (0..self.chains()).find_map(|chain| ensemble.end(chain)) {
             return Err(Error::Pilot { why: end.why.to_string() });
         }
-        self.states = (0..self.chains()).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
+        self.states =
+            (0..self.chains()).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
         Ok(())
     }
 
-    /// Hessians that new coordinates are made from; 0 where they are too dear. For trajectories, which the coordinates of the mode would do for
-    /// too, fewer where they are dear beside the run.
+    /// Hessians that new coordinates are made from; 0 where they are too dear. For trajectories,
+    /// which the coordinates of the mode would do for too, fewer where they are dear beside the
+    /// run.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 16")]
     pub(super) fn curvature_points(&self) -> usize {
         let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
@@ -464,16 +486,19 @@ impl<T: Target> Work<'_, T> {
     /// What new coordinates cost, in gradients.
     pub(super) fn rewhitening(&self) -> u64 {
         let (points, chains) = (self.curvature_points() as u64, self.chains() as u64);
-        let pilot = if points > 0 { points.div_ceil(chains) * BETWEEN_HESSIANS } else { LONG_PILOT };
+        let pilot =
+            if points > 0 { points.div_ceil(chains) * BETWEEN_HESSIANS } else { LONG_PILOT };
         (PILOT + pilot) * chains + points * (self.hessian + 1)
     }
 
-    /// New coordinates: from the mean Hessian along a pilot where Hessians are cheap, from its covariance where they are not.
+    /// New coordinates: from the mean Hessian along a pilot where Hessians are cheap, from its
+    /// covariance where they are not.
     ///
-    /// The normal distribution that comes closest to a log-concave one has the inverse of the mean Hessian as its covariance, and
-    /// a mean of few Hessians is far less noisy than a covariance of as many draws. Its centre is found likewise: gradients have mean 0 under
-    /// the target, so that the mean of the points less H⁻¹ times that of their gradients has the same expectation as the former and
-    /// little of its noise; none on a normal target.
+    /// The normal distribution that comes closest to a log-concave one has the inverse of the mean
+    /// Hessian as its covariance, and a mean of few Hessians is far less noisy than a covariance of
+    /// as many draws. Its centre is found likewise: gradients have mean 0 under the target, so that
+    /// the mean of the points less H⁻¹ times that of their gradients has the same expectation as
+    /// the former and little of its noise; none on a normal target.
     pub(super) fn rewhiten(&mut self, white: &T::White) -> Result<(), Error> {
         let d = self.whitening.dimension();
         let points = self.curvature_points();
@@ -491,7 +516,9 @@ impl<T: Target> Work<'_, T> {
                 shared.gradients(&self.states, &mut gradients, &mut Scratch::default())?;
                 self.gradients += self.chains() as u64;
             }
-            for (state, gradient) in self.states.chunks_exact(d).zip(gradients.chunks_exact(d)).take(left) {
+            for (state, gradient) in
+                self.states.chunks_exact(d).zip(gradients.chunks_exact(d)).take(left)
+            {
                 let share = 1.0 / points as f64;
                 centre.iter_mut().zip(state).for_each(|(sum, x)| *sum += share * x);
                 slope.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += share * g);
@@ -527,11 +554,14 @@ impl<T: Target> Work<'_, T> {
         Ok(())
     }
 
-    /// The kernel and step with the most effective draws a gradient within the tolerance, for a posterior that is not nearly normal.
+    /// The kernel and step with the most effective draws a gradient within the tolerance, for a
+    /// posterior that is not nearly normal.
     fn choose(&mut self, white: &T::White) -> Result<Candidate, Error> {
         let mut best: Option<Candidate> = None;
         let wanted = self.question.wanted.kernel;
-        for kernel in FAR_FROM_NORMAL.into_iter().filter(|kernel| wanted.is_none_or(|w| w == *kernel)) {
+        for kernel in
+            FAR_FROM_NORMAL.into_iter().filter(|kernel| wanted.is_none_or(|w| w == *kernel))
+        {
             let found = self.fit_step(white, kernel, FAR)?;
             if best.as_ref().is_none_or(|old| found.beats(old)) {
                 best = Some(found);
@@ -543,8 +573,9 @@ impl<T: Target> Work<'_, T> {
         best.ok_or(Error::Zero { name: "kernels" })
     }
 
-    /// Trajectories without bias in place of a kernel that is not within the tolerance, or gives few effective draws a gradient, if they are
-    /// better and the potential tells its values. They are left alone where parameters are given.
+    /// Trajectories without bias in place of a kernel that is not within the tolerance, or gives
+    /// few effective draws a gradient, if they are better and the potential tells its values. They
+    /// are left alone where parameters are given.
     fn or_trajectories(&mut self, white: &T::White, best: Candidate) -> Result<Candidate, Error> {
         if self.question.wanted != Wanted::default() || (best.within && best.efficiency > POOR) {
             return Ok(best);
@@ -552,7 +583,8 @@ impl<T: Target> Work<'_, T> {
         match self.fit_trajectories(white, self.gradients) {
             Ok(found) if found.beats(&best) => Ok(found),
             // Chains that end on the way to them are no reason to give up what there is.
-            Ok(_) | Err(Error::Potential(ridgewalk_potentials::Error::NoValue) | Error::Pilot { .. }) => {
+            Ok(_)
+            | Err(Error::Potential(ridgewalk_potentials::Error::NoValue) | Error::Pilot { .. }) => {
                 Ok(best)
             }
             Err(error) => Err(error),
@@ -581,7 +613,8 @@ impl<T: Target> Work<'_, T> {
     }
 }
 
-/// A covariance of a pilot mixed with a multiple of the identity against its noise, row by row, and the share of the latter.
+/// A covariance of a pilot mixed with a multiple of the identity against its noise, row by row, and
+/// the share of the latter.
 fn shrunk(covariance: &Covariance) -> (Vec<f64>, f64) {
     let d = covariance.dimension();
     let effective = PILOT_EFFICIENCY * covariance.count() as f64;

@@ -1,12 +1,14 @@
-//! Pairs of chains on one Brownian path, one with steps of η and one with steps of η/2, and how far apart their moments are.
+//! Pairs of chains on one Brownian path, one with steps of η and one with steps of η/2, and how far
+//! apart their moments are.
 //!
-//! The two chains of a pair stay close, so that the difference of their means and variances is known far better than either: a short
-//! run tells the bias of η without any ground truth (section 7 of the mathematics). With a bias that falls like η^q, that of η is the
-//! difference times 2^q/(2^q − 1); 4/3 for q = 2.
+//! The two chains of a pair stay close, so that the difference of their means and variances is
+//! known far better than either: a short run tells the bias of η without any ground truth (section
+//! 7 of the mathematics). With a bias that falls like η^q, that of η is the difference times
+//! 2^q/(2^q − 1); 4/3 for q = 2.
 //!
-//! In whitened coordinates there is a second gain: a pair of chains of the same kernel on N(0, I/L), driven by the same path, costs no
-//! gradient, moves much as the pair of the target does, and its differences are known exactly. What is averaged is the difference
-//! between the two pairs.
+//! In whitened coordinates there is a second gain: a pair of chains of the same kernel on N(0,
+//! I/L), driven by the same path, costs no gradient, moves much as the pair of the target does, and
+//! its differences are known exactly. What is averaged is the difference between the two pairs.
 
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::{LineIntegral, Whitening};
@@ -25,8 +27,9 @@ use moments::Sums;
 use paths::{Lists, Paths};
 use twin::Twin;
 
-/// Long steps whose differences are averaged before errors are estimated from the spread of these averages: at least so many, and
-/// enough of them for this time of the dynamics, after which a chain has forgotten where it was.
+/// Long steps whose differences are averaged before errors are estimated from the spread of these
+/// averages: at least so many, and enough of them for this time of the dynamics, after which a
+/// chain has forgotten where it was.
 const BLOCK: u64 = 16;
 const BLOCK_TIME: f64 = 8.0;
 
@@ -76,11 +79,12 @@ impl std::fmt::Debug for PotentialRef<'_> {
 }
 
 impl<'a> CoupledChains<'a> {
-    /// Pairs that start at the points `starts`, both of a pair at the same one, with p and r drawn from N(0, I/L). `scheme` is that of the
-    /// longer step.
+    /// Pairs that start at the points `starts`, both of a pair at the same one, with p and r drawn
+    /// from N(0, I/L). `scheme` is that of the longer step.
     ///
     /// # Errors
-    /// For a kernel whose steps cannot be coupled, a bad L, no starts, or starts that are not whole points.
+    /// For a kernel whose steps cannot be coupled, a bad L, no starts, or starts that are not whole
+    /// points.
     pub fn new(
         potential: &'a (dyn LineIntegral + Sync),
         scheme: &Scheme,
@@ -99,7 +103,8 @@ impl<'a> CoupledChains<'a> {
         let short = Scheme::new(scheme.kernel(), gamma, xi, half)?;
         let paths = Paths::new(&short)?;
         let chains = starts.len() / d;
-        let mut streams: Vec<Stream> = (0..chains as u64).map(|chain| Stream::new(seed, chain)).collect();
+        let mut streams: Vec<Stream> =
+            (0..chains as u64).map(|chain| Stream::new(seed, chain)).collect();
         let mut coarse = Batch::new(d, chains)?;
         let fields = coarse.fields_mut();
         fields.theta.copy_from_slice(starts);
@@ -142,8 +147,8 @@ impl<'a> CoupledChains<'a> {
         })
     }
 
-    /// The same pairs, for a potential that is whitened by `whitening`: moments are compared in the original coordinates, and pairs on
-    /// N(0, I/L) take away most of the noise.
+    /// The same pairs, for a potential that is whitened by `whitening`: moments are compared in the
+    /// original coordinates, and pairs on N(0, I/L) take away most of the noise.
     ///
     /// # Errors
     /// A whitening of another dimension, or steps that were made already.
@@ -167,7 +172,8 @@ impl<'a> CoupledChains<'a> {
         self.gradients
     }
 
-    /// Whether a state became infinite or not a number: the step is too long for this target. Nothing moves any more then.
+    /// Whether a state became infinite or not a number: the step is too long for this target.
+    /// Nothing moves any more then.
     #[must_use]
     pub fn diverged(&self) -> bool {
         self.diverged
@@ -205,7 +211,8 @@ impl<'a> CoupledChains<'a> {
         self.block
     }
 
-    /// Long steps that make one block, for steps of η: at least 16, and enough of them that the next block hardly depends on the last.
+    /// Long steps that make one block, for steps of η: at least 16, and enough of them that the
+    /// next block hardly depends on the last.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
     pub fn block_of(eta: f64) -> u64 {
@@ -221,8 +228,9 @@ impl<'a> CoupledChains<'a> {
         self.advance((time / self.long.scheme().eta()).ceil().clamp(0.0, 1e6) as u64)
     }
 
-    /// Makes long steps, as many whole blocks as have at least so many, and compares the moments of the states after each. One
-    /// [`Difference`] for each coordinate, over all steps measured so far. After a divergence everything is not a number.
+    /// Makes long steps, as many whole blocks as have at least so many, and compares the moments of
+    /// the states after each. One [`Difference`] for each coordinate, over all steps measured so
+    /// far. After a divergence everything is not a number.
     ///
     /// # Errors
     /// A potential that fails, or fewer than two blocks of steps over all chains.
@@ -257,10 +265,16 @@ impl<'a> CoupledChains<'a> {
         spent += one_step(&*self.long, potential, now, spare, long, workspace)?;
         self.gradients += spent * self.streams.len() as u64;
         if let Some(twin) = &mut self.twin {
-            twin.step([&*self.short, &*self.long], &self.noise, &mut self.spare, &mut self.workspace)?;
+            twin.step(
+                [&*self.short, &*self.long],
+                &self.noise,
+                &mut self.spare,
+                &mut self.workspace,
+            )?;
         }
         let chains = 0..self.streams.len();
-        self.diverged = !chains.into_iter().all(|c| self.coarse.is_finite(c) && self.fine.is_finite(c));
+        self.diverged =
+            !chains.into_iter().all(|c| self.coarse.is_finite(c) && self.fine.is_finite(c));
         Ok(())
     }
 }
@@ -286,7 +300,8 @@ mod tests {
 
     use super::CoupledChains;
 
-    /// Planted: what is known of the twins is wrong by three tenths. The exact law catches it, and says yes to what is right.
+    /// Planted: what is known of the twins is wrong by three tenths. The exact law catches it, and
+    /// says yes to what is right.
     #[test]
     fn twins_of_which_something_wrong_is_known_are_caught() {
         let gradient = |x: &[f64], g: &mut [f64]| {

@@ -35,8 +35,8 @@ impl Difference {
 
     /// What two independent measurements of the same thing say together.
     ///
-    /// Each counts by its number of blocks and not by its error: errors from few blocks are noisy, and one that is too small by chance
-    /// would make its measurement count for more.
+    /// Each counts by its number of blocks and not by its error: errors from few blocks are noisy,
+    /// and one that is too small by chance would make its measurement count for more.
     #[must_use]
     pub fn together(&self, other: &Self) -> Self {
         let blocks = self.blocks + other.blocks;
@@ -54,7 +54,8 @@ impl Difference {
     }
 }
 
-/// Sums over blocks of steps, for each chain: of differences of x and of x², x measured from a fixed point.
+/// Sums over blocks of steps, for each chain: of differences of x and of x², x measured from a
+/// fixed point.
 #[derive(Debug)]
 pub(super) struct Sums {
     /// Known from the first state on.
@@ -101,7 +102,8 @@ impl Sums {
         self.open = self.blocks.len();
         let zeros = || [vec![0.0; self.points[0].len()], vec![0.0; self.points[0].len()]];
         let twin = || if self.known.is_empty() { Default::default() } else { zeros() };
-        let fresh: Vec<Block> = (0..chains).map(|_| Block { pair: zeros(), twin: twin() }).collect();
+        let fresh: Vec<Block> =
+            (0..chains).map(|_| Block { pair: zeros(), twin: twin() }).collect();
         self.blocks.extend(fresh);
     }
 
@@ -118,14 +120,16 @@ impl Sums {
             let origin = self.origin.get_or_insert_with(|| self.points[1].clone());
             let block = &mut self.blocks[self.open + chain];
             accumulate(&self.points, origin, &mut block.pair);
-            for ((y, origin), (sum, square)) in self.points[1].iter().zip(&*origin).zip(split(&mut self.fine))
+            for ((y, origin), (sum, square)) in
+                self.points[1].iter().zip(&*origin).zip(split(&mut self.fine))
             {
                 *sum += y - origin;
                 *square += (y - origin) * (y - origin);
             }
             if let Some(twins) = twins {
                 self.look(twins, chain, whitening)?;
-                let (Some(origin), block) = (&self.origin, &mut self.blocks[self.open + chain]) else {
+                let (Some(origin), block) = (&self.origin, &mut self.blocks[self.open + chain])
+                else {
                     continue;
                 };
                 accumulate(&self.points, origin, &mut block.twin);
@@ -136,7 +140,12 @@ impl Sums {
     }
 
     /// A chain of two batches, in the original coordinates, into `points`.
-    fn look(&mut self, pair: [&Batch; 2], chain: usize, whitening: Option<&Whitening>) -> Result<(), Error> {
+    fn look(
+        &mut self,
+        pair: [&Batch; 2],
+        chain: usize,
+        whitening: Option<&Whitening>,
+    ) -> Result<(), Error> {
         for (point, batch) in self.points.iter_mut().zip(pair) {
             let state = &batch.theta()[batch.range(chain)];
             match whitening {
@@ -162,19 +171,21 @@ impl Sums {
         let slopes: Vec<f64> = (0..d).map(|k| 2.0 * moments(k).0 + means[k].0).collect();
         let known = |k: usize| self.known.get(k).copied().unwrap_or(0.0);
         let variances = self.estimate(|k, [x, squares]| squares[k] - slopes[k] * x[k], known);
-        let found = means.iter().zip(variances).enumerate().map(|(k, (mean, variance))| Difference {
-            mean: mean.0,
-            mean_error: mean.1,
-            variance: variance.0,
-            variance_error: variance.1,
-            sd: moments(k).1,
-            blocks: self.blocks.len(),
-        });
+        let found =
+            means.iter().zip(variances).enumerate().map(|(k, (mean, variance))| Difference {
+                mean: mean.0,
+                mean_error: mean.1,
+                variance: variance.0,
+                variance_error: variance.1,
+                sd: moments(k).1,
+                blocks: self.blocks.len(),
+            });
         Ok(found.collect())
     }
 
-    /// The mean over steps of a number for each coordinate, made of the sums of a block, and its error. From each block's mean a multiple
-    /// of what its twin has beyond the `known` is taken, the same multiple for all coordinates: the one that leaves least noise.
+    /// The mean over steps of a number for each coordinate, made of the sums of a block, and its
+    /// error. From each block's mean a multiple of what its twin has beyond the `known` is taken,
+    /// the same multiple for all coordinates: the one that leaves least noise.
     fn estimate(
         &self,
         of: impl Fn(usize, &[Vec<f64>; 2]) -> f64,
@@ -189,7 +200,9 @@ impl Sums {
             return pairs.iter().map(|blocks| mean_and_error(blocks)).collect();
         }
         let twins: Vec<Vec<f64>> = (0..d)
-            .map(|k| self.blocks.iter().map(|block| of(k, &block.twin) / per_block - known(k)).collect())
+            .map(|k| {
+                self.blocks.iter().map(|block| of(k, &block.twin) / per_block - known(k)).collect()
+            })
             .collect();
         let (mut together, mut alone) = (0.0, 0.0);
         for (pair, twin) in pairs.iter().zip(&twins) {
@@ -211,7 +224,8 @@ impl Sums {
 
 /// Adds x − y and x² − y² of two points, measured from a third.
 fn accumulate([xs, ys]: &[Vec<f64>; 2], origin: &[f64], sums: &mut [Vec<f64>; 2]) {
-    for (((x, y), origin), (difference, squares)) in xs.iter().zip(ys).zip(origin).zip(split(sums)) {
+    for (((x, y), origin), (difference, squares)) in xs.iter().zip(ys).zip(origin).zip(split(sums))
+    {
         let (x, y) = (x - origin, y - origin);
         *difference += x - y;
         *squares += x * x - y * y;
@@ -253,12 +267,19 @@ mod tests {
             sd: 1.0,
             blocks: 12,
         };
-        let other =
-            Difference { mean: 2.0, mean_error: 0.4, variance: 4.0, variance_error: 0.0, sd: 2.0, blocks: 4 };
+        let other = Difference {
+            mean: 2.0,
+            mean_error: 0.4,
+            variance: 4.0,
+            variance_error: 0.0,
+            sd: 2.0,
+            blocks: 4,
+        };
         let both = one.together(&other);
         assert_eq!((both.mean, both.variance, both.sd, both.blocks), (1.25, 2.5, 1.25, 16));
         assert!((both.mean_error - 0.3_f64.hypot(0.1)).abs() < 1e-15);
-        // An error of 0, as few blocks may have it by chance, does not make a measurement count alone.
+        // An error of 0, as few blocks may have it by chance, does not make a measurement count
+        // alone.
         assert!((both.variance_error - 0.6).abs() < 1e-15);
         assert_eq!(both, other.together(&one));
         // What is unknown leaves nothing known.

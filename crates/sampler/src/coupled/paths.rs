@@ -1,4 +1,5 @@
-//! How the normals of a long step and of its two halves are made of one Brownian path, for each kernel that can be coupled.
+//! How the normals of a long step and of its two halves are made of one Brownian path, for each
+//! kernel that can be coupled.
 
 use ridgewalk_coefficients::{FreeFlow, Parameters};
 use ridgewalk_lyapunov::laws::{self, Scheme};
@@ -13,7 +14,8 @@ pub(super) struct Lists {
     pub(super) first: Vec<f64>,
     pub(super) second: Vec<f64>,
     pub(super) long: Vec<f64>,
-    /// The times of the midpoints: for the first short step, the second, and the long one. Empty unless the kernel has them.
+    /// The times of the midpoints: for the first short step, the second, and the long one. Empty
+    /// unless the kernel has them.
     pub(super) midpoints: [Vec<f64>; 3],
     /// What they are made from, of one chain.
     pub(super) parts: Vec<f64>,
@@ -36,11 +38,12 @@ impl Lists {
 pub(super) enum Paths {
     /// A step uses the piece of path of its own time.
     InStep(Coupling),
-    /// The averaged kernel uses the path half a step ahead of θ: a piece of a long step begins in the middle of a short one's. Pieces of half a
-    /// short step are put together instead, and the last of them is kept for the next long step.
+    /// The averaged kernel uses the path half a step ahead of θ: a piece of a long step begins in
+    /// the middle of a short one's. Pieces of half a short step are put together instead, and the
+    /// last of them is kept for the next long step.
     Ahead { halves: Coupling, wholes: Coupling, last: Vec<f64> },
-    /// The randomized midpoint cuts the path at a time of its own in each short step; the long step takes one of these two cuts, each
-    /// with probability 1/2, which makes its own uniform.
+    /// The randomized midpoint cuts the path at a time of its own in each short step; the long step
+    /// takes one of these two cuts, each with probability 1/2, which makes its own uniform.
     Cut { xi: f64, short: f64 },
 }
 
@@ -48,7 +51,8 @@ impl Paths {
     /// For the scheme of the short steps.
     pub(super) fn new(short: &Scheme) -> Result<Self, Error> {
         // A kernel that has a parameter also tells it.
-        let (gamma, xi, eta) = (short.gamma().unwrap_or(1.0), short.xi().unwrap_or(1.0), short.eta());
+        let (gamma, xi, eta) =
+            (short.gamma().unwrap_or(1.0), short.xi().unwrap_or(1.0), short.eta());
         let of_third_order = |eta: f64| Parameters::new(gamma, xi, eta);
         Ok(match short.kernel() {
             laws::Kernel::ThirdOrder => Self::InStep(Coupling::third_order(of_third_order(eta)?)?),
@@ -67,7 +71,8 @@ impl Paths {
         })
     }
 
-    /// Draws the normals of one chain for a long step and its two halves. `each` is how many a step takes.
+    /// Draws the normals of one chain for a long step and its two halves. `each` is how many a step
+    /// takes.
     pub(super) fn draw(
         &mut self,
         chain: usize,
@@ -127,7 +132,8 @@ impl Paths {
     }
 }
 
-/// The normals of the two parts of a long step, from those of four pieces of path of which the first `before` make the first part.
+/// The normals of the two parts of a long step, from those of four pieces of path of which the
+/// first `before` make the first part.
 fn join(
     pieces: &[FreeFlow],
     whole: &[FreeFlow; 2],
@@ -146,7 +152,8 @@ fn join(
             let (mut theta, mut p) = (0.0, 0.0);
             for piece in range {
                 let flow = &pieces[piece];
-                let ([l11, l21, l22], [n1, n2]) = (flow.cholesky(), [0, 1].map(|c| normal(piece, c)));
+                let ([l11, l21, l22], [n1, n2]) =
+                    (flow.cholesky(), [0, 1].map(|c| normal(piece, c)));
                 theta += flow.reach() * p + l11 * n1;
                 p = flow.decay() * p + l21 * n1 + l22 * n2;
             }

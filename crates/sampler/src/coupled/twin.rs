@@ -1,4 +1,5 @@
-//! Pairs of chains on N(0, I/L), driven by the paths of the pairs that are measured: a control variate without gradients.
+//! Pairs of chains on N(0, I/L), driven by the paths of the pairs that are measured: a control
+//! variate without gradients.
 
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::{LineIntegral, Scratch};
@@ -20,18 +21,29 @@ pub(super) struct Twin {
 
 impl Twin {
     /// Pairs that start where those of the target do; none where the long step is not stable.
-    pub(super) fn new(long: &dyn Kernel, short: &dyn Kernel, start: &Batch) -> Result<Option<Self>, Error> {
+    pub(super) fn new(
+        long: &dyn Kernel,
+        short: &dyn Kernel,
+        start: &Batch,
+    ) -> Result<Option<Self>, Error> {
         let variance = |scheme: &Scheme| -> Result<Option<f64>, Error> {
             Ok(scheme.linear_form(1.0)?.stationary().map(|covariance| covariance[0][0]))
         };
-        let (Some(at_long), Some(at_short)) = (variance(long.scheme())?, variance(short.scheme())?) else {
+        let (Some(at_long), Some(at_short)) = (variance(long.scheme())?, variance(short.scheme())?)
+        else {
             return Ok(None);
         };
         let round = Round { dimension: start.dimension(), smoothness: long.smoothness() };
-        Ok(Some(Self { round, coarse: start.clone(), fine: start.clone(), excess: at_long - at_short }))
+        Ok(Some(Self {
+            round,
+            coarse: start.clone(),
+            fine: start.clone(),
+            excess: at_long - at_short,
+        }))
     }
 
-    /// By how much the stationary variance with long steps exceeds that with short ones, in units of 1/L.
+    /// By how much the stationary variance with long steps exceeds that with short ones, in units
+    /// of 1/L.
     pub(super) fn excess(&self) -> f64 {
         self.excess
     }

@@ -1,4 +1,5 @@
-//! Trajectories of the third-order dynamics that are accepted or rejected as a whole: no discretisation bias.
+//! Trajectories of the third-order dynamics that are accepted or rejected as a whole: no
+//! discretisation bias.
 
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::{Drift, Scheme, Trajectory};
@@ -10,17 +11,21 @@ use crate::batch::{Batch, Lists};
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// Metropolis-adjusted trajectories: (p, r) drawn anew, then K times half kick, drift, half kick, with an exact Ornstein-Uhlenbeck step of
-/// (p, r) together between two of them; then all of it is accepted with probability min(1, e^−Δ), or θ stays. Δ is the change of
-/// U + (L/2)|p|² over the kicks and drifts alone: the steps of (p, r) leave the target's law as it is and are not charged. The third-order form of
-/// Metropolis-adjusted Langevin trajectories (Riou-Durand and Vogrinc 2022); section 11 of `docs/theory.md` shows that it leaves exp(−U)
-/// invariant, whatever the parameters.
+/// Metropolis-adjusted trajectories: (p, r) drawn anew, then K times half kick, drift, half kick,
+/// with an exact Ornstein-Uhlenbeck step of (p, r) together between two of them; then all of it is
+/// accepted with probability min(1, e^−Δ), or θ stays. Δ is the change of U + (L/2)|p|² over the
+/// kicks and drifts alone: the steps of (p, r) leave the target's law as it is and are not charged.
+/// The third-order form of Metropolis-adjusted Langevin trajectories (Riou-Durand and Vogrinc
+/// 2022); section 11 of `docs/theory.md` shows that it leaves exp(−U) invariant, whatever the
+/// parameters.
 ///
-/// The half steps of (p, r) that a symmetric splitting would begin and end with are left out: the first would act on a fresh draw from the
-/// law that it keeps, the last on numbers that are drawn anew. One step of this kernel is a trajectory of K gradients, which the
-/// potential must give with its values.
+/// The half steps of (p, r) that a symmetric splitting would begin and end with are left out: the
+/// first would act on a fresh draw from the law that it keeps, the last on numbers that are drawn
+/// anew. One step of this kernel is a trajectory of K gradients, which the potential must give with
+/// its values.
 ///
-/// A trajectory with an energy error above [`Proposal::DIVERGENT`], or that leaves the finite numbers, is rejected and counted as a divergence.
+/// A trajectory with an energy error above [`Proposal::DIVERGENT`], or that leaves the finite
+/// numbers, is rejected and counted as a divergence.
 #[derive(Debug, Clone)]
 pub struct Adjusted {
     between: OrnsteinUhlenbeck,
@@ -39,7 +44,11 @@ impl Adjusted {
     ///
     /// # Errors
     /// For a bad L, γη or ξη above 1e6, and a number of steps that is not between 1 and 1024.
-    pub fn new(parameters: Parameters, trajectory: Trajectory, smoothness: f64) -> Result<Self, Error> {
+    pub fn new(
+        parameters: Parameters,
+        trajectory: Trajectory,
+        smoothness: f64,
+    ) -> Result<Self, Error> {
         let eta = parameters.eta();
         let scheme = Scheme::adjusted(parameters.gamma(), parameters.xi(), eta, trajectory)?;
         let (drift, within) = match trajectory.drift {
@@ -50,9 +59,15 @@ impl Adjusted {
         Ok(Self { between, trajectory, drift, within, eta, smoothness, scheme })
     }
 
-    /// For each chain: (p, r) are drawn anew or make their exact step, then half a kick and a drift. (L/2)|p|² before the kick is taken off
-    /// its energy.
-    fn first_halves(&self, lists: &mut Lists<'_>, noise: Noise<'_>, step: usize, energies: &mut [f64]) {
+    /// For each chain: (p, r) are drawn anew or make their exact step, then half a kick and a
+    /// drift. (L/2)|p|² before the kick is taken off its energy.
+    fn first_halves(
+        &self,
+        lists: &mut Lists<'_>,
+        noise: Noise<'_>,
+        step: usize,
+        energies: &mut [f64],
+    ) {
         let root = self.smoothness.sqrt().recip();
         let [[pp, pr], [rp, rr]] = if step == 0 { [[0.0; 2]; 2] } else { self.between.flow() };
         let [l11, l21, l22] = if step == 0 { [root, 0.0, root] } else { self.between.cholesky() };
@@ -140,11 +155,14 @@ impl Kernel for Adjusted {
             potential.values_and_gradients(lists.theta, lists.values, lists.gradient, scratch)?;
         }
         let d = lists.dimension;
-        for (chain, (value, gradient)) in lists.values.iter().zip(lists.gradient.chunks_exact(d)).enumerate()
+        for (chain, (value, gradient)) in
+            lists.values.iter().zip(lists.gradient.chunks_exact(d)).enumerate()
         {
             if !(value.is_finite() && all_finite(gradient)) {
                 let point = from.theta[from.range(chain)].to_vec();
-                return Err(Potential::NotFinite { what: "the potential or its gradient", point }.into());
+                return Err(
+                    Potential::NotFinite { what: "the potential or its gradient", point }.into()
+                );
             }
             energies[chain] = -value;
         }
@@ -158,8 +176,8 @@ impl Kernel for Adjusted {
             for (chain, energy) in energies.iter_mut().enumerate() {
                 let range = from.range(chain);
                 let fine = energy.is_finite() && lists.values[chain].is_finite();
-                // A path beyond the finite numbers has no way back, whatever comes after. It waits where it began, so that the potential is
-                // not asked about such points.
+                // A path beyond the finite numbers has no way back, whatever comes after. It waits
+                // where it began, so that the potential is not asked about such points.
                 if !(fine && all_finite(&lists.theta[range])) {
                     *energy = f64::INFINITY;
                     lists.put_back(chain, from, start, room.second);

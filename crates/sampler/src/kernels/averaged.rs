@@ -1,4 +1,5 @@
-//! The third-order dynamics with the gradient's average over a predicted segment, for whitened potentials.
+//! The third-order dynamics with the gradient's average over a predicted segment, for whitened
+//! potentials.
 
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
@@ -18,11 +19,13 @@ use crate::noise::Noise;
 /// p' = p − G
 /// ```
 ///
-/// An average-vector-field step would need the segment that it ends up on, from an equation with ∇U in it. Here q is the velocity that
-/// the implicit midpoint rule has for U = L|θ|²/2. So this kernel is for coordinates whose origin is near the mean and in which the
-/// curvature is about L in every direction (whitened ones): on a Gaussian where it is L the step is the midpoint rule itself, which
-/// keeps the law at every step size; at curvature l L variances are off by the factor 1 + (1 − l) η²/4. L need not bound the
-/// curvature from above: the middle of its range gives the least bias, and a step is stable for (l − 1) η²/4 < 1.
+/// An average-vector-field step would need the segment that it ends up on, from an equation with ∇U
+/// in it. Here q is the velocity that the implicit midpoint rule has for U = L|θ|²/2. So this
+/// kernel is for coordinates whose origin is near the mean and in which the curvature is about L in
+/// every direction (whitened ones): on a Gaussian where it is L the step is the midpoint rule
+/// itself, which keeps the law at every step size; at curvature l L variances are off by the factor
+/// 1 + (1 − l) η²/4. L need not bound the curvature from above: the middle of its range gives the
+/// least bias, and a step is stable for (l − 1) η²/4 < 1.
 #[derive(Debug, Clone)]
 pub struct Averaged {
     first: OrnsteinUhlenbeck,
@@ -81,7 +84,8 @@ impl Kernel for Averaged {
         for chain in 0..from.chains() {
             let range = from.range(chain);
             let [n1, n2] = components::<2>(noise, chain, d);
-            let (theta, p, r) = (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
+            let (theta, p, r) =
+                (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
             let velocity = &mut velocities[range.clone()];
             let new_p = &mut fields.p[range.clone()];
             let new_r = &mut fields.r[range];

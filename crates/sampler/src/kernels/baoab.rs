@@ -8,8 +8,9 @@ use crate::batch::Batch;
 use crate::error::{Error, positive};
 use crate::noise::Noise;
 
-/// Half kick, half drift, exact friction and noise, half drift, half kick (Leimkuhler and Matthews, Applied Mathematics Research eXpress
-/// 2013), for dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB. One new gradient a step.
+/// Half kick, half drift, exact friction and noise, half drift, half kick (Leimkuhler and Matthews,
+/// Applied Mathematics Research eXpress 2013), for dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
+/// One new gradient a step.
 #[derive(Debug, Clone)]
 pub struct Baoab {
     decay: f64,

@@ -9,8 +9,8 @@ use crate::batch::Batch;
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// dθ = p dt, dp = −∇U(θ of the start)/L dt − ξ p dt + √(2ξ/L) dB, solved exactly (Cheng, Chatterji, Bartlett and Jordan, COLT 2018, who take
-/// ξ = 2 and write u for 1/L).
+/// dθ = p dt, dp = −∇U(θ of the start)/L dt − ξ p dt + √(2ξ/L) dB, solved exactly (Cheng,
+/// Chatterji, Bartlett and Jordan, COLT 2018, who take ξ = 2 and write u for 1/L).
 #[derive(Debug, Clone)]
 pub struct Klmc {
     flow: FreeFlow,

@@ -1,7 +1,8 @@
 //! Kernels: one step of a batch of chains as a pure function of their states and the step's noise.
 //!
-//! Every kernel takes the smoothness L when it is made, and works in units in which p and r have covariance I/L at stationarity, as the
-//! paper does. Noise is the Cholesky factor of its covariance times standard normals.
+//! Every kernel takes the smoothness L when it is made, and works in units in which p and r have
+//! covariance I/L at stationarity, as the paper does. Noise is the Cholesky factor of its
+//! covariance times standard normals.
 
 mod adjusted;
 mod averaged;
@@ -35,8 +36,8 @@ use crate::noise::Noise;
 
 /// A way to make one step.
 pub trait Kernel: Debug + Send + Sync {
-    /// The kernel with its parameters as the exact laws know it: its linear form at each eigenvalue of the Hessian over L. What it says
-    /// of (θ, p, r) holds here times 1/√L.
+    /// The kernel with its parameters as the exact laws know it: its linear form at each eigenvalue
+    /// of the Hessian over L. What it says of (θ, p, r) holds here times 1/√L.
     fn scheme(&self) -> &Scheme;
 
     /// The smoothness L.
@@ -50,16 +51,19 @@ pub trait Kernel: Debug + Send + Sync {
         0
     }
 
-    /// Gradients that a step costs a chain, when the gradient at its start is stored where the kernel has use for it.
+    /// Gradients that a step costs a chain, when the gradient at its start is stored where the
+    /// kernel has use for it.
     fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64;
 
-    /// One step of every chain, from one batch into another of the same shape. How many gradients a chain it took.
+    /// One step of every chain, from one batch into another of the same shape. How many gradients a
+    /// chain it took.
     ///
-    /// Pure: what a chain becomes depends on its own state and noise alone. Variables that the kernel does not have are handed on as
-    /// they are.
+    /// Pure: what a chain becomes depends on its own state and noise alone. Variables that the
+    /// kernel does not have are handed on as they are.
     ///
     /// # Errors
-    /// Lists whose lengths do not fit, or a potential that fails; `to` is then left half made, and `from` is as it was.
+    /// Lists whose lengths do not fit, or a potential that fails; `to` is then left half made, and
+    /// `from` is as it was.
     fn step(
         &self,
         potential: &dyn LineIntegral,
@@ -90,11 +94,18 @@ pub trait Kernel: Debug + Send + Sync {
 /// ```
 pub fn from_scheme(scheme: &Scheme, smoothness: f64) -> Result<Box<dyn Kernel>, Error> {
     // A kernel that has a parameter also tells it.
-    let (gamma, xi, eta) = (scheme.gamma().unwrap_or(1.0), scheme.xi().unwrap_or(1.0), scheme.eta());
+    let (gamma, xi, eta) =
+        (scheme.gamma().unwrap_or(1.0), scheme.xi().unwrap_or(1.0), scheme.eta());
     Ok(match scheme.kernel() {
-        laws::Kernel::ThirdOrder => Box::new(ThirdOrder::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
-        laws::Kernel::Symmetric => Box::new(Symmetric::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
-        laws::Kernel::Averaged => Box::new(Averaged::new(Parameters::new(gamma, xi, eta)?, smoothness)?),
+        laws::Kernel::ThirdOrder => {
+            Box::new(ThirdOrder::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
+        }
+        laws::Kernel::Symmetric => {
+            Box::new(Symmetric::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
+        }
+        laws::Kernel::Averaged => {
+            Box::new(Averaged::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
+        }
         laws::Kernel::Adjusted => match scheme.trajectory() {
             Some(trajectory) => {
                 Box::new(Adjusted::new(Parameters::new(gamma, xi, eta)?, trajectory, smoothness)?)
@@ -145,7 +156,8 @@ impl Workspace {
         self.first.resize(entries, 0.0);
         self.second.resize(entries, 0.0);
         self.energies.resize(batch.chains(), 0.0);
-        let room = Room { scratch: &mut self.scratch, first: &mut self.first, second: &mut self.second };
+        let room =
+            Room { scratch: &mut self.scratch, first: &mut self.first, second: &mut self.second };
         (room, &mut self.energies)
     }
 }
@@ -169,7 +181,8 @@ pub fn check_shapes(
     length("the list of uniforms", noise.uniforms.len(), kernel.uniforms() * from.chains())
 }
 
-/// The gradient at the start of a step: the stored one, or one computed into `room`. How many a chain that took.
+/// The gradient at the start of a step: the stored one, or one computed into `room`. How many a
+/// chain that took.
 fn start_gradient<'a>(
     potential: &dyn LineIntegral,
     from: &'a Batch,
@@ -186,7 +199,11 @@ fn start_gradient<'a>(
 }
 
 /// A chain's N noise components, each of the length of a state.
-fn components<'a, const N: usize>(noise: Noise<'a>, chain: usize, dimension: usize) -> [&'a [f64]; N] {
+fn components<'a, const N: usize>(
+    noise: Noise<'a>,
+    chain: usize,
+    dimension: usize,
+) -> [&'a [f64]; N] {
     let all = &noise.normals[chain * N * dimension..(chain + 1) * N * dimension];
     std::array::from_fn(|j| &all[j * dimension..(j + 1) * dimension])
 }

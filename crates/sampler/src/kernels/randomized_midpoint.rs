@@ -9,11 +9,12 @@ use crate::batch::Batch;
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// Shen and Lee's randomized midpoint method (NeurIPS 2019, Algorithm 1, who take ξ = 2 and write u for 1/L): the gradient at θ(αη), α uniform
-/// and drawn for each chain, stands for that of the whole step; θ(αη) itself is reached with the gradient of the start. Two gradients a step.
+/// Shen and Lee's randomized midpoint method (NeurIPS 2019, Algorithm 1, who take ξ = 2 and write u
+/// for 1/L): the gradient at θ(αη), α uniform and drawn for each chain, stands for that of the
+/// whole step; θ(αη) itself is reached with the gradient of the start. Two gradients a step.
 ///
-/// The noises until the midpoint and until the end belong to one Brownian path: that of the end is the flow of the first part's plus
-/// an independent one.
+/// The noises until the midpoint and until the end belong to one Brownian path: that of the end is
+/// the flow of the first part's plus an independent one.
 #[derive(Debug, Clone)]
 pub struct RandomizedMidpoint {
     full: FreeFlow,
@@ -79,7 +80,8 @@ impl Kernel for RandomizedMidpoint {
         for chain in 0..from.chains() {
             let range = from.range(chain);
             let [before, _] = self.parts(noise.uniforms[chain])?;
-            let (reach, pushed, [l11, _, _]) = (before.reach(), before.pushed() * per_l, before.cholesky());
+            let (reach, pushed, [l11, _, _]) =
+                (before.reach(), before.pushed() * per_l, before.cholesky());
             let [n1, _, _, _] = components::<4>(noise, chain, d);
             let (theta, p) = (&from.theta[range.clone()], &from.p[range.clone()]);
             let gradient = &room.first[range.clone()];
@@ -104,7 +106,8 @@ impl Kernel for RandomizedMidpoint {
             for k in 0..d {
                 // What reaches p at the midpoint apart from p itself, and from there the end.
                 let arriving = b21 * n1[k] + b22 * n2[k] - kick * gradient[k];
-                new_theta[k] = theta[k] + reach * p[k] + b11 * n1[k] + after.reach() * arriving + a11 * n3[k];
+                new_theta[k] =
+                    theta[k] + reach * p[k] + b11 * n1[k] + after.reach() * arriving + a11 * n3[k];
                 new_p[k] = decay * p[k] + after.decay() * arriving + a21 * n3[k] + a22 * n4[k];
             }
         }

@@ -9,8 +9,8 @@ use crate::batch::Batch;
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// Half kick, half drift, exact Ornstein-Uhlenbeck step of (p, r) together, half drift, half kick. The gradient that ends a step begins the
-/// next: one new gradient a step.
+/// Half kick, half drift, exact Ornstein-Uhlenbeck step of (p, r) together, half drift, half kick.
+/// The gradient that ends a step begins the next: one new gradient a step.
 #[derive(Debug, Clone)]
 pub struct Symmetric {
     middle: OrnsteinUhlenbeck,
@@ -27,7 +27,12 @@ impl Symmetric {
     pub fn new(parameters: Parameters, smoothness: f64) -> Result<Self, Error> {
         let eta = parameters.eta();
         let scheme = Scheme::symmetric(parameters.gamma(), parameters.xi(), eta)?;
-        Ok(Self { middle: OrnsteinUhlenbeck::new(parameters, smoothness)?, eta, smoothness, scheme })
+        Ok(Self {
+            middle: OrnsteinUhlenbeck::new(parameters, smoothness)?,
+            eta,
+            smoothness,
+            scheme,
+        })
     }
 }
 
@@ -69,7 +74,8 @@ impl Kernel for Symmetric {
         for chain in 0..from.chains() {
             let range = from.range(chain);
             let [n1, n2] = components::<2>(noise, chain, d);
-            let (theta, p, r) = (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
+            let (theta, p, r) =
+                (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
             let gradient = &gradient[range.clone()];
             let new_theta = &mut fields.theta[range.clone()];
             let new_p = &mut fields.p[range.clone()];

@@ -9,7 +9,8 @@ use crate::batch::Batch;
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// Algorithm 1 of Mou, Ma, Wainwright, Bartlett and Jordan (JMLR 2021): with ΔU = (1/L) ∫₀^η ∇U(θ + t p) dt,
+/// Algorithm 1 of Mou, Ma, Wainwright, Bartlett and Jordan (JMLR 2021): with ΔU = (1/L) ∫₀^η ∇U(θ +
+/// t p) dt,
 ///
 /// ```text
 /// θ' = θ − (η/2) ΔU + μ12 p + μ13 r + noise
@@ -75,17 +76,23 @@ impl Kernel for ThirdOrder {
         for chain in 0..from.chains() {
             let range = from.range(chain);
             let [n1, n2, n3] = components::<3>(noise, chain, d);
-            let (theta, p, r) = (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
+            let (theta, p, r) =
+                (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
             let integral = &room.first[range.clone()];
             let new_theta = &mut fields.theta[range.clone()];
             let new_p = &mut fields.p[range.clone()];
             let new_r = &mut fields.r[range];
             for k in 0..d {
                 let delta_u = per_l * integral[k];
-                new_theta[k] = theta[k] - half_eta * delta_u + mu12 * p[k] + mu13 * r[k] + l11 * n1[k];
+                new_theta[k] =
+                    theta[k] - half_eta * delta_u + mu12 * p[k] + mu13 * r[k] + l11 * n1[k];
                 new_p[k] = -delta_u + mu22 * p[k] + mu23 * r[k] + l21 * n1[k] + l22 * n2[k];
-                new_r[k] =
-                    mu31 * delta_u + mu32 * p[k] + mu33 * r[k] + l31 * n1[k] + l32 * n2[k] + l33 * n3[k];
+                new_r[k] = mu31 * delta_u
+                    + mu32 * p[k]
+                    + mu33 * r[k]
+                    + l31 * n1[k]
+                    + l32 * n2[k]
+                    + l33 * n3[k];
             }
         }
         Ok(potential.gradients_per_integral())

@@ -9,8 +9,8 @@ use crate::batch::Batch;
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// Free flow over η/2, kick over η, free flow over η/2 (Sanz-Serna and Zygalakis, JMLR 2021), for dθ = p dt,
-/// dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
+/// Free flow over η/2, kick over η, free flow over η/2 (Sanz-Serna and Zygalakis, JMLR 2021), for
+/// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
 #[derive(Debug, Clone)]
 pub struct Ubu {
     half: FreeFlow,

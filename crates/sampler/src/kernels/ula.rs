@@ -8,7 +8,8 @@ use crate::batch::Batch;
 use crate::error::{Error, positive};
 use crate::noise::Noise;
 
-/// θ' = θ − (η/L) ∇U(θ) + √(2η/L) noise: an Euler step of the overdamped dynamics, with η in units of 1/L.
+/// θ' = θ − (η/L) ∇U(θ) + √(2η/L) noise: an Euler step of the overdamped dynamics, with η in units
+/// of 1/L.
 #[derive(Debug, Clone)]
 pub struct Ula {
     eta: f64,

@@ -1,4 +1,5 @@
-//! What several tests need: quadratic potentials, one kernel of each kind, quantiles of the normal distribution.
+//! What several tests need: quadratic potentials, one kernel of each kind, quantiles of the normal
+//! distribution.
 
 #![allow(dead_code, reason = "each test program uses its own part")]
 
@@ -6,8 +7,8 @@ use ridgewalk_coefficients::Parameters;
 use ridgewalk_lyapunov::laws::{Drift, Trajectory};
 use ridgewalk_potentials::{Error, LineIntegral, Scratch};
 use ridgewalk_sampler::{
-    Adjusted, Averaged, Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric, ThirdOrder, Ubu,
-    Ula,
+    Adjusted, Averaged, Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric,
+    ThirdOrder, Ubu, Ula,
 };
 
 /// U = Σ curvature θ²/2, with its exact line integral.
@@ -34,15 +35,23 @@ impl LineIntegral for Quadratic {
         _: &mut Scratch,
     ) -> Result<(), Error> {
         let curvature = self.curvature.iter().cycle();
-        for ((integral, (x, p)), l) in integrals.iter_mut().zip(positions.iter().zip(momenta)).zip(curvature)
+        for ((integral, (x, p)), l) in
+            integrals.iter_mut().zip(positions.iter().zip(momenta)).zip(curvature)
         {
             *integral = length * l * (x + 0.5 * length * p);
         }
         Ok(())
     }
 
-    fn gradients(&self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
-        for ((gradient, x), l) in gradients.iter_mut().zip(positions).zip(self.curvature.iter().cycle()) {
+    fn gradients(
+        &self,
+        positions: &[f64],
+        gradients: &mut [f64],
+        _: &mut Scratch,
+    ) -> Result<(), Error> {
+        for ((gradient, x), l) in
+            gradients.iter_mut().zip(positions).zip(self.curvature.iter().cycle())
+        {
             *gradient = l * x;
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! A look at the footer of a Parquet file before it is decoded: the decoder makes room for what it announces, and calls itself for each level of its
-//! schema.
+//! A look at the footer of a Parquet file before it is decoded: the decoder makes room for what it
+//! announces, and calls itself for each level of its schema.
 
 use parquet::file::reader::ChunkReader;
 
@@ -28,7 +28,8 @@ pub(super) fn check<R: ChunkReader>(input: &R) -> Result<(), String> {
     if length > MAX_BYTES {
         return Err(format!("found a footer of {length} bytes, need at most {MAX_BYTES}"));
     }
-    let footer = usize::try_from(length).ok().and_then(|length| input.get_bytes(start, length).ok());
+    let footer =
+        usize::try_from(length).ok().and_then(|length| input.get_bytes(start, length).ok());
     let mut deepest = 0;
     let walked = footer.as_deref().and_then(|footer| {
         Walker::new(footer).structure(&mut |walker, field, kind| {
@@ -43,12 +44,15 @@ pub(super) fn check<R: ChunkReader>(input: &R) -> Result<(), String> {
     });
     match walked {
         None => Err("a footer that cannot be read".to_owned()),
-        Some(()) if deepest > MAX_DEPTH => Err(format!("columns nested deeper than {MAX_DEPTH} levels")),
+        Some(()) if deepest > MAX_DEPTH => {
+            Err(format!("columns nested deeper than {MAX_DEPTH} levels"))
+        }
         Some(()) => Ok(()),
     }
 }
 
-/// The depth of the tree that a list of so many schema elements is, as far as it is not too deep already.
+/// The depth of the tree that a list of so many schema elements is, as far as it is not too deep
+/// already.
 fn depth(walker: &mut Walker<&[u8]>, count: u64) -> Option<usize> {
     // How many children are still to come, at each level.
     let mut open: Vec<u64> = Vec::new();

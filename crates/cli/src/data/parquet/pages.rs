@@ -1,7 +1,8 @@
 //! A look at the page headers of a Parquet file before any page is decoded.
 //!
-//! A page says how large it is once it is unpacked, and how many values it has, and the decoder makes room for them before it finds out. So the
-//! headers are walked first, and sizes that cannot be are refused.
+//! A page says how large it is once it is unpacked, and how many values it has, and the decoder
+//! makes room for them before it finds out. So the headers are walked first, and sizes that cannot
+//! be are refused.
 
 use std::io::Read;
 
@@ -11,7 +12,8 @@ use parquet::file::reader::ChunkReader;
 
 use super::thrift::{STRUCT, Walker};
 
-/// The largest page that is unpacked. Writers make pages of about a megabyte; dictionaries may have more.
+/// The largest page that is unpacked. Writers make pages of about a megabyte; dictionaries may have
+/// more.
 const MAX_PAGE_BYTES: u64 = 256 << 20;
 /// The most that is unpacked of one file: four times what numbers can take.
 const MAX_FILE_BYTES: u64 = 16 << 30;
@@ -27,8 +29,9 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Whether the pages of a column chunk of so many rows lie in the file and unpack to sizes that can be held. False if they are well, but have
-    /// their texts in an encoding that says within a packed page for how many to make room.
+    /// Whether the pages of a column chunk of so many rows lie in the file and unpack to sizes that
+    /// can be held. False if they are well, but have their texts in an encoding that says within a
+    /// packed page for how many to make room.
     pub(super) fn check<R: ChunkReader>(
         &mut self,
         input: &R,
@@ -51,7 +54,9 @@ impl Pages {
                 .ok_or_else(|| wrong("a page header that cannot be read"))?;
             let size = header.unpacked;
             if size > MAX_PAGE_BYTES {
-                return Err(wrong(&format!("a page of {size} bytes, need at most {MAX_PAGE_BYTES}")));
+                return Err(wrong(&format!(
+                    "a page of {size} bytes, need at most {MAX_PAGE_BYTES}"
+                )));
             }
             if header.dictionary > rows as u64 {
                 let found = header.dictionary;
@@ -59,9 +64,12 @@ impl Pages {
             }
             self.unpacked += size;
             if self.unpacked > MAX_FILE_BYTES {
-                return Err(wrong(&format!("more than {MAX_FILE_BYTES} bytes unpacked up to here")));
+                return Err(wrong(&format!(
+                    "more than {MAX_FILE_BYTES} bytes unpacked up to here"
+                )));
             }
-            readable &= !(text && header.encoding.is_some_and(|encoding| DELTA_TEXTS.contains(&encoding)));
+            readable &=
+                !(text && header.encoding.is_some_and(|encoding| DELTA_TEXTS.contains(&encoding)));
             at = at.saturating_add(length).saturating_add(header.packed);
         }
         if at == end { Ok(readable) } else { Err(wrong("a page that is longer than its column")) }
@@ -88,8 +96,9 @@ impl Header {
         let [mut unpacked, mut packed] = [None; 2];
         let mut walker = Walker::new(input);
         walker.structure(&mut |walker, field, kind| {
-            // parquet.thrift: PageHeader has 2 uncompressed_page_size, 3 compressed_page_size, 5 data_page_header, 7 dictionary_page_header and
-            // 8 data_page_header_v2; these in turn 2 encoding, 1 num_values and 4 encoding.
+            // parquet.thrift: PageHeader has 2 uncompressed_page_size, 3 compressed_page_size, 5
+            // data_page_header, 7 dictionary_page_header and 8 data_page_header_v2; these in turn 2
+            // encoding, 1 num_values and 4 encoding.
             let inner = match field {
                 2 | 3 => {
                     let size = if field == 2 { &mut unpacked } else { &mut packed };

@@ -1,7 +1,8 @@
 //! Panics that are caught, without the lines that the panic hook writes about them.
 //!
-//! A hook belongs to the whole process and other threads may panic meanwhile. So it is wrapped once and for all by one that is silent on threads that
-//! say so, and hands everything else on to the one before.
+//! A hook belongs to the whole process and other threads may panic meanwhile. So it is wrapped once
+//! and for all by one that is silent on threads that say so, and hands everything else on to the
+//! one before.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,4 +1,5 @@
-//! A walk over structures in Thrift's compact protocol, in which Parquet writes its headers: nothing is allocated, whatever they say.
+//! A walk over structures in Thrift's compact protocol, in which Parquet writes its headers:
+//! nothing is allocated, whatever they say.
 //!
 //! Everything gives `None` where the bytes end early or are wrong.
 
@@ -28,7 +29,8 @@ impl<R: Read> Walker<R> {
         self.read
     }
 
-    /// Walks a structure. `field` gets the number and the type of each field and tells whether it has read it; others are passed over.
+    /// Walks a structure. `field` gets the number and the type of each field and tells whether it
+    /// has read it; others are passed over.
     pub(super) fn structure(
         &mut self,
         field: &mut dyn FnMut(&mut Self, u64, u8) -> Option<bool>,
@@ -36,8 +38,8 @@ impl<R: Read> Walker<R> {
         self.fields(0, field)
     }
 
-    /// A number that must not be negative, of the type that it must have. A decoder that reads it whatever its type says would otherwise
-    /// see another one.
+    /// A number that must not be negative, of the type that it must have. A decoder that reads it
+    /// whatever its type says would otherwise see another one.
     pub(super) fn count(&mut self, kind: u8) -> Option<u64> {
         if kind != I32 {
             return None;
@@ -72,7 +74,8 @@ impl<R: Read> Walker<R> {
     }
 
     fn skip(&mut self, count: u64) -> Option<()> {
-        let skipped = std::io::copy(&mut (&mut self.input).take(count), &mut std::io::sink()).ok()?;
+        let skipped =
+            std::io::copy(&mut (&mut self.input).take(count), &mut std::io::sink()).ok()?;
         self.read += skipped;
         (skipped == count).then_some(())
     }

@@ -24,8 +24,7 @@ pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
         let high = values(parameters, &rhats).fold(HIGHEST_RHAT, f64::max);
         let pad = 0.12 * (high - low);
         let scale = Scale::new(low - pad, high + pad, HEIGHT);
-        let caption =
-            "<b>R&#770;</b> of each coefficient. The dashed line is 1.01, the most that is usually accepted.";
+        let caption = "<b>R&#770;</b> of each coefficient. The dashed line is 1.01, the most that is usually accepted.";
         drawn.push(draw(parameters, &rhats, &scale, HIGHEST_RHAT, ("R-hat", caption)));
     }
     let sizes: [Series<'_>; 2] =
@@ -35,7 +34,13 @@ pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
         let scale = Scale::new(0.0, 1.08 * high, HEIGHT);
         let caption = "Effective sample size of the <b class=\"key\">bulk</b> and of the <b class=\"key two\">tails</b>. \
                        The dashed line is 400, the least that is usually asked for.";
-        drawn.push(draw(parameters, &sizes, &scale, ENOUGH_ESS, ("Effective sample sizes", caption)));
+        drawn.push(draw(
+            parameters,
+            &sizes,
+            &scale,
+            ENOUGH_ESS,
+            ("Effective sample sizes", caption),
+        ));
     }
     let html = format!(
         "<p class=\"say\">{}</p>\n<div class=\"halves\">\n{}</div>\n",
@@ -48,7 +53,10 @@ pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
 /// A class, a name, and what is drawn.
 type Series<'a> = (&'static str, &'static str, &'a dyn Fn(&Parameter) -> f64);
 
-fn values<'a>(parameters: &'a [Parameter], series: &'a [Series<'_>]) -> impl Iterator<Item = f64> + 'a {
+fn values<'a>(
+    parameters: &'a [Parameter],
+    series: &'a [Series<'_>],
+) -> impl Iterator<Item = f64> + 'a {
     parameters.iter().flat_map(|p| series.iter().map(|s| s.2(p))).filter(|x| x.is_finite())
 }
 
@@ -83,7 +91,9 @@ fn draw(
     svg.push_str("</svg>");
     let beside = labels_beside(scale, &ticks);
     let ends = ends(parameters);
-    format!("<figure class=\"plot\">{beside}{svg}{ends}<figcaption>{caption}</figcaption></figure>\n")
+    format!(
+        "<figure class=\"plot\">{beside}{svg}{ends}<figcaption>{caption}</figcaption></figure>\n"
+    )
 }
 
 /// The names at both ends of the axis.
@@ -101,18 +111,28 @@ fn verdict(summary: &SummaryDocument) -> String {
     let parameters = &summary.parameters;
     let total = count(summary.sampler.draws.saturating_mul(summary.sampler.chains as u64));
     let least = |p: &Parameter| p.ess_bulk.min(p.ess_tail);
-    let worst_ess =
-        parameters.iter().filter(|p| least(p).is_finite()).min_by(|a, b| least(a).total_cmp(&least(b)));
-    let worst_rhat = parameters.iter().filter(|p| !p.rhat.is_nan()).max_by(|a, b| a.rhat.total_cmp(&b.rhat));
+    let worst_ess = parameters
+        .iter()
+        .filter(|p| least(p).is_finite())
+        .min_by(|a, b| least(a).total_cmp(&least(b)));
+    let worst_rhat =
+        parameters.iter().filter(|p| !p.rhat.is_nan()).max_by(|a, b| a.rhat.total_cmp(&b.rhat));
     let sizes = worst_ess.map(|worst| {
         let (size, name) = (whole(least(worst)), escape(&worst.name));
-        format!("The smallest effective sample size is <b>{size}</b> of {total} draws (<i>{name}</i>).")
+        format!(
+            "The smallest effective sample size is <b>{size}</b> of {total} draws (<i>{name}</i>)."
+        )
     });
     let rhats = worst_rhat.map(|worst| {
-        format!("The largest R&#770; is <b>{}</b> (<i>{}</i>).", super::rhat(worst.rhat), escape(&worst.name))
+        format!(
+            "The largest R&#770; is <b>{}</b> (<i>{}</i>).",
+            super::rhat(worst.rhat),
+            escape(&worst.name)
+        )
     });
     let no_sizes = || {
-        "Effective sample sizes are not defined: there are too few draws, or they are not finite.".to_owned()
+        "Effective sample sizes are not defined: there are too few draws, or they are not finite."
+            .to_owned()
     };
     let no_rhats = || {
         "R&#770; is not defined: it compares chains that move, at least two of at least four draws."

@@ -15,9 +15,11 @@ pub(super) struct Densities {
     pub(super) chains: Vec<Vec<f64>>,
 }
 
-/// Densities of the draws of each chain and of all, given these all in order. `None` if they are constant or not finite.
+/// Densities of the draws of each chain and of all, given these all in order. `None` if they are
+/// constant or not finite.
 ///
-/// The kernel is normal; its width is Silverman's, 0.9 min(sd, IQR/1.34) n^(−1/5), for all draws and for a chain's own number of them.
+/// The kernel is normal; its width is Silverman's, 0.9 min(sd, IQR/1.34) n^(−1/5), for all draws
+/// and for a chain's own number of them.
 pub(super) fn densities(chains: &[&[f64]], sorted: &[f64]) -> Option<Densities> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     if !(first < last) || !(last - first).is_finite() {
@@ -47,7 +49,11 @@ pub(super) fn densities(chains: &[&[f64]], sorted: &[f64]) -> Option<Densities> 
 }
 
 /// The share of draws at each point of the grid; a draw between two is shared among them.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "draws lie within the grid")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "draws lie within the grid"
+)]
 fn binned(draws: &[f64], low: f64, step: f64) -> Vec<f64> {
     let mut bins = vec![0.0; GRID];
     let weight = 1.0 / draws.len().max(1) as f64;
@@ -62,10 +68,12 @@ fn binned(draws: &[f64], low: f64, step: f64) -> Vec<f64> {
 
 /// The bins under a normal kernel of so many bins.
 fn smooth(bins: &[f64], width: f64) -> Vec<f64> {
-    let kernel: Vec<f64> = (0..bins.len()).map(|k| (-0.5 * (k as f64 / width).powi(2)).exp()).collect();
+    let kernel: Vec<f64> =
+        (0..bins.len()).map(|k| (-0.5 * (k as f64 / width).powi(2)).exp()).collect();
     let total = kernel[0] + 2.0 * kernel[1..].iter().sum::<f64>();
-    let at =
-        |i: usize| bins.iter().enumerate().map(|(j, bin)| bin * kernel[i.abs_diff(j)]).sum::<f64>() / total;
+    let at = |i: usize| {
+        bins.iter().enumerate().map(|(j, bin)| bin * kernel[i.abs_diff(j)]).sum::<f64>() / total
+    };
     (0..bins.len()).map(at).collect()
 }
 
@@ -73,7 +81,11 @@ fn smooth(bins: &[f64], width: f64) -> Vec<f64> {
 pub(super) fn quantile(sorted: &[f64], probability: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let at = probability.clamp(0.0, 1.0) * last as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index of the slice")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an index of the slice"
+    )]
     let below = (at.floor() as usize).min(last);
     let above = (below + 1).min(last);
     sorted[below] + (at - at.floor()) * (sorted[above] - sorted[below])
@@ -90,7 +102,8 @@ mod tests {
         let all = densities(&[&even], &even).unwrap();
         let middle = &all.pooled[GRID / 3..2 * GRID / 3];
         assert!(middle.iter().all(|x| (x / middle[0] - 1.0).abs() < 0.02), "{middle:?}");
-        // Quantiles of the logistic distribution: the density at 0 is four times that at ln(7 + 4 sqrt 3).
+        // Quantiles of the logistic distribution: the density at 0 is four times that at ln(7 + 4
+        // sqrt 3).
         let logistic: Vec<f64> = even.iter().map(|u| (u / (1.0 - u)).ln()).collect();
         let all = densities(&[&logistic], &logistic).unwrap();
         let step = (all.high - all.low) / (GRID - 1) as f64;

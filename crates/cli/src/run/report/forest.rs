@@ -44,7 +44,8 @@ pub(super) fn forest(parameters: &[Parameter], shown: &[Shown]) -> (String, usiz
         "Median, central 50 % and central 90 % of each posterior, all on one scale."
     };
     let ends = rows.iter().flat_map(|row| row.at).filter(|x| x.is_finite());
-    let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     // Zero is shown if it is not far away.
     let reach = 0.35 * (high - low);
     let (low, high) = (
@@ -74,9 +75,13 @@ fn own_scales(parameters: &[Parameter]) -> bool {
 /// Median and interval in words.
 fn values(parameters: &[Parameter]) -> Vec<String> {
     let scales: Vec<f64> = parameters.iter().map(|p| p.sd).collect();
-    let text = |of: fn(&Parameter) -> f64| column(&parameters.iter().map(of).collect::<Vec<_>>(), &scales);
+    let text =
+        |of: fn(&Parameter) -> f64| column(&parameters.iter().map(of).collect::<Vec<_>>(), &scales);
     let (q05, q50, q95) = (text(|p| p.q05), text(|p| p.q50), text(|p| p.q95));
-    q50.iter().zip(q05.iter().zip(&q95)).map(|(m, (l, h))| format!("{m} <span>[{l}, {h}]</span>")).collect()
+    q50.iter()
+        .zip(q05.iter().zip(&q95))
+        .map(|(m, (l, h))| format!("{m} <span>[{l}, {h}]</span>"))
+        .collect()
 }
 
 fn draw(rows: &[Row<'_>], scale: &Scale, values: &[String]) -> String {

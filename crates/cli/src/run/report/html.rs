@@ -1,7 +1,7 @@
 //! Text that is safe inside HTML.
 
-/// The text with the characters that mean something in HTML replaced, in elements and in quoted attributes alike. Characters that no
-/// document may hold are shown as such.
+/// The text with the characters that mean something in HTML replaced, in elements and in quoted
+/// attributes alike. Characters that no document may hold are shown as such.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

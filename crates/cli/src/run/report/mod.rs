@@ -1,7 +1,7 @@
 //! `report.html`: everything about a run in one file that needs nothing else.
 //!
-//! No script is needed to read it; a short one sorts and filters the table. Plots are inline SVG whose colours come from the style sheet, so
-//! that they follow the reader's light or dark setting.
+//! No script is needed to read it; a short one sorts and filters the table. Plots are inline SVG
+//! whose colours come from the style sheet, so that they follow the reader's light or dark setting.
 
 mod convergence;
 mod density;
@@ -44,7 +44,8 @@ pub struct ReportInput<'a> {
 pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
     let summary = SummaryDocument::read(&directory.summary())?;
     let draws = StoredDraws::open(&directory.draws())?;
-    let config = fs::read_to_string(directory.config()).map_err(Error::file("read", &directory.config()))?;
+    let config =
+        fs::read_to_string(directory.config()).map_err(Error::file("read", &directory.config()))?;
     if draws.names().len() != summary.parameters.len() {
         let (got, need) = (draws.names().len(), summary.parameters.len());
         return Err(Error::Shape { what: "as many coefficients as summary.json has", got, need });
@@ -59,10 +60,11 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
     let mut shown = Vec::with_capacity(summary.parameters.len());
     draws.columns(|first, columns| {
         let parameters = &summary.parameters[first..];
-        let some = columns.par_iter().zip(parameters).enumerate().map(|(i, (column, parameter))| {
-            let chains = column.chunks_exact(about.draws.max(1)).collect();
-            Shown::of(first + i, parameter, &Column::new(chains), points)
-        });
+        let some =
+            columns.par_iter().zip(parameters).enumerate().map(|(i, (column, parameter))| {
+                let chains = column.chunks_exact(about.draws.max(1)).collect();
+                Shown::of(first + i, parameter, &Column::new(chains), points)
+            });
         shown.par_extend(some);
         Ok::<(), Error>(())
     })?;
@@ -80,7 +82,8 @@ pub fn report(input: &ReportInput<'_>) -> String {
         .par_iter()
         .enumerate()
         .map(|(i, parameter)| {
-            let chains: Vec<Vec<f64>> = (0..draws.chains.len()).map(|chain| draws.trace(chain, i)).collect();
+            let chains: Vec<Vec<f64>> =
+                (0..draws.chains.len()).map(|chain| draws.trace(chain, i)).collect();
             let column = Column::new(chains.iter().map(Vec::as_slice).collect());
             Shown::of(i, parameter, &column, points)
         })
@@ -126,7 +129,12 @@ fn page(summary: &SummaryDocument, draws: &About<'_>, config: &str, shown: &[Sho
     section(&mut page, "accuracy", "Accuracy", &accuracy(summary));
     section(&mut page, "problem", "Problem", &problem(summary));
     section(&mut page, "tuning", "Tuning", &tuning(summary));
-    section(&mut page, "plots", "Densities and traces", &format!("{}{cards}", about_cards(summary, draws)));
+    section(
+        &mut page,
+        "plots",
+        "Densities and traces",
+        &format!("{}{cards}", about_cards(summary, draws)),
+    );
     section(&mut page, "again", "Run it again", &again(summary, config));
     let _ = write!(
         page,
@@ -169,7 +177,11 @@ fn header(summary: &SummaryDocument, draws: &About<'_>) -> String {
     list(&mut html, "warnings", &warnings);
     list(&mut html, "notes", &text.notes.iter().map(|note| escape(note)).collect::<Vec<_>>());
     html.push_str("<dl class=\"figures\">\n");
-    let bias = if sampler.bias_estimate.is_nan() { "–".to_owned() } else { short(sampler.bias_estimate) };
+    let bias = if sampler.bias_estimate.is_nan() {
+        "–".to_owned()
+    } else {
+        short(sampler.bias_estimate)
+    };
     for (value, name) in [
         (whole(summary.smallest_ess()), "smallest ESS"),
         (rhat(summary.largest_rhat()), "largest R&#770;"),
@@ -198,7 +210,9 @@ fn shortfall(draws: &About<'_>) -> Option<(&'static str, String)> {
         );
         return Some(("truncated", said));
     }
-    let said = || format!("The run ended before it had made all its draws: there are {least} of each chain.");
+    let said = || {
+        format!("The run ended before it had made all its draws: there are {least} of each chain.")
+    };
     draws.incomplete.then(|| ("incomplete", said()))
 }
 
@@ -257,7 +271,8 @@ fn accuracy(summary: &SummaryDocument) -> String {
 
 /// What became of trajectories.
 fn energy(found: &Trajectories) -> String {
-    let Trajectories { steps, count: made, acceptance, divergences, acceptance_by_chain, .. } = found;
+    let Trajectories { steps, count: made, acceptance, divergences, acceptance_by_chain, .. } =
+        found;
     let lowest = acceptance_by_chain.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = acceptance_by_chain.iter().copied().fold(0.0, f64::max);
     let facts = [

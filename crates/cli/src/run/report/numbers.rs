@@ -1,7 +1,8 @@
 //! Numbers as a reader wants them: as many digits as mean something, points below points.
 
-/// A column of a table. Every number has the decimals that show two digits of its scale; all the same number if that costs little, so that
-/// points stand below points. What is not finite is a dash.
+/// A column of a table. Every number has the decimals that show two digits of its scale; all the
+/// same number if that costs little, so that points stand below points. What is not finite is a
+/// dash.
 pub(super) fn column(values: &[f64], scales: &[f64]) -> Vec<String> {
     let wanted: Vec<Option<i32>> = scales.iter().map(|scale| decimals(*scale)).collect();
     let known = || wanted.iter().flatten().copied();
@@ -14,7 +15,8 @@ pub(super) fn column(values: &[f64], scales: &[f64]) -> Vec<String> {
     values.iter().zip(&wanted).map(number).collect()
 }
 
-/// The same text with spaces as wide as digits behind it, so that points stand below points at the right edge of a column.
+/// The same text with spaces as wide as digits behind it, so that points stand below points at the
+/// right edge of a column.
 pub(super) fn aligned(column: Vec<String>) -> Vec<String> {
     let behind = |text: &str| text.split_once('.').map(|(_, decimals)| decimals.len());
     let plain = |text: &str| !text.contains(['e', '–']);
@@ -64,7 +66,11 @@ pub(super) fn short(value: f64) -> String {
     }
     let places = decimals(value.abs()).map_or(2, |places| (places + 1).max(0));
     let text = fixed(value, places);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// A whole number, in groups of three.
@@ -93,7 +99,8 @@ pub(super) fn ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     }
     let rough = width / most.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough).unwrap_or(rough);
+    let step =
+        [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough).unwrap_or(rough);
     let places = decimals(step).map_or(0, |places| (places - 1).max(0));
     let first = (low / step).ceil();
     let values = (0..=most).map(|i| (first + i as f64) * step).take_while(|tick| *tick <= high);
@@ -104,7 +111,8 @@ fn tick_label(tick: f64, step: f64, places: i32) -> String {
     if tick.abs() < step / 2.0 {
         return "0".to_owned();
     }
-    let text = if places > 5 || tick.abs() >= 1e6 { format!("{tick:.2e}") } else { fixed(tick, places) };
+    let text =
+        if places > 5 || tick.abs() >= 1e6 { format!("{tick:.2e}") } else { fixed(tick, places) };
     text.replace('-', "\u{2212}")
 }
 
@@ -117,7 +125,10 @@ mod tests {
         let values = [1.23456, -0.5, 100.0];
         assert_eq!(column(&values, &[0.31, 0.052, 0.9]), ["1.235", "-0.500", "100.000"]);
         assert_eq!(column(&values, &[31.0, 0.052, f64::NAN]), ["1", "-0.500", "100.000"]);
-        assert_eq!(column(&[f64::NAN, 2e-9, -1e-9], &[1.0, 1e-9, 1e-3]), ["–", "2.00e-9", "0.0000"]);
+        assert_eq!(
+            column(&[f64::NAN, 2e-9, -1e-9], &[1.0, 1e-9, 1e-3]),
+            ["–", "2.00e-9", "0.0000"]
+        );
         assert_eq!(
             [0.0, 1.0, 0.05, 1234.5, 1e-7, f64::INFINITY].map(short),
             ["0", "1", "0.05", "1234", "1.00e-7", "–"]
@@ -131,13 +142,17 @@ mod tests {
     #[test]
     fn points_stand_below_points() {
         let column = ["1.25", "10", "-0.5", "–", "2.00e-9"].map(str::to_owned).to_vec();
-        assert_eq!(aligned(column), ["1.25", "10\u{2008}\u{2007}\u{2007}", "-0.5\u{2007}", "–", "2.00e-9"]);
+        assert_eq!(
+            aligned(column),
+            ["1.25", "10\u{2008}\u{2007}\u{2007}", "-0.5\u{2007}", "–", "2.00e-9"]
+        );
         assert_eq!(aligned(vec!["3".to_owned()]), ["3"]);
     }
 
     #[test]
     fn ticks_are_round_within_the_range_and_few() {
-        let labels = |low, high| ticks(low, high, 4).into_iter().map(|t| t.1).collect::<Vec<_>>().join(" ");
+        let labels =
+            |low, high| ticks(low, high, 4).into_iter().map(|t| t.1).collect::<Vec<_>>().join(" ");
         assert_eq!(labels(-1.2, 2.1), "\u{2212}1 0 1 2");
         assert_eq!(labels(0.12, 0.31), "0.15 0.20 0.25 0.30");
         assert_eq!(labels(0.0, 0.0), "");

@@ -48,7 +48,12 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn of(number: usize, parameter: &Parameter, column: &Column<'_>, points: usize) -> Self {
+    pub(super) fn of(
+        number: usize,
+        parameter: &Parameter,
+        column: &Column<'_>,
+        points: usize,
+    ) -> Self {
         let quartiles = [0.25, 0.75].map(|p| quantile(&column.sorted, p));
         Self { quartiles, card: card(number, parameter, column, points) }
     }
@@ -79,8 +84,11 @@ fn card(number: usize, parameter: &Parameter, column: &Column<'_>, points: usize
             match &density {
                 Some(density) => html.push_str(&draw_density(&name, column, density)),
                 None => {
-                    let _ =
-                        writeln!(html, "<p class=\"none\">Every draw is {}: no density.</p>", short(*low));
+                    let _ = writeln!(
+                        html,
+                        "<p class=\"none\">Every draw is {}: no density.</p>",
+                        short(*low)
+                    );
                 }
             }
             html.push_str(&draw_traces(&name, column, (*low, *high), points));
@@ -95,7 +103,8 @@ fn draw_density(name: &str, column: &Column<'_>, all: &Densities) -> String {
     let across = Scale::new(all.low, all.high, 10 * units(GRID - 1));
     let up = Scale::new(0.0, 1.05, HEIGHT);
     let grid = |i: usize| 10 * units(i);
-    let curve = |values: &[f64]| line(values.iter().enumerate().map(|(i, value)| (grid(i), up.up(*value))));
+    let curve =
+        |values: &[f64]| line(values.iter().enumerate().map(|(i, value)| (grid(i), up.up(*value))));
     let (q05, q95) = (quantile(&column.sorted, 0.05), quantile(&column.sorted, 0.95));
     let mut svg = open("density", grid(GRID - 1), &format!("Density of {name}"));
     // What lies between the quantiles, closed along the axis.
@@ -104,7 +113,8 @@ fn draw_density(name: &str, column: &Column<'_>, all: &Densities) -> String {
     let inside = all.pooled.iter().enumerate().map(|(i, y)| (all.low + i as f64 * step, *y));
     let inside = inside.filter(|(x, _)| (q05..=q95).contains(x));
     let top = std::iter::once((q05, height(q05))).chain(inside).chain([(q95, height(q95))]);
-    let outline = [(across.at(q05), HEIGHT)].into_iter().chain(top.map(|(x, y)| (across.at(x), up.up(y))));
+    let outline =
+        [(across.at(q05), HEIGHT)].into_iter().chain(top.map(|(x, y)| (across.at(x), up.up(y))));
     let _ = write!(svg, "<path class=\"fill\" d=\"{}V{HEIGHT}z\"/>", line(outline));
     if across.holds(0.0) {
         let _ = write!(svg, "<path class=\"zero\" d=\"M{} 0v{HEIGHT}\"/>", across.at(0.0));
@@ -120,7 +130,11 @@ fn draw_density(name: &str, column: &Column<'_>, all: &Densities) -> String {
 /// A value between the points of a grid.
 fn interpolated(values: &[f64], at: f64) -> f64 {
     let last = values.len().saturating_sub(1);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to an index")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to an index"
+    )]
     let below = at.clamp(0.0, last as f64).floor() as usize;
     let above = (below + 1).min(last);
     values[below] + (at - below as f64).clamp(0.0, 1.0) * (values[above] - values[below])
@@ -136,7 +150,8 @@ fn draw_traces(name: &str, column: &Column<'_>, (low, high): (f64, f64), points:
         let path = line(values.iter().enumerate().map(|(i, value)| (units(i), up.up(*value))));
         let _ = write!(svg, "<path class=\"faint t{}\" d=\"{path}\"/>", chain % COLOURS);
     }
-    // Over the band of all chains, the mean of each over short stretches: a chain that is stuck or drifts stands out.
+    // Over the band of all chains, the mean of each over short stretches: a chain that is stuck or
+    // drifts stands out.
     for (chain, draws) in column.chains.iter().enumerate().take(MOST_CHAINS) {
         let means = stretches(draws, STRETCHES);
         let across = Scale::new(0.0, means.len() as f64, width);
@@ -147,12 +162,14 @@ fn draw_traces(name: &str, column: &Column<'_>, (low, high): (f64, f64), points:
     svg.push_str("</svg>");
     let labels = labels_beside(&up, &ticks(low, high, 4));
     let draws = column.chains.iter().map(|draws| draws.len()).max().unwrap_or(0);
-    let ends =
-        format!("<div class=\"below ends\" aria-hidden=\"true\"><span>1</span><span>{draws}</span></div>");
+    let ends = format!(
+        "<div class=\"below ends\" aria-hidden=\"true\"><span>1</span><span>{draws}</span></div>"
+    );
     format!("<figure class=\"plot\">{labels}{svg}{ends}</figure>\n")
 }
 
-/// The means of so many stretches of the draws, or of fewer if there are fewer than ten draws in each.
+/// The means of so many stretches of the draws, or of fewer if there are fewer than ten draws in
+/// each.
 fn stretches(draws: &[f64], most: usize) -> Vec<f64> {
     let count = most.min(draws.len() / 10).max(1);
     let bounds = |k: usize| k * draws.len() / count;
@@ -163,7 +180,8 @@ fn stretches(draws: &[f64], most: usize) -> Vec<f64> {
     (0..count).map(mean).collect()
 }
 
-/// At most so many draws: the lowest and the highest of each stretch, in their order, so that no excursion is lost.
+/// At most so many draws: the lowest and the highest of each stretch, in their order, so that no
+/// excursion is lost.
 fn thinned(draws: &[f64], points: usize) -> Vec<f64> {
     if draws.len() <= points {
         return draws.to_vec();

@@ -1,7 +1,8 @@
 //! The few pieces of SVG that the plots are made of.
 //!
-//! A drawing is stretched to the width of its place, lines keep their width (CSS has `vector-effect` for that), and all text is HTML beside
-//! it: so labels are readable at every width. A dot is a line of no length with a round cap. Colours come from CSS classes.
+//! A drawing is stretched to the width of its place, lines keep their width (CSS has
+//! `vector-effect` for that), and all text is HTML beside it: so labels are readable at every
+//! width. A dot is a line of no length with a round cap. Colours come from CSS classes.
 
 use std::fmt::Write;
 
@@ -20,7 +21,8 @@ impl Scale {
         if low < high && (high - low).is_finite() {
             return Self { low, high, size };
         }
-        let (centre, half) = if low.is_finite() { (low, low.abs().clamp(1e-300, 1e300)) } else { (0.0, 1.0) };
+        let (centre, half) =
+            if low.is_finite() { (low, low.abs().clamp(1e-300, 1e300)) } else { (0.0, 1.0) };
         Self { low: centre - half, high: centre + half, size }
     }
 
@@ -116,7 +118,9 @@ mod tests {
             [0, 0, 50, 100, 100, 0]
         );
         assert_eq!([-1.0, 0.5, 7.0].map(|x| scale.up(x)), [100, 25, 0]);
-        for (low, high) in [(3.0, 3.0), (0.0, 0.0), (f64::NAN, 1.0), (f64::INFINITY, f64::NEG_INFINITY)] {
+        for (low, high) in
+            [(3.0, 3.0), (0.0, 0.0), (f64::NAN, 1.0), (f64::INFINITY, f64::NEG_INFINITY)]
+        {
             let scale = Scale::new(low, high, 100);
             assert!(scale.low() < scale.high() && (0..=100).contains(&scale.at(low)));
         }

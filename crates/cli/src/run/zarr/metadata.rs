@@ -46,13 +46,22 @@ pub(super) fn arrays(layout: &Layout, extent: &Extent) -> Vec<(&'static str, Val
         let shapes = (json!([chains, draws]), json!([1, block]));
         array(data_type, shapes, fill, codecs, json!(["chain", "draw"]), said)
     };
-    let chain = array("int64", (json!([chains]), json!([chains])), json!(0), &numbers, json!(["chain"]), "");
-    let draw = array("int64", (json!([draws]), json!([block])), json!(0), &numbers, json!(["draw"]), "");
+    let chain = array(
+        "int64",
+        (json!([chains]), json!([chains])),
+        json!(0),
+        &numbers,
+        json!(["chain"]),
+        "",
+    );
+    let draw =
+        array("int64", (json!([draws]), json!([block])), json!(0), &numbers, json!(["draw"]), "");
     let coef_shape = (json!([dimension]), json!([dimension]));
     let coef = array("string", coef_shape, json!(""), &strings, json!(["coef"]), "");
     let beta_shape = (json!([chains, draws, dimension]), json!([1, block, dimension]));
     let dims = json!(["chain", "draw", "coef"]);
-    let beta = array("float64", beta_shape, json!("NaN"), &numbers, dims, "coefficients of the model");
+    let beta =
+        array("float64", beta_shape, json!("NaN"), &numbers, dims, "coefficients of the model");
     let diverging = "the step to this draw failed; a chain that fails ends, and has no such draw";
     let steps = "steps of the kernel from one draw to the next";
     vec![
@@ -114,7 +123,8 @@ pub(super) fn root(arrays: &[(&'static str, Value)], extent: &Extent) -> Value {
     root["attributes"]["incomplete"] = extent.incomplete.into();
     root["attributes"]["truncated"] = extent.truncated().into();
     root["attributes"]["draws_of_chains"] = json!(extent.made);
-    root["consolidated_metadata"] = json!({"kind": "inline", "must_understand": false, "metadata": all});
+    root["consolidated_metadata"] =
+        json!({"kind": "inline", "must_understand": false, "metadata": all});
     root
 }
 
@@ -141,7 +151,8 @@ pub(super) fn chunk(store: &Path, array: &str, indices: &[usize]) -> PathBuf {
     store.join(array).join(name)
 }
 
-/// Strings as the codec `vlen-utf8` has them: their number, then each with its length before it, as 32-bit numbers.
+/// Strings as the codec `vlen-utf8` has them: their number, then each with its length before it, as
+/// 32-bit numbers.
 ///
 /// `None` if there are, or one is, too long for that.
 pub(super) fn encode_strings(strings: &[String]) -> Option<Vec<u8>> {
@@ -176,7 +187,12 @@ mod tests {
 
     #[test]
     fn strings_come_back_and_cut_ones_are_refused() {
-        let names = vec!["(Intercept)".to_owned(), String::new(), "größe 身長 🌡".to_owned(), "x".repeat(300)];
+        let names = vec![
+            "(Intercept)".to_owned(),
+            String::new(),
+            "größe 身長 🌡".to_owned(),
+            "x".repeat(300),
+        ];
         let bytes = encode_strings(&names).unwrap();
         assert_eq!(decode_strings(&bytes).unwrap(), names);
         for cut in 0..bytes.len() {

@@ -8,14 +8,16 @@
 //!   sample_stats/chain, draw
 //! ```
 //!
-//! Numbers are little-endian and not compressed: draws hardly compress. A chunk of `beta` is the draws of one chain, so many at a time, in
-//! the file `c.CHAIN.BLOCK.0`. A chunk is whole in the format: beyond the shape it is filled with NaN, which no reader shows.
-//! `diverging` and `n_steps` are the same for all draws (a chain that diverges ends, and has no draw from then on): they have no chunks,
-//! which in this format means the fill value.
+//! Numbers are little-endian and not compressed: draws hardly compress. A chunk of `beta` is the
+//! draws of one chain, so many at a time, in the file `c.CHAIN.BLOCK.0`. A chunk is whole in the
+//! format: beyond the shape it is filled with NaN, which no reader shows. `diverging` and `n_steps`
+//! are the same for all draws (a chain that diverges ends, and has no draw from then on): they have
+//! no chunks, which in this format means the fill value.
 //!
-//! The shape is the number of draws that all chains have. Draws that a chain has beyond them stay in its chunks; the attributes of the
-//! root say how many each chain made (`draws_of_chains`), whether any has more than the shape shows (`truncated`), and whether the run has
-//! made all its draws (`incomplete`). There is no date in it: the same draws are the same bytes.
+//! The shape is the number of draws that all chains have. Draws that a chain has beyond them stay
+//! in its chunks; the attributes of the root say how many each chain made (`draws_of_chains`),
+//! whether any has more than the shape shows (`truncated`), and whether the run has made all its
+//! draws (`incomplete`). There is no date in it: the same draws are the same bytes.
 
 mod metadata;
 mod read;

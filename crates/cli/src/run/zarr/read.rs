@@ -11,7 +11,8 @@ use super::super::draws::Draws;
 use super::super::error::Error;
 use super::metadata::{self, Extent, Layout};
 
-/// Numbers of the columns that [`StoredDraws::columns`] has in memory at a time, if that is enough for one: 16 MiB.
+/// Numbers of the columns that [`StoredDraws::columns`] has in memory at a time, if that is enough
+/// for one: 16 MiB.
 const COLUMNS: usize = 1 << 21;
 
 /// A store on the disk.
@@ -32,7 +33,9 @@ impl Store {
             serde_json::from_slice(&text).map_err(|error| Error::format(&document, error, need))?;
         parse(&root)
             .map(|(layout, extent)| Self { path: path.to_owned(), layout, extent })
-            .ok_or_else(|| Error::format(&document, "entries are missing or of another layout", need))
+            .ok_or_else(|| {
+                Error::format(&document, "entries are missing or of another layout", need)
+            })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -63,7 +66,9 @@ impl Store {
         let values = self.layout.block.checked_mul(self.layout.dimension);
         let length = values.and_then(|values| values.checked_mul(size_of::<f64>()));
         let bytes = match read_file(&path, length.unwrap_or_default() as u64, need) {
-            Err(Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Ok(None);
+            }
             read => read?,
         };
         if length != Some(bytes.len()) {
@@ -103,14 +108,19 @@ impl Store {
 /// What the root's document says, if it is one of ours.
 fn parse(root: &Value) -> Option<(Layout, Extent)> {
     let attributes = root.get("attributes")?;
-    let made: Vec<u64> =
-        attributes.get("draws_of_chains")?.as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?;
+    let made: Vec<u64> = attributes
+        .get("draws_of_chains")?
+        .as_array()?
+        .iter()
+        .map(Value::as_u64)
+        .collect::<Option<_>>()?;
     let extent = Extent { made, incomplete: attributes.get("incomplete")?.as_bool()? };
     let arrays = root.get("consolidated_metadata")?.get("metadata")?;
     let beta = arrays.get("posterior/beta")?;
     let count = |value: &Value| value.as_u64().and_then(|count| usize::try_from(count).ok());
-    let counts =
-        |value: &Value| -> Option<Vec<usize>> { value.as_array()?.iter().map(count).collect::<Option<_>>() };
+    let counts = |value: &Value| -> Option<Vec<usize>> {
+        value.as_array()?.iter().map(count).collect::<Option<_>>()
+    };
     let [chains, draws, dimension] = counts(beta.get("shape")?)?.try_into().ok()?;
     let grid = beta.get("chunk_grid")?.get("configuration")?.get("chunk_shape")?;
     let [one, block, width]: [usize; 3] = counts(grid)?.try_into().ok()?;
@@ -159,7 +169,8 @@ fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
     })
 }
 
-/// The draws of a store that stay on the disk: read point by point or some columns at a time, of each chain as many as all have.
+/// The draws of a store that stay on the disk: read point by point or some columns at a time, of
+/// each chain as many as all have.
 #[derive(Debug)]
 pub struct StoredDraws {
     store: Store,
@@ -211,7 +222,10 @@ impl StoredDraws {
     ///
     /// # Errors
     /// If the store cannot be read, and whatever `take` returns.
-    pub fn points<E: From<Error>>(&self, mut take: impl FnMut(&[f64]) -> Result<(), E>) -> Result<(), E> {
+    pub fn points<E: From<Error>>(
+        &self,
+        mut take: impl FnMut(&[f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
         for chain in 0..self.chains() {
             self.blocks(|block, rows| {
                 let values = self.store.rows(chain, block, rows)?;
@@ -221,8 +235,9 @@ impl StoredDraws {
         Ok(())
     }
 
-    /// Gives the columns, some at a time: the number of the first, and for each the draws of all chains end to end. The more draws there
-    /// are, the fewer columns are in memory together, and the more often the store is read.
+    /// Gives the columns, some at a time: the number of the first, and for each the draws of all
+    /// chains end to end. The more draws there are, the fewer columns are in memory together, and
+    /// the more often the store is read.
     ///
     /// # Errors
     /// If the store cannot be read, and whatever `take` returns.
@@ -250,8 +265,10 @@ impl StoredDraws {
             columns.iter_mut().try_for_each(room)?;
             for chain in 0..self.chains() {
                 self.blocks(|block, rows| {
-                    let bytes =
-                        self.store.bytes(chain, block)?.ok_or_else(|| self.store.missing(chain, block))?;
+                    let bytes = self
+                        .store
+                        .bytes(chain, block)?
+                        .ok_or_else(|| self.store.missing(chain, block))?;
                     let (numbers, _) = bytes.as_chunks::<8>();
                     for row in numbers.chunks_exact(dimension).take(rows) {
                         for (column, number) in columns.iter_mut().zip(&row[first..]) {
@@ -276,7 +293,8 @@ impl StoredDraws {
     }
 }
 
-/// Hands every draw of a store to a sink, as the run that made them did. One block of draws is in memory at a time.
+/// Hands every draw of a store to a sink, as the run that made them did. One block of draws is in
+/// memory at a time.
 ///
 /// # Errors
 /// If the store cannot be read, or the sink does not take them.
@@ -289,9 +307,13 @@ pub fn replay(store: &Path, sink: &mut dyn Sink) -> Result<(), SinkError> {
     for (number, first) in (0..last).step_by(block).enumerate() {
         let held = |chain: usize| metadata::size(made[chain].saturating_sub(first)).min(block);
         let tables: Result<Vec<Vec<f64>>, Error> = (0..chains)
-            .map(
-                |chain| if held(chain) > 0 { store.rows(chain, number, held(chain)) } else { Ok(Vec::new()) },
-            )
+            .map(|chain| {
+                if held(chain) > 0 {
+                    store.rows(chain, number, held(chain))
+                } else {
+                    Ok(Vec::new())
+                }
+            })
             .collect();
         let tables = tables?;
         for row in 0..block {

@@ -13,22 +13,26 @@ use super::metadata::{self, Extent, GROUPS, Layout};
 use super::read::Store;
 use super::writer::Writer;
 
-/// Numbers that may wait in memory for their chunk to fill, over all chains: 64 MiB. As many may be on their way to the disk.
+/// Numbers that may wait in memory for their chunk to fill, over all chains: 64 MiB. As many may be
+/// on their way to the disk.
 const WAITING: usize = 1 << 23;
 /// The most draws in a chunk.
 const LONGEST: usize = 1000;
-/// Chunks that are not full are written no more often than this, and so that it takes no more than a twentieth of the chains' time.
+/// Chunks that are not full are written no more often than this, and so that it takes no more than
+/// a twentieth of the chains' time.
 const SAVE: Duration = Duration::from_secs(5);
 /// The fewest files that may be on their way to the disk.
 const UNDER_WAY: usize = 8;
 
 /// Draws as a Zarr store, written as they come.
 ///
-/// A chunk is written as soon as it is full, one that is not every few seconds, by a thread of their own: a run that is killed leaves a store
-/// that opens with the draws so far. [`ZarrDraws::save`] writes all there is at once, for a checkpoint to build on.
+/// A chunk is written as soon as it is full, one that is not every few seconds, by a thread of
+/// their own: a run that is killed leaves a store that opens with the draws so far.
+/// [`ZarrDraws::save`] writes all there is at once, for a checkpoint to build on.
 ///
-/// A file that cannot be written is an error of one of the next calls. Nothing is lost by it: what was taken stays in memory, the draw that
-/// comes with the error is not taken, and the call after it tries again.
+/// A file that cannot be written is an error of one of the next calls. Nothing is lost by it: what
+/// was taken stays in memory, the draw that comes with the error is not taken, and the call after
+/// it tries again.
 #[derive(Debug)]
 pub struct ZarrDraws {
     path: PathBuf,
@@ -59,7 +63,8 @@ struct Chain {
 }
 
 impl ZarrDraws {
-    /// A new store for coefficients of these names; it is made when the run begins. `steps_per_draw` is the thinning.
+    /// A new store for coefficients of these names; it is made when the run begins.
+    /// `steps_per_draw` is the thinning.
     ///
     /// # Errors
     /// If there is something of that name.
@@ -71,14 +76,19 @@ impl ZarrDraws {
         Ok(Self { path: path.to_owned(), names: names.to_vec(), steps_per_draw, open: None })
     }
 
-    /// A store that an interrupted run left, to go on after so many draws of each chain. Draws beyond those are forgotten.
+    /// A store that an interrupted run left, to go on after so many draws of each chain. Draws
+    /// beyond those are forgotten.
     ///
     /// # Errors
     /// If it cannot be read, or holds fewer draws.
     pub fn resume(path: &Path, made: &[u64]) -> Result<Self, Error> {
         let store = Store::open(path)?;
         if made.len() != store.layout.chains {
-            return Err(Error::Shape { what: "so many chains", got: made.len(), need: store.layout.chains });
+            return Err(Error::Shape {
+                what: "so many chains",
+                got: made.len(),
+                need: store.layout.chains,
+            });
         }
         let chains: Result<Vec<Chain>, Error> =
             made.iter().enumerate().map(|(chain, made)| go_on(&store, chain, *made)).collect();
@@ -103,7 +113,8 @@ impl ZarrDraws {
         self.open.iter().flat_map(|open| &open.chains).map(|chain| chain.made).collect()
     }
 
-    /// Writes every draw so far, those of chunks that are not full too, and the shape. When it returns they are on the disk.
+    /// Writes every draw so far, those of chunks that are not full too, and the shape. When it
+    /// returns they are on the disk.
     ///
     /// # Errors
     /// If they are not.
@@ -112,8 +123,8 @@ impl ZarrDraws {
         self.wait()
     }
 
-    /// Ends the store: the last chunks, the true shape, and whether the run made all its draws. Gives the number of draws that all chains
-    /// have.
+    /// Ends the store: the last chunks, the true shape, and whether the run made all its draws.
+    /// Gives the number of draws that all chains have.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -128,17 +139,20 @@ impl ZarrDraws {
         let Some(open) = &mut self.open else { return Ok(()) };
         let began = Instant::now();
         open.writer.check()?;
-        for (number, chain) in open.chains.iter_mut().enumerate().filter(|(_, chain)| chain.unsaved) {
+        for (number, chain) in open.chains.iter_mut().enumerate().filter(|(_, chain)| chain.unsaved)
+        {
             chain.write(&self.path, number, &open.layout, &mut open.writer);
         }
-        let extent = Extent { made: open.chains.iter().map(|chain| chain.made).collect(), incomplete };
+        let extent =
+            Extent { made: open.chains.iter().map(|chain| chain.made).collect(), incomplete };
         open.number_draws(&self.path, extent.common());
         // Whoever looks in between sees the old shape, or the new one with all its chunks.
         let arrays = metadata::arrays(&open.layout, &extent);
         for (array, document) in &arrays {
             open.writer.write(metadata::document(&self.path, array), json(document));
         }
-        open.writer.write(metadata::document(&self.path, ""), json(&metadata::root(&arrays, &extent)));
+        open.writer
+            .write(metadata::document(&self.path, ""), json(&metadata::root(&arrays, &extent)));
         (open.saved, open.cost) = (Instant::now(), began.elapsed());
         Ok(())
     }
@@ -155,7 +169,8 @@ impl ZarrDraws {
         let extent = Extent { made: vec![0; chains], incomplete: true };
         for (array, _) in metadata::arrays(&layout, &extent) {
             let directory = self.path.join(array);
-            fs::create_dir_all(&directory).map_err(Error::file("make the directory", &directory))?;
+            fs::create_dir_all(&directory)
+                .map_err(Error::file("make the directory", &directory))?;
         }
         for group in GROUPS {
             write_atomically(&metadata::document(&self.path, group), &json(&metadata::group()))?;
@@ -202,7 +217,9 @@ impl Chain {
         let mut bytes = writer.buffer();
         bytes.resize(values * size_of::<f64>(), 0);
         let (numbers, _) = bytes.as_chunks_mut::<8>();
-        for (number, x) in numbers.iter_mut().zip(self.waiting.iter().chain(std::iter::repeat(&f64::NAN))) {
+        for (number, x) in
+            numbers.iter_mut().zip(self.waiting.iter().chain(std::iter::repeat(&f64::NAN)))
+        {
             *number = x.to_le_bytes();
         }
         // The chunk that holds the last draw.
@@ -236,7 +253,8 @@ fn go_on(store: &Store, chain: usize, made: u64) -> Result<Chain, Error> {
             return Err(missing((full * block + held) as u64));
         }
     }
-    // Its chunk stays as it is until there is more to write: the shape, which is cut first, shows nothing beyond.
+    // Its chunk stays as it is until there is more to write: the shape, which is cut first, shows
+    // nothing beyond.
     Ok(Chain { made, unsaved: false, waiting })
 }
 
@@ -246,8 +264,9 @@ fn json(document: &Value) -> Vec<u8> {
 
 impl Sink for ZarrDraws {
     fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
-        let shape =
-            |what, got, need| if got == need { Ok(()) } else { Err(Error::Shape { what, got, need }) };
+        let shape = |what, got, need| {
+            if got == need { Ok(()) } else { Err(Error::Shape { what, got, need }) }
+        };
         shape("so many coefficients", dimension, self.names.len())?;
         match &self.open {
             Some(open) => shape("so many chains", chains, open.layout.chains)?,
@@ -269,7 +288,9 @@ impl Sink for ZarrDraws {
         }
         if point.len() != open.layout.dimension {
             let need = open.layout.dimension;
-            return Err(Error::Shape { what: "so many coefficients", got: point.len(), need }.into());
+            return Err(
+                Error::Shape { what: "so many coefficients", got: point.len(), need }.into()
+            );
         }
         let full = open.layout.block * open.layout.dimension;
         if kept.waiting.is_empty() {

@@ -1,7 +1,9 @@
-//! Files are written by a thread of their own, in the order in which they were handed over, so that the chains do not wait for the disk.
+//! Files are written by a thread of their own, in the order in which they were handed over, so that
+//! the chains do not wait for the disk.
 //!
-//! What was handed over is bounded: who is too fast waits. A file that cannot be written comes back with all that were to follow it, so that
-//! metadata never tell of a chunk that is not there; the next call writes them once more, in their order, and tells what is wrong.
+//! What was handed over is bounded: who is too fast waits. A file that cannot be written comes back
+//! with all that were to follow it, so that metadata never tell of a chunk that is not there; the
+//! next call writes them once more, in their order, and tells what is wrong.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,7 +53,13 @@ struct Thread {
 impl Writer {
     /// The thread is started with the first file.
     pub(super) fn new(room: usize) -> Self {
-        Self { room: room.max(1), thread: None, under_way: 0, failed: Vec::new(), spare: Vec::new() }
+        Self {
+            room: room.max(1),
+            thread: None,
+            under_way: 0,
+            failed: Vec::new(),
+            spare: Vec::new(),
+        }
     }
 
     /// A buffer, with whatever is in it.
@@ -59,7 +67,8 @@ impl Writer {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Hands a file over. It is taken whatever happens; what went wrong before is told by [`Writer::check`] and [`Writer::wait`].
+    /// Hands a file over. It is taken whatever happens; what went wrong before is told by
+    /// [`Writer::check`] and [`Writer::wait`].
     pub(super) fn write(&mut self, path: PathBuf, bytes: Vec<u8>) {
         let mut job = Job { path, bytes };
         while self.under_way >= self.room {
@@ -79,7 +88,8 @@ impl Writer {
                 }
             }
         }
-        // Without a thread, or behind a file that came back: by this one, when it asks how things are.
+        // Without a thread, or behind a file that came back: by this one, when it asks how things
+        // are.
         while self.under_way > 0 {
             self.collect(true);
         }
@@ -119,8 +129,11 @@ impl Writer {
             self.under_way = 0;
             return false;
         };
-        let got =
-            if waiting { thread.done.recv().map_err(TryRecvError::from) } else { thread.done.try_recv() };
+        let got = if waiting {
+            thread.done.recv().map_err(TryRecvError::from)
+        } else {
+            thread.done.try_recv()
+        };
         match got {
             Ok(Ok(buffer)) => {
                 if self.spare.len() < self.room {

@@ -1,8 +1,9 @@
-//! Families against 50 digits: means of u′ over random segments, and u and u′ at the points where some of them begin, one by one, in lists as
-//! this machine computes them, and in lists without fused multiply-add.
+//! Families against 50 digits: means of u′ over random segments, and u and u′ at the points where
+//! some of them begin, one by one, in lists as this machine computes them, and in lists without
+//! fused multiply-add.
 //!
-//! Errors are counted in units in the last place of the exact value, or of the larger term where the value is itself a difference that
-//! can vanish (a count minus its expectation, a residual).
+//! Errors are counted in units in the last place of the exact value, or of the larger term where
+//! the value is itself a difference that can vanish (a count minus its expectation, a residual).
 
 mod oracle;
 
@@ -16,13 +17,14 @@ use super::{
 };
 use crate::elementary::without_fused;
 
-/// Segments, and at how many of their first points u and u′ are looked at: a minute's work, and more of the same for docs/results.
+/// Segments, and at how many of their first points u and u′ are looked at: a minute's work, and
+/// more of the same for docs/results.
 fn counts() -> [usize; 2] {
     if writing() { [100_000, 20_000] } else { [30_000, 10_000] }
 }
 
-/// Segments: positions over [-1000, 1000], more of them near 0; lengths from 1e-12 to 1000 and 0, both ways; ends
-/// that nearly meet 0.
+/// Segments: positions over [-1000, 1000], more of them near 0; lengths from 1e-12 to 1000 and 0,
+/// both ways; ends that nearly meet 0.
 fn segments(seed: u64) -> impl Iterator<Item = (f64, f64)> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut uniform = move |low: f64, high: f64| low + (high - low) * rng.random::<f64>();
@@ -108,7 +110,8 @@ impl Case<'_> {
         [means, slopes, values]
     }
 
-    /// Each way's results against what is exact, and against the same with a planted error, which must be found. The largest errors.
+    /// Each way's results against what is exact, and against the same with a planted error, which
+    /// must be found. The largest errors.
     fn compare(
         &self,
         what: &str,
@@ -122,7 +125,8 @@ impl Case<'_> {
             let (exact, term) = exact(i);
             let size = double(&exact);
             for (way, list) in ways.iter().enumerate() {
-                // Poisson's e^x leaves the range of doubles; then its mean may, and must not be anything but infinite.
+                // Poisson's e^x leaves the range of doubles; then its mean may, and must not be
+                // anything but infinite.
                 if !(size.is_finite() && list[i].is_finite()) {
                     assert!(!(size.abs() < 1e300) && list[i] == f64::INFINITY, "{}, {i}", list[i]);
                     continue;
@@ -151,7 +155,11 @@ impl Case<'_> {
 }
 
 /// So many results in the three ways.
-fn three_ways(one: impl Fn(usize) -> f64, list: impl Fn(&mut [f64]), count: usize) -> [Vec<f64>; 3] {
+fn three_ways(
+    one: impl Fn(usize) -> f64,
+    list: impl Fn(&mut [f64]),
+    count: usize,
+) -> [Vec<f64>; 3] {
     let (mut fused, mut plain) = (vec![f64::NAN; count], vec![f64::NAN; count]);
     list(&mut fused);
     without_fused(|| list(&mut plain));
@@ -274,7 +282,8 @@ fn logistic_noise_is_good_to_a_few_ulps() {
         ..case
     };
     let rounded = case.errors();
-    let worst = std::array::from_fn(|of| std::array::from_fn(|way| exact[of][way].max(rounded[of][way])));
+    let worst =
+        std::array::from_fn(|of| std::array::from_fn(|way| exact[of][way].max(rounded[of][way])));
     case.keep(worst, "logistic_noise_is_good_to_a_few_ulps");
 }
 
@@ -312,8 +321,12 @@ fn a_naive_difference_of_softplus_is_off_by_millions() {
     };
     let worst = segments(1).take(10_000).filter(|(_, t)| *t != 0.0).map(error).fold(0.0, f64::max);
     assert!(worst > 1e6);
-    // Nor is log1p(sigmoid(s) expm1(t))/t without its switch good for long segments: on real data it gave −∞.
-    assert!(!((Logistic.slope(40.0, Observation::of(0.0)) * (-60f64).exp_m1()).ln_1p() / -60.0).is_finite());
+    // Nor is log1p(sigmoid(s) expm1(t))/t without its switch good for long segments: on real data
+    // it gave −∞.
+    assert!(
+        !((Logistic.slope(40.0, Observation::of(0.0)) * (-60f64).exp_m1()).ln_1p() / -60.0)
+            .is_finite()
+    );
     assert!(Logistic.mean_slope(40.0, -60.0, Observation::of(0.0)).is_finite());
 }
 
@@ -338,13 +351,19 @@ fn slope_and_curvature_agree_with_the_oracle_and_value_with_its_slope() {
             let h = big(1e-22);
             let around = [big(s) - &h, big(s) + &h].map(|x| exact(&x, &x, y));
             let curvature = (&around[1] - &around[0]) / (big(2.0) * &h);
-            assert!(ulps(family.curvature(s, y), &curvature, double(&curvature)) < 100.0, "{name} u''({s})");
+            assert!(
+                ulps(family.curvature(s, y), &curvature, double(&curvature)) < 100.0,
+                "{name} u''({s})"
+            );
             // u itself: over a long segment its difference must be the mean slope times the length.
             let far = s + 3.0;
             let rise = double(&(exact(&big(s), &big(far), y) * big(3.0)));
             let values = [family.value(s, y), family.value(far, y)];
             let rounding = 1e-14 * (values[0].abs() + values[1].abs());
-            assert!((values[1] - values[0] - rise).abs() <= rounding, "{name} u({s}): {values:?} for {rise}");
+            assert!(
+                (values[1] - values[0] - rise).abs() <= rounding,
+                "{name} u({s}): {values:?} for {rise}"
+            );
             let CurvatureBounds { lower, upper } = family.curvature_bounds(y);
             assert!(family.curvature(s, y) >= lower);
             assert!(
@@ -353,7 +372,8 @@ fn slope_and_curvature_agree_with_the_oracle_and_value_with_its_slope() {
             );
         }
     }
-    // Constants count too: a probability of one half costs log 2, and a count of 4 where 1 is expected 1 + log 24.
+    // Constants count too: a probability of one half costs log 2, and a count of 4 where 1 is
+    // expected 1 + log 24.
     for family in [&Logistic as &dyn Family, &Probit] {
         assert!((family.value(0.0, Observation::of(1.0)) - std::f64::consts::LN_2).abs() < 1e-15);
     }

@@ -1,4 +1,5 @@
-//! Values, slopes and means of slopes from their definitions, with 240 bits, which leave 50 digits after the worst cancellation.
+//! Values, slopes and means of slopes from their definitions, with 240 bits, which leave 50 digits
+//! after the worst cancellation.
 
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
@@ -17,7 +18,8 @@ pub(super) fn double(x: &Big) -> f64 {
     x.to_f64().value()
 }
 
-/// The distance between a double and the exact value, in units in the last place of a number of the size of `of`.
+/// The distance between a double and the exact value, in units in the last place of a number of the
+/// size of `of`.
 pub(super) fn ulps(computed: f64, exact: &Big, of: f64) -> f64 {
     let of = of.abs().max(f64::MIN_POSITIVE);
     let unit = of.next_up() - of;
@@ -65,7 +67,8 @@ fn density(x: &Big) -> Big {
     DENSITY_AT_ZERO.with(|zero| zero * (-(x * x) / big(2.0)).exp())
 }
 
-/// Mills's ratio (1 − Φ(v))/φ(v) for v >= 4 by its continued fraction, which gains exp(2v √(2n)) in n terms.
+/// Mills's ratio (1 − Φ(v))/φ(v) for v >= 4 by its continued fraction, which gains exp(2v √(2n)) in
+/// n terms.
 fn mills(v: &Big) -> Big {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let terms = (75.0 / double(v)).powi(2).ceil() as u32 + 12;
@@ -107,7 +110,11 @@ fn log_cdf_far_right(x: &Big) -> Big {
 fn mean_inverse_mills(a: &Big, b: &Big) -> Big {
     let far = big(8.0);
     if a == b {
-        return if *a > far { density(a) / (big(1.0) - upper_tail(a)) } else { density(a) / cdf(a) };
+        return if *a > far {
+            density(a) / (big(1.0) - upper_tail(a))
+        } else {
+            density(a) / cdf(a)
+        };
     }
     let (left, right) = (big(-4.0), far);
     if *a > right && *b > right {
@@ -116,7 +123,11 @@ fn mean_inverse_mills(a: &Big, b: &Big) -> Big {
         -(a + b) / big(2.0) + (mills(&-b.clone()) / mills(&-a.clone())).ln() / (b - a)
     } else {
         let log = |x: &Big| if *x > right { log_cdf_far_right(x) } else { cdf(x).ln() };
-        if *a > right || *b > right { (log(b) - log(a)) / (b - a) } else { (cdf(b) / cdf(a)).ln() / (b - a) }
+        if *a > right || *b > right {
+            (log(b) - log(a)) / (b - a)
+        } else {
+            (cdf(b) / cdf(a)).ln() / (b - a)
+        }
     }
 }
 
