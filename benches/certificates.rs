@@ -3,12 +3,12 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ridgewalk::lyapunov::certificate::{Certificate, Process, Status, certify};
-use ridgewalk::lyapunov::planner::{LineIntegral, Problem, plan};
+use ridgewalk::lyapunov::certificate::{Certificate, Process, Verdict, certify};
+use ridgewalk::lyapunov::planner::{IntegralRule, Problem, plan};
 
 fn found(kappa: f64, process: Process) -> Certificate {
     match certify(kappa, process, None, None).expect("valid arguments").status {
-        Status::Certified(certificate) => certificate,
+        Verdict::Certified(certificate) => certificate,
         other => panic!("kappa {kappa}: {other:?}"),
     }
 }
@@ -37,7 +37,7 @@ fn certificates(c: &mut Criterion) {
             });
         });
     }
-    let problem = Problem::new(0.1, 1.0, 100, 0.2, LineIntegral::Exact).expect("valid problem");
+    let problem = Problem::new(0.1, 1.0, 100, 0.2, IntegralRule::Exact).expect("valid problem");
     group.bench_function("plan, kappa 10", |b| b.iter(|| plan(black_box(&problem))));
     group.finish();
 }

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use ridgewalk::diagnostics::{Covariance, Moments, Workspace, summaries_of_table};
+use ridgewalk::diagnostics::{Covariance, Moments, Summarizer, summaries_of_table};
 
 const PARAMETERS: usize = 200;
 const CHAINS: usize = 8;
@@ -37,7 +37,7 @@ fn diagnostics(c: &mut Criterion) {
         tables.iter().map(|table| table.iter().step_by(PARAMETERS).copied().collect()).collect();
     let chains: Vec<&[f64]> = one.iter().map(Vec::as_slice).collect();
     let pooled: Vec<f64> = one.concat();
-    let mut workspace = Workspace::new();
+    let mut workspace = Summarizer::new();
 
     let mut group = c.benchmark_group("diagnostics");
     group.sample_size(20);
@@ -56,7 +56,7 @@ fn diagnostics(c: &mut Criterion) {
     });
     group.bench_function("summary/8x1000", |b| b.iter(|| workspace.summary(black_box(&chains))));
     group.bench_function("summary, fresh workspace/8x1000", |b| {
-        b.iter(|| Workspace::new().summary(black_box(&chains)));
+        b.iter(|| Summarizer::new().summary(black_box(&chains)));
     });
     group.bench_function("ess of the mean/8x1000", |b| {
         b.iter(|| workspace.ess_mean(black_box(&chains)))

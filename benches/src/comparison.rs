@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk::lyapunov::laws::KernelKind;
 use ridgewalk::sampler::automatic::{Length, WarmUp};
 use ridgewalk_gallery as gallery;
 
@@ -37,7 +37,7 @@ pub enum Sampler {
         whitened: bool,
     },
     /// A kernel with its best parameters.
-    Kernel(Kernel),
+    Kernel(KernelKind),
 }
 
 impl Sampler {
@@ -226,14 +226,14 @@ pub struct Row {
     /// Chains, draws of each, and seeds.
     pub size: [u64; 3],
     /// What came of it; nothing if it was not run.
-    pub result: Option<Outcome>,
+    pub result: Option<ComparisonRow>,
     /// Parameters, or why it was not run.
     pub note: String,
 }
 
 /// What came of the runs of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct ComparisonRow {
     /// Medians over seeds, in the order of [`COLUMNS`].
     pub figures: [f64; COLUMNS.len()],
     /// The bias over all seeds and its noise: of means in sd, of sds in percent.
@@ -284,7 +284,7 @@ impl Row {
                 });
                 let bias = Bias::of(runs, &reference);
                 let Bias { largest: [mean, sd], noise: [mean_noise, sd_noise], .. } = bias;
-                let outcome = Outcome {
+                let outcome = ComparisonRow {
                     figures,
                     bias: [mean, mean_noise, 100.0 * sd, 100.0 * sd_noise],
                     within: bias.within(),
@@ -308,7 +308,7 @@ impl Row {
             |k: usize| cells.get(k).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or(f64::NAN);
         let after = 5 + COLUMNS.len();
         let within = cells.get(after + 7)?.parse::<bool>().ok();
-        let result = within.map(|within| Outcome {
+        let result = within.map(|within| ComparisonRow {
             figures: std::array::from_fn(|k| number(5 + k)),
             bias: std::array::from_fn(|k| number(after + 3 + k)),
             within,
@@ -436,7 +436,7 @@ impl Table {
         for row in &self.rows {
             let _ = write!(text, "{:<36}", row.sampler.name());
             match row.result {
-                Some(Outcome { figures: f, bias, within }) => {
+                Some(ComparisonRow { figures: f, bias, within }) => {
                     let [ratio, all] = [PER_SECOND, PER_SECOND_ALL]
                         .map(|k| self.ratio(row, k).unwrap_or(f64::NAN));
                     let cells = [

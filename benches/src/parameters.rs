@@ -1,6 +1,6 @@
 //! The best parameters that kernels have on targets, and the file that they are kept in.
 
-use ridgewalk::lyapunov::laws::{Kernel, Scheme};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_gallery as gallery;
 
 use crate::Failure;
@@ -16,7 +16,7 @@ pub struct Best {
     /// The target.
     pub target: String,
     /// The kernel.
-    pub kernel: Kernel,
+    pub kernel: KernelKind,
     /// Its parameters.
     pub point: Point,
     /// Effective draws a step.
@@ -36,7 +36,7 @@ impl Best {
         let line = |line: &str| -> Option<Self> {
             let cells: Vec<&str> = line.split(',').collect();
             let number = |k: usize| cells.get(k)?.parse::<f64>().ok();
-            let kernel = Kernel::from_name(cells.get(1)?)?;
+            let kernel = KernelKind::from_name(cells.get(1)?)?;
             let point = Point {
                 coordinates: Coordinates::from_name(cells.get(2)?)?,
                 gamma: number(3).unwrap_or(1.0),
@@ -71,7 +71,7 @@ impl Best {
 /// Searches the parameters of a kernel on a target: a line of rivals.csv, which says so where none
 /// are within the tolerance.
 #[must_use]
-pub fn tuned(target: &str, kernel: Kernel) -> String {
+pub fn tuned(target: &str, kernel: KernelKind) -> String {
     match on(target, Tune { target, kernel }) {
         Ok(Tuned { best, tried }) => {
             let Point { coordinates, gamma, xi, eta } = best.point;
@@ -97,7 +97,7 @@ pub fn tuned(target: &str, kernel: Kernel) -> String {
 
 struct Tune<'a> {
     target: &'a str,
-    kernel: Kernel,
+    kernel: KernelKind,
 }
 
 impl Visit for Tune<'_> {

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Write};
 
-use ridgewalk::lyapunov::laws::{Kernel, Scheme};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::potentials::Whitening;
 use ridgewalk::prelude::{InOriginal, Sampler};
 use ridgewalk::sampler::automatic::{Target, Wanted, WarmUp};
@@ -18,15 +18,15 @@ use crate::problems::Problem;
 use crate::runs::{Cost, Kept, Run};
 
 /// Those that are compared: first the rivals, then our own with parameters that no warm-up chose.
-pub const KERNELS: [Kernel; 8] = [
-    Kernel::Baoab,
-    Kernel::Ubu,
-    Kernel::Klmc,
-    Kernel::Ula,
-    Kernel::RandomizedMidpoint,
-    Kernel::Symmetric,
-    Kernel::Averaged,
-    Kernel::ThirdOrder,
+pub const KERNELS: [KernelKind; 8] = [
+    KernelKind::Baoab,
+    KernelKind::Ubu,
+    KernelKind::Klmc,
+    KernelKind::Ula,
+    KernelKind::RandomizedMidpoint,
+    KernelKind::Symmetric,
+    KernelKind::Averaged,
+    KernelKind::ThirdOrder,
 ];
 /// Chains of a run, which take their steps together.
 pub const CHAINS: usize = 8;
@@ -64,8 +64,11 @@ impl Coordinates {
             Self::Pilot => {
                 // A kernel and a step that are given leave the pilot, and one measurement that is
                 // charged too.
-                let wanted =
-                    Wanted { kernel: Some(Kernel::Averaged), eta: Some(0.6), ..Wanted::default() };
+                let wanted = Wanted {
+                    kernel: Some(KernelKind::Averaged),
+                    eta: Some(0.6),
+                    ..Wanted::default()
+                };
                 let warm = WarmUp::new(problem.target()).seed(seed).wanted(wanted).run()?;
                 Ok((warm.whitening, warm.gradients))
             }
@@ -84,13 +87,13 @@ impl fmt::Display for Coordinates {
 
 /// What tables call a kernel.
 #[must_use]
-pub fn label(kernel: Kernel) -> String {
+pub fn label(kernel: KernelKind) -> String {
     let name = match kernel {
-        Kernel::Baoab => "BAOAB",
-        Kernel::Ubu => "UBU",
-        Kernel::Klmc => "KLMC",
-        Kernel::Ula => "ULA",
-        Kernel::RandomizedMidpoint => "randomized midpoint",
+        KernelKind::Baoab => "BAOAB",
+        KernelKind::Ubu => "UBU",
+        KernelKind::Klmc => "KLMC",
+        KernelKind::Ula => "ULA",
+        KernelKind::RandomizedMidpoint => "randomized midpoint",
         other => other.name(),
     };
     format!("{name}, best parameters")

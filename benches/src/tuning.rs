@@ -12,7 +12,7 @@
 //! A bias counts as beyond if it is so by two standard errors: in the kernel's favour.
 
 use rayon::prelude::*;
-use ridgewalk::lyapunov::laws::{Autocorrelation, Kernel, Scheme};
+use ridgewalk::lyapunov::laws::{Autocorrelation, KernelKind, Scheme};
 use ridgewalk::potentials::Whitening;
 use ridgewalk::sampler::automatic::Target;
 use ridgewalk_gallery::Reference;
@@ -81,7 +81,7 @@ impl Point {
 
 /// Ways from a point: powers of the factor for γ, ξ and η. Frictions move twice as far as steps.
 /// Where there is a γ, that is the friction: beside it ξ matters little.
-fn directions(kernel: Kernel) -> Vec<[i32; 3]> {
+fn directions(kernel: KernelKind) -> Vec<[i32; 3]> {
     let frictions: &[i32] = if kernel.has_xi() { &[-2, 0, 2] } else { &[0] };
     let mut all = Vec::new();
     for friction in frictions {
@@ -135,7 +135,7 @@ pub struct Tuned {
 pub fn tune<P: Problem>(
     problem: &P,
     reference: &Reference,
-    kernel: Kernel,
+    kernel: KernelKind,
     effort: Effort,
 ) -> Result<Tuned, Failure> {
     let mut places = Vec::new();
@@ -175,7 +175,7 @@ pub fn tune<P: Problem>(
 struct Search<'a, T: Target> {
     places: &'a [(Coordinates, T::White, Whitening)],
     reference: &'a Reference,
-    kernel: Kernel,
+    kernel: KernelKind,
     tried: u64,
 }
 
@@ -267,7 +267,7 @@ fn predicted(scheme: &Scheme, eigenvalues: &[f64]) -> Option<f64> {
 
 /// The γ and ξ with the most effective draws a step of this length by the exact laws: on a standard
 /// normal, and at all eigenvalues.
-fn preferred(kernel: Kernel, eta: f64) -> Vec<(f64, f64)> {
+fn preferred(kernel: KernelKind, eta: f64) -> Vec<(f64, f64)> {
     let gammas = if kernel.has_gamma() { &CHOICES[..] } else { &[1.0] };
     let xis = if kernel.has_xi() { &CHOICES[..] } else { &[1.0] };
     let best = |eigenvalues: &[f64]| {

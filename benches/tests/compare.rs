@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use ridgewalk::lyapunov::laws::{Kernel, Scheme};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_benches::comparison::{
     Child, LOADED, PER_SECOND, PER_SECOND_ALL, Plan, Row, Sampler, Table, head, in_a_child, merged,
 };
@@ -77,7 +77,7 @@ fn the_search_finds_long_steps_for_good_kernels_and_short_ones_for_others() {
     let (problem, truth) = (huber().unwrap(), reference("huber").unwrap());
     let effort = Effort { glance: 100, look: 300, proof: 1e4 };
     let found = |kernel| tune(&problem, &truth, kernel, effort).unwrap();
-    let (baoab, ula) = (found(Kernel::Baoab), found(Kernel::Ula));
+    let (baoab, ula) = (found(KernelKind::Baoab), found(KernelKind::Ula));
     // On nearly normal targets nine of ten steps of BAOAB near 1.9 are worth an independent draw,
     // and a step of ULA within 5 % is worth a tenth.
     assert!(baoab.best.bias.within() && ula.best.bias.within());

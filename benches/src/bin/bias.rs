@@ -16,7 +16,7 @@ use std::path::Path;
 use clap::Parser;
 use rayon::prelude::*;
 use ridgewalk::diagnostics::{Summary, summaries_of_table};
-use ridgewalk::lyapunov::laws::{Kernel, Scheme};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::prelude::{InOriginal, Memory, Sampler};
 use ridgewalk::sampler::automatic::{
     CoordinateBias, Extrapolated, Target, Wanted, WarmUp, WarmedUp,
@@ -59,7 +59,7 @@ const HEADER: &str = "target,kernel,eta,automatic,moment,reported,reported_low,r
                       true_error,measurable,ratio,ratio_low,ratio_high,coverage,order,plain_rms,extrapolated_rms,noise_rms\n";
 
 /// A kernel with a step, and whether the automatic warm-up picks it.
-type Case = (Kernel, f64, bool);
+type Case = (KernelKind, f64, bool);
 
 /// Kernels and steps whose bias is large enough to be seen, but not so large that nobody would use
 /// them.
@@ -69,7 +69,7 @@ fn cases(name: &str) -> Vec<Case> {
         "probit" => [&[0.5, 0.8], &[0.8, 1.2], &[1.0, 1.75]],
         _ => [&[0.5, 0.8], &[0.8, 1.2], &[1.75]],
     };
-    let kernels = [Kernel::ThirdOrder, Kernel::Averaged, Kernel::Symmetric];
+    let kernels = [KernelKind::ThirdOrder, KernelKind::Averaged, KernelKind::Symmetric];
     kernels
         .into_iter()
         .zip(steps)

@@ -12,13 +12,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk::lyapunov::laws::KernelKind;
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::calibration::mistakes::{Coefficient, Mistake};
 use ridgewalk_benches::calibration::models::Model;
 use ridgewalk_benches::calibration::power::power;
 use ridgewalk_benches::calibration::sampler::Automatic;
-use ridgewalk_benches::calibration::{Outcome, QUANTITIES, Size, calibrate, plots, tests};
+use ridgewalk_benches::calibration::{Calibrated, QUANTITIES, Size, calibrate, plots, tests};
 
 /// Simulation-based calibration of the automatic run, with planted errors.
 #[derive(Debug, Parser)]
@@ -78,7 +78,7 @@ struct Variant {
     expected: Expected,
 }
 
-fn variants(arguments: &Arguments, kernel: Option<Kernel>) -> Vec<Variant> {
+fn variants(arguments: &Arguments, kernel: Option<KernelKind>) -> Vec<Variant> {
     let right = Automatic { kernel, ..Automatic::new(arguments.tolerance) };
     let wrong = |name, coefficient, expected| {
         let mistake = Some(Mistake { coefficient, factor: 1.02 });
@@ -122,8 +122,10 @@ fn main() -> Result<ExitCode, Failure> {
         return Err("need three columns, a replication and a level between 0 and 1 at least".into());
     }
     let kernel = match &arguments.kernel {
-        Some(name) if name == Kernel::Adjusted.name() => Some(Kernel::Adjusted),
-        Some(name) => Some(Kernel::from_name(name).ok_or_else(|| format!("no kernel `{name}`"))?),
+        Some(name) if name == KernelKind::Adjusted.name() => Some(KernelKind::Adjusted),
+        Some(name) => {
+            Some(KernelKind::from_name(name).ok_or_else(|| format!("no kernel `{name}`"))?)
+        }
         None => None,
     };
     let models = models(&arguments.models)?;
@@ -138,8 +140,9 @@ fn main() -> Result<ExitCode, Failure> {
             fails |= report(&mut csv, [variant.name, model.name()], &outcome, level)?;
             made.push((model.name().to_string(), outcome));
         }
-        let together =
-            Outcome::together(&made.iter().map(|(_, outcome)| outcome.clone()).collect::<Vec<_>>());
+        let together = Calibrated::together(
+            &made.iter().map(|(_, outcome)| outcome.clone()).collect::<Vec<_>>(),
+        );
         if models.len() > 1 {
             fails |= report(&mut csv, [variant.name, "all"], &together, level)?;
         }
@@ -190,7 +193,7 @@ fn models(names: &[String]) -> Result<Vec<Model>, Failure> {
 fn report(
     csv: &mut String,
     [sampler, model]: [&str; 2],
-    outcome: &Outcome,
+    outcome: &Calibrated,
     level: f64,
 ) -> Result<bool, Failure> {
     let total = outcome.ranks[0].total();

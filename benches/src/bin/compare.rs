@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Parser;
-use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk::lyapunov::laws::KernelKind;
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::comparison::{
     Child, LOADED, PER_GRADIENT, PER_GRADIENT_ALL, PER_SECOND, PER_SECOND_ALL, Plan, Row, Sampler,
@@ -86,11 +86,11 @@ fn old(file: &str) -> String {
 }
 
 fn search(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
-    let named: Option<Vec<Kernel>> =
-        arguments.kernel.iter().map(|name| Kernel::from_name(name)).collect();
+    let named: Option<Vec<KernelKind>> =
+        arguments.kernel.iter().map(|name| KernelKind::from_name(name)).collect();
     let named = named.ok_or("no such kernel")?;
     let kernels = if named.is_empty() { &rivals::KERNELS[..] } else { &named };
-    let key = |target: &str, kernel: Kernel| format!("{target},{}", kernel.name());
+    let key = |target: &str, kernel: KernelKind| format!("{target},{}", kernel.name());
     let keys: Vec<String> = gallery::NAMES
         .iter()
         .flat_map(|name| rivals::KERNELS.map(|kernel| key(name, kernel)))

@@ -2,7 +2,7 @@
 //! as it should be.
 
 use ridgewalk::coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
-use ridgewalk::lyapunov::laws::{Kernel as Name, Scheme};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::potentials::LineIntegral;
 use ridgewalk::sampler::{Batch, Error, Kernel, Noise, Workspace, from_scheme};
 
@@ -63,12 +63,12 @@ impl Mistaken {
             (scheme.gamma().unwrap_or(f64::NAN), scheme.xi().unwrap_or(f64::NAN), scheme.eta());
         let parameters = Parameters::new(gamma, xi, eta)?;
         let (flow, factor) = match scheme.kernel() {
-            Name::ThirdOrder => {
+            KernelKind::ThirdOrder => {
                 let c = Coefficients::new(parameters, 1.0)?;
                 let [_, _, l22, _, l32, l33] = c.cholesky();
                 ([c.mu22(), c.mu23(), c.mu32(), c.mu33()], [l22, l32, l33])
             }
-            Name::Symmetric | Name::Averaged => {
+            KernelKind::Symmetric | KernelKind::Averaged => {
                 let step = OrnsteinUhlenbeck::new(parameters, 1.0)?;
                 let [[pp, pr], [rp, rr]] = step.flow();
                 ([pp, pr, rp, rr], step.cholesky())
@@ -77,7 +77,7 @@ impl Mistaken {
                 return Err(format!("no planted error for the kernel `{}`", other.name()).into());
             }
         };
-        let half_kick = if scheme.kernel() == Name::Symmetric { 0.5 * eta } else { 0.0 };
+        let half_kick = if scheme.kernel() == KernelKind::Symmetric { 0.5 * eta } else { 0.0 };
         Ok(Self { right, mistake, flow, factor, half_kick })
     }
 

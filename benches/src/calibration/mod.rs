@@ -63,7 +63,7 @@ impl Size {
 
 /// Ranks of every quantity, and how the draws were made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct Calibrated {
     /// For each of [`QUANTITIES`].
     pub ranks: Vec<Ranks>,
     /// Replications whose bias the sampler takes to be within its tolerance.
@@ -91,7 +91,7 @@ impl Verdict {
     }
 }
 
-impl Outcome {
+impl Calibrated {
     fn new(values: usize) -> Self {
         let ranks = QUANTITIES.map(|_| Ranks::new(values)).to_vec();
         Self { ranks, within: 0, kernels: BTreeMap::new(), gradients: 0 }
@@ -160,7 +160,7 @@ pub fn calibrate<S: Sampler>(
     size: Size,
     prior: f64,
     seed: u64,
-) -> Result<Outcome, Failure> {
+) -> Result<Calibrated, Failure> {
     let one = |replication: u64| {
         let seed = mixed(seed ^ mixed(replication ^ mixed(model as u64)));
         let data = model.draw(size.rows, size.columns, seed)?;
@@ -173,7 +173,7 @@ pub fn calibrate<S: Sampler>(
     };
     let made: Result<Vec<Replication>, Failure> =
         (0..size.replications).into_par_iter().map(one).collect();
-    let mut outcome = Outcome::new(size.draws + 1);
+    let mut outcome = Calibrated::new(size.draws + 1);
     made?.iter().for_each(|replication| outcome.push(replication));
     Ok(outcome)
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::uniformity::Envelope;
-use super::{Outcome, QUANTITIES};
+use super::{Calibrated, QUANTITIES};
 use crate::Failure;
 use crate::plots::{line, text};
 
@@ -33,7 +33,7 @@ fn colour(quantity: usize) -> &'static str {
 ///
 /// # Errors
 /// For more ranks than can be counted.
-pub fn svg(title: &str, panels: &[(String, Outcome)], level: f64) -> Result<String, Failure> {
+pub fn svg(title: &str, panels: &[(String, Calibrated)], level: f64) -> Result<String, Failure> {
     let columns = COLUMNS.min(panels.len().max(1));
     let width = GAP + (WIDTH + GAP) * columns as f64;
     let height = HEAD + (HEIGHT + ABOVE + 30.0) * panels.len().div_ceil(columns) as f64;
@@ -64,7 +64,7 @@ pub fn svg(title: &str, panels: &[(String, Outcome)], level: f64) -> Result<Stri
 fn panel(
     svg: &mut String,
     name: &str,
-    outcome: &Outcome,
+    outcome: &Calibrated,
     level: f64,
     [left, top]: [f64; 2],
 ) -> Result<(), Failure> {

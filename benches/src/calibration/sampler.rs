@@ -39,7 +39,7 @@ pub struct Automatic {
     /// The bias that the warm-up may leave, in standard deviations.
     pub tolerance: f64,
     /// The kernel, where the warm-up is not to choose one.
-    pub kernel: Option<laws::Kernel>,
+    pub kernel: Option<laws::KernelKind>,
     /// Draws of each chain that the warm-up is told of: a fifth of their cost is what it may spend.
     pub budget: u64,
     /// An error planted in the kernel after the warm-up.
@@ -62,7 +62,7 @@ impl Automatic {
 
 impl Sampler for Automatic {
     fn draw<T: Target>(&self, posterior: &T, count: usize, seed: u64) -> Result<Draws, Failure> {
-        let warmed_up = |kernel: Option<laws::Kernel>| {
+        let warmed_up = |kernel: Option<laws::KernelKind>| {
             WarmUp::new(posterior)
                 .chains(Self::CHAINS)
                 .seed(seed)
@@ -74,8 +74,8 @@ impl Sampler for Automatic {
         let mut warm = warmed_up(self.kernel)?;
         // Mistakes are those of kernels that step; trajectories take the place of these where they
         // are cheaper.
-        if self.mistake.is_some() && warm.scheme.kernel() == laws::Kernel::Adjusted {
-            warm = warmed_up(Some(laws::Kernel::Averaged))?;
+        if self.mistake.is_some() && warm.scheme.kernel() == laws::KernelKind::Adjusted {
+            warm = warmed_up(Some(laws::KernelKind::Averaged))?;
         }
         let kernel = match self.mistake {
             Some(mistake) => Box::new(Mistaken::new(&warm.scheme, mistake)?),

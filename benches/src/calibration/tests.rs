@@ -2,7 +2,7 @@
 //! against its density, and a small calibration: the automatic run passes it, and runs with errors
 //! of 2 and of 5 percent do not.
 
-use ridgewalk::lyapunov::laws::{Kernel as Name, Scheme};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::potentials::{Error, LineIntegral, Scratch};
 use ridgewalk::sampler::{Batch, Kernel, Noise, Workspace, from_scheme};
 
@@ -10,7 +10,7 @@ use super::mistakes::{Coefficient, Mistake, Mistaken};
 use super::models::Model;
 use super::sampler::Automatic;
 use super::uniformity::{Envelope, Ranks};
-use super::{Outcome, Size, calibrate, tests};
+use super::{Calibrated, Size, calibrate, tests};
 
 /// The probability with which the small calibration fails a right sampler.
 const FALSE_ALARMS: f64 = 1e-3;
@@ -168,7 +168,7 @@ fn a_planted_error_is_in_one_coefficient_and_in_no_other() {
         (Coefficient::NoiseOfP, 2, 0),
         (Coefficient::NoiseOfR, 3, 1),
     ];
-    for name in [Name::ThirdOrder, Name::Symmetric, Name::Averaged] {
+    for name in [KernelKind::ThirdOrder, KernelKind::Symmetric, KernelKind::Averaged] {
         let scheme = Scheme::new(name, 1.2, 2.0, 0.7).unwrap();
         let right = from_scheme(&scheme, 1.0).unwrap();
         for (coefficient, from, to) in places {
@@ -198,7 +198,7 @@ fn a_planted_error_is_in_one_coefficient_and_in_no_other() {
 
 const SMALL: Size = Size { replications: 100, ..Size::FULL };
 
-fn smallest(outcome: &Outcome) -> f64 {
+fn smallest(outcome: &Calibrated) -> f64 {
     outcome.verdicts().unwrap().iter().map(super::Verdict::smallest).fold(f64::INFINITY, f64::min)
 }
 
@@ -206,12 +206,12 @@ fn smallest(outcome: &Outcome) -> f64 {
 fn the_automatic_run_is_calibrated() {
     let level = FALSE_ALARMS / tests(Model::ALL.len()) as f64;
     let run = |model| calibrate(&Automatic::new(0.01), model, SMALL, 1.0, 2).unwrap();
-    let outcomes: Vec<Outcome> = Model::ALL.into_iter().map(run).collect();
+    let outcomes: Vec<Calibrated> = Model::ALL.into_iter().map(run).collect();
     for (model, outcome) in Model::ALL.into_iter().zip(&outcomes) {
         assert_eq!((outcome.ranks[0].total(), outcome.within), (100, 100), "{}", model.name());
         assert!(smallest(outcome) > level, "{}: {:?}", model.name(), outcome.verdicts());
     }
-    let all = Outcome::together(&outcomes);
+    let all = Calibrated::together(&outcomes);
     assert_eq!(all.ranks[7].total(), 600);
     assert!(smallest(&all) > level, "{:?}", all.verdicts());
 }

@@ -1,7 +1,7 @@
 //! `ridgewalk certify`: a contraction certificate for the diffusion or for an algorithm, or the
 //! reason there is none.
 
-use ridgewalk::lyapunov::certificate::{Outcome, Process, Status, certify};
+use ridgewalk::lyapunov::certificate::{Certification, Process, Verdict, certify};
 use serde::Serialize;
 
 use crate::arguments::{CertifyOptions, SteppedKernel};
@@ -44,8 +44,8 @@ pub(crate) fn run(options: &CertifyOptions) -> Result<(), Failure> {
         output::text(&text(&document, process))?;
     }
     match outcome.status {
-        Status::Certified(_) => Ok(()),
-        Status::Refuted(_) | Status::Unknown => Err(Failure::NotCertified),
+        Verdict::Certified(_) => Ok(()),
+        Verdict::Refuted(_) | Verdict::Unknown => Err(Failure::NotCertified),
     }
 }
 
@@ -70,18 +70,18 @@ fn process(options: &CertifyOptions) -> Result<Process, Failure> {
     }
 }
 
-fn document(kappa: f64, process: Process, outcome: &Outcome) -> Document {
+fn document(kappa: f64, process: Process, outcome: &Certification) -> Document {
     let certificate = match outcome.status {
-        Status::Certified(certificate) => Some(certificate),
-        Status::Refuted(_) | Status::Unknown => None,
+        Verdict::Certified(certificate) => Some(certificate),
+        Verdict::Refuted(_) | Verdict::Unknown => None,
     };
     let eta = process.eta();
     let speed = certificate.map(|c| c.speed());
     Document {
         status: match outcome.status {
-            Status::Certified(_) => "certified",
-            Status::Refuted(_) => "refuted",
-            Status::Unknown => "unknown",
+            Verdict::Certified(_) => "certified",
+            Verdict::Refuted(_) => "refuted",
+            Verdict::Unknown => "unknown",
         },
         kappa,
         gamma: outcome.gamma,
@@ -93,11 +93,11 @@ fn document(kappa: f64, process: Process, outcome: &Outcome) -> Document {
         tau: certificate.map(|c| c.tau()).filter(|_| matches!(process, Process::ThirdOrder { .. })),
         margin: certificate.map(|c| c.margin()),
         witness: match outcome.status {
-            Status::Refuted(w) => Some(WitnessDocument {
+            Verdict::Refuted(w) => Some(WitnessDocument {
                 eigenvalue: w.curvature,
                 spectral_radius: w.spectral_radius,
             }),
-            Status::Certified(_) | Status::Unknown => None,
+            Verdict::Certified(_) | Verdict::Unknown => None,
         },
     }
 }

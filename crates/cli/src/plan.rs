@@ -1,6 +1,6 @@
 //! `ridgewalk plan`: parameters and a number of steps that guarantee an accuracy.
 
-use ridgewalk::lyapunov::planner::{LineIntegral, Plan, Problem, plan};
+use ridgewalk::lyapunov::planner::{IntegralRule, Plan, Problem, plan};
 use serde::Serialize;
 
 use crate::arguments::PlanOptions;
@@ -30,8 +30,8 @@ struct Document {
 /// Runs the subcommand.
 pub(crate) fn run(options: &PlanOptions) -> Result<(), Failure> {
     let line_integral = match (options.nodes, options.lipschitz_hessian) {
-        (None, None) => LineIntegral::Exact,
-        (Some(nodes), lipschitz_hessian) => LineIntegral::Nodes { nodes, lipschitz_hessian },
+        (None, None) => IntegralRule::Exact,
+        (Some(nodes), lipschitz_hessian) => IntegralRule::Nodes { nodes, lipschitz_hessian },
         (None, Some(constant)) => {
             return Err(Failure::Usage(format!(
                 "--lipschitz-hessian {constant} is about quadrature rules: need --nodes too"

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use ridgewalk::lyapunov::laws::{Evolution, Kernel, Scheme, Start, Target, tune};
+use ridgewalk::lyapunov::laws::{Evolution, KernelKind, Scheme, Spectrum, Start, tune};
 use serde_json::Value;
 
 fn lab(arguments: &[&str]) -> Output {
@@ -48,7 +48,7 @@ fn iact_gives_the_table_of_the_mathematics_within_two_per_cent() {
             assert!(result["bias"].as_f64().unwrap() <= 0.01 * 1.001);
         }
     }
-    let tuned = tune(Kernel::ThirdOrder, 5.0, 0.01).unwrap();
+    let tuned = tune(KernelKind::ThirdOrder, 5.0, 0.01).unwrap();
     let third = &results[4];
     assert_eq!(third["gamma"].as_f64(), tuned.scheme.gamma());
     assert_eq!(third["xi"].as_f64(), tuned.scheme.xi());
@@ -87,7 +87,7 @@ fn iact_writes_a_table_a_csv_and_an_svg_each_where_it_belongs() {
         "ula has neither gamma nor xi"
     );
     let cost: f64 = lines[3][2].parse().unwrap();
-    assert_eq!(cost, tune(Kernel::Ula, 8.0, 0.02).unwrap().cost);
+    assert_eq!(cost, tune(KernelKind::Ula, 8.0, 0.02).unwrap().cost);
     let drawing = std::fs::read_to_string(&svg).unwrap();
     assert!(
         drawing.starts_with("<svg")
@@ -153,10 +153,10 @@ fn mixing_counts_the_steps_that_its_parameters_take() {
     assert_eq!(results.len(), 3 * 7);
     for row in results {
         let value = |key: &str| row[key].as_f64();
-        let kernel = Kernel::from_name(row["kernel"].as_str().unwrap()).unwrap();
+        let kernel = KernelKind::from_name(row["kernel"].as_str().unwrap()).unwrap();
         let (gamma, xi) = (value("gamma").unwrap_or(1.0), value("xi").unwrap_or(1.0));
         let scheme = Scheme::new(kernel, gamma, xi, value("eta").unwrap()).unwrap();
-        let target = Target::log_spaced(4.0, row["dimension"].as_u64().unwrap()).unwrap();
+        let target = Spectrum::log_spaced(4.0, row["dimension"].as_u64().unwrap()).unwrap();
         let evolution = Evolution::new(&scheme, &target, &Start::AtMode).unwrap();
         let steps = row["steps"].as_u64().unwrap();
         let accuracy = value("accuracy").unwrap();
@@ -229,7 +229,7 @@ fn the_certified_bound_is_above_the_truth_and_its_rate_no_better() {
     for row in results {
         let of = |key: &str| row[key].as_f64().unwrap();
         assert!(of("narrow") <= of("bound") && of("spread") <= of("bound"), "{row}");
-        let target = Target::log_spaced(of("kappa"), 100).unwrap();
+        let target = Spectrum::log_spaced(of("kappa"), 100).unwrap();
         assert!(
             of("spread")
                 < target

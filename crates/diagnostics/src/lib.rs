@@ -5,7 +5,7 @@
 //! sample sizes (ESS) by Geyer's initial monotone sequence, and Monte Carlo standard errors (MCSE)
 //! from them. One parameter is one slice of chains, each chain a slice of draws, all of the same
 //! length. [`Summary::of`] gives everything about one parameter at once, [`summaries`] about many
-//! in parallel, and a [`Workspace`] keeps buffers and transforms between calls. [`Moments`] and
+//! in parallel, and a [`Summarizer`] keeps buffers and transforms between calls. [`Moments`] and
 //! [`Covariance`] take draws as they come and need no second pass.
 //!
 //! ```
@@ -59,8 +59,8 @@ mod numeric;
 mod quantiles;
 mod sample;
 mod scores;
+mod summarizer;
 mod summary;
-mod workspace;
 
 pub use covariance::Covariance;
 pub use error::Error;
@@ -69,8 +69,8 @@ pub use functions::{
     mcse_sd, quantile, rhat,
 };
 pub use moments::Moments;
+pub use summarizer::Summarizer;
 pub use summary::{Summary, summaries, summaries_of_table};
-pub use workspace::Workspace;
 
 /// R-hat, ESS and MCSE are NaN for chains shorter than this: each half needs a variance.
 pub const MIN_DRAWS: usize = 4;

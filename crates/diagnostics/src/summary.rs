@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::sample::common_length;
-use crate::workspace::Workspace;
+use crate::summarizer::Summarizer;
 
 /// What to say about one parameter. Entries that are not defined are NaN: see the
 /// [crate's documentation](crate).
@@ -55,7 +55,7 @@ impl Summary {
 
     /// The summary of one parameter: one slice of draws per chain, all of the same length.
     pub fn of(chains: &[&[f64]]) -> Result<Self, Error> {
-        Workspace::new().summary(chains)
+        Summarizer::new().summary(chains)
     }
 
     /// The smaller of the ESS of the mean and of (x − mean)²; see
@@ -68,7 +68,7 @@ impl Summary {
 /// The summaries of many parameters, each given as its chains, in rayon's pool. The same whatever
 /// the number of threads.
 pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
-    let mut workspace = Workspace::new();
+    let mut workspace = Summarizer::new();
     if let Some(chains) = parameters.first() {
         workspace.prepare(chains.len(), common_length(chains)?);
     }
@@ -93,7 +93,7 @@ pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Su
         }
         other => other,
     })?;
-    let mut workspace = Workspace::new();
+    let mut workspace = Summarizer::new();
     workspace.prepare(chains.len(), values / parameters);
     let total = chains.len() * (values / parameters);
     let mut all = vec![Summary::UNDEFINED; parameters];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ridgewalk_diagnostics::{
-    Error, Summary, Workspace, ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail,
+    Error, Summarizer, Summary, ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail,
     mcse_mean, mcse_quantile, mcse_sd, quantile, rhat,
 };
 use ridgewalk_figures::{Figures, Near};
@@ -207,7 +207,7 @@ fn chains_with_a_spread_of_1e_minus_9_keep_their_effective_size() {
 /// A summary says what the functions say, to the bit, whatever its workspace did before.
 #[test]
 fn summary_equals_the_functions() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Summarizer::new();
     for fixture in fixtures() {
         let chains = fixture.slices();
         let fresh = Summary::of(&chains).expect("well-shaped chains");

@@ -6,7 +6,7 @@ mod common;
 use common::{ar1, generator, mapped, slices};
 use proptest::prelude::*;
 use ridgewalk_diagnostics::{
-    Summary, Workspace, ess_moments, mcse_quantile, quantile, summaries, summaries_of_table,
+    Summarizer, Summary, ess_moments, mcse_quantile, quantile, summaries, summaries_of_table,
 };
 
 fn of(chains: &[Vec<f64>]) -> Summary {
@@ -138,7 +138,7 @@ fn many_are_as_each_alone() {
 /// A workspace that has seen other shapes gives the same bits as a fresh one.
 #[test]
 fn a_used_workspace_is_as_a_fresh_one() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Summarizer::new();
     for (i, (chains, draws)) in
         [(4, 100), (2, 7), (4, 100), (1, 50), (2, 100), (8, 50)].into_iter().enumerate()
     {

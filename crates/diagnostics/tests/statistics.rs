@@ -9,7 +9,7 @@ mod common;
 
 use common::{ar1, generator, slices};
 use ridgewalk_diagnostics::{
-    Error, Summary, Workspace, ess_bulk, ess_mean, ess_quantile, ess_sd, mcse_quantile, quantile,
+    Error, Summarizer, Summary, ess_bulk, ess_mean, ess_quantile, ess_sd, mcse_quantile, quantile,
 };
 
 const REPLICATES: u32 = 60;
@@ -70,7 +70,7 @@ fn a_wrong_autocorrelation_is_noticed() {
 #[test]
 fn standard_errors_are_calibrated() {
     let replicates = 1000;
-    let mut workspace = Workspace::new();
+    let mut workspace = Summarizer::new();
     let mut squares = [0.0; 3];
     for i in 0..replicates {
         let sample = ar1(&mut generator(50_000 + i), 4, 400, 0.5);

@@ -9,17 +9,17 @@
 //! - [`laws`]: the law of every kernel on a quadratic potential, without Monte Carlo noise.
 //!
 //! ```
-//! use ridgewalk_lyapunov::laws::{Evolution, Scheme, Start, Target};
-//! use ridgewalk_lyapunov::planner::{LineIntegral, Problem, plan};
+//! use ridgewalk_lyapunov::laws::{Evolution, Scheme, Start, Spectrum};
+//! use ridgewalk_lyapunov::planner::{IntegralRule, Problem, plan};
 //!
 //! // Steps that bring Algorithm 1 within W2 <= 0.5 of every density with curvature between 1/2 and 1 in 100 dimensions.
-//! let problem = Problem::new(0.5, 1.0, 100, 0.5, LineIntegral::Exact)?;
+//! let problem = Problem::new(0.5, 1.0, 100, 0.5, IntegralRule::Exact)?;
 //! let found = plan(&problem)?.expect("there is a plan");
 //! assert!(found.steps() < 200 && found.bound() <= 0.5);
 //!
 //! // What happens on one of them, exactly.
 //! let scheme = Scheme::third_order(found.gamma(), found.xi(), found.eta())?;
-//! let target = Target::new(&[(1.0, 50), (0.5, 50)])?;
+//! let target = Spectrum::new(&[(1.0, 50), (0.5, 50)])?;
 //! let law = Evolution::new(&scheme, &target, &Start::AtMode)?.after(found.steps());
 //! assert!(law.w2_to_target() < found.bound());
 //! # Ok::<(), ridgewalk_lyapunov::Error>(())

@@ -37,12 +37,12 @@ pub struct Problem {
     smoothness: f64,
     dimension: f64,
     accuracy: f64,
-    line_integral: LineIntegral,
+    line_integral: IntegralRule,
 }
 
 /// How the integral of the gradient along a step is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LineIntegral {
+pub enum IntegralRule {
     /// Exactly, as for ridge-separable potentials: one gradient-equivalent a step.
     Exact,
     /// From the gradient at Chebyshev nodes: as many gradients a step.
@@ -65,7 +65,7 @@ impl Problem {
         smoothness: f64,
         dimension: u64,
         accuracy: f64,
-        line_integral: LineIntegral,
+        line_integral: IntegralRule,
     ) -> Result<Self, Error> {
         positive("convexity", convexity)?;
         positive("smoothness", smoothness)?;
@@ -85,7 +85,7 @@ impl Problem {
             accuracy / unit > 1e-300,
             "a number above 1e-300",
         )?;
-        if let LineIntegral::Nodes { nodes, lipschitz_hessian } = line_integral {
+        if let IntegralRule::Nodes { nodes, lipschitz_hessian } = line_integral {
             LineRule::new(nodes, 1.0)?;
             if let Some(constant) = lipschitz_hessian {
                 in_range(
@@ -117,16 +117,16 @@ impl Problem {
 
     fn process(&self, eta: f64) -> Process {
         let nodes = match self.line_integral {
-            LineIntegral::Exact => None,
-            LineIntegral::Nodes { nodes, .. } => Some(nodes),
+            IntegralRule::Exact => None,
+            IntegralRule::Nodes { nodes, .. } => Some(nodes),
         };
         Process::ThirdOrder { eta, nodes }
     }
 
     fn gradients_per_step(&self) -> u64 {
         match self.line_integral {
-            LineIntegral::Exact => 1,
-            LineIntegral::Nodes { nodes, .. } => nodes as u64,
+            IntegralRule::Exact => 1,
+            IntegralRule::Nodes { nodes, .. } => nodes as u64,
         }
     }
 
@@ -143,7 +143,7 @@ impl Problem {
         let e_theta = eta.powi(3) / 12.0 + (1.0 + g2) * a * eta.powi(4) / 24.0;
         let e_p = (1.0 + g2) * a * eta.powi(3) / 6.0;
         let e_r = gamma * e_theta;
-        let LineIntegral::Nodes { nodes, lipschitz_hessian } = self.line_integral else {
+        let IntegralRule::Nodes { nodes, lipschitz_hessian } = self.line_integral else {
             return Ok([e_theta, e_p, e_r]);
         };
         let by_slope = slope_error_constant(nodes)? * eta * eta;
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn one_step_differs_from_the_diffusion_by_no_more_than_the_bounds() {
-        let problem = Problem::new(0.1, 1.0, 1, 1.0, LineIntegral::Exact).unwrap();
+        let problem = Problem::new(0.1, 1.0, 1, 1.0, IntegralRule::Exact).unwrap();
         let mut closest = [0.0_f64; 3];
         for (gamma, xi) in [(1.2, 1.6), (0.3, 3.0), (2.5, 0.7), (0.05, 1.0)] {
             for eta in [0.1, 0.3, 0.8] {

@@ -5,14 +5,14 @@ use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::Error;
 use ridgewalk_lyapunov::certificate::{
-    Certificate, Process, Refusal, Setting, Status, certify, certify_setting,
+    Certificate, Process, Refusal, Setting, Verdict, certify, certify_setting,
 };
 
 type Matrix = [[f64; 3]; 3];
 
 fn certified(kappa: f64, process: Process, gamma: Option<f64>, xi: Option<f64>) -> Certificate {
     match certify(kappa, process, gamma, xi).unwrap().status {
-        Status::Certified(certificate) => certificate,
+        Verdict::Certified(certificate) => certificate,
         other => panic!("kappa {kappa}, {process:?}: {other:?}"),
     }
 }
@@ -127,7 +127,7 @@ fn the_papers_own_certificate_checks_and_its_rate_is_not_the_best() {
         let setting = Setting::new(kappa, kappa, 2.0 * kappa, Process::Diffusion).unwrap();
         let rate = 1.0 / (2.0 * (5.0 * kappa * kappa + 50.0));
         assert!(Certificate::check(setting, s, 0.0, rate).is_ok(), "kappa {kappa}");
-        let Status::Certified(best) = certify_setting(&setting).unwrap() else {
+        let Verdict::Certified(best) = certify_setting(&setting).unwrap() else {
             panic!("kappa {kappa}")
         };
         assert!(best.speed() > 10.0 * rate);
@@ -211,7 +211,7 @@ fn a_step_past_the_limit_is_refuted_and_its_certificate_refused() {
         Certificate::check(doubled, good.s(), good.tau(), good.speed()),
         Err(Refusal::Inequality)
     );
-    let Status::Refuted(witness) = certify_setting(&doubled).unwrap() else {
+    let Verdict::Refuted(witness) = certify_setting(&doubled).unwrap() else {
         panic!("eta = 2 is past the limit")
     };
     // The witness is true: iterate the step on the quadratic it names and see it grow.
@@ -238,13 +238,13 @@ fn a_step_past_the_limit_is_refuted_and_its_certificate_refused() {
 fn certified_refuted_and_unknown_are_told_apart() {
     let status =
         |eta: f64| certify(10.0, exact_integral(eta), Some(2.09), Some(4.0)).unwrap().status;
-    assert!(matches!(status(0.5), Status::Certified(_)));
-    assert!(matches!(status(5.0), Status::Refuted(_)));
+    assert!(matches!(status(0.5), Verdict::Certified(_)));
+    assert!(matches!(status(5.0), Verdict::Refuted(_)));
     // γ = κ, ξ = 2κ for κ = 100 in the symmetric splitting: stable on every quadratic, but no
     // common S for all curvatures.
     let found =
         certify(100.0, Process::Symmetric { eta: 1.0 }, Some(1.26), Some(2.0)).unwrap().status;
-    assert_eq!(found, Status::Unknown);
+    assert_eq!(found, Verdict::Unknown);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn beyond_the_range_of_doubles_nothing_is_claimed_and_nothing_hangs() {
     // The step's matrix overflows, its true spectral radius is below 1: neither certified nor
     // refuted.
     let found = certify(10.0, exact_integral(1.0), Some(1.35e154), Some(1.7e308)).unwrap().status;
-    assert_eq!(found, Status::Unknown);
+    assert_eq!(found, Verdict::Unknown);
     let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for (gamma, xi) in [(1e120, 1.0), (1.0, 1e300)] {
         let setting = Setting::new(10.0, gamma, xi, Process::Symmetric { eta: 1.0 }).unwrap();
@@ -323,13 +323,13 @@ proptest! {
         let c = Coefficients::new(parameters, 1.0).unwrap();
         let l = kappa.powf(-share);
         let zero = [0.0; 3];
-        if let Status::Certified(certificate) = certify(kappa, exact_integral(eta), Some(gamma), Some(xi)).unwrap().status {
+        if let Verdict::Certified(certificate) = certify(kappa, exact_integral(eta), Some(gamma), Some(xi)).unwrap().status {
             let line = |theta: f64, p: f64| l * eta * (theta + 0.5 * eta * p);
             let moved = difference(&third_order_step(&c, &x, line), &third_order_step(&c, &zero, line));
             let promised = certificate.speed().powi(2) * squared_norm(&certificate.s(), &x);
             prop_assert!(squared_norm(&certificate.s(), &moved) <= promised * (1.0 + 1e-12));
         }
-        if let Status::Certified(certificate) =
+        if let Verdict::Certified(certificate) =
             certify(kappa, Process::Symmetric { eta }, Some(gamma), Some(xi)).unwrap().status
         {
             let moved = symmetric_step(parameters, &x, |theta| l * theta);
@@ -365,7 +365,7 @@ proptest! {
         };
         let check = |process: Process, step: &dyn Fn(&[f64; 3]) -> [f64; 3]| {
             let status = certify(kappa, process, Some(gamma), Some(xi)).unwrap().status;
-            let Status::Certified(certificate) = status else { return Ok(()) };
+            let Verdict::Certified(certificate) = status else { return Ok(()) };
             let (before, after) = (difference(&x, &y), difference(&step(&x), &step(&y)));
             let promised = certificate.speed().powi(2) * squared_norm(&certificate.s(), &before);
             prop_assert!(squared_norm(&certificate.s(), &after) <= promised * (1.0 + 1e-9), "{:?}", process);

@@ -7,8 +7,8 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::Error;
 use ridgewalk_lyapunov::laws::{
-    Autocorrelation, Evolution, Kernel, LinearForm, Scheme, Start, Target, relative_bias, tune,
-    tune_mixing,
+    Autocorrelation, Evolution, KernelKind, LinearForm, Scheme, Spectrum, Start, relative_bias,
+    tune, tune_mixing,
 };
 use ridgewalk_quadrature::LineRule;
 
@@ -149,7 +149,7 @@ fn around(scheme: &Scheme, l: f64, step: (Dense, Dense)) -> Stages {
         (0..2).for_each(|i| (0..2).for_each(|j| big[i][j] = m[i][j]));
         big
     };
-    if scheme.kernel() == Kernel::Symmetric {
+    if scheme.kernel() == KernelKind::Symmetric {
         let kick = || on_three(vec![vec![1.0, 0.0], vec![-eta / 2.0 * l, 1.0]]);
         let drift = || on_three(vec![vec![1.0, eta / 2.0], vec![0.0, 1.0]]);
         return Stages::starting_with(kick())
@@ -182,14 +182,14 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
     let kick = |time: f64| vec![vec![1.0, 0.0], vec![-time * l, 1.0]];
     let drift = |time: f64| vec![vec![1.0, time], vec![0.0, 1.0]];
     match scheme.kernel() {
-        Kernel::ThirdOrder => third_order_reference(gamma, xi, eta, l, 1.0, 2.0),
-        Kernel::Symmetric | Kernel::Averaged => {
+        KernelKind::ThirdOrder => third_order_reference(gamma, xi, eta, l, 1.0, 2.0),
+        KernelKind::Symmetric | KernelKind::Averaged => {
             let mut a = zeros(3, 3);
             (a[1][2], a[2][1], a[2][2]) = (gamma, -gamma, -xi);
             around(scheme, l, flow_and_noise(&a, &noise_on(3, &[2], 2.0 * xi), eta))
         }
-        Kernel::Ula => Stages { map: vec![vec![1.0 - eta * l]], noise: vec![vec![2.0 * eta]] },
-        Kernel::Klmc => {
+        KernelKind::Ula => Stages { map: vec![vec![1.0 - eta * l]], noise: vec![vec![2.0 * eta]] },
+        KernelKind::Klmc => {
             // θ, p and the frozen gradient.
             let a = vec![vec![0.0, 1.0, 0.0], vec![0.0, -xi, -1.0], vec![0.0; 3]];
             let inject = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![l, 0.0]];
@@ -199,11 +199,11 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
                 noise: noise[..2].iter().map(|row| row[..2].to_vec()).collect(),
             }
         }
-        Kernel::Ubu => Stages::starting_with(identity(2))
+        KernelKind::Ubu => Stages::starting_with(identity(2))
             .then(flow_and_noise(&free, &free_noise, eta / 2.0))
             .then_map(kick(eta))
             .then(flow_and_noise(&free, &free_noise, eta / 2.0)),
-        Kernel::Baoab => {
+        KernelKind::Baoab => {
             let a = vec![vec![0.0, 0.0], vec![0.0, -xi]];
             Stages::starting_with(kick(eta / 2.0))
                 .then_map(drift(eta / 2.0))
@@ -211,7 +211,7 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
                 .then_map(drift(eta / 2.0))
                 .then_map(kick(eta / 2.0))
         }
-        Kernel::RandomizedMidpoint => {
+        KernelKind::RandomizedMidpoint => {
             // Until αη side by side: the free path, and the path with the frozen gradient that
             // finds the midpoint; one noise drives both. Then the free path gets the whole kick of
             // the step at once and goes on.
@@ -251,7 +251,7 @@ fn difference(form: &LinearForm, branch: usize, reference: &Stages) -> f64 {
 }
 
 fn schemes(gamma: f64, xi: f64, eta: f64) -> Vec<Scheme> {
-    Kernel::ALL.iter().map(|&kernel| Scheme::new(kernel, gamma, xi, eta).unwrap()).collect()
+    KernelKind::ALL.iter().map(|&kernel| Scheme::new(kernel, gamma, xi, eta).unwrap()).collect()
 }
 
 proptest! {
@@ -275,7 +275,7 @@ proptest! {
     fn the_stationary_covariance_is_left_as_it_is_and_is_the_limit(
         gamma in 0.3..3.0_f64, xi in 0.3..6.0_f64, eta in 0.05..0.6_f64, l in 0.05..1.0_f64,
     ) {
-        let target = Target::new(&[(l, 3), (1.0, 2)]).unwrap();
+        let target = Spectrum::new(&[(l, 3), (1.0, 2)]).unwrap();
         for scheme in schemes(gamma, xi, eta) {
             let form = scheme.linear_form(l).unwrap();
             // Long steps of the paper's kernel with γη large are unstable; then there is no limit.
@@ -433,18 +433,18 @@ fn the_averaged_kernel_is_exact_where_the_curvature_is_l_and_has_a_law_in_closed
 
 #[test]
 fn the_bias_falls_with_the_order_of_each_kernel() {
-    let bias = |kernel: Kernel, eta: f64| {
+    let bias = |kernel: KernelKind, eta: f64| {
         let scheme = Scheme::new(kernel, 1.2, 2.0, eta).unwrap();
-        relative_bias(&scheme, &Target::new(&[(1.0, 1), (0.3, 1)]).unwrap()).unwrap()
+        relative_bias(&scheme, &Spectrum::new(&[(1.0, 1), (0.3, 1)]).unwrap()).unwrap()
     };
     for (kernel, order) in [
-        (Kernel::Ula, 1.0),
-        (Kernel::Klmc, 1.0),
-        (Kernel::Ubu, 2.0),
-        (Kernel::Averaged, 2.0),
+        (KernelKind::Ula, 1.0),
+        (KernelKind::Klmc, 1.0),
+        (KernelKind::Ubu, 2.0),
+        (KernelKind::Averaged, 2.0),
         // On a Gaussian one order better than the proof has it in general.
-        (Kernel::ThirdOrder, 3.0),
-        (Kernel::RandomizedMidpoint, 3.0),
+        (KernelKind::ThirdOrder, 3.0),
+        (KernelKind::RandomizedMidpoint, 3.0),
     ] {
         let measured = (bias(kernel, 0.02) / bias(kernel, 0.01)).log2();
         assert!((measured - order).abs() < 0.05, "{}: {measured}", kernel.name());
@@ -467,7 +467,7 @@ fn autocorrelation_times_are_the_sums_of_autocorrelations() {
             }
             let times = Autocorrelation::new(&form).unwrap();
             assert!((times.theta() / theta - 1.0).abs() < 1e-10, "{}", scheme.name());
-            if scheme.kernel() == Kernel::RandomizedMidpoint {
+            if scheme.kernel() == KernelKind::RandomizedMidpoint {
                 // Not a Gaussian process: the Gaussian formula is close, and wrong.
                 let off = (times.theta_squared() / square - 1.0).abs();
                 assert!(1e-6 < off && off < 0.05, "{off:e}");
@@ -549,7 +549,7 @@ fn the_random_midpoint_has_the_square_times_of_its_fourth_moments() {
 
 #[test]
 fn laws_after_some_steps_are_the_steps_taken_one_by_one() {
-    let target = Target::new(&[(0.5, 4), (8.0, 1)]).unwrap();
+    let target = Spectrum::new(&[(0.5, 4), (8.0, 1)]).unwrap();
     assert_eq!(
         (target.smoothness(), target.condition_number(), target.dimension()),
         (8.0, 16.0, 5)
@@ -599,7 +599,7 @@ fn laws_after_some_steps_are_the_steps_taken_one_by_one() {
 
 #[test]
 fn mixing_times_are_first_times_even_where_the_distance_rises_again() {
-    let target = Target::new(&[(1.0, 30), (0.2, 10)]).unwrap();
+    let target = Spectrum::new(&[(1.0, 30), (0.2, 10)]).unwrap();
     let mut risen = 0;
     for (gamma, xi, eta) in [(1.1, 2.0, 0.3), (0.3, 0.2, 0.2), (0.2, 0.1, 0.15), (2.5, 6.0, 0.05)] {
         for scheme in schemes(gamma, xi, eta) {
@@ -632,7 +632,7 @@ fn mixing_times_are_first_times_even_where_the_distance_rises_again() {
 
 #[test]
 fn a_million_dimensions_and_a_trillion_steps_are_cheap() {
-    let target = Target::log_spaced(1e4, 1_000_000).unwrap();
+    let target = Spectrum::log_spaced(1e4, 1_000_000).unwrap();
     assert_eq!(target.dimension(), 1_000_000);
     assert!((target.condition_number() - 1e4).abs() < 1e-8);
     let ula = Evolution::new(&Scheme::ula(1e-7).unwrap(), &target, &Start::AtMode).unwrap();
@@ -649,8 +649,10 @@ fn a_million_dimensions_and_a_trillion_steps_are_cheap() {
 
 #[test]
 fn distances_and_steps_scale_with_the_units_of_the_target() {
-    let (one, nine) =
-        (Target::new(&[(1.0, 5), (0.1, 5)]).unwrap(), Target::new(&[(9.0, 5), (0.9, 5)]).unwrap());
+    let (one, nine) = (
+        Spectrum::new(&[(1.0, 5), (0.1, 5)]).unwrap(),
+        Spectrum::new(&[(9.0, 5), (0.9, 5)]).unwrap(),
+    );
     for scheme in schemes(1.0, 2.0, 0.2) {
         let a = Evolution::new(&scheme, &one, &Start::AtMode).unwrap();
         let b = Evolution::new(&scheme, &nine, &Start::AtMode).unwrap();
@@ -670,7 +672,9 @@ fn tuning_gives_the_table_of_the_mathematics_within_two_per_cent() {
     ];
     for (kappa, row) in table {
         for (kernel, expected) in
-            [Kernel::ThirdOrder, Kernel::Ubu, Kernel::Klmc, Kernel::Symmetric].into_iter().zip(row)
+            [KernelKind::ThirdOrder, KernelKind::Ubu, KernelKind::Klmc, KernelKind::Symmetric]
+                .into_iter()
+                .zip(row)
         {
             let tuned = tune(kernel, kappa, 0.01).unwrap();
             let off = tuned.cost / expected - 1.0;
@@ -700,7 +704,7 @@ fn worst(scheme: &Scheme, kappa: f64) -> (f64, f64) {
 
 #[test]
 fn tuned_steps_keep_the_bias_and_no_neighbour_is_cheaper() {
-    for kernel in Kernel::ALL {
+    for kernel in KernelKind::ALL {
         for (kappa, allowed) in [(1.0, 0.05), (7.0, 0.001), (300.0, 0.02)] {
             let tuned = tune(kernel, kappa, allowed).unwrap();
             let worst = |scheme: &Scheme| worst(scheme, kappa);
@@ -742,7 +746,7 @@ fn tuned_steps_keep_the_bias_and_no_neighbour_is_cheaper() {
 
 #[test]
 fn the_search_misses_the_best_by_a_little_in_a_narrow_valley() {
-    let (kappa, tuned) = (100.0, tune(Kernel::Symmetric, 100.0, 0.01).unwrap());
+    let (kappa, tuned) = (100.0, tune(KernelKind::Symmetric, 100.0, 0.01).unwrap());
     let other = Scheme::symmetric(3.219, 0.138, 1.98).unwrap();
     // As stable as the search asks for.
     assert!(other.linear_form(1.02).unwrap().spectral_radius().unwrap() < 1.0);
@@ -798,7 +802,7 @@ fn planted_errors_of_two_per_cent_make_standard_deviations_too_large() {
         concat!(file!(), "::planted_errors_of_two_per_cent_make_standard_deviations_too_large");
     let mut figures = Figures::of("lyapunov", test);
     for (kernel, eta) in
-        [(Kernel::Averaged, 0.3), (Kernel::Averaged, 0.6), (Kernel::Symmetric, 1.86)]
+        [(KernelKind::Averaged, 0.3), (KernelKind::Averaged, 0.6), (KernelKind::Symmetric, 1.86)]
     {
         let found = off_by_a_planted_error(&Scheme::new(kernel, 1.2, 2.0, eta).unwrap());
         for (of, percent) in ["p to p", "noise of p"].into_iter().zip(found) {
@@ -811,8 +815,8 @@ fn planted_errors_of_two_per_cent_make_standard_deviations_too_large() {
 
 #[test]
 fn tuned_mixing_is_what_its_scheme_does_and_beats_the_others_tried() {
-    let target = Target::log_spaced(10.0, 100).unwrap();
-    for kernel in Kernel::ALL {
+    let target = Spectrum::log_spaced(10.0, 100).unwrap();
+    for kernel in KernelKind::ALL {
         let tuned = tune_mixing(kernel, &target, 0.1).unwrap().unwrap();
         let time = |scheme: &Scheme| {
             Evolution::new(scheme, &target, &Start::AtMode)
@@ -842,26 +846,27 @@ fn tuned_mixing_is_what_its_scheme_does_and_beats_the_others_tried() {
 fn bad_questions_are_refused_with_the_value() {
     let message = |error: Error| error.to_string();
     assert_eq!(
-        message(tune(Kernel::Ubu, 0.5, 0.01).unwrap_err()),
+        message(tune(KernelKind::Ubu, 0.5, 0.01).unwrap_err()),
         "kappa = 0.5: need a finite number of at least 1"
     );
     assert!(
-        message(tune(Kernel::Ubu, f64::NAN, 0.01).unwrap_err()).starts_with("kappa = NaN: need")
+        message(tune(KernelKind::Ubu, f64::NAN, 0.01).unwrap_err())
+            .starts_with("kappa = NaN: need")
     );
     assert_eq!(
-        message(tune(Kernel::Ubu, 1e7, 0.01).unwrap_err()),
+        message(tune(KernelKind::Ubu, 1e7, 0.01).unwrap_err()),
         "kappa = 10000000: need a number between 1 and 1e6"
     );
     for bias in [0.0, -1.0, 1.0, f64::NAN] {
         assert!(
-            message(tune(Kernel::Ula, 5.0, bias).unwrap_err())
+            message(tune(KernelKind::Ula, 5.0, bias).unwrap_err())
                 .starts_with(&format!("bias = {bias}: need"))
         );
     }
-    assert_eq!(message(Target::new(&[]).unwrap_err()), "dimension = 0: need at least 1");
-    assert!(message(Target::new(&[(-1.0, 3)]).unwrap_err()).starts_with("eigenvalue = -1: need"));
-    assert!(Target::log_spaced(2.0, 0).is_err());
-    let target = Target::new(&[(1.0, 1)]).unwrap();
+    assert_eq!(message(Spectrum::new(&[]).unwrap_err()), "dimension = 0: need at least 1");
+    assert!(message(Spectrum::new(&[(-1.0, 3)]).unwrap_err()).starts_with("eigenvalue = -1: need"));
+    assert!(Spectrum::log_spaced(2.0, 0).is_err());
+    let target = Spectrum::new(&[(1.0, 1)]).unwrap();
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(
             Scheme::ula(bad).is_err()
@@ -877,7 +882,7 @@ fn bad_questions_are_refused_with_the_value() {
             Scheme::averaged(bad, 1.0, 1.0).is_err() && Scheme::averaged(1.0, 1.0, bad).is_err()
         );
         assert!(Scheme::ula(0.1).unwrap().linear_form(bad).is_err());
-        assert!(tune_mixing(Kernel::Ula, &target, bad).is_err());
+        assert!(tune_mixing(KernelKind::Ula, &target, bad).is_err());
         let evolution =
             Evolution::new(&Scheme::ula(0.1).unwrap(), &target, &Start::AtMode).unwrap();
         assert!(evolution.mixing_time(bad).is_err());
@@ -893,7 +898,7 @@ fn bad_questions_are_refused_with_the_value() {
 
 #[test]
 fn kernels_have_the_names_of_the_command_line() {
-    let names = Kernel::ALL.map(Kernel::name);
+    let names = KernelKind::ALL.map(KernelKind::name);
     assert_eq!(
         names,
         [
@@ -907,6 +912,10 @@ fn kernels_have_the_names_of_the_command_line() {
             "randomized-midpoint"
         ]
     );
-    assert!(Kernel::ALL.into_iter().all(|kernel| Kernel::from_name(kernel.name()) == Some(kernel)));
-    assert_eq!(Kernel::from_name("hmc"), None);
+    assert!(
+        KernelKind::ALL
+            .into_iter()
+            .all(|kernel| KernelKind::from_name(kernel.name()) == Some(kernel))
+    );
+    assert_eq!(KernelKind::from_name("hmc"), None);
 }

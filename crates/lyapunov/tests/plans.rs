@@ -4,16 +4,16 @@
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, Parameters};
 use ridgewalk_lyapunov::certificate::Certificate;
-use ridgewalk_lyapunov::planner::{LineIntegral, Plan, Problem, plan};
+use ridgewalk_lyapunov::planner::{IntegralRule, Plan, Problem, plan};
 
 fn planned(convexity: f64, smoothness: f64, dimension: u64, accuracy: f64) -> Plan {
     let problem =
-        Problem::new(convexity, smoothness, dimension, accuracy, LineIntegral::Exact).unwrap();
+        Problem::new(convexity, smoothness, dimension, accuracy, IntegralRule::Exact).unwrap();
     plan(&problem).unwrap().expect("a plan")
 }
 
 fn planned_nodes(nodes: usize, lipschitz_hessian: Option<f64>) -> Plan {
-    let line_integral = LineIntegral::Nodes { nodes, lipschitz_hessian };
+    let line_integral = IntegralRule::Nodes { nodes, lipschitz_hessian };
     plan(&Problem::new(0.1, 1.0, 100, 0.2, line_integral).unwrap()).unwrap().expect("a plan")
 }
 
@@ -153,7 +153,7 @@ fn no_steps_are_planned_where_the_start_is_near_enough() {
 fn extreme_units_change_nothing() {
     // The same problem in units in which L is 3.3e205: a power of L alone would overflow.
     let in_units = |scale: f64, accuracy: f64, constant: f64| {
-        let line_integral = LineIntegral::Nodes { nodes: 1, lipschitz_hessian: Some(constant) };
+        let line_integral = IntegralRule::Nodes { nodes: 1, lipschitz_hessian: Some(constant) };
         plan(&Problem::new(scale, 10.0 * scale, 1, accuracy, line_integral).unwrap())
             .unwrap()
             .expect("a plan")
@@ -176,7 +176,7 @@ fn extreme_units_change_nothing() {
 #[test]
 fn bad_problems_are_named() {
     let error =
-        |m, l, d, eps| Problem::new(m, l, d, eps, LineIntegral::Exact).unwrap_err().to_string();
+        |m, l, d, eps| Problem::new(m, l, d, eps, IntegralRule::Exact).unwrap_err().to_string();
     assert_eq!(error(0.0, 1.0, 1, 1.0), "convexity = 0: need a positive, finite number");
     assert_eq!(error(2.0, 1.0, 1, 1.0), "convexity = 2: need at most the smoothness, 1");
     assert_eq!(error(0.5, f64::NAN, 1, 1.0), "smoothness = NaN: need a positive, finite number");
@@ -184,7 +184,7 @@ fn bad_problems_are_named() {
     assert_eq!(error(0.5, 1.0, 1, -0.1), "accuracy = -0.1: need a positive, finite number");
     assert!(error(1e-300, 1e300, 1, 1.0).starts_with("smoothness / convexity = inf: need"));
     let nodes = |nodes, lipschitz_hessian| {
-        let line_integral = LineIntegral::Nodes { nodes, lipschitz_hessian };
+        let line_integral = IntegralRule::Nodes { nodes, lipschitz_hessian };
         Problem::new(0.5, 1.0, 1, 0.1, line_integral).unwrap_err().to_string()
     };
     assert_eq!(nodes(0, None), "nodes = 0: need 1 to 1024");

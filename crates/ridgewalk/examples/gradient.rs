@@ -27,7 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     for (chain, report) in outcome.chains.iter().enumerate() {
         match &report.status {
-            Status::Ended(end) => println!("chain {chain} ended at step {}: {}", end.step, end.why),
+            ChainStatus::Ended(end) => {
+                println!("chain {chain} ended at step {}: {}", end.step, end.why)
+            }
             _ => println!("chain {chain}: {} draws, {} gradients", report.draws, report.gradients),
         }
     }

@@ -210,9 +210,9 @@ pub mod prelude {
     };
     pub use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, WarmUp, WarmedUp};
     pub use ridgewalk_sampler::{
-        Acceptance, Adjusted, Averaged, Baoab, Batch, Ensemble, InOriginal, Kernel, Klmc, Memory,
-        Noise, Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp, Sink,
-        SinkError, Status, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+        Acceptance, Adjusted, Averaged, Baoab, Batch, ChainStatus, Ensemble, InOriginal, Kernel,
+        Klmc, Memory, Noise, Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp,
+        Sink, SinkError, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     };
 }
 

@@ -15,7 +15,7 @@
 //! something optional a flag and the thing. Entries of a structure follow one another in the order
 //! in which the lines below name them.
 
-use ridgewalk_lyapunov::laws::{Drift, Kernel, Scheme, Trajectory};
+use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
 use ridgewalk_potentials::{SavedWhitening, Whitening};
 use sha2::{Digest, Sha256};
 
@@ -266,7 +266,7 @@ impl Code for Scheme {
     fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
         let name = String::take(bytes)?;
         let [gamma, xi, eta] = [f64::take(bytes)?, f64::take(bytes)?, f64::take(bytes)?];
-        if name == Kernel::Adjusted.name() {
+        if name == KernelKind::Adjusted.name() {
             let steps = u64::take(bytes)?;
             let steps = u32::try_from(steps)
                 .map_err(|_| wrong(format!("a trajectory of {steps} steps")))?;
@@ -274,7 +274,7 @@ impl Code for Scheme {
             return Ok(Self::adjusted(gamma, xi, eta, Trajectory { steps, drift })?);
         }
         let kernel =
-            Kernel::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
+            KernelKind::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
         Ok(Self::new(kernel, gamma, xi, eta)?)
     }
 }

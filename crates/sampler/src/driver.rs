@@ -10,7 +10,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, length};
 use crate::group::Schedule;
 use crate::kernels::Kernel;
-use crate::outcome::{ChainReport, Outcome, Progress, Status};
+use crate::outcome::{ChainReport, ChainStatus, Outcome, Progress};
 use crate::saved::SavedRun;
 use crate::sink::Sink;
 use crate::team::{Agenda, Team};
@@ -311,9 +311,9 @@ impl<'a> Sampler<'a> {
         let reports = ensemble.members_in_order().into_iter().map(|chain| {
             let draws = self.schedule.draws(chain.steps);
             let status = match &chain.end {
-                Some(end) => Status::Ended(end.clone()),
-                None if draws >= self.draws => Status::Complete,
-                None => Status::Stopped,
+                Some(end) => ChainStatus::Ended(end.clone()),
+                None if draws >= self.draws => ChainStatus::Complete,
+                None => ChainStatus::Stopped,
             };
             let (steps, gradients, acceptance) = (chain.steps, chain.gradients, chain.acceptance);
             ChainReport { status, steps, draws, gradients, acceptance }

@@ -74,7 +74,7 @@ pub use kernels::{
     Workspace, from_scheme,
 };
 pub use noise::{Noise, Stream};
-pub use outcome::{ChainEnd, ChainReport, Outcome, Progress, Status, Why};
+pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};
 pub use saved::{SavedLooks, SavedRun, SavedWarmUp};
 pub use sink::{InOriginal, Memory, Sink, SinkError};
 pub use team::Team;

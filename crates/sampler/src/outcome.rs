@@ -64,7 +64,7 @@ pub struct ChainEnd {
 /// How a chain stands at the end of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Status {
+pub enum ChainStatus {
     /// It made all its draws.
     Complete,
     /// The stop signal came first.
@@ -78,7 +78,7 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainReport {
     /// How it stands.
-    pub status: Status,
+    pub status: ChainStatus,
     /// Steps that it made.
     pub steps: u64,
     /// Draws that it gave.
@@ -104,7 +104,7 @@ impl Outcome {
     /// Whether every chain made all its draws.
     #[must_use]
     pub fn complete(&self) -> bool {
-        self.chains.iter().all(|chain| chain.status == Status::Complete)
+        self.chains.iter().all(|chain| chain.status == ChainStatus::Complete)
     }
 
     /// Gradients of all chains.
@@ -128,7 +128,7 @@ impl Outcome {
     /// The chains that could not go on, by number.
     pub fn ended(&self) -> impl Iterator<Item = (usize, &ChainEnd)> {
         self.chains.iter().enumerate().filter_map(|(chain, report)| match &report.status {
-            Status::Ended(end) => Some((chain, end)),
+            ChainStatus::Ended(end) => Some((chain, end)),
             _ => None,
         })
     }

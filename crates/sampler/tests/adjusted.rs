@@ -9,7 +9,7 @@ mod common;
 use common::critical;
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_figures::{Figures, Near};
-use ridgewalk_lyapunov::laws::{Drift, Kernel as Name, Scheme, Trajectory};
+use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{
     Chebyshev, Dense, FromFn, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Scratch,
@@ -620,7 +620,7 @@ fn a_potential_without_values_is_refused_in_words() {
         Ok(())
     };
     let target = BlackBox::new(FromFn::new(2, gradient), 3, &[0.5, 0.5]).unwrap();
-    let adjusted = Wanted { kernel: Some(Name::Adjusted), ..Wanted::default() };
+    let adjusted = Wanted { kernel: Some(KernelKind::Adjusted), ..Wanted::default() };
     for question in [WarmUp::new(&target).tolerance(0.0), WarmUp::new(&target).wanted(adjusted)] {
         let error = question.run().unwrap_err();
         assert!(
@@ -630,7 +630,7 @@ fn a_potential_without_values_is_refused_in_words() {
     }
     // What needs none is as it was; and a tolerance of 0 is for trajectories alone.
     assert!(WarmUp::new(&target).run().unwrap().within_tolerance);
-    let symmetric = Wanted { kernel: Some(Name::Symmetric), ..Wanted::default() };
+    let symmetric = Wanted { kernel: Some(KernelKind::Symmetric), ..Wanted::default() };
     let error = WarmUp::new(&target).wanted(symmetric).tolerance(0.0).run().unwrap_err();
     assert_eq!(error.to_string(), "tolerance = 0: need a positive, finite number");
     let kernel =
@@ -668,7 +668,7 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
     println!("flat: {:?}", warm.history.iter().map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!(
         (warm.scheme.kernel(), warm.scheme.gradients_per_step(), warm.thin),
-        (Name::Adjusted, 1, 1)
+        (KernelKind::Adjusted, 1, 1)
     );
     assert!(warm.scheme.eta() > 1.5 && warm.within_tolerance && warm.bias.largest() == 0.0);
     assert!(warm.gradients < 1600, "a fifth of 8 x 1000: {}", warm.gradients);
@@ -680,7 +680,7 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
             && sampled.differences.is_empty()
             && sampled.gradients() < 8 * 1001 + 1
     );
-    let wanted = Wanted { kernel: Some(Name::Adjusted), ..Wanted::default() };
+    let wanted = Wanted { kernel: Some(KernelKind::Adjusted), ..Wanted::default() };
     let warm = WarmUp::new(&steep).wanted(wanted).seed(3).run().unwrap();
     let sampled = warm.run(Length::Draws(500)).keep(&mut Memory::default()).unwrap();
     let rate = sampled.outcome.acceptance().rate();
@@ -692,8 +692,12 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
     let tried = |decision: &&Decision| matches!(decision, Decision::Trajectories { .. });
     assert!(warm.history.iter().filter(tried).count() >= 1);
     // Parameters that are given are used as they are.
-    let wanted =
-        Wanted { kernel: Some(Name::Adjusted), gamma: Some(0.9), xi: Some(2.5), eta: Some(0.4) };
+    let wanted = Wanted {
+        kernel: Some(KernelKind::Adjusted),
+        gamma: Some(0.9),
+        xi: Some(2.5),
+        eta: Some(0.4),
+    };
     let warm = WarmUp::new(&flat).wanted(wanted).run().unwrap();
     let scheme = &warm.scheme;
     assert_eq!((scheme.gamma(), scheme.xi(), scheme.eta()), (Some(0.9), Some(2.5), 0.4));
@@ -705,12 +709,16 @@ fn trajectories_take_the_place_of_kernels_that_are_dear_within_the_tolerance() {
     let target = ridgewalk_gallery::breast_cancer().unwrap();
     let warm = WarmUp::new(&target).tolerance(0.002).seed(1).run().unwrap();
     let told: Vec<String> = warm.history.iter().map(ToString::to_string).collect();
-    assert_eq!((warm.scheme.kernel(), warm.within_tolerance), (Name::Adjusted, true), "{told:?}");
+    assert_eq!(
+        (warm.scheme.kernel(), warm.within_tolerance),
+        (KernelKind::Adjusted, true),
+        "{told:?}"
+    );
     // Others were tried first, and were too biased.
     assert!(told.iter().filter(|line| line.ends_with("too biased")).count() > 1, "{told:?}");
     assert!(told.last().unwrap().starts_with("chosen: adjusted trajectories of "), "{told:?}");
     // A kernel that was asked for is kept.
-    let wanted = Wanted { kernel: Some(Name::Averaged), ..Wanted::default() };
+    let wanted = Wanted { kernel: Some(KernelKind::Averaged), ..Wanted::default() };
     let warm = WarmUp::new(&target).tolerance(0.002).wanted(wanted).seed(1).run().unwrap();
-    assert_eq!(warm.scheme.kernel(), Name::Averaged);
+    assert_eq!(warm.scheme.kernel(), KernelKind::Averaged);
 }

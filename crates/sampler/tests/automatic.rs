@@ -4,7 +4,7 @@
 
 use ridgewalk_diagnostics::{Summary, summaries_of_table};
 use ridgewalk_gallery::{self as gallery, Ladder, Reference, reference};
-use ridgewalk_lyapunov::laws::Kernel;
+use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::families::{Gaussian, Logistic, Poisson};
 use ridgewalk_potentials::{Dense, FromFn, Prior, Ridge};
 use ridgewalk_sampler::automatic::{
@@ -165,7 +165,7 @@ fn breast_cancer() -> Ridge<'static, Logistic> {
     gallery::breast_cancer().unwrap()
 }
 
-fn steps_tried(history: &[Decision]) -> Vec<(Kernel, f64)> {
+fn steps_tried(history: &[Decision]) -> Vec<(KernelKind, f64)> {
     let tried = history.iter().filter_map(|decision| match decision {
         Decision::Tried { scheme, .. } => Some((scheme.kernel(), scheme.eta())),
         _ => None,
@@ -177,7 +177,7 @@ fn steps_tried(history: &[Decision]) -> Vec<(Kernel, f64)> {
 fn a_step_that_is_given_is_used_as_it_is_and_its_bias_told() {
     let target = breast_cancer();
     for (kernel, eta) in
-        [(Kernel::Averaged, 0.3), (Kernel::ThirdOrder, 0.25), (Kernel::Symmetric, 0.2)]
+        [(KernelKind::Averaged, 0.3), (KernelKind::ThirdOrder, 0.25), (KernelKind::Symmetric, 0.2)]
     {
         let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
         let warm = WarmUp::new(&target).seed(1).wanted(wanted).run().unwrap();
@@ -187,8 +187,12 @@ fn a_step_that_is_given_is_used_as_it_is_and_its_bias_told() {
         assert!(warm.bias.largest() > 0.0);
         assert_eq!(warm.differences.len(), 31);
     }
-    let wanted =
-        Wanted { gamma: Some(1.0), xi: Some(2.5), eta: Some(0.3), kernel: Some(Kernel::Averaged) };
+    let wanted = Wanted {
+        gamma: Some(1.0),
+        xi: Some(2.5),
+        eta: Some(0.3),
+        kernel: Some(KernelKind::Averaged),
+    };
     let warm = WarmUp::new(&target).seed(1).wanted(wanted).run().unwrap();
     assert_eq!(
         (warm.scheme.gamma(), warm.scheme.xi(), warm.scheme.eta()),
@@ -199,7 +203,7 @@ fn a_step_that_is_given_is_used_as_it_is_and_its_bias_told() {
 #[test]
 fn a_kernel_that_is_given_is_the_only_one_tried() {
     let target = breast_cancer();
-    for kernel in [Kernel::ThirdOrder, Kernel::Averaged, Kernel::Symmetric] {
+    for kernel in [KernelKind::ThirdOrder, KernelKind::Averaged, KernelKind::Symmetric] {
         let wanted = Wanted { kernel: Some(kernel), ..Wanted::default() };
         let warm = WarmUp::new(&target).seed(2).wanted(wanted).run().unwrap();
         assert_eq!(warm.scheme.kernel(), kernel);
@@ -217,7 +221,7 @@ fn a_step_that_is_far_too_long_is_told_and_disagrees_with_the_reference() {
     let target = breast_cancer();
     let known = reference("breast-cancer").unwrap();
     for (kernel, eta) in
-        [(Kernel::ThirdOrder, 0.8), (Kernel::Symmetric, 0.8), (Kernel::Averaged, 1.4)]
+        [(KernelKind::ThirdOrder, 0.8), (KernelKind::Symmetric, 0.8), (KernelKind::Averaged, 1.4)]
     {
         let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
         for seed in 1..4 {
@@ -287,7 +291,7 @@ fn the_warm_up_follows_from_seed_and_target_whatever_the_threads() {
 #[test]
 fn a_tolerance_that_cannot_be_met_is_told_and_not_passed_over() {
     let target = breast_cancer();
-    let wanted = Wanted { kernel: Some(Kernel::Averaged), ..Wanted::default() };
+    let wanted = Wanted { kernel: Some(KernelKind::Averaged), ..Wanted::default() };
     let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).wanted(wanted).run().unwrap();
     assert!(!warm.within_tolerance);
     let shortest =
@@ -298,7 +302,7 @@ fn a_tolerance_that_cannot_be_met_is_told_and_not_passed_over() {
     assert!(sampled.outcome.complete() && !sampled.within_tolerance);
     // Where nothing is asked for there are trajectories, which have no bias at all.
     let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).run().unwrap();
-    assert_eq!((warm.scheme.kernel(), warm.within_tolerance), (Kernel::Adjusted, true));
+    assert_eq!((warm.scheme.kernel(), warm.within_tolerance), (KernelKind::Adjusted, true));
 }
 
 #[test]
@@ -322,7 +326,8 @@ fn what_cannot_be_warmed_up_is_refused() {
     assert!(matches!(WarmUp::new(&target).chains(0).run(), Err(Error::Zero { name: "chains" })));
     assert!(matches!(WarmUp::new(&target).draws(0).run(), Err(Error::Zero { name: "draws" })));
     assert!(WarmUp::new(&target).tolerance(f64::NAN).run().is_err());
-    let unstable = Wanted { kernel: Some(Kernel::Symmetric), eta: Some(3.0), ..Wanted::default() };
+    let unstable =
+        Wanted { kernel: Some(KernelKind::Symmetric), eta: Some(3.0), ..Wanted::default() };
     assert!(matches!(
         WarmUp::new(&target).wanted(unstable).run(),
         Err(Error::NoStableStep { eta, .. }) if eta == 3.0

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use ridgewalk_lyapunov::laws::Kernel;
+use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::{Gradient, Whitening};
 use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, Wanted, WarmUp};
 use ridgewalk_sampler::{
-    Ensemble, Error, Memory, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Snapshot, Status,
-    Symmetric, Why,
+    ChainStatus, Ensemble, Error, Memory, Sampler, SavedRun, SavedWarmUp, Sink, SinkError,
+    Snapshot, Symmetric, Why,
 };
 
 const D: usize = 3;
@@ -92,7 +92,7 @@ impl Gradient for Hills {
 }
 
 /// A question with a kernel of one's choice; 3 chains.
-fn question<'a>(target: &'a BlackBox<Hills>, kernel: Kernel) -> WarmUp<'a, BlackBox<Hills>> {
+fn question<'a>(target: &'a BlackBox<Hills>, kernel: KernelKind) -> WarmUp<'a, BlackBox<Hills>> {
     let wanted = Wanted { kernel: Some(kernel), eta: Some(0.5), ..Wanted::default() };
     WarmUp::new(target).seed(11).chains(3).wanted(wanted)
 }
@@ -176,7 +176,7 @@ fn without_seconds(mut sampled: Sampled) -> Sampled {
 fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
     let hills = Hills::good();
     let target = hills.target();
-    for (kernel, length) in [Kernel::Symmetric, Kernel::ThirdOrder, Kernel::Adjusted]
+    for (kernel, length) in [KernelKind::Symmetric, KernelKind::ThirdOrder, KernelKind::Adjusted]
         .into_iter()
         .flat_map(|kernel| LENGTHS.map(|l| (kernel, l)))
     {
@@ -217,7 +217,7 @@ fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
 fn planted_mistakes_are_caught() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, Kernel::ThirdOrder).run().unwrap();
+    let warm = question(&target, KernelKind::ThirdOrder).run().unwrap();
     let length = Length::Draws(400);
     let mut straight = Memory::default();
     warm.run(length).keep(&mut straight).unwrap();
@@ -277,7 +277,7 @@ fn a_sampler_goes_on_from_what_its_sink_was_given() {
 fn a_stop_leaves_a_state_with_every_draw_so_far() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, Kernel::Symmetric).run().unwrap();
+    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
     for length in LENGTHS {
         let mut straight = Memory::default();
         let need = without_seconds(warm.run(length).keep(&mut straight).unwrap());
@@ -302,7 +302,7 @@ fn a_stop_leaves_a_state_with_every_draw_so_far() {
 fn states_come_back_from_their_bytes_and_damage_is_refused() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, Kernel::Symmetric).run().unwrap();
+    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let mut keeper = Keeper::full_after(10);
     let length = Length::Ess { target: 1e9, most: 1000 };
     assert!(warm.run(length).checkpoints(Duration::ZERO).keep(&mut keeper).is_err());
@@ -343,7 +343,7 @@ fn states_come_back_from_their_bytes_and_damage_is_refused() {
 fn states_of_another_run_are_refused() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, Kernel::Symmetric).run().unwrap();
+    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let mut keeper = Keeper::full_after(30);
     assert!(warm.run(Length::Draws(50)).checkpoints(Duration::ZERO).keep(&mut keeper).is_err());
     let (saved, _) = keeper.last();
@@ -357,12 +357,12 @@ fn states_of_another_run_are_refused() {
         warm.run(LENGTHS[1]),
         "found a number of draws to be made, need an effective sample size",
     );
-    let other = question(&target, Kernel::Symmetric).seed(12).run().unwrap();
+    let other = question(&target, KernelKind::Symmetric).seed(12).run().unwrap();
     refused(other.run(Length::Draws(50)), "seed = 11, need 12");
     for (question, words) in [
-        (question(&target, Kernel::Symmetric).seed(12), "of seed 11, need 12"),
-        (question(&target, Kernel::Symmetric).chains(4), "with chains: 3, need 4"),
-        (question(&target, Kernel::Symmetric).tolerance(0.1), "of tolerance 0.05, need 0.1"),
+        (question(&target, KernelKind::Symmetric).seed(12), "of seed 11, need 12"),
+        (question(&target, KernelKind::Symmetric).chains(4), "with chains: 3, need 4"),
+        (question(&target, KernelKind::Symmetric).tolerance(0.1), "of tolerance 0.05, need 0.1"),
     ] {
         let message = question.restore(warm.saved()).map(drop).unwrap_err().to_string();
         assert!(message.contains(words), "{message}");
@@ -388,7 +388,7 @@ fn a_panic_is_an_error_in_the_warm_up_and_after_the_run_and_no_draw_is_lost() {
     let hills = Hills::with(Fault::Panic);
     hills.broken.store(true, Ordering::Relaxed);
     let target = hills.target();
-    let error = question(&target, Kernel::Symmetric).run().map(drop).unwrap_err();
+    let error = question(&target, KernelKind::Symmetric).run().map(drop).unwrap_err();
     assert!(
         matches!(&error, Error::Panic { message } if message == "the ground opened"),
         "{error}"
@@ -397,7 +397,7 @@ fn a_panic_is_an_error_in_the_warm_up_and_after_the_run_and_no_draw_is_lost() {
     // In the confirmation, when the last draw is kept.
     let hills = Hills::with(Fault::Panic);
     let target = hills.target();
-    let warm = question(&target, Kernel::Symmetric).run().unwrap();
+    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let all = 3 * 200;
     let mut keeper = Keeper { then: Some(&hills.broken), ..Keeper::full_after(all + 1) };
     let error =
@@ -418,10 +418,10 @@ fn a_panic_is_an_error_in_the_warm_up_and_after_the_run_and_no_draw_is_lost() {
 fn chains_whose_gradient_is_not_a_number_at_random_end_one_by_one_and_stay_ended() {
     let hills = Hills::with(Fault::NotANumber(300));
     let target = hills.target();
-    let warm = question(&target, Kernel::Symmetric).run().unwrap();
+    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let good = Hills::good();
     let good_target = good.target();
-    let good_warm = question(&good_target, Kernel::Symmetric).restore(warm.saved()).unwrap();
+    let good_warm = question(&good_target, KernelKind::Symmetric).restore(warm.saved()).unwrap();
     let (length, mut straight) = (Length::Draws(2000), Memory::default());
     good_warm.run(length).keep(&mut straight).unwrap();
     let mut keeper = Keeper { then: Some(&hills.broken), ..Keeper::full_after(100) };
@@ -434,14 +434,17 @@ fn chains_whose_gradient_is_not_a_number_at_random_end_one_by_one_and_stay_ended
         let part = keeper.draws.chain(chain);
         assert_eq!(report.draws, (part.len() / D) as u64);
         assert!(part == &straight.chain(chain)[..part.len()]);
-        assert_eq!(part.len() == straight.chain(chain).len(), report.status == Status::Complete);
+        assert_eq!(
+            part.len() == straight.chain(chain).len(),
+            report.status == ChainStatus::Complete
+        );
     }
     let (saved, draws) = keeper.last();
     let before: Vec<bool> = saved.ensemble.chains.iter().map(|chain| chain.end.is_some()).collect();
     let mut rest = Keeper::new(draws);
     let found = good_warm.run(length).from_saved(saved).keep(&mut rest).unwrap();
     for (chain, report) in found.outcome.chains.iter().enumerate() {
-        assert_eq!(matches!(report.status, Status::Ended(_)), before[chain]);
+        assert_eq!(matches!(report.status, ChainStatus::Ended(_)), before[chain]);
     }
 }
 
@@ -451,7 +454,7 @@ fn chains_whose_gradient_is_not_a_number_at_random_end_one_by_one_and_stay_ended
 fn a_gradient_that_blocks_delays_a_stop_and_costs_no_draw() {
     let hills = Hills::with(Fault::Block);
     let target = hills.target();
-    let warm = question(&target, Kernel::Symmetric).run().unwrap();
+    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let length = Length::Draws(500);
     let signal = AtomicBool::new(false);
     let over = AtomicBool::new(false);
@@ -475,7 +478,7 @@ fn a_gradient_that_blocks_delays_a_stop_and_costs_no_draw() {
     assert!(sampled.outcome.stopped || sampled.outcome.complete());
     let good = Hills::good();
     let good_target = good.target();
-    let again = question(&good_target, Kernel::Symmetric).restore(warm.saved()).unwrap();
+    let again = question(&good_target, KernelKind::Symmetric).restore(warm.saved()).unwrap();
     let mut straight = Memory::default();
     again.run(length).keep(&mut straight).unwrap();
     // From the last state before the gradient blocked, as if the program had been killed there.

@@ -5,7 +5,7 @@ mod common;
 
 use common::Quadratic;
 use ridgewalk_figures::{Figures, Near};
-use ridgewalk_lyapunov::laws::{Kernel, Scheme};
+use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_potentials::Whitening;
 use ridgewalk_sampler::{CoupledChains, Difference, Error};
 
@@ -23,17 +23,17 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
     let curvature = vec![4.0, 2.0, 0.8];
     let target = Quadratic { curvature: curvature.clone() };
     for (kernel, gamma, xi, eta) in [
-        (Kernel::ThirdOrder, 1.2, 2.0, 0.4),
-        (Kernel::ThirdOrder, 1.2, 2.0, 0.8),
-        (Kernel::ThirdOrder, 0.8, 3.0, 1.2),
-        (Kernel::Symmetric, 1.0, 2.0, 1.2),
-        (Kernel::Averaged, 1.2, 2.0, 0.6),
-        (Kernel::Averaged, 1.5, 3.0, 1.2),
-        (Kernel::Ula, 1.0, 1.0, 0.5),
-        (Kernel::Klmc, 1.0, 1.5, 0.3),
-        (Kernel::Ubu, 1.0, 1.5, 0.6),
-        (Kernel::Baoab, 1.0, 1.5, 0.6),
-        (Kernel::RandomizedMidpoint, 1.0, 1.5, 0.6),
+        (KernelKind::ThirdOrder, 1.2, 2.0, 0.4),
+        (KernelKind::ThirdOrder, 1.2, 2.0, 0.8),
+        (KernelKind::ThirdOrder, 0.8, 3.0, 1.2),
+        (KernelKind::Symmetric, 1.0, 2.0, 1.2),
+        (KernelKind::Averaged, 1.2, 2.0, 0.6),
+        (KernelKind::Averaged, 1.5, 3.0, 1.2),
+        (KernelKind::Ula, 1.0, 1.0, 0.5),
+        (KernelKind::Klmc, 1.0, 1.5, 0.3),
+        (KernelKind::Ubu, 1.0, 1.5, 0.6),
+        (KernelKind::Baoab, 1.0, 1.5, 0.6),
+        (KernelKind::RandomizedMidpoint, 1.0, 1.5, 0.6),
     ] {
         let scheme = Scheme::new(kernel, gamma, xi, eta).unwrap();
         let half = Scheme::new(kernel, gamma, xi, 0.5 * eta).unwrap();
@@ -41,7 +41,7 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
             CoupledChains::new(&target, &scheme, smoothness, 3, &[0.0; 3 * 64]).unwrap();
         chains.advance(100).unwrap();
         let found = chains.measure(480).unwrap();
-        let stored = matches!(kernel, Kernel::Symmetric | Kernel::Baoab);
+        let stored = matches!(kernel, KernelKind::Symmetric | KernelKind::Baoab);
         let steps = 100 + 480_u64.div_ceil(chains.block()) * chains.block();
         let each = steps * 3 * u64::from(kernel.gradients_per_step()) + if stored { 2 } else { 0 };
         assert_eq!(chains.gradients(), 64 * each);
@@ -160,10 +160,10 @@ fn short_run(
 fn where_the_target_is_its_own_twin_nothing_is_left_to_chance() {
     let whitening = slanted();
     for (kernel, eta) in [
-        (Kernel::ThirdOrder, 0.4),
-        (Kernel::ThirdOrder, 1.0),
-        (Kernel::Symmetric, 1.2),
-        (Kernel::Averaged, 0.8),
+        (KernelKind::ThirdOrder, 0.4),
+        (KernelKind::ThirdOrder, 1.0),
+        (KernelKind::Symmetric, 1.2),
+        (KernelKind::Averaged, 0.8),
     ] {
         let scheme = Scheme::new(kernel, 1.2, 2.0, eta).unwrap();
         let half = Scheme::new(kernel, 1.2, 2.0, 0.5 * eta).unwrap();
@@ -179,7 +179,7 @@ fn where_the_target_is_its_own_twin_nothing_is_left_to_chance() {
         }
         // The excess is there to be found: a few per cent for the third-order kernel, none for the
         // others where the curvature is 1.
-        assert_eq!(excess.abs() > 1e-3, kernel == Kernel::ThirdOrder, "{kernel:?}: {excess}");
+        assert_eq!(excess.abs() > 1e-3, kernel == KernelKind::ThirdOrder, "{kernel:?}: {excess}");
     }
 }
 
@@ -222,7 +222,7 @@ fn twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller()
     let test = "::twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller";
     let mut figures = Figures::of("sampler", &[file!(), test].concat());
     for (kernel, eta) in
-        [(Kernel::ThirdOrder, 0.6), (Kernel::Averaged, 0.8), (Kernel::Symmetric, 1.2)]
+        [(KernelKind::ThirdOrder, 0.6), (KernelKind::Averaged, 0.8), (KernelKind::Symmetric, 1.2)]
     {
         let scheme = Scheme::new(kernel, 1.2, 2.0, eta).unwrap();
         let curvature = [0.8, 1.2];

@@ -5,7 +5,7 @@
 use ridgewalk_diagnostics::{Covariance, mcse_mean, mcse_quantile, quantile};
 use ridgewalk_figures::{Figures, Near};
 use ridgewalk_gallery::{self as gallery, Law, PROBABILITIES, Reference, law, reference};
-use ridgewalk_lyapunov::laws::Kernel;
+use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::Whitening;
 use ridgewalk_sampler::Memory;
 use ridgewalk_sampler::automatic::{Length, Target, Wanted, WarmUp};
@@ -238,7 +238,8 @@ fn a_posterior_whose_curvature_jumps_has_its_law() {
 fn a_step_that_is_far_too_long_has_another_law() {
     let name = "breast-cancer";
     let (known, law) = (reference(name).unwrap(), law(name).unwrap());
-    let wanted = Wanted { kernel: Some(Kernel::ThirdOrder), eta: Some(0.8), ..Wanted::default() };
+    let wanted =
+        Wanted { kernel: Some(KernelKind::ThirdOrder), eta: Some(0.8), ..Wanted::default() };
     let tables = sample(&gallery::breast_cancer().unwrap(), wanted, 7);
     let [distance, share] = energy_test(&some(&tables, 31), &law.draws, 31);
     println!("energy distance {distance:.4}, as large in {share} of shuffles");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::{Quadratic, kernels, parameters};
 use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
 use ridgewalk_sampler::{
-    Batch, Ensemble, Error, Kernel, Memory, Noise, Outcome, Sampler, Sink, SinkError, Status,
+    Batch, ChainStatus, Ensemble, Error, Kernel, Memory, Noise, Outcome, Sampler, Sink, SinkError,
     Symmetric, ThirdOrder, Ula, Why, Workspace,
 };
 
@@ -191,7 +191,7 @@ fn a_chain_that_fails_ends_alone_and_tells_why() {
                 end.last.theta.iter().chain(&end.last.p).chain(&end.last.r).all(|x| x.is_finite())
             );
             for chain in (0..11).filter(|chain| *chain != 3) {
-                assert_eq!(outcome.chains[chain].status, Status::Complete);
+                assert_eq!(outcome.chains[chain].status, ChainStatus::Complete);
                 assert!(
                     memory.chain(chain) == undisturbed.chain(chain),
                     "{name} {fault:?}: chain {chain}"
@@ -324,7 +324,7 @@ fn a_stop_ends_the_run_soon_and_evenly_and_the_run_can_go_on() {
     for (chain, report) in outcome.chains.iter().enumerate() {
         assert_eq!(
             (&report.status, report.draws, memory.draws(chain) as u64),
-            (&Status::Stopped, draws, draws)
+            (&ChainStatus::Stopped, draws, draws)
         );
     }
     for pair in seen.windows(2) {

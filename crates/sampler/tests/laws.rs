@@ -7,7 +7,7 @@ mod common;
 use common::{Quadratic, all_kernels, critical, kernels, parameters};
 use ridgewalk_coefficients::Coefficients;
 use ridgewalk_figures::{Figures, Near};
-use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Scheme, Start, Target, Trajectory};
+use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Scheme, Spectrum, Start, Trajectory};
 use ridgewalk_potentials::families::Gaussian;
 use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Scratch};
 use ridgewalk_quadrature::LineRule;
@@ -437,7 +437,7 @@ fn scores(ensemble: &Ensemble<'_>, law: &Law, variables: usize, gaussian: bool) 
 /// All z-scores of a kernel's chains at steps 1, 2, 5 and at stationarity.
 fn all_scores(kernel: &dyn Kernel, spectrum: &[(f64, u64)], seed: u64) -> Vec<f64> {
     const CHAINS: usize = 4096;
-    let target = Target::new(spectrum).unwrap();
+    let target = Spectrum::new(spectrum).unwrap();
     assert_eq!(target.smoothness(), kernel.smoothness());
     let displacements: Vec<f64> =
         spectrum.iter().map(|(curvature, _)| 1.5 / curvature.sqrt()).collect();

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ridgewalk_diagnostics::Workspace;
-use ridgewalk_lyapunov::laws::Kernel;
+use ridgewalk_diagnostics::Summarizer;
+use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::Gradient;
 use ridgewalk_sampler::automatic::{
     BlackBox, Length, Look, Sampled, Target, Wanted, WarmUp, WarmedUp,
@@ -36,7 +36,8 @@ impl Gradient for Normal {
 /// comes from the stopping rule.
 fn warm(seed: u64) -> WarmedUp<<BlackBox<Normal> as Target>::White> {
     let target = BlackBox::new(Normal, 3, &MEANS).unwrap();
-    let wanted = Wanted { kernel: Some(Kernel::Symmetric), eta: Some(0.7), ..Wanted::default() };
+    let wanted =
+        Wanted { kernel: Some(KernelKind::Symmetric), eta: Some(0.7), ..Wanted::default() };
     WarmUp::new(&target).seed(seed).chains(4).wanted(wanted).run().unwrap()
 }
 
@@ -52,7 +53,7 @@ fn ess(draws: &Memory, from: usize, to: usize) -> f64 {
         let traces: Vec<Vec<f64>> =
             (0..draws.chains()).map(|chain| draws.trace(chain, k)[from..to].to_vec()).collect();
         let traces: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
-        Workspace::new().ess_bulk(&traces).unwrap()
+        Summarizer::new().ess_bulk(&traces).unwrap()
     };
     of(0).min(of(1))
 }

@@ -364,11 +364,11 @@ fn paths_of_the_rivals_converge_with_the_orders_that_theory_gives_them() {
     // trapezoid alone: 1. One kick in the middle of an exact flow: 2. A gradient at a random time:
     // 3/2, the mean of its errors over the time being smaller than their spread.
     for (kernel, xi, wanted) in [
-        (laws::Kernel::Ula, 1.0, 1.0),
-        (laws::Kernel::Klmc, 2.0, 1.0),
-        (laws::Kernel::Baoab, 2.0, 1.0),
-        (laws::Kernel::RandomizedMidpoint, 2.0, 1.5),
-        (laws::Kernel::Ubu, 2.0, 2.0),
+        (laws::KernelKind::Ula, 1.0, 1.0),
+        (laws::KernelKind::Klmc, 2.0, 1.0),
+        (laws::KernelKind::Baoab, 2.0, 1.0),
+        (laws::KernelKind::RandomizedMidpoint, 2.0, 1.5),
+        (laws::KernelKind::Ubu, 2.0, 2.0),
     ] {
         let potential = posterior();
         let distance = |steps: u32| {

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ridgewalk::diagnostics::{Summary, Workspace, summaries};
-use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk::diagnostics::{Summarizer, Summary, summaries};
+use ridgewalk::lyapunov::laws::KernelKind;
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Curvature, Prior, Properness, Ridge};
 use ridgewalk::sampler::automatic::{
@@ -467,7 +467,7 @@ impl Job<'_> {
         )?;
         self.notes.extend(warm.mode.notes.iter().map(|note| self.words.note(note)));
         if options.nodes.is_some()
-            && matches!(warm.scheme.kernel(), Kernel::Symmetric | Kernel::Adjusted)
+            && matches!(warm.scheme.kernel(), KernelKind::Symmetric | KernelKind::Adjusted)
         {
             self.notes.push(format!(
                 "--nodes has no effect: the {} kernel has no line integrals; --kernel third-order has",
@@ -804,7 +804,7 @@ impl Job<'_> {
 /// Some columns of the store at a time.
 fn summaries_of(draws: &StoredDraws) -> Result<Vec<Summary>, Failure> {
     let mut all = Vec::with_capacity(draws.names().len());
-    let mut workspace = Workspace::new();
+    let mut workspace = Summarizer::new();
     draws.columns(|_, columns| {
         let chain = |chain: usize| chain * draws.draws()..(chain + 1) * draws.draws();
         let chains: Vec<Vec<&[f64]>> = columns
@@ -844,10 +844,10 @@ fn expected_draws(options: &FitOptions) -> u64 {
 fn wanted(options: &FitOptions) -> Wanted {
     let kernel = match options.kernel {
         KernelName::Auto => None,
-        KernelName::ThirdOrder => Some(Kernel::ThirdOrder),
-        KernelName::Symmetric => Some(Kernel::Symmetric),
-        KernelName::Averaged => Some(Kernel::Averaged),
-        KernelName::Adjusted => Some(Kernel::Adjusted),
+        KernelName::ThirdOrder => Some(KernelKind::ThirdOrder),
+        KernelName::Symmetric => Some(KernelKind::Symmetric),
+        KernelName::Averaged => Some(KernelKind::Averaged),
+        KernelName::Adjusted => Some(KernelKind::Adjusted),
     };
     Wanted { kernel, gamma: options.gamma, xi: options.xi, eta: options.eta }
 }

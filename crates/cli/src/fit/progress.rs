@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ridgewalk::diagnostics::Workspace;
+use ridgewalk::diagnostics::Summarizer;
 use ridgewalk::sampler::{Memory, Progress};
 
 /// How often a plain line is written.
@@ -32,7 +32,7 @@ struct Last {
     looked: Instant,
     cost: Duration,
     ess: Option<f64>,
-    workspace: Workspace,
+    workspace: Summarizer,
     /// When sampling began in this process, and the steps and gradients of those before it.
     from: Option<(Instant, u64, u64)>,
 }
@@ -52,7 +52,7 @@ impl Display {
             looked: now,
             cost: Duration::ZERO,
             ess: None,
-            workspace: Workspace::new(),
+            workspace: Summarizer::new(),
             from: None,
         };
         Self { quiet, bar, last: RefCell::new(last) }
@@ -161,7 +161,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn smallest_ess(draws: &Memory, workspace: &mut Workspace) -> Option<f64> {
+fn smallest_ess(draws: &Memory, workspace: &mut Summarizer) -> Option<f64> {
     let d = draws.dimension();
     let every = d.div_ceil(LOOKED_AT).max(1);
     let found = (0..d).step_by(every).filter_map(|k| {

@@ -1,8 +1,8 @@
 //! What is to be said of a finished run: warnings with what to do, and one line of guarantee.
 
-use ridgewalk::lyapunov::certificate::{Process, Setting, Status, certify_setting};
-use ridgewalk::lyapunov::laws::{Kernel, Scheme};
-use ridgewalk::lyapunov::planner::{LineIntegral, Problem, plan};
+use ridgewalk::lyapunov::certificate::{Process, Setting, Verdict, certify_setting};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
+use ridgewalk::lyapunov::planner::{IntegralRule, Problem, plan};
 use ridgewalk::potentials::{Curvature, Obstacle};
 use ridgewalk::sampler::automatic::{Bias, Length, Sampled};
 
@@ -187,7 +187,7 @@ pub(super) fn guarantee(
     dimension: usize,
     sampled: &Sampled,
 ) -> String {
-    if scheme.kernel() == Kernel::Adjusted {
+    if scheme.kernel() == KernelKind::Adjusted {
         return "no discretisation bias: every trajectory is accepted or rejected so that the posterior stays as it is; what is left is the \
                 Monte Carlo error, and how far the chains have come"
             .into();
@@ -216,7 +216,7 @@ pub(super) fn guarantee(
             "certified: each step brings any two chains on the same noise to at most {factor:.6} of their distance; {measured}"
         );
     }
-    let line_integral = options.nodes.map_or(LineIntegral::Exact, |nodes| LineIntegral::Nodes {
+    let line_integral = options.nodes.map_or(IntegralRule::Exact, |nodes| IntegralRule::Nodes {
         nodes,
         lipschitz_hessian: None,
     });
@@ -243,14 +243,14 @@ fn contraction(options: &FitOptions, scheme: &Scheme, m: f64, l: f64) -> Option<
     let unit = l.sqrt();
     let eta = scheme.eta() * unit;
     let process = match scheme.kernel() {
-        Kernel::ThirdOrder => Process::ThirdOrder { eta, nodes: options.nodes },
-        Kernel::Symmetric => Process::Symmetric { eta },
+        KernelKind::ThirdOrder => Process::ThirdOrder { eta, nodes: options.nodes },
+        KernelKind::Symmetric => Process::Symmetric { eta },
         _ => return None,
     };
     let kappa = if m == l { 1.0 } else { (l / m).next_up() };
     let setting = Setting::new(kappa, scheme.gamma()? / unit, scheme.xi()? / unit, process).ok()?;
     match certify_setting(&setting).ok()? {
-        Status::Certified(certificate) => Some(certificate.speed()),
+        Verdict::Certified(certificate) => Some(certificate.speed()),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! `ridgewalk lab bias`: how far the stationary variance is off, against the step size.
 
 use clap::Args;
-use ridgewalk::lyapunov::laws::{Kernel, Scheme, Target, relative_bias};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme, Spectrum, relative_bias};
 use serde::Serialize;
 
 use super::{Common, by_kernel, exact, positive, short, slope};
@@ -67,7 +67,7 @@ struct Order {
 
 pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let kernels = options.common.kernels()?;
-    let target = Target::log_spaced(options.kappa, DIMENSION)?;
+    let target = Spectrum::log_spaced(options.kappa, DIMENSION)?;
     let xi = positive("xi", options.xi)?;
     let gamma =
         positive("gamma", options.gamma.unwrap_or_else(|| (xi / options.kappa.sqrt()).sqrt()))?;
@@ -113,14 +113,14 @@ fn etas(options: &Options) -> Result<Vec<f64>, Failure> {
     Ok((0..options.points).map(at).collect())
 }
 
-fn order(kernel: Kernel, results: &[Row]) -> Order {
+fn order(kernel: KernelKind, results: &[Row]) -> Order {
     let rows = results.iter().filter(|row| row.kernel == kernel.name());
     let points = rows.filter_map(|row| row.bias.filter(|b| *b > 0.0).map(|bias| (row.eta, bias)));
     let shortest: Vec<(f64, f64)> = points.take(3).collect();
     Order { kernel: kernel.name(), order: slope(&shortest) }
 }
 
-fn panel(document: &Document, kernels: &[Kernel]) -> Panel {
+fn panel(document: &Document, kernels: &[KernelKind]) -> Panel {
     let series = kernels.iter().map(|kernel| {
         let rows = document.results.iter().filter(|row| row.kernel == kernel.name());
         let points: Vec<(f64, f64)> =
@@ -137,7 +137,7 @@ fn panel(document: &Document, kernels: &[Kernel]) -> Panel {
     }
 }
 
-fn text(document: &Document, kernels: &[Kernel], etas: &[f64]) -> String {
+fn text(document: &Document, kernels: &[KernelKind], etas: &[f64]) -> String {
     let rows = etas.iter().map(|eta| {
         let biases = document.results.iter().filter(|row| row.eta == *eta);
         let cells = biases

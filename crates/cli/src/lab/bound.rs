@@ -1,8 +1,8 @@
 //! `ridgewalk lab bound`: what a plan guarantees beside what happens on Gaussian targets, exactly.
 
 use clap::Args;
-use ridgewalk::lyapunov::laws::{Evolution, Kernel, Scheme, Start, Target, tune_mixing};
-use ridgewalk::lyapunov::planner::{LineIntegral, Plan, Problem, plan};
+use ridgewalk::lyapunov::laws::{Evolution, KernelKind, Scheme, Spectrum, Start, tune_mixing};
+use ridgewalk::lyapunov::planner::{IntegralRule, Plan, Problem, plan};
 use serde::Serialize;
 
 use super::{Destination, exact, short};
@@ -88,11 +88,11 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
             )));
         }
         let (d, accuracy) = (options.dimension, options.accuracy);
-        let problem = Problem::new(1.0 / kappa, 1.0, d, accuracy, LineIntegral::Exact)?;
+        let problem = Problem::new(1.0 / kappa, 1.0, d, accuracy, IntegralRule::Exact)?;
         let found = plan(&problem)?.ok_or(Failure::NotCertified)?;
-        let [spread, narrow] = [Target::log_spaced(kappa, d)?, narrow(kappa, d)?];
+        let [spread, narrow] = [Spectrum::log_spaced(kappa, d)?, narrow(kappa, d)?];
         let scheme = Scheme::third_order(found.gamma(), found.xi(), found.eta())?;
-        let on = |target: &Target| Evolution::new(&scheme, target, &Start::AtMode);
+        let on = |target: &Spectrum| Evolution::new(&scheme, target, &Start::AtMode);
         let chains = [on(&spread)?, on(&narrow)?];
         for steps in numbers_of_steps(2 * found.steps().max(1), options.points) {
             let [spread, narrow] = [0, 1].map(|i| chains[i].after(steps).w2_to_target());
@@ -115,8 +115,8 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
 
 /// All coordinates but one at 1/κ: the start is as far from the target as it can be, and all of it
 /// has to come by the slowest way.
-fn narrow(kappa: f64, dimension: u64) -> Result<Target, Failure> {
-    Ok(Target::new(&[(1.0, 1), (1.0 / kappa, dimension.saturating_sub(1))])?)
+fn narrow(kappa: f64, dimension: u64) -> Result<Spectrum, Failure> {
+    Ok(Spectrum::new(&[(1.0, 1), (1.0 / kappa, dimension.saturating_sub(1))])?)
 }
 
 /// 1, the last, and numbers between, evenly in the logarithm and each once.
@@ -137,11 +137,11 @@ fn compare(
     kappa: f64,
     plan: &Plan,
     scheme: &Scheme,
-    spread: &Target,
+    spread: &Spectrum,
     chains: &[Evolution; 2],
 ) -> Result<Compared, Failure> {
     let slowest = scheme.linear_form(1.0 / kappa)?.spectral_radius();
-    let tuned = tune_mixing(Kernel::ThirdOrder, spread, options.accuracy)?;
+    let tuned = tune_mixing(KernelKind::ThirdOrder, spread, options.accuracy)?;
     Ok(Compared {
         kappa,
         gamma: plan.gamma(),

@@ -8,7 +8,7 @@
 //! times.
 
 use clap::Args;
-use ridgewalk::lyapunov::laws::{Kernel, Scheme, tune};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme, tune};
 use ridgewalk::potentials::families::Logistic;
 use ridgewalk::potentials::{Ridge, Whitening};
 use ridgewalk::sampler::{Batch, CoupledChains, from_scheme};
@@ -113,7 +113,7 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     if let Some(d) = options.dimensions.iter().find(|d| !(1..=2000).contains(*d)) {
         return Err(Failure::Usage(format!("dimension {d}: need a number between 1 and 2000")));
     }
-    let tuned: Vec<(Kernel, Option<f64>, Option<f64>)> = kernels
+    let tuned: Vec<(KernelKind, Option<f64>, Option<f64>)> = kernels
         .iter()
         .map(|&kernel| Ok((kernel, tune(kernel, TUNED_FOR, 0.01)?.scheme)))
         .map(|found| found.map(|(kernel, scheme)| (kernel, scheme.gamma(), scheme.xi())))
@@ -276,7 +276,7 @@ fn step_for(rows: &[Row], bias: f64) -> (f64, bool) {
     (eta, eta < 0.999 * shortest.0)
 }
 
-fn exponents(kernel: Kernel, results: &[Row]) -> Exponents {
+fn exponents(kernel: KernelKind, results: &[Row]) -> Exponents {
     let rows = || results.iter().filter(|row| row.kernel == kernel.name());
     let largest = rows().map(|row| row.dimension).max();
     let shortest = rows().map(|row| row.eta).fold(f64::INFINITY, f64::min);
@@ -325,11 +325,11 @@ fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
     options.common.to.write_csv(&header, rows)
 }
 
-fn panels(document: &Document, kernels: &[Kernel]) -> [Panel; 3] {
+fn panels(document: &Document, kernels: &[KernelKind]) -> [Panel; 3] {
     let largest = document.results.iter().map(|row| row.dimension).max().unwrap_or(1);
     let shortest = document.results.iter().map(|row| row.eta).fold(f64::INFINITY, f64::min);
     let series = |kept: &dyn Fn(&Row) -> bool, point: &dyn Fn(&Row) -> (f64, f64)| -> Vec<Series> {
-        let one = |kernel: &Kernel| {
+        let one = |kernel: &KernelKind| {
             let rows =
                 document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
             Series { name: kernel.name().to_owned(), points: rows.map(point).collect() }
@@ -365,7 +365,7 @@ fn panels(document: &Document, kernels: &[Kernel]) -> [Panel; 3] {
     ]
 }
 
-fn text(options: &Options, document: &Document, kernels: &[Kernel]) -> String {
+fn text(options: &Options, document: &Document, kernels: &[KernelKind]) -> String {
     let shortest = document.results.iter().map(|row| row.eta).fold(f64::INFINITY, f64::min);
     let by_dimension = options.dimensions.iter().map(|d| {
         let rows = document.results.iter().filter(|row| row.dimension == *d && row.eta == shortest);

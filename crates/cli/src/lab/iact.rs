@@ -1,7 +1,7 @@
 //! `ridgewalk lab iact`: what one independent draw costs.
 
 use clap::Args;
-use ridgewalk::lyapunov::laws::{Kernel, Tuned, tune};
+use ridgewalk::lyapunov::laws::{KernelKind, Tuned, tune};
 use serde::Serialize;
 
 use super::{Common, by_kernel, exact, short};
@@ -93,7 +93,7 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-fn panel(options: &Options, kernels: &[Kernel], results: &[Row]) -> Panel {
+fn panel(options: &Options, kernels: &[KernelKind], results: &[Row]) -> Panel {
     let series = kernels.iter().map(|kernel| {
         let rows = results.iter().filter(|row| row.kernel == kernel.name());
         Series {
@@ -109,7 +109,7 @@ fn panel(options: &Options, kernels: &[Kernel], results: &[Row]) -> Panel {
     }
 }
 
-fn text(options: &Options, kernels: &[Kernel], results: &[Row]) -> String {
+fn text(options: &Options, kernels: &[KernelKind], results: &[Row]) -> String {
     let costs = results.chunks(kernels.len()).map(|chunk| {
         let first = chunk.first().map_or_else(String::new, |row| row.kappa.to_string());
         std::iter::once(first)

@@ -2,7 +2,7 @@
 //! and condition number.
 
 use clap::Args;
-use ridgewalk::lyapunov::laws::{Kernel, Target, tune_mixing};
+use ridgewalk::lyapunov::laws::{KernelKind, Spectrum, tune_mixing};
 use serde::Serialize;
 
 use super::{Common, by_kernel, exact, positive, short, slope};
@@ -78,17 +78,17 @@ struct Grid {
 }
 
 /// Exponents of d and of 1/ε in published guarantees of W2 <= ε.
-pub(super) fn proved(kernel: Kernel) -> Option<(f64, f64)> {
+pub(super) fn proved(kernel: KernelKind) -> Option<(f64, f64)> {
     match kernel {
         // Mou et al. 2021, Theorem 1; Sanz-Serna and Zygalakis 2021 (with a bound on the third
         // derivative).
-        Kernel::ThirdOrder | Kernel::Ubu => Some((0.25, 0.5)),
+        KernelKind::ThirdOrder | KernelKind::Ubu => Some((0.25, 0.5)),
         // Dalalyan 2017; Durmus and Moulines 2019.
-        Kernel::Ula => Some((1.0, 2.0)),
+        KernelKind::Ula => Some((1.0, 2.0)),
         // Cheng, Chatterji, Bartlett and Jordan 2018.
-        Kernel::Klmc => Some((0.5, 1.0)),
+        KernelKind::Klmc => Some((0.5, 1.0)),
         // Shen and Lee 2019.
-        Kernel::RandomizedMidpoint => Some((1.0 / 3.0, 2.0 / 3.0)),
+        KernelKind::RandomizedMidpoint => Some((1.0 / 3.0, 2.0 / 3.0)),
         _ => None,
     }
 }
@@ -152,7 +152,7 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
 
 fn grid(options: &Options) -> Result<Grid, Failure> {
     let accuracy = positive("accuracy", options.accuracy)?;
-    Target::log_spaced(options.kappa, options.dimension)?;
+    Spectrum::log_spaced(options.kappa, options.dimension)?;
     let doublings = u32::from(options.doublings);
     let largest = options.dimension.checked_mul(1 << doublings).ok_or_else(|| {
         Failure::Usage(format!(
@@ -177,8 +177,8 @@ impl Row {
     }
 }
 
-fn row(kernel: Kernel, kappa: f64, dimension: u64, accuracy: f64) -> Result<Row, Failure> {
-    let tuned = tune_mixing(kernel, &Target::log_spaced(kappa, dimension)?, accuracy)?;
+fn row(kernel: KernelKind, kappa: f64, dimension: u64, accuracy: f64) -> Result<Row, Failure> {
+    let tuned = tune_mixing(kernel, &Spectrum::log_spaced(kappa, dimension)?, accuracy)?;
     let tuned = tuned.as_ref();
     Ok(Row {
         kernel: kernel.name(),
@@ -213,9 +213,9 @@ fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
     options.common.to.write_csv(&header, rows)
 }
 
-fn panels(document: &Document, kernels: &[Kernel], by_kappa: bool) -> Vec<Panel> {
+fn panels(document: &Document, kernels: &[KernelKind], by_kappa: bool) -> Vec<Panel> {
     let series = |kept: &dyn Fn(&Row) -> bool, x: &dyn Fn(&Row) -> f64| -> Vec<Series> {
-        let one = |kernel: &Kernel| {
+        let one = |kernel: &KernelKind| {
             let rows =
                 document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
             let points = rows.filter_map(|row| row.cost().map(|cost| (x(row), cost)));
@@ -254,7 +254,7 @@ fn panels(document: &Document, kernels: &[Kernel], by_kappa: bool) -> Vec<Panel>
     all
 }
 
-fn text(document: &Document, kernels: &[Kernel], grid: &Grid) -> String {
+fn text(document: &Document, kernels: &[KernelKind], grid: &Grid) -> String {
     let (d, accuracy, kappa) = (document.dimension, document.accuracy, document.kappa);
     let cells = |first: String, kept: &dyn Fn(&Row) -> bool| -> Vec<String> {
         let rows = document.results.iter().filter(|row| kept(row));

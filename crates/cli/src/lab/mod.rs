@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use comfy_table::Table;
-use ridgewalk::lyapunov::laws::Kernel;
+use ridgewalk::lyapunov::laws::KernelKind;
 
 use crate::failure::Failure;
 use crate::output;
@@ -115,14 +115,14 @@ pub(crate) fn run(options: &LabOptions) -> Result<(), Failure> {
 
 impl Common {
     /// The kernels asked for, each once.
-    fn kernels(&self) -> Result<Vec<Kernel>, Failure> {
+    fn kernels(&self) -> Result<Vec<KernelKind>, Failure> {
         if self.kernels.is_empty() {
-            return Ok(Kernel::ALL.to_vec());
+            return Ok(KernelKind::ALL.to_vec());
         }
         let mut kernels = Vec::new();
         for name in &self.kernels {
-            let kernel = Kernel::from_name(name).ok_or_else(|| {
-                let names = Kernel::ALL.map(Kernel::name).join(", ");
+            let kernel = KernelKind::from_name(name).ok_or_else(|| {
+                let names = KernelKind::ALL.map(KernelKind::name).join(", ");
                 Failure::Usage(format!("kernel `{name}`: need one of {names}"))
             })?;
             if !kernels.contains(&kernel) {
@@ -158,7 +158,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 /// A table whose columns after the first are the kernels.
 fn by_kernel(
     first: &str,
-    kernels: &[Kernel],
+    kernels: &[KernelKind],
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> Table {
     let mut table = output::table([], rows);

@@ -1,7 +1,7 @@
 //! `ridgewalk lab plan`: how the certified number of steps grows with dimension and accuracy.
 
 use clap::Args;
-use ridgewalk::lyapunov::planner::{LineIntegral, Problem, plan};
+use ridgewalk::lyapunov::planner::{IntegralRule, Problem, plan};
 use serde::Serialize;
 
 use super::{Destination, exact, short, slope};
@@ -100,7 +100,7 @@ fn row(kappa: f64, dimension: u64, accuracy: f64) -> Result<Row, Failure> {
     if !(kappa >= 1.0 && kappa.is_finite()) {
         return Err(Failure::Usage(format!("kappa = {kappa}: need a finite number of at least 1")));
     }
-    let found = plan(&Problem::new(1.0 / kappa, 1.0, dimension, accuracy, LineIntegral::Exact)?)?;
+    let found = plan(&Problem::new(1.0 / kappa, 1.0, dimension, accuracy, IntegralRule::Exact)?)?;
     let found = found.as_ref();
     Ok(Row {
         kappa,

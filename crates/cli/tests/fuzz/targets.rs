@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use clap::Parser;
 use ridgewalk::coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
-use ridgewalk::lyapunov::laws::{Kernel, Scheme};
+use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::prelude::*;
 use ridgewalk::sampler::Snapshot;
 use ridgewalk::sampler::automatic::Wanted;
@@ -398,7 +398,8 @@ fn question<G: Gradient>(target: &BlackBox<G>) -> WarmUp<'_, BlackBox<G>>
 where
     BlackBox<G>: ridgewalk::sampler::automatic::Target,
 {
-    let wanted = Wanted { kernel: Some(Kernel::Symmetric), eta: Some(0.5), ..Wanted::default() };
+    let wanted =
+        Wanted { kernel: Some(KernelKind::Symmetric), eta: Some(0.5), ..Wanted::default() };
     WarmUp::new(target).seed(11).chains(CHAINS).wanted(wanted)
 }
 
@@ -611,14 +612,14 @@ fn parameters(input: &[u8]) -> Answer {
         answers |= 4;
     }
     let all = [
-        Kernel::ThirdOrder,
-        Kernel::Symmetric,
-        Kernel::Averaged,
-        Kernel::Ula,
-        Kernel::Klmc,
-        Kernel::Ubu,
-        Kernel::Baoab,
-        Kernel::RandomizedMidpoint,
+        KernelKind::ThirdOrder,
+        KernelKind::Symmetric,
+        KernelKind::Averaged,
+        KernelKind::Ula,
+        KernelKind::Klmc,
+        KernelKind::Ubu,
+        KernelKind::Baoab,
+        KernelKind::RandomizedMidpoint,
     ];
     let kernel = all[usize::from(input.last().copied().unwrap_or_default()) % all.len()];
     if let Ok(form) =

@@ -8,10 +8,10 @@
 //! [`Certificate`] cannot be made without passing that check.
 //!
 //! ```
-//! use ridgewalk_lyapunov::certificate::{Process, Status, certify};
+//! use ridgewalk_lyapunov::certificate::{Process, Verdict, certify};
 //!
 //! let found = certify(10.0, Process::ThirdOrder { eta: 0.5, nodes: None }, Some(2.09), Some(4.0))?;
-//! let Status::Certified(certificate) = found.status else { panic!("{:?}", found.status) };
+//! let Verdict::Certified(certificate) = found.status else { panic!("{:?}", found.status) };
 //! assert!(certificate.speed() < 1.0 - 0.046, "each step brings two copies closer by this factor");
 //! # Ok::<(), ridgewalk_lyapunov::Error>(())
 //! ```
@@ -101,7 +101,7 @@ pub struct Witness {
 
 /// How a search for a certificate ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Status {
+pub enum Verdict {
     /// Found and checked.
     Certified(Certificate),
     /// There is none: on a quadratic potential of this curvature the step does not contract in any
@@ -113,13 +113,13 @@ pub enum Status {
 
 /// The γ and ξ that were asked for or found best, and what holds for them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct Certification {
     /// γ.
     pub gamma: f64,
     /// ξ.
     pub xi: f64,
     /// What holds.
-    pub status: Status,
+    pub status: Verdict,
 }
 
 /// Searches for the best certificate: over S, and over γ and ξ where they are not given.
@@ -131,21 +131,25 @@ pub fn certify(
     process: Process,
     gamma: Option<f64>,
     xi: Option<f64>,
-) -> Result<Outcome, Error> {
+) -> Result<Certification, Error> {
     let (first_gamma, first_xi) = first_guess(kappa);
     let first = Setting::new(kappa, gamma.unwrap_or(first_gamma), xi.unwrap_or(first_xi), process)?;
     let setting = match (gamma, xi) {
         (Some(_), Some(_)) => first,
         _ => best_parameters(first, gamma, xi),
     };
-    Ok(Outcome { gamma: setting.gamma(), xi: setting.xi(), status: certify_setting(&setting)? })
+    Ok(Certification {
+        gamma: setting.gamma(),
+        xi: setting.xi(),
+        status: certify_setting(&setting)?,
+    })
 }
 
 /// The best certificate for one setting.
 ///
 /// # Errors
 /// Where γη or ξη is outside the range of the formulas.
-pub fn certify_setting(setting: &Setting) -> Result<Status, Error> {
+pub fn certify_setting(setting: &Setting) -> Result<Verdict, Error> {
     let inequality = Inequality::new(setting)?;
     if let Some(found) = inequality.best(1e-6)
         && found.lambda < 0.0
@@ -160,11 +164,11 @@ pub fn certify_setting(setting: &Setting) -> Result<Status, Error> {
                 Some(eta) => (inequality.factor(lambda), tau / eta),
             };
             if let Ok(certificate) = Certificate::check(*setting, s, tau, speed) {
-                return Ok(Status::Certified(certificate));
+                return Ok(Verdict::Certified(certificate));
             }
         }
     }
-    Ok(inequality::witness(setting)?.map_or(Status::Unknown, Status::Refuted))
+    Ok(inequality::witness(setting)?.map_or(Verdict::Unknown, Verdict::Refuted))
 }
 
 /// Near the best γ and ξ for the diffusion: about (1.17, 1.78) for large κ and (2√2, 3√3) at κ = 1.

@@ -5,7 +5,7 @@
 
 use super::linear::{LinearForm, PAIRS, pack, unpack};
 use super::scheme::Scheme;
-use super::target::{Start, Target};
+use super::spectrum::{Spectrum, Start};
 use crate::error::{Error, positive};
 use crate::matrix::{self, Matrix};
 
@@ -118,7 +118,7 @@ impl Evolution {
     ///
     /// # Errors
     /// [`Error::NotInRange`] if a displaced start has not one finite displacement for each mode.
-    pub fn new(scheme: &Scheme, target: &Target, start: &Start) -> Result<Self, Error> {
+    pub fn new(scheme: &Scheme, target: &Spectrum, start: &Start) -> Result<Self, Error> {
         let smoothness = target.smoothness();
         let displacements = match start {
             Start::AtMode => vec![0.0; target.modes().len()],
@@ -135,7 +135,7 @@ impl Evolution {
         if let Some(&value) = displacements.iter().find(|value| !value.is_finite()) {
             return Err(Error::NotInRange { name: "displacement", value, need: "a finite number" });
         }
-        let chain = |(mode, displacement): (&super::Mode, f64)| {
+        let chain = |(mode, displacement): (&super::Eigenvalue, f64)| {
             let l = mode.eigenvalue / smoothness;
             let form = scheme.form(l);
             let theta = displacement * smoothness.sqrt();
@@ -332,7 +332,7 @@ impl LeapingMode {
 /// The relative bias |variance of θ times its eigenvalue − 1| of the stationary law, the largest
 /// over the target's eigenvalues; `None` if the step is unstable at one of them.
 #[must_use]
-pub fn relative_bias(scheme: &Scheme, target: &Target) -> Option<f64> {
+pub fn relative_bias(scheme: &Scheme, target: &Spectrum) -> Option<f64> {
     let mut worst = 0.0_f64;
     for mode in target.modes() {
         let l = mode.eigenvalue / target.smoothness();

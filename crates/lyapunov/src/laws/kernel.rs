@@ -4,7 +4,7 @@
 /// A way to make one step, without its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kernel {
+pub enum KernelKind {
     /// Algorithm 1 of Mou et al. (JMLR 2021) with the exact line integral.
     ThirdOrder,
     /// The symmetric splitting of the same dynamics: half kick, half drift, exact step of (p, r),
@@ -32,8 +32,8 @@ pub enum Kernel {
     Adjusted,
 }
 
-impl Kernel {
-    /// All that make one step at a time, the paper's first. [`Kernel::Adjusted`] is not among them.
+impl KernelKind {
+    /// All that make one step at a time, the paper's first. [`KernelKind::Adjusted`] is not among them.
     pub const ALL: [Self; 8] = [
         Self::ThirdOrder,
         Self::Symmetric,
@@ -61,7 +61,7 @@ impl Kernel {
         }
     }
 
-    /// The kernel of that name among [`Kernel::ALL`].
+    /// The kernel of that name among [`KernelKind::ALL`].
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kernel| kernel.name() == name)

@@ -1,10 +1,10 @@
 //! The parameters of each kernel that bring it nearest to a Gaussian target soonest.
 
 use super::evolution::Evolution;
-use super::kernel::Kernel;
+use super::kernel::KernelKind;
 use super::scheme::Scheme;
 use super::search::{Found, minimise};
-use super::target::{Start, Target};
+use super::spectrum::{Spectrum, Start};
 use super::tuning::starts;
 use crate::error::{Error, positive};
 
@@ -32,8 +32,8 @@ pub struct MixingTuned {
 /// # Errors
 /// [`Error::NotInRange`] unless `epsilon` is positive and finite.
 pub fn tune_mixing(
-    kernel: Kernel,
-    target: &Target,
+    kernel: KernelKind,
+    target: &Spectrum,
     epsilon: f64,
 ) -> Result<Option<MixingTuned>, Error> {
     positive("epsilon", epsilon)?;
@@ -70,7 +70,11 @@ pub fn tune_mixing(
 }
 
 /// Minimises over those of the three coordinates that the kernel has.
-fn improve(kernel: Kernel, cost: &mut impl FnMut(&[f64; 3]) -> f64, start: [f64; 3]) -> Found<3> {
+fn improve(
+    kernel: KernelKind,
+    cost: &mut impl FnMut(&[f64; 3]) -> f64,
+    start: [f64; 3],
+) -> Found<3> {
     let [gamma, xi, eta] = start;
     if kernel.has_gamma() {
         minimise(cost, start, 0.3, GAIN, EVALUATIONS)
@@ -91,7 +95,7 @@ fn improve(kernel: Kernel, cost: &mut impl FnMut(&[f64; 3]) -> f64, start: [f64;
 }
 
 /// Whether the stationary law is near enough.
-fn near_enough(scheme: &Scheme, target: &Target, epsilon: f64) -> bool {
+fn near_enough(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> bool {
     Evolution::new(scheme, target, &Start::AtMode)
         .ok()
         .and_then(|evolution| evolution.stationary())
@@ -100,7 +104,7 @@ fn near_enough(scheme: &Scheme, target: &Target, epsilon: f64) -> bool {
 
 /// The mixing time, made continuous by drawing the logarithm of W2 straight between the last two
 /// steps.
-fn smooth_steps(scheme: &Scheme, target: &Target, epsilon: f64) -> Option<f64> {
+fn smooth_steps(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> Option<f64> {
     let evolution = Evolution::new(scheme, target, &Start::AtMode).ok()?;
     let steps = evolution.mixing_time(epsilon).ok()??;
     let Some(before) = steps.checked_sub(1) else { return Some(0.0) };

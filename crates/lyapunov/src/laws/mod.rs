@@ -5,20 +5,20 @@
 //! of the Hessian H the coordinates do not meet: one small block for each eigenvalue l of H/L. The
 //! law after k steps, the stationary covariance, distances to the target, autocorrelation times and
 //! mixing times are then linear algebra. Everything is in units of L = 1: the target is N(0, 1/l)
-//! in θ and N(0, 1) in p and r; [`Target`] puts the units back.
+//! in θ and N(0, 1) in p and r; [`Spectrum`] puts the units back.
 //!
 //! ```
-//! use ridgewalk_lyapunov::laws::{Autocorrelation, Evolution, Kernel, Scheme, Start, Target, tune};
+//! use ridgewalk_lyapunov::laws::{Autocorrelation, Evolution, KernelKind, Scheme, Start, Spectrum, tune};
 //!
 //! // A million coordinates, half of them ten times as wide as the others.
-//! let target = Target::new(&[(1.0, 500_000), (0.01, 500_000)])?;
+//! let target = Spectrum::new(&[(1.0, 500_000), (0.01, 500_000)])?;
 //! let scheme = Scheme::symmetric(1.0, 2.0, 1.2)?;
 //! let evolution = Evolution::new(&scheme, &target, &Start::AtMode)?;
 //! let steps = evolution.mixing_time(0.5)?.expect("this kernel has no bias on a Gaussian");
 //! assert!(evolution.after(steps).w2_to_target() <= 0.5);
 //!
 //! // How many gradients one independent draw costs, with the parameters that make it cheapest at 1 % bias.
-//! let tuned = tune(Kernel::ThirdOrder, 5.0, 0.01)?;
+//! let tuned = tune(KernelKind::ThirdOrder, 5.0, 0.01)?;
 //! let form = tuned.scheme.linear_form(0.2)?;
 //! assert!(Autocorrelation::new(&form).expect("a stable step").longer() <= tuned.cost);
 //! # Ok::<(), ridgewalk_lyapunov::Error>(())
@@ -32,16 +32,16 @@ mod linear;
 mod mixing;
 mod scheme;
 mod search;
-mod target;
+mod spectrum;
 mod trajectory;
 mod tuning;
 
 pub use autocorrelation::Autocorrelation;
 pub use evolution::{Evolution, Law, ModeLaw, relative_bias};
-pub use kernel::Kernel;
+pub use kernel::KernelKind;
 pub use linear::{Branch, LinearForm};
 pub use mixing::{MixingTuned, tune_mixing};
 pub use scheme::Scheme;
-pub use target::{Mode, Start, Target};
+pub use spectrum::{Eigenvalue, Spectrum, Start};
 pub use trajectory::{Drift, Trajectory};
 pub use tuning::{Tuned, tune};

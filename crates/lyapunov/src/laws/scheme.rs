@@ -6,7 +6,7 @@
 use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
 use ridgewalk_quadrature::LineRule;
 
-use super::kernel::Kernel;
+use super::kernel::KernelKind;
 use super::linear::{Branch, LinearForm};
 use super::trajectory::{Drift, Trajectory};
 use crate::error::{Error, positive};
@@ -19,7 +19,7 @@ const LONGEST: f64 = 700.0;
 /// A kernel with its parameters, all positive and finite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheme {
-    kernel: Kernel,
+    kernel: KernelKind,
     gamma: f64,
     xi: f64,
     eta: f64,
@@ -57,17 +57,17 @@ impl Scheme {
     /// # Errors
     /// [`Error::Coefficients`] or [`Error::NotInRange`] names the parameter that is not usable and
     /// its value.
-    pub fn new(kernel: Kernel, gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
+    pub fn new(kernel: KernelKind, gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         match kernel {
-            Kernel::ThirdOrder => Self::third_order(gamma, xi, eta),
-            Kernel::Symmetric => Self::symmetric(gamma, xi, eta),
-            Kernel::Averaged => Self::averaged(gamma, xi, eta),
-            Kernel::Ula => Self::ula(eta),
-            Kernel::Klmc => Self::klmc(xi, eta),
-            Kernel::Ubu => Self::ubu(xi, eta),
-            Kernel::Baoab => Self::baoab(xi, eta),
-            Kernel::RandomizedMidpoint => Self::randomized_midpoint(xi, eta),
-            Kernel::Adjusted => {
+            KernelKind::ThirdOrder => Self::third_order(gamma, xi, eta),
+            KernelKind::Symmetric => Self::symmetric(gamma, xi, eta),
+            KernelKind::Averaged => Self::averaged(gamma, xi, eta),
+            KernelKind::Ula => Self::ula(eta),
+            KernelKind::Klmc => Self::klmc(xi, eta),
+            KernelKind::Ubu => Self::ubu(xi, eta),
+            KernelKind::Baoab => Self::baoab(xi, eta),
+            KernelKind::RandomizedMidpoint => Self::randomized_midpoint(xi, eta),
+            KernelKind::Adjusted => {
                 Self::adjusted(gamma, xi, eta, Trajectory { steps: 1, drift: Drift::Straight })
             }
         }
@@ -80,7 +80,7 @@ impl Scheme {
     pub fn third_order(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         let coefficients = Coefficients::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
         Ok(Self {
-            kernel: Kernel::ThirdOrder,
+            kernel: KernelKind::ThirdOrder,
             gamma,
             xi,
             eta,
@@ -94,7 +94,7 @@ impl Scheme {
     /// [`Error::Coefficients`] as [`Parameters::new`] and [`OrnsteinUhlenbeck::new`] have it.
     pub fn symmetric(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         let middle = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
-        Ok(Self { kernel: Kernel::Symmetric, gamma, xi, eta, parts: Parts::Symmetric(middle) })
+        Ok(Self { kernel: KernelKind::Symmetric, gamma, xi, eta, parts: Parts::Symmetric(middle) })
     }
 
     /// Exact step of (p, r), then with G = ∫₀^η l (θ + t q) dt the average-vector-field step θ' = θ + η p − (η/2) G, p' = p − G along
@@ -110,7 +110,7 @@ impl Scheme {
     /// As [`Self::symmetric`].
     pub fn averaged(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         let first = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
-        Ok(Self { kernel: Kernel::Averaged, gamma, xi, eta, parts: Parts::Averaged(first) })
+        Ok(Self { kernel: KernelKind::Averaged, gamma, xi, eta, parts: Parts::Averaged(first) })
     }
 
     /// θ' = θ − (η/L) ∇U + √(2η/L) noise: η is the step in units of 1/L.
@@ -119,7 +119,7 @@ impl Scheme {
     /// [`Error::NotInRange`] for a bad η.
     pub fn ula(eta: f64) -> Result<Self, Error> {
         Ok(Self {
-            kernel: Kernel::Ula,
+            kernel: KernelKind::Ula,
             gamma: 0.0,
             xi: 0.0,
             eta: positive("eta", eta)?,
@@ -134,7 +134,7 @@ impl Scheme {
     /// [`Error::NotInRange`] for a bad ξ or η, or ξη above 700.
     pub fn klmc(xi: f64, eta: f64) -> Result<Self, Error> {
         let flow = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
-        Ok(Self { kernel: Kernel::Klmc, gamma: 0.0, xi, eta, parts: Parts::Klmc(flow) })
+        Ok(Self { kernel: KernelKind::Klmc, gamma: 0.0, xi, eta, parts: Parts::Klmc(flow) })
     }
 
     /// The same dynamics: free flow over η/2, kick over η, free flow over η/2.
@@ -143,7 +143,7 @@ impl Scheme {
     /// As [`Self::klmc`].
     pub fn ubu(xi: f64, eta: f64) -> Result<Self, Error> {
         let half = FreeFlow::new(xi, 0.5 * kinetic(xi, eta)?, 1.0)?;
-        Ok(Self { kernel: Kernel::Ubu, gamma: 0.0, xi, eta, parts: Parts::Ubu { half } })
+        Ok(Self { kernel: KernelKind::Ubu, gamma: 0.0, xi, eta, parts: Parts::Ubu { half } })
     }
 
     /// The same dynamics: kick and drift over η/2, friction and noise over η, drift and kick over
@@ -154,7 +154,7 @@ impl Scheme {
     pub fn baoab(xi: f64, eta: f64) -> Result<Self, Error> {
         let z = xi * kinetic(xi, eta)?;
         let parts = Parts::Baoab { decay: (-z).exp(), noise: -(-2.0 * z).exp_m1() };
-        Ok(Self { kernel: Kernel::Baoab, gamma: 0.0, xi, eta, parts })
+        Ok(Self { kernel: KernelKind::Baoab, gamma: 0.0, xi, eta, parts })
     }
 
     /// The same dynamics with the gradient at θ(αη), α uniform, which is itself reached with the
@@ -179,7 +179,7 @@ impl Scheme {
         let nodes =
             rule.nodes().iter().zip(rule.weights()).map(midpoint).collect::<Result<_, _>>()?;
         let parts = Parts::RandomizedMidpoint { full, nodes };
-        Ok(Self { kernel: Kernel::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
+        Ok(Self { kernel: KernelKind::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
     }
 
     /// Trajectories of steps of η: half kick, drift, half kick, with exact steps of (p, r) between
@@ -192,7 +192,7 @@ impl Scheme {
     pub fn adjusted(gamma: f64, xi: f64, eta: f64, trajectory: Trajectory) -> Result<Self, Error> {
         let between = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
         let parts = Parts::Adjusted { between, trajectory: trajectory.checked()? };
-        Ok(Self { kernel: Kernel::Adjusted, gamma, xi, eta, parts })
+        Ok(Self { kernel: KernelKind::Adjusted, gamma, xi, eta, parts })
     }
 
     /// The trajectory, where the kernel has one.
@@ -206,7 +206,7 @@ impl Scheme {
 
     /// The kernel.
     #[must_use]
-    pub fn kernel(&self) -> Kernel {
+    pub fn kernel(&self) -> KernelKind {
         self.kernel
     }
 

@@ -16,7 +16,7 @@
 //! goes to infinity.
 
 use super::autocorrelation::Autocorrelation;
-use super::kernel::Kernel;
+use super::kernel::KernelKind;
 use super::scheme::Scheme;
 use super::search::{Found, minimise};
 use crate::error::{Error, condition_number};
@@ -63,7 +63,7 @@ pub struct Tuned {
 ///
 /// # Errors
 /// [`Error::NotInRange`] unless 1 <= κ <= 1e6 and 1e-6 <= `bias` <= 0.9.
-pub fn tune(kernel: Kernel, kappa: f64, bias: f64) -> Result<Tuned, Error> {
+pub fn tune(kernel: KernelKind, kappa: f64, bias: f64) -> Result<Tuned, Error> {
     condition_number(kappa)?;
     if kappa > LARGEST_KAPPA {
         return Err(Error::NotInRange {
@@ -125,7 +125,7 @@ fn eigenvalues(kappa: f64, per_decade: f64) -> Vec<f64> {
 /// Where to begin: logarithms of (γ, ξ, η) over the region in which good parameters have been seen
 /// for condition numbers from 1 to 1e6. The friction that θ feels is ξ for kinetic kernels and
 /// about γ²/ξ for the others; 1/√κ is its natural size.
-pub(super) fn starts(kernel: Kernel, kappa: f64) -> Vec<[f64; 3]> {
+pub(super) fn starts(kernel: KernelKind, kappa: f64) -> Vec<[f64; 3]> {
     let root = kappa.sqrt();
     let etas = [0.02, 0.4, 1.0, 1.6, 1.95];
     let mut all = Vec::new();
@@ -152,7 +152,7 @@ pub(super) fn starts(kernel: Kernel, kappa: f64) -> Vec<[f64; 3]> {
 /// What is to be minimised.
 #[derive(Debug)]
 struct Question {
-    kernel: Kernel,
+    kernel: KernelKind,
     bias: f64,
     eigenvalues: Vec<f64>,
 }

@@ -1,7 +1,7 @@
 //! Kernels to choose from: where each begins, how long its steps can be, and the friction that
 //! suits a step.
 
-use ridgewalk_lyapunov::laws::{Autocorrelation, Kernel, Scheme};
+use ridgewalk_lyapunov::laws::{Autocorrelation, KernelKind, Scheme};
 
 use super::bias::Bias;
 use crate::coupled::Difference;
@@ -12,7 +12,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wanted {
     /// The kernel: the third-order, the symmetric, the averaged or the adjusted one.
-    pub kernel: Option<Kernel>,
+    pub kernel: Option<KernelKind>,
     /// γ.
     pub gamma: Option<f64>,
     /// ξ.
@@ -60,10 +60,10 @@ impl Candidate {
 
 /// The kernel for posteriors that are nearly normal: without bias on normal ones, and stable up to
 /// long steps.
-pub(crate) const NEARLY_NORMAL: Kernel = Kernel::Symmetric;
+pub(crate) const NEARLY_NORMAL: KernelKind = KernelKind::Symmetric;
 /// Those for others, in the order in which they are tried.
-pub(crate) const FAR_FROM_NORMAL: [Kernel; 3] =
-    [Kernel::Averaged, Kernel::ThirdOrder, Kernel::Symmetric];
+pub(crate) const FAR_FROM_NORMAL: [KernelKind; 3] =
+    [KernelKind::Averaged, KernelKind::ThirdOrder, KernelKind::Symmetric];
 
 /// Values of γ and of ξ that are tried. Larger ones of the same ratio γ²/ξ are as efficient, but
 /// let the chains of a pair drift apart: at (4, 12) the differences between step sizes are five
@@ -72,10 +72,10 @@ const GAMMAS: [f64; 7] = [0.5, 0.7, 0.9, 1.2, 1.35, 1.5, 1.8];
 const XIS: [f64; 2] = [2.0, 3.0];
 
 /// The first step size to try, for eigenvalues up to `high`.
-pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
+pub(crate) fn first_step(kernel: KernelKind, high: f64) -> f64 {
     let step: f64 = match kernel {
-        Kernel::Symmetric => 1.86,
-        Kernel::Averaged => 0.6,
+        KernelKind::Symmetric => 1.86,
+        KernelKind::Averaged => 0.6,
         _ => 0.5,
     };
     step.min(longest_step(kernel, high))
@@ -83,11 +83,11 @@ pub(crate) fn first_step(kernel: Kernel, high: f64) -> f64 {
 
 /// The longest step that is stable for eigenvalues up to `high`, with a margin: chains meet more
 /// than the mean curvature.
-pub(crate) fn longest_step(kernel: Kernel, high: f64) -> f64 {
+pub(crate) fn longest_step(kernel: KernelKind, high: f64) -> f64 {
     match kernel {
-        Kernel::Symmetric => 1.91 / high.sqrt(),
+        KernelKind::Symmetric => 1.91 / high.sqrt(),
         // Stable at any step where the curvature is as predicted.
-        Kernel::Averaged => 3.0 / high.sqrt(),
+        KernelKind::Averaged => 3.0 / high.sqrt(),
         _ => 1.5 / high.sqrt(),
     }
 }
@@ -95,9 +95,9 @@ pub(crate) fn longest_step(kernel: Kernel, high: f64) -> f64 {
 /// The power of η with which the bias is taken to grow when a step is corrected. Near the end of
 /// its stable steps the symmetric kernel's grows far faster than η², as chains meet curvature that
 /// is not stable any more.
-pub(crate) fn order(kernel: Kernel) -> f64 {
+pub(crate) fn order(kernel: KernelKind) -> f64 {
     match kernel {
-        Kernel::Symmetric => 5.0,
+        KernelKind::Symmetric => 5.0,
         _ => 2.0,
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn order(kernel: Kernel) -> f64 {
 /// # Errors
 /// If no γ and ξ make a stable step.
 pub(crate) fn with_best_friction(
-    kernel: Kernel,
+    kernel: KernelKind,
     eta: f64,
     [low, high]: [f64; 2],
     wanted: Wanted,

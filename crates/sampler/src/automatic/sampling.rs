@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ridgewalk_diagnostics::Workspace;
+use ridgewalk_diagnostics::Summarizer;
 use ridgewalk_lyapunov::laws;
 use ridgewalk_potentials::LineIntegral;
 
@@ -255,7 +255,7 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
 
     /// Whether there is no bias to be confirmed.
     fn exact(&self) -> bool {
-        self.warm.scheme.kernel() == laws::Kernel::Adjusted
+        self.warm.scheme.kernel() == laws::KernelKind::Adjusted
     }
 
     /// Pairs of chains from where the run ended, and the gradients that they took.
@@ -354,7 +354,7 @@ struct Looks {
     interval: u64,
     made: Vec<Look>,
     reached: bool,
-    workspace: Workspace,
+    workspace: Summarizer,
 }
 
 impl Looks {
@@ -370,7 +370,7 @@ impl Looks {
             interval,
             made: Vec::new(),
             reached: false,
-            workspace: Workspace::new(),
+            workspace: Summarizer::new(),
         })
     }
 

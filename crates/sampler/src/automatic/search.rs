@@ -1,7 +1,7 @@
 //! The search for a kernel's longest step whose measured bias is within the tolerance, at a bounded
 //! cost.
 
-use ridgewalk_lyapunov::laws::{Kernel, Scheme};
+use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 
 use super::bias::Bias;
 use super::candidates::{
@@ -38,7 +38,7 @@ impl<T: Target> Work<'_, T> {
     pub(super) fn fit_step(
         &mut self,
         white: &T::White,
-        kernel: Kernel,
+        kernel: KernelKind,
         range: [f64; 2],
     ) -> Result<Candidate, Error> {
         let (wanted, tolerance) = (self.question.wanted, self.question.tolerance);

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ridgewalk_diagnostics::Covariance;
-use ridgewalk_lyapunov::laws::{Kernel, Scheme};
+use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_potentials::{LineIntegral, Mode, Scratch, Whitening};
 
 use super::bias::Bias;
@@ -310,7 +310,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
 
     /// Whether nothing but trajectories without bias will do.
     fn exact(&self) -> bool {
-        self.wanted.kernel.map_or(self.tolerance == 0.0, |kernel| kernel == Kernel::Adjusted)
+        self.wanted.kernel.map_or(self.tolerance == 0.0, |kernel| kernel == KernelKind::Adjusted)
     }
 
     fn work(&self) -> Result<WarmedUp<T::White>, Error> {
@@ -446,8 +446,11 @@ impl<T: Target> Work<'_, T> {
         [before, steps]: [u64; 2],
         covariance: &mut Covariance,
     ) -> Result<(), Error> {
-        let kernel =
-            if white.gradients_per_integral() > 1 { Kernel::Symmetric } else { Kernel::ThirdOrder };
+        let kernel = if white.gradients_per_integral() > 1 {
+            KernelKind::Symmetric
+        } else {
+            KernelKind::ThirdOrder
+        };
         let kernel = from_scheme(&Scheme::new(kernel, 1.2, 2.0, eta)?, 1.0)?;
         let shared = self.question.team.share(white);
         let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;

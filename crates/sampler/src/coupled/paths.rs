@@ -55,18 +55,20 @@ impl Paths {
             (short.gamma().unwrap_or(1.0), short.xi().unwrap_or(1.0), short.eta());
         let of_third_order = |eta: f64| Parameters::new(gamma, xi, eta);
         Ok(match short.kernel() {
-            laws::Kernel::ThirdOrder => Self::InStep(Coupling::third_order(of_third_order(eta)?)?),
-            laws::Kernel::Symmetric => Self::InStep(Coupling::symmetric(of_third_order(eta)?)?),
-            laws::Kernel::Averaged => {
+            laws::KernelKind::ThirdOrder => {
+                Self::InStep(Coupling::third_order(of_third_order(eta)?)?)
+            }
+            laws::KernelKind::Symmetric => Self::InStep(Coupling::symmetric(of_third_order(eta)?)?),
+            laws::KernelKind::Averaged => {
                 let halves = Coupling::symmetric(of_third_order(0.5 * eta)?)?;
                 let wholes = Coupling::symmetric(of_third_order(eta)?)?;
                 Self::Ahead { halves, wholes, last: Vec::new() }
             }
-            laws::Kernel::Ula => Self::InStep(Coupling::ula()),
-            laws::Kernel::Klmc => Self::InStep(Coupling::klmc(xi, eta)?),
-            laws::Kernel::Ubu => Self::InStep(Coupling::ubu(xi, eta)?),
-            laws::Kernel::Baoab => Self::InStep(Coupling::baoab(xi, eta)?),
-            laws::Kernel::RandomizedMidpoint => Self::Cut { xi, short: eta },
+            laws::KernelKind::Ula => Self::InStep(Coupling::ula()),
+            laws::KernelKind::Klmc => Self::InStep(Coupling::klmc(xi, eta)?),
+            laws::KernelKind::Ubu => Self::InStep(Coupling::ubu(xi, eta)?),
+            laws::KernelKind::Baoab => Self::InStep(Coupling::baoab(xi, eta)?),
+            laws::KernelKind::RandomizedMidpoint => Self::Cut { xi, short: eta },
             other => return Err(Error::NoCoupling { name: other.name() }),
         })
     }

@@ -97,26 +97,28 @@ pub fn from_scheme(scheme: &Scheme, smoothness: f64) -> Result<Box<dyn Kernel>, 
     let (gamma, xi, eta) =
         (scheme.gamma().unwrap_or(1.0), scheme.xi().unwrap_or(1.0), scheme.eta());
     Ok(match scheme.kernel() {
-        laws::Kernel::ThirdOrder => {
+        laws::KernelKind::ThirdOrder => {
             Box::new(ThirdOrder::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
         }
-        laws::Kernel::Symmetric => {
+        laws::KernelKind::Symmetric => {
             Box::new(Symmetric::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
         }
-        laws::Kernel::Averaged => {
+        laws::KernelKind::Averaged => {
             Box::new(Averaged::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
         }
-        laws::Kernel::Adjusted => match scheme.trajectory() {
+        laws::KernelKind::Adjusted => match scheme.trajectory() {
             Some(trajectory) => {
                 Box::new(Adjusted::new(Parameters::new(gamma, xi, eta)?, trajectory, smoothness)?)
             }
             None => return Err(Error::NoKernel { name: scheme.name() }),
         },
-        laws::Kernel::Ula => Box::new(Ula::new(eta, smoothness)?),
-        laws::Kernel::Klmc => Box::new(Klmc::new(xi, eta, smoothness)?),
-        laws::Kernel::Ubu => Box::new(Ubu::new(xi, eta, smoothness)?),
-        laws::Kernel::Baoab => Box::new(Baoab::new(xi, eta, smoothness)?),
-        laws::Kernel::RandomizedMidpoint => Box::new(RandomizedMidpoint::new(xi, eta, smoothness)?),
+        laws::KernelKind::Ula => Box::new(Ula::new(eta, smoothness)?),
+        laws::KernelKind::Klmc => Box::new(Klmc::new(xi, eta, smoothness)?),
+        laws::KernelKind::Ubu => Box::new(Ubu::new(xi, eta, smoothness)?),
+        laws::KernelKind::Baoab => Box::new(Baoab::new(xi, eta, smoothness)?),
+        laws::KernelKind::RandomizedMidpoint => {
+            Box::new(RandomizedMidpoint::new(xi, eta, smoothness)?)
+        }
         _ => return Err(Error::NoKernel { name: scheme.name() }),
     })
 }

@@ -18,7 +18,7 @@ use crate::summary::Summary;
 /// After the first parameter of a shape, the next ones of the same shape allocate nothing. A clone
 /// shares the tables. Results do not depend on what was computed before.
 #[derive(Debug, Clone, Default)]
-pub struct Workspace {
+pub struct Summarizer {
     sample: Sample,
     transform: Option<Arc<Transform>>,
     scores: Option<Arc<Scores>>,
@@ -34,7 +34,7 @@ fn probability(p: f64) -> Result<f64, Error> {
     if (0.0..=1.0).contains(&p) { Ok(p) } else { Err(Error::Probability { probability: p }) }
 }
 
-impl Workspace {
+impl Summarizer {
     /// An empty workspace; it grows to what it is used for.
     pub fn new() -> Self {
         Self::default()

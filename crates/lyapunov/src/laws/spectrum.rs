@@ -2,12 +2,12 @@
 
 use crate::error::{Error, positive};
 
-/// The most eigenvalues that differ in [`Target::log_spaced`].
+/// The most eigenvalues that differ in [`Spectrum::log_spaced`].
 const LOG_SPACED: u32 = 9;
 
 /// An eigenvalue and how many coordinates have it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mode {
+pub struct Eigenvalue {
     /// The eigenvalue of the Hessian H.
     pub eigenvalue: f64,
     /// The number of coordinates.
@@ -17,12 +17,12 @@ pub struct Mode {
 /// N(θ*, H^−1). Only the eigenvalues of H matter to the laws, so that a million dimensions cost no
 /// more than one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Target {
-    modes: Vec<Mode>,
+pub struct Spectrum {
+    modes: Vec<Eigenvalue>,
     smoothness: f64,
 }
 
-impl Target {
+impl Spectrum {
     /// The target whose Hessian has these eigenvalues, each with its multiplicity; L is the largest
     /// of them.
     ///
@@ -41,8 +41,9 @@ impl Target {
             return Err(Error::NotInRange { name: "dimension", value: 0.0, need: "at least 1" });
         }
         let modes = eigenvalues.iter().filter(|(_, multiplicity)| *multiplicity > 0);
-        let modes =
-            modes.map(|&(eigenvalue, multiplicity)| Mode { eigenvalue, multiplicity }).collect();
+        let modes = modes
+            .map(|&(eigenvalue, multiplicity)| Eigenvalue { eigenvalue, multiplicity })
+            .collect();
         Ok(Self { modes, smoothness })
     }
 
@@ -66,7 +67,7 @@ impl Target {
 
     /// The eigenvalues with their multiplicities, as given.
     #[must_use]
-    pub fn modes(&self) -> &[Mode] {
+    pub fn modes(&self) -> &[Eigenvalue] {
         &self.modes
     }
 
