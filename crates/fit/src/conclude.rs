@@ -1,5 +1,7 @@
 //! The concluding stage: diagnostics of the draws, the verdict, and the document that says it all.
 
+use std::fmt;
+
 use ridgewalk_diagnostics::Summary;
 use ridgewalk_potentials::Curvature;
 use ridgewalk_sampler::automatic::{Extrapolated, Sampled};
@@ -7,7 +9,6 @@ use ridgewalk_sampler::automatic::{Extrapolated, Sampled};
 use crate::config::Config;
 use crate::document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
-    status,
 };
 use crate::draws::{DrawReader, summaries_of};
 use crate::error::Error;
@@ -17,7 +18,6 @@ use crate::verdict;
 use crate::warm_up::Warm;
 
 /// A run that has come to its end.
-#[derive(Debug)]
 pub struct Finished<'a> {
     /// What was asked for.
     pub config: &'a Config,
@@ -33,6 +33,12 @@ pub struct Finished<'a> {
     pub notes: Vec<String>,
     /// Seconds that it took, earlier processes included.
     pub seconds: f64,
+}
+
+impl fmt::Debug for Finished<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finished").field("sampled", &self.sampled).finish_non_exhaustive()
+    }
 }
 
 impl Finished<'_> {
@@ -65,29 +71,23 @@ impl Finished<'_> {
         let settings = &self.config.options;
         let mut warnings = verdict::warnings(settings, self.sampled, &parameters);
         warnings.extend(excursion.map(|found| verdict::excursion(&found)));
-        Ok(SummaryDocument {
-            parameters,
-            sampler: SamplerFacts {
-                status: status(&warnings),
-                ..self.sampler_facts(draws.draws() as u64)
-            },
-            problem: self.problem_facts(),
-            text: Text {
-                title: self.title(),
-                command: self.config.command.clone(),
-                warnings,
-                guarantee: verdict::guarantee(
-                    settings,
-                    &self.warm.scheme,
-                    &self.curvatures.white,
-                    self.model.frame().columns,
-                    self.sampled,
-                ),
-                notes: self.notes.clone(),
-                history: self.history(),
-                facts: self.facts(),
-            },
-        })
+        let text = Text {
+            title: self.title(),
+            command: self.config.command.clone(),
+            warnings,
+            guarantee: verdict::guarantee(
+                settings,
+                &self.warm.scheme,
+                &self.curvatures.white,
+                self.model.frame().columns,
+                self.sampled,
+            ),
+            notes: self.notes.clone(),
+            history: self.history(),
+            facts: self.facts(),
+        };
+        let sampler = self.sampler_facts(draws.draws() as u64);
+        Ok(SummaryDocument::new(parameters, sampler, self.problem_facts(), text))
     }
 
     fn parameters(&self, summaries: &[Summary]) -> Vec<Parameter> {

@@ -1,5 +1,6 @@
 //! `config.toml`: everything needed to make a run again, with versions and the hash of the data.
 
+use ridgewalk_frame::Table;
 use serde::{Deserialize, Serialize};
 
 use crate::command::command;
@@ -38,6 +39,18 @@ pub struct DataConfig {
 impl DataConfig {
     /// The name of the built-in data.
     pub const BUILT_IN: &'static str = "built-in";
+
+    /// Where the data are: the path of a file, absolute so that it means the same from elsewhere;
+    /// `built-in`; or the name of a table in memory.
+    fn file(settings: &Settings, table: &Table) -> String {
+        match &settings.data {
+            Some(path) => {
+                std::path::absolute(path).as_deref().unwrap_or(path).display().to_string()
+            }
+            None if table.name() == Table::BUILT_IN => Self::BUILT_IN.to_owned(),
+            None => table.name().to_owned(),
+        }
+    }
 
     /// What a title calls data that are not in a file.
     pub(crate) fn title(&self) -> String {
@@ -92,15 +105,20 @@ pub struct Resolved {
 }
 
 impl Config {
-    /// The configuration of a run by one process. `file` is where its data are: `built-in` or the
-    /// path of a file, absolute so that it means the same from elsewhere.
+    /// The configuration of a run by one process.
     #[must_use]
-    pub fn new(settings: &Settings, model: &Model, file: &str, sha256: &str) -> Self {
+    pub fn new(settings: &Settings, model: &Model, table: &Table) -> Self {
+        Self::with_digest(settings, model, table, table.digest())
+    }
+
+    /// The same for a table that is a part of the data, with the digest of all of them.
+    #[must_use]
+    pub fn with_digest(settings: &Settings, model: &Model, table: &Table, sha256: &str) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             command: command(settings),
             data: DataConfig {
-                file: file.to_owned(),
+                file: DataConfig::file(settings, table),
                 sha256: sha256.to_owned(),
                 rows: model.frame().all_rows,
             },
@@ -116,7 +134,8 @@ impl Config {
     /// None that is known: it holds nothing that TOML has no form for.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         let text = toml::to_string(self)?;
-        let title = "# What `ridgewalk fit` was asked for, and what followed before the first draw.";
+        let title =
+            "# What `ridgewalk fit` was asked for, and what followed before the first draw.";
         Ok(format!("{title}\n{text}"))
     }
 }

@@ -262,12 +262,24 @@ impl Parameter {
 }
 
 /// `ok`, or the names of the warnings.
-pub(crate) fn status(warnings: &[Warning]) -> String {
+fn status(warnings: &[Warning]) -> String {
     let named: Vec<&str> = warnings.iter().map(|warning| warning.name.as_str()).collect();
     if named.is_empty() { "ok".to_owned() } else { named.join(", ") }
 }
 
 impl SummaryDocument {
+    /// Puts the parts together. The status is made from the warnings.
+    #[must_use]
+    pub fn new(
+        parameters: Vec<Parameter>,
+        sampler: SamplerFacts,
+        problem: ProblemFacts,
+        text: Text,
+    ) -> Self {
+        let sampler = SamplerFacts { status: status(&text.warnings), ..sampler };
+        Self { parameters, sampler, problem, text }
+    }
+
     /// Whether the run was stopped before it had all its draws.
     #[must_use]
     pub fn stopped(&self) -> bool {

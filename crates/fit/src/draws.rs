@@ -1,7 +1,7 @@
 //! Draws that are read back, from memory or from a store.
 
 use ridgewalk_diagnostics::{Summarizer, Summary, summaries};
-use ridgewalk_sampler::Draws;
+use ridgewalk_sampler::Memory as Draws;
 
 use crate::error::Error;
 
@@ -17,23 +17,23 @@ pub trait DrawReader {
     /// Draws per chain.
     fn draws(&self) -> usize;
 
+    /// Draws that each chain made: more than [`draws`](Self::draws) if another ended before it.
+    fn made(&self) -> Vec<u64>;
+
+    /// Whether the run has not made, or not yet, all the draws it was to make.
+    fn incomplete(&self) -> bool;
+
     /// Gives every draw, chain after chain.
     ///
     /// # Errors
     /// If they cannot be read, and whatever `take` returns.
-    fn points(
-        &self,
-        take: &mut dyn FnMut(&[f64]) -> Result<(), Error>,
-    ) -> Result<(), Error>;
+    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error>;
 
     /// Gives the columns, some at a time: for each coefficient the draws of all chains end to end.
     ///
     /// # Errors
     /// If they cannot be read, and whatever `take` returns.
-    fn columns(
-        &self,
-        take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>,
-    ) -> Result<(), Error>;
+    fn columns(&self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>) -> Result<(), Error>;
 }
 
 impl DrawReader for Draws {
@@ -45,20 +45,22 @@ impl DrawReader for Draws {
         (0..Draws::chains(self)).map(|chain| self.draws(chain)).min().unwrap_or(0)
     }
 
-    fn points(
-        &self,
-        take: &mut dyn FnMut(&[f64]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn made(&self) -> Vec<u64> {
+        (0..Draws::chains(self)).map(|chain| self.draws(chain) as u64).collect()
+    }
+
+    fn incomplete(&self) -> bool {
+        false
+    }
+
+    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
         let (draws, d) = (DrawReader::draws(self), self.dimension().max(1));
         (0..Draws::chains(self))
             .flat_map(|chain| self.chain(chain).chunks_exact(d).take(draws))
             .try_for_each(take)
     }
 
-    fn columns(
-        &self,
-        take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn columns(&self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>) -> Result<(), Error> {
         let draws = DrawReader::draws(self);
         for k in 0..self.dimension() {
             let chains = (0..Draws::chains(self)).map(|chain| self.trace(chain, k));

@@ -4,11 +4,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ridgewalk_frame::{Frame, Table};
-use ridgewalk_sampler::Draws;
+use ridgewalk_sampler::Memory as Draws;
 use ridgewalk_sampler::automatic::Decision;
 
-use crate::config::Config;
 use crate::conclude::Finished;
+use crate::config::Config;
 use crate::document::{Parameter, SummaryDocument, Warning};
 use crate::error::Error;
 use crate::model::Model;
@@ -85,7 +85,7 @@ pub fn fit_watched(
 ) -> Result<Fitted, Error> {
     let began = Instant::now();
     let model = prepare(table, settings, None)?;
-    let config = Config::new(settings, &model, table.name(), table.digest());
+    let config = Config::new(settings, &model, table);
     in_threads(settings, || run(&model, &config, stop, watch, began))?
 }
 
@@ -115,7 +115,8 @@ pub fn in_threads<T: Send>(
     settings: &Settings,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build()?;
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build()?;
     Ok(pool.install(work))
 }
 
@@ -128,6 +129,7 @@ fn run(
     began: Instant,
 ) -> Result<Fitted, Error> {
     let settings = &config.options;
+    watch.prepared(model);
     watch.stage(Stage::Mode);
     let hear = |decision: &Decision| {
         watch.decision(decision);
@@ -138,9 +140,8 @@ fn run(
     let notes = warm_up::notes(model, settings, &warm)?;
     watch.stage(Stage::Sampling);
     let names = model.frame().names.clone();
-    let mut draws = Draws::named(&names);
-    let sampled =
-        sample::sample(model, settings, &mut warm, None, &mut draws, stop, watch)?;
+    let mut draws = Draws::default();
+    let sampled = sample::sample(model, settings, &mut warm, None, &mut draws, stop, watch)?;
     watch.stage(Stage::Summary);
     let curvatures = &model.curvatures(&warm.whitening)?;
     let seconds = began.elapsed().as_secs_f64();

@@ -7,8 +7,8 @@ use ridgewalk_potentials::families::{
     Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
 };
 use ridgewalk_potentials::{
-    self as potentials, Chebyshev, Curvature, Dense, Gradient, GradientError, LineIntegral, Mode,
-    Prior, Ridge, Scratch, Whitening,
+    self as potentials, Chebyshev, Curvature, Dense, Gradient, LineIntegral, Mode, Prior, Ridge,
+    Scratch, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::Target;
@@ -35,6 +35,7 @@ pub struct Model {
     frame: Frame,
     priors: CoefficientPriors,
     noise_scale: Option<f64>,
+    family: FamilyName,
     nodes: Option<usize>,
     rescaling: Option<Rescaling>,
     posterior: Posterior,
@@ -79,7 +80,8 @@ impl Model {
         // The frame is checked: no process has ended before here.
         let posterior = rows.of_all(posterior);
         frame.notes.extend(notes);
-        Ok(Self { frame, priors, noise_scale, nodes: settings.nodes, rescaling, posterior })
+        let (family, nodes) = (settings.family, settings.nodes);
+        Ok(Self { frame, priors, noise_scale, family, nodes, rescaling, posterior })
     }
 
     /// The names, rows and notes of the data. Its design has moved into the posterior.
@@ -92,6 +94,12 @@ impl Model {
     #[must_use]
     pub fn priors(&self) -> &CoefficientPriors {
         &self.priors
+    }
+
+    /// The family.
+    #[must_use]
+    pub fn family(&self) -> FamilyName {
+        self.family
     }
 
     /// The scale of the noise, given or estimated, of families that have one.
@@ -162,11 +170,7 @@ pub struct Curvatures {
 }
 
 /// The family of that name.
-fn family(
-    name: FamilyName,
-    scale: f64,
-    delta: f64,
-) -> Result<Arc<dyn Family>, potentials::Error> {
+fn family(name: FamilyName, scale: f64, delta: f64) -> Result<Arc<dyn Family>, potentials::Error> {
     Ok(match name {
         FamilyName::Logistic => Arc::new(Logistic),
         FamilyName::Probit => Arc::new(Probit),
@@ -254,16 +258,16 @@ impl Gradient for GradientOf {
         LineIntegral::dimension(&self.0)
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
         let found = self.0.gradients(point, gradient, &mut Scratch::default());
-        found.map_err(|error| error.to_string().into())
+        found.map_err(|error| error.to_string())
     }
 
     fn value_and_gradient(
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, GradientError> {
+    ) -> Result<Option<f64>, String> {
         Gradient::value_and_gradient(&self.0, point, gradient)
     }
 }

@@ -15,11 +15,7 @@ const ROUNDS: usize = 5;
 /// The scale of the noise. Normal: from the residuals of least squares, with n − d in the
 /// denominator. Robust: from the median of the absolute residuals of the robust fit itself, which
 /// is repeated with each new scale.
-pub(crate) fn noise_scale(
-    build: &Build<'_>,
-    family: FamilyName,
-    delta: f64,
-) -> Result<f64, Error> {
+pub(crate) fn noise_scale(build: &Build<'_>, family: FamilyName, delta: f64) -> Result<f64, Error> {
     let (frame, rows) = (build.frame, build.rows);
     let (n, d) = (frame.all_rows, frame.columns);
     let sizes = || frame.response.iter().map(|y| y.abs());

@@ -50,11 +50,7 @@ impl Rows {
         values.sort_unstable_by(f64::total_cmp);
         let count = self.count(values.len());
         let high = self.nth_smallest(&values, count / 2);
-        if count % 2 == 1 {
-            high
-        } else {
-            0.5 * (self.nth_smallest(&values, count / 2 - 1) + high)
-        }
+        if count % 2 == 1 { high } else { 0.5 * (self.nth_smallest(&values, count / 2 - 1) + high) }
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]

@@ -52,6 +52,18 @@ impl KernelChoice {
         }
     }
 
+    /// What it does, in a few words.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Auto => "the one with the most effective draws per gradient within the tolerance",
+            Self::ThirdOrder => "the paper's Algorithm 1",
+            Self::Symmetric => "the symmetric splitting of the same dynamics",
+            Self::Averaged => "the gradient averaged over a predicted segment",
+            Self::Adjusted => "trajectories that are accepted or rejected: no discretisation bias",
+        }
+    }
+
     fn kind(self) -> Option<KernelKind> {
         match self {
             Self::Auto => None,
@@ -357,9 +369,7 @@ impl Settings {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped count")]
     pub(crate) fn expected_draws(&self) -> u64 {
         match self.target_ess {
-            Some(target) => {
-                ((target / self.chains as f64).ceil() as u64).clamp(1, self.max_draws)
-            }
+            Some(target) => ((target / self.chains as f64).ceil() as u64).clamp(1, self.max_draws),
             None => self.draws,
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ridgewalk_potentials::{LineIntegral, Properness};
 use ridgewalk_lyapunov::laws::KernelKind;
+use ridgewalk_potentials::{LineIntegral, Properness};
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::SavedWarmUp;
 use ridgewalk_sampler::automatic::{Decision, WarmUp, WarmedUp};

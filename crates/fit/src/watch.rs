@@ -3,6 +3,8 @@
 use ridgewalk_sampler::Progress;
 use ridgewalk_sampler::automatic::Decision;
 
+use crate::model::Model;
+
 /// The stages of a fit that take time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -19,6 +21,11 @@ pub enum Stage {
 
 /// Callbacks of a fit; each does nothing by default.
 pub trait Watch {
+    /// The model is made, and nothing stands in the way of sampling it.
+    fn prepared(&self, model: &Model) {
+        let _ = model;
+    }
+
     /// A stage begins.
     fn stage(&self, stage: Stage) {
         let _ = stage;

@@ -33,7 +33,11 @@ impl<'a> Words<'a> {
         let (input, message) = match &error {
             PotentialError::Improper(why) => (
                 true,
-                format!("{file}: there is no posterior: {}; {}", self.impropriety(why), remedy(why)),
+                format!(
+                    "{file}: there is no posterior: {}; {}",
+                    self.impropriety(why),
+                    remedy(why)
+                ),
             ),
             PotentialError::Row { what, row, value, need } => {
                 (true, format!("{file}{}: found the {what} {value}, need {need}", line(*row)))

@@ -51,6 +51,19 @@ impl FamilyName {
         }
     }
 
+    /// What its responses are, in a few words.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Logistic => "0 or 1, or successes out of trials, by a logistic curve",
+            Self::Probit => "0 or 1, or successes out of trials, by a normal curve",
+            Self::Poisson => "counts, by a logarithmic link",
+            Self::Gaussian => "real numbers with normal noise",
+            Self::RobustLogistic => "real numbers with logistic noise",
+            Self::RobustHuber => "real numbers under Huber's loss",
+        }
+    }
+
     /// Whether its response is 0 or 1, or successes out of trials.
     #[must_use]
     pub fn is_binomial(self) -> bool {

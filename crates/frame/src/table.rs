@@ -30,6 +30,9 @@ pub struct Table {
 }
 
 impl Table {
+    /// The name of the data that ship with the program.
+    pub const BUILT_IN: &'static str = "breast-cancer.csv (built in)";
+
     /// Reads a file: Parquet where the name ends in `.parquet` or the first bytes say so, delimited
     /// text otherwise.
     ///
@@ -155,7 +158,7 @@ impl Table {
     /// # Errors
     /// None; the file inside the program is a table.
     pub fn built_in() -> Result<Self, DataError> {
-        Self::from_bytes("breast-cancer.csv (built in)", BUILT_IN)
+        Self::from_bytes(Self::BUILT_IN, BUILT_IN)
     }
 
     /// The file as the user named it.

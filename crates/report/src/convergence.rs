@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::super::summary::{Parameter, SummaryDocument};
-use super::html::escape;
-use super::numbers::{count, ticks, whole};
-use super::svg::{Scale, labels_beside};
+use crate::html::escape;
+use crate::numbers::{count, ticks, whole};
+use crate::svg::{Scale, labels_beside};
+use ridgewalk_fit::{Parameter, SummaryDocument};
 
 /// What is usually asked of both.
 pub(super) const ENOUGH_ESS: f64 = 400.0;
@@ -81,7 +81,7 @@ fn draw(
         for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| value(p).is_finite()) {
             let (x, y) = (across.at(i as f64), scale.up(value(parameter)));
             let (name, value) = (escape(&parameter.name), value(parameter));
-            let value = if *what == "R-hat" { super::rhat(value) } else { whole(value) };
+            let value = if *what == "R-hat" { crate::rhat(value) } else { whole(value) };
             let _ = write!(
                 svg,
                 "<path class=\"{class}\" d=\"M{x} {y}h0\"><title>{name}: {what} {value}</title></path>"
@@ -126,7 +126,7 @@ fn verdict(summary: &SummaryDocument) -> String {
     let rhats = worst_rhat.map(|worst| {
         format!(
             "The largest R&#770; is <b>{}</b> (<i>{}</i>).",
-            super::rhat(worst.rhat),
+            crate::rhat(worst.rhat),
             escape(&worst.name)
         )
     });

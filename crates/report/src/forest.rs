@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::super::summary::Parameter;
-use super::html::escape;
-use super::numbers::{column, short, ticks};
-use super::panels::Shown;
-use super::svg::{Scale, labels_below, units};
+use crate::html::escape;
+use crate::numbers::{column, short, ticks};
+use crate::panels::Shown;
+use crate::svg::{Scale, labels_below, units};
+use ridgewalk_fit::Parameter;
 
 /// Rows of a block; blocks stand side by side where there is room.
 const ROWS: usize = 40;

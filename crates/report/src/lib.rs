@@ -3,6 +3,18 @@
 //! No script is needed to read it; a short one sorts and filters the table. Plots are inline SVG
 //! whose colours come from the style sheet, so that they follow the reader's light or dark setting.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::exit
+    )
+)]
+
 mod convergence;
 mod density;
 mod forest;
@@ -16,40 +28,42 @@ use std::fmt::Write;
 use std::fs;
 
 use rayon::prelude::*;
+use ridgewalk_fit::{DrawReader, SummaryDocument, Trajectories};
+use ridgewalk_store::{
+    Error, FileAction, RunDirectory, StoredDraws, read_summary, write_atomically,
+};
 
-use super::directory::{RunDirectory, write_atomically};
-use super::draws::Draws;
-use super::error::Error;
-use super::summary::{SummaryDocument, Trajectories};
-use super::zarr::StoredDraws;
 use html::escape;
 use numbers::{count, short, whole};
 use panels::{Column, Shown};
-
-/// What a report is made from: all of it is in the run directory.
-#[derive(Debug, Clone, Copy)]
-pub struct ReportInput<'a> {
-    /// `summary.json`.
-    pub summary: &'a SummaryDocument,
-    /// The draws that it is a summary of.
-    pub draws: &'a Draws,
-    /// `config.toml`.
-    pub config: &'a str,
-}
 
 /// Makes `report.html` from the other files of a run directory.
 ///
 /// # Errors
 /// If one of them cannot be read, they do not belong together, or the report cannot be written.
 pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
-    let summary = SummaryDocument::read(&directory.summary())?;
+    let summary = read_summary(&directory.summary())?;
     let draws = StoredDraws::open(&directory.draws())?;
-    let config =
-        fs::read_to_string(directory.config()).map_err(Error::file("read", &directory.config()))?;
+    let (path, what) = (directory.config(), FileAction::Read);
+    let config = fs::read_to_string(&path);
+    let config = config.map_err(|source| Error::File { what, path, source })?;
     if draws.names().len() != summary.parameters.len() {
         let (got, need) = (draws.names().len(), summary.parameters.len());
         return Err(Error::Shape { what: "as many coefficients as summary.json has", got, need });
     }
+    let page = report(&summary, &draws, &config)?;
+    write_atomically(&directory.report(), page.as_bytes())
+}
+
+/// The report of a summary, of the draws it is a summary of, and of `config.toml`, as HTML.
+///
+/// # Errors
+/// If the draws cannot be read.
+pub fn report(
+    summary: &SummaryDocument,
+    draws: &dyn DrawReader,
+    config: &str,
+) -> Result<String, ridgewalk_fit::Error> {
     let about = About {
         made: draws.made(),
         incomplete: draws.incomplete(),
@@ -57,58 +71,33 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
         draws: draws.draws(),
     };
     let points = panels::points(summary.parameters.len(), summary.sampler.chains);
-    let mut shown = Vec::with_capacity(summary.parameters.len());
-    draws.columns(|first, columns| {
-        let parameters = &summary.parameters[first..];
+    let mut shown: Vec<Shown> = Vec::with_capacity(summary.parameters.len());
+    draws.columns(&mut |columns| {
+        let first = shown.len();
+        let parameters = summary.parameters.get(first..).unwrap_or_default();
         let some =
             columns.par_iter().zip(parameters).enumerate().map(|(i, (column, parameter))| {
                 let chains = column.chunks_exact(about.draws.max(1)).collect();
                 Shown::of(first + i, parameter, &Column::new(chains), points)
             });
         shown.par_extend(some);
-        Ok::<(), Error>(())
+        Ok(())
     })?;
-    let page = page(&summary, &about, &config, &shown);
-    write_atomically(&directory.report(), page.as_bytes())
-}
-
-/// The report as HTML.
-#[must_use]
-pub fn report(input: &ReportInput<'_>) -> String {
-    let ReportInput { summary, draws, config } = *input;
-    let points = panels::points(summary.parameters.len(), summary.sampler.chains);
-    let shown: Vec<Shown> = summary
-        .parameters
-        .par_iter()
-        .enumerate()
-        .map(|(i, parameter)| {
-            let chains: Vec<Vec<f64>> =
-                (0..draws.chains.len()).map(|chain| draws.trace(chain, i)).collect();
-            let column = Column::new(chains.iter().map(Vec::as_slice).collect());
-            Shown::of(i, parameter, &column, points)
-        })
-        .collect();
-    let about = About {
-        made: &draws.made,
-        incomplete: draws.incomplete,
-        chains: draws.chains.len(),
-        draws: draws.draws(),
-    };
-    page(summary, &about, config, &shown)
+    Ok(page(summary, &about, config, &shown))
 }
 
 /// What a report says of the draws as a whole.
 #[derive(Debug)]
-struct About<'a> {
+struct About {
     /// How many each chain made, and whether there were to be more.
-    made: &'a [u64],
+    made: Vec<u64>,
     incomplete: bool,
     chains: usize,
     /// Draws of each chain that are shown.
     draws: usize,
 }
 
-fn page(summary: &SummaryDocument, draws: &About<'_>, config: &str, shown: &[Shown]) -> String {
+fn page(summary: &SummaryDocument, draws: &About, config: &str, shown: &[Shown]) -> String {
     let (forest, forests) = forest::forest(&summary.parameters, shown);
     let (convergence, overviews) = convergence::convergence(summary);
     let cards: String = shown.iter().map(|shown| shown.card.as_str()).collect();
@@ -150,7 +139,7 @@ fn section(page: &mut String, id: &str, title: &str, body: &str) {
 }
 
 /// Title, status, warnings and the figures that matter most.
-fn header(summary: &SummaryDocument, draws: &About<'_>) -> String {
+fn header(summary: &SummaryDocument, draws: &About) -> String {
     let SummaryDocument { sampler, problem, text, .. } = summary;
     let missing = shortfall(draws);
     let (class, status) = match &missing {
@@ -200,7 +189,7 @@ fn header(summary: &SummaryDocument, draws: &About<'_>) -> String {
 }
 
 /// What is to be said of draws that are missing, and a name for it.
-fn shortfall(draws: &About<'_>) -> Option<(&'static str, String)> {
+fn shortfall(draws: &About) -> Option<(&'static str, String)> {
     let least = draws.made.iter().min()?;
     if draws.made.iter().any(|made| made > least) {
         let made: Vec<String> = draws.made.iter().map(u64::to_string).collect();
@@ -350,7 +339,7 @@ fn tuning(summary: &SummaryDocument) -> String {
 }
 
 /// What the plots show.
-fn about_cards(summary: &SummaryDocument, draws: &About<'_>) -> String {
+fn about_cards(summary: &SummaryDocument, draws: &About) -> String {
     let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the draws of each chain in their order, with the means of short stretches: a chain that drifts or is stuck leaves the others."
         .to_owned();
     if draws.draws > panels::points(summary.parameters.len(), draws.chains) {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::super::summary::Parameter;
-use super::density::{Densities, GRID, densities, quantile};
-use super::html::escape;
-use super::numbers::{column as column_of_numbers, short, ticks, whole};
-use super::svg::{Scale, labels_below, labels_beside, line, units};
+use crate::density::{Densities, GRID, densities, quantile};
+use crate::html::escape;
+use crate::numbers::{column as column_of_numbers, short, ticks, whole};
+use crate::svg::{Scale, labels_below, labels_beside, line, units};
+use ridgewalk_fit::Parameter;
 
 /// Points of all traces of a report, and of one: they bound its size.
 const ALL_POINTS: usize = 600_000;
@@ -76,7 +76,7 @@ fn card(number: usize, parameter: &Parameter, column: &Column<'_>, points: usize
         written[0],
         written[1],
         whole(ess_bulk),
-        super::rhat(rhat)
+        crate::rhat(rhat)
     );
     match (column.sorted.first(), column.sorted.last()) {
         (Some(low), Some(high)) => {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::super::summary::Parameter;
-use super::convergence::{ENOUGH_ESS, HIGHEST_RHAT};
-use super::html::escape;
-use super::numbers::{aligned, column, whole};
+use crate::convergence::{ENOUGH_ESS, HIGHEST_RHAT};
+use crate::html::escape;
+use crate::numbers::{aligned, column, whole};
+use ridgewalk_fit::Parameter;
 
 /// The heads of the columns of numbers, with what they are.
 const HEADS: [(&str, &str); 9] = [
@@ -33,7 +33,7 @@ pub(super) fn table(parameters: &[Parameter]) -> String {
         aligned(column(&of(|p| p.q95), &sds)),
         of(|p| p.ess_bulk).into_iter().map(whole).collect(),
         of(|p| p.ess_tail).into_iter().map(whole).collect(),
-        of(|p| p.rhat).into_iter().map(super::rhat).collect(),
+        of(|p| p.rhat).into_iter().map(crate::rhat).collect(),
     ];
     let mut html = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Summary table\">\n<table id=\"table\">\n<thead><tr>\
                     <th scope=\"col\">coefficient</th>"

@@ -7,8 +7,8 @@
 //! SHA-256 of everything before, in 64 digits, and a newline
 //! ```
 //!
-//! The warm-up and the run are as [`SavedWarmUp`](ridgewalk::sampler::SavedWarmUp) and
-//! [`SavedRun`](ridgewalk::sampler::SavedRun) write themselves; they are missing until there are
+//! The warm-up and the run are as [`SavedWarmUp`](ridgewalk_sampler::SavedWarmUp) and
+//! [`SavedRun`](ridgewalk_sampler::SavedRun) write themselves; they are missing until there are
 //! any. The file is replaced whole, after the draws it counts are on the disk.
 
 use std::fmt::Write;
@@ -19,8 +19,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::directory::write_atomically;
-use super::error::Error;
+use crate::directory::write_atomically;
+use crate::error::{Error, FileAction};
 
 const TITLE: &str = "ridgewalk checkpoint 1\n";
 /// The checksum's digits and a newline.
@@ -63,6 +63,12 @@ impl Checkpoint {
         Self { head, config: config.to_owned(), ..Self::default() }
     }
 
+    /// Draws of each chain that are safe.
+    #[must_use]
+    pub fn safe_draws(&self) -> u64 {
+        self.head.draws.iter().copied().min().unwrap_or(0)
+    }
+
     /// The file's bytes.
     ///
     /// # Errors
@@ -85,7 +91,8 @@ impl Checkpoint {
     /// # Errors
     /// If it cannot be written; the one before is then still there.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let bytes = self.to_bytes().map_err(|error| Error::file("write", path)(error.into()))?;
+        let bytes =
+            self.to_bytes().map_err(|error| Error::file(FileAction::Write, path)(error.into()))?;
         write_atomically(path, &bytes)
     }
 
@@ -94,16 +101,16 @@ impl Checkpoint {
     /// # Errors
     /// If it cannot be read, or is not as it was written.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        if !fs::metadata(path).map_err(Error::file("read", path))?.is_file() {
+        if !fs::metadata(path).map_err(Error::file(FileAction::Read, path))?.is_file() {
             return Err(Error::format(path, "it is no file", NEED));
         }
-        let mut file = File::open(path).map_err(Error::file("read", path))?;
-        let length = file.metadata().map_err(Error::file("read", path))?.len();
+        let mut file = File::open(path).map_err(Error::file(FileAction::Read, path))?;
+        let length = file.metadata().map_err(Error::file(FileAction::Read, path))?.len();
         // A checkpoint may be large. What does not begin like one is not read to its end, and one
         // for which there is no room is refused.
         let mut bytes = Vec::new();
         let title = (&mut file).take(TITLE.len() as u64).read_to_end(&mut bytes);
-        title.map_err(Error::file("read", path))?;
+        title.map_err(Error::file(FileAction::Read, path))?;
         if bytes == TITLE.as_bytes() {
             let room = usize::try_from(length)
                 .ok()
@@ -115,7 +122,9 @@ impl Checkpoint {
                     NEED,
                 ));
             }
-            file.take(length).read_to_end(&mut bytes).map_err(Error::file("read", path))?;
+            file.take(length)
+                .read_to_end(&mut bytes)
+                .map_err(Error::file(FileAction::Read, path))?;
         }
         Self::from_bytes(&bytes).map_err(|found| Error::format(path, found, NEED))
     }

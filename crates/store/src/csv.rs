@@ -5,9 +5,9 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ridgewalk::sampler::{Sink, SinkError};
+use ridgewalk_sampler::{Sink, SinkError};
 
-use super::error::Error;
+use crate::error::{Error, FileAction};
 
 /// How often what was written is pushed from the system's memory to the disk.
 const SYNC: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ impl CsvDraws {
     /// # Errors
     /// If it cannot be written.
     pub fn create(path: &Path, names: &[String]) -> Result<Self, Error> {
-        let file = File::create(path).map_err(Error::file("write", path))?;
+        let file = File::create(path).map_err(Error::file(FileAction::Write, path))?;
         let mut sink = Self::on(path, file, names);
         let header = ["chain", "draw"].into_iter().chain(names.iter().map(String::as_str));
         sink.out.write_record(header).map_err(|error| wrong(path, error))?;
@@ -47,7 +47,7 @@ impl CsvDraws {
     /// # Errors
     /// If it is shorter, or no line ends there; if it cannot be read or written.
     pub fn resume(path: &Path, names: &[String], bytes: u64) -> Result<Self, Error> {
-        let of = || Error::file("go on with", path);
+        let of = || Error::file(FileAction::Resume, path);
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(of())?;
         let there = file.metadata().map_err(of())?.len();
         let mut last = [0];
@@ -86,7 +86,7 @@ impl CsvDraws {
     pub fn save(&mut self) -> Result<u64, Error> {
         self.sync()?;
         let about = self.out.get_ref().get_ref().metadata();
-        Ok(about.map_err(Error::file("write", &self.path))?.len())
+        Ok(about.map_err(Error::file(FileAction::Write, &self.path))?.len())
     }
 
     /// Everything is on the disk when this returns.
@@ -98,15 +98,19 @@ impl CsvDraws {
     }
 
     fn sync(&mut self) -> Result<(), Error> {
-        self.out.flush().map_err(Error::file("write", &self.path))?;
-        self.out.get_ref().get_ref().sync_data().map_err(Error::file("write", &self.path))?;
+        self.out.flush().map_err(Error::file(FileAction::Write, &self.path))?;
+        self.out
+            .get_ref()
+            .get_ref()
+            .sync_data()
+            .map_err(Error::file(FileAction::Write, &self.path))?;
         self.synced = Instant::now();
         Ok(())
     }
 }
 
 fn wrong(path: &Path, error: csv::Error) -> Error {
-    Error::file("write", path)(error.into())
+    Error::file(FileAction::Write, path)(error.into())
 }
 
 impl Sink for CsvDraws {
@@ -118,7 +122,7 @@ impl Sink for CsvDraws {
         if let Some(bytes) = self.cut.take() {
             let file = self.out.get_ref().get_ref();
             let cut = file.set_len(bytes).and_then(|()| file.sync_all());
-            cut.map_err(Error::file("go on with", &self.path))?;
+            cut.map_err(Error::file(FileAction::Resume, &self.path))?;
         }
         Ok(())
     }

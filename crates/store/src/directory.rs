@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::Error;
+use crate::error::{Error, FileAction};
 
 /// The directory of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl RunDirectory {
                 Ok(_) => occupied(path.to_owned()),
                 Err(_) => Error::Make { path: path.to_owned(), source },
             })?;
-            sync_directory(path).map_err(Error::file("write", path))?;
+            sync_directory(path).map_err(Error::file(FileAction::Write, path))?;
             lock.map_or_else(|| Self { path: path.to_owned() }.lock(), Ok)
         };
         match fill(&Self { path: partial.clone() }) {
@@ -83,11 +83,11 @@ impl RunDirectory {
     pub fn lock(&self) -> Result<Lock, Error> {
         let path = self.path.join(LOCK);
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(Error::file("write", &path))?;
+        let file = file.map_err(Error::file(FileAction::Write, &path))?;
         match file.try_lock() {
             Ok(()) => Ok(Lock { _file: file, above: Vec::new() }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy { path: self.path.clone() }),
-            Err(TryLockError::Error(error)) => Err(Error::file("lock", &path)(error)),
+            Err(TryLockError::Error(error)) => Err(Error::file(FileAction::Lock, &path)(error)),
         }
     }
 
@@ -98,13 +98,15 @@ impl RunDirectory {
     pub fn sweep(&self) -> Result<(), Error> {
         let mut left = vec![self.path.clone()];
         while let Some(directory) = left.pop() {
-            for entry in fs::read_dir(&directory).map_err(Error::file("read", &directory))? {
-                let path = entry.map_err(Error::file("read", &directory))?.path();
+            for entry in
+                fs::read_dir(&directory).map_err(Error::file(FileAction::Read, &directory))?
+            {
+                let path = entry.map_err(Error::file(FileAction::Read, &directory))?.path();
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 if path.is_dir() {
                     left.push(path);
                 } else if name.starts_with('.') && name.ends_with(PARTIAL) {
-                    fs::remove_file(&path).map_err(Error::file("remove", &path))?;
+                    fs::remove_file(&path).map_err(Error::file(FileAction::Remove, &path))?;
                 }
             }
         }
@@ -119,7 +121,7 @@ impl RunDirectory {
         let store = self.draws();
         match fs::remove_dir_all(&store) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::file("remove", &store)(error))
+                Err(Error::file(FileAction::Remove, &store)(error))
             }
             _ => Ok(()),
         }
@@ -132,7 +134,7 @@ impl RunDirectory {
     pub fn finish(&self, lock: Lock) -> Result<(), Error> {
         let checkpoint = self.checkpoint();
         let removed = fs::remove_file(&checkpoint).and_then(|()| sync_directory(&checkpoint));
-        removed.map_err(Error::file("remove", &checkpoint))?;
+        removed.map_err(Error::file(FileAction::Remove, &checkpoint))?;
         // Whoever opened the file before and gets the lock now finds no checkpoint.
         let _ = fs::remove_file(self.path.join(LOCK));
         drop(lock);
@@ -176,7 +178,7 @@ impl RunDirectory {
                     Error::NotARun { path, found: "there is nothing of that name" }
                 }
                 ErrorKind::NotADirectory => Error::NotARun { path, found: "it is a file" },
-                _ => Error::file("open the run directory", &path)(error),
+                _ => Error::file(FileAction::Open, &path)(error),
             });
         }
         let directory = Self { path };
@@ -344,14 +346,14 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         // What is half written helps nobody, least of all on a full disk; the first error is the
         // one to tell.
         let _ = fs::remove_file(&partial);
-        Error::file("write", path)(error)
+        Error::file(FileAction::Write, path)(error)
     })
 }
 
 /// The bytes of a file of at most `limit` bytes. What is no file, such as a pipe that nobody writes
 /// to, is not waited for.
 pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<Vec<u8>, Error> {
-    let about = fs::metadata(path).map_err(Error::file("read", path))?;
+    let about = fs::metadata(path).map_err(Error::file(FileAction::Read, path))?;
     if !about.is_file() {
         return Err(Error::format(path, "it is no file", need));
     }
@@ -363,8 +365,8 @@ pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<V
         ));
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(Error::file("read", path))?;
-    file.take(limit).read_to_end(&mut bytes).map_err(Error::file("read", path))?;
+    let file = File::open(path).map_err(Error::file(FileAction::Read, path))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(Error::file(FileAction::Read, path))?;
     Ok(bytes)
 }
 

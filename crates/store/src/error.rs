@@ -2,6 +2,40 @@
 
 use std::path::{Path, PathBuf};
 
+/// What was to be done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileAction {
+    /// Read it.
+    Read,
+    /// Write it.
+    Write,
+    /// Go on with it after an interruption.
+    Resume,
+    /// Lock it.
+    Lock,
+    /// Open it as a run directory.
+    Open,
+    /// Remove it.
+    Remove,
+    /// Make it as a directory.
+    Make,
+}
+
+impl std::fmt::Display for FileAction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Resume => "go on with",
+            Self::Lock => "lock",
+            Self::Open => "open the run directory",
+            Self::Remove => "remove",
+            Self::Make => "make the directory",
+        })
+    }
+}
+
 /// What can go wrong with a run's files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,7 +44,7 @@ pub enum Error {
     #[error("cannot {what} {}: {source}", path.display())]
     File {
         /// What was to be done with it.
-        what: &'static str,
+        what: FileAction,
         /// The file or directory.
         path: PathBuf,
         /// Why not.
@@ -90,11 +124,110 @@ pub enum Error {
         /// Draws that should be.
         need: u64,
     },
+    /// A checkpoint or configuration from which the run cannot go on.
+    #[error(
+        "{}: {found}. The run cannot go on; the draws in {} stay as they are, and `ridgewalk fit` with another --out makes it from the start",
+        path.display(), directory.display()
+    )]
+    CannotGoOn {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        found: String,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// A run of another version of the program.
+    #[error(
+        "{} was begun by ridgewalk {then}, and this is {now}, whose draws may be others; need version {then} to go on",
+        path.display()
+    )]
+    Version {
+        /// The run directory.
+        path: PathBuf,
+        /// The version that began it.
+        then: String,
+        /// This version.
+        now: &'static str,
+    },
+    /// A configuration that has changed since the run began.
+    #[error(
+        "{} has changed since the run began: {found}. Put back what it was to go on, or run `ridgewalk fit` with the new options and another --out",
+        path.display()
+    )]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// The lines that differ.
+        found: String,
+    },
+    /// Data that have changed since the run began.
+    #[error(
+        "{file} has changed since the run began: found SHA-256 {found}, need {need}. Put back the data that it had to go on, or run `ridgewalk fit` on the new ones with another --out"
+    )]
+    Data {
+        /// The file.
+        file: String,
+        /// Its digest.
+        found: String,
+        /// The digest that it had.
+        need: String,
+    },
+    /// Something else that follows from data and settings and is not what it was.
+    #[error(
+        "{}: the data and options give {what} {found} here, and gave {need} when the run began; it can only go on where they give the same",
+        path.display()
+    )]
+    Changed {
+        /// The run directory.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// What follows now.
+        found: String,
+        /// What followed then.
+        need: String,
+    },
+    /// Draws that cannot be read for a report.
+    #[error(transparent)]
+    Draws(#[from] ridgewalk_fit::Error),
+}
+
+/// Whose fault an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A directory is in the way, is not a run or cannot go on: another one has to be named.
+    Input,
+    /// Files cannot be read or written.
+    Files,
 }
 
 impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Exists { .. }
+            | Self::Busy { .. }
+            | Self::NotARun { .. }
+            | Self::CannotGoOn { .. }
+            | Self::Version { .. }
+            | Self::Config { .. }
+            | Self::Data { .. }
+            | Self::Changed { .. } => ErrorKind::Input,
+            Self::File { .. }
+            | Self::Make { .. }
+            | Self::Format { .. }
+            | Self::Shape { .. }
+            | Self::Order { .. }
+            | Self::Missing { .. }
+            | Self::Draws(_) => ErrorKind::Files,
+        }
+    }
+
     /// For `map_err`: `what` could not be done with `path`.
-    pub(crate) fn file(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn file(what: FileAction, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { what, path, source }
     }

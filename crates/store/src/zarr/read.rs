@@ -3,13 +3,14 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ridgewalk::sampler::{Sink, SinkError};
+use ridgewalk_fit::{DrawReader, Error as FitError};
+use ridgewalk_sampler::{Sink, SinkError};
 use serde_json::Value;
 
-use super::super::directory::{MAX_DOCUMENT, read_file};
-use super::super::draws::Draws;
-use super::super::error::Error;
 use super::metadata::{self, Extent, Layout};
+use crate::directory::{MAX_DOCUMENT, read_file};
+use crate::draws::Draws;
+use crate::error::Error;
 
 /// Numbers of the columns that [`StoredDraws::columns`] has in memory at a time, if that is enough
 /// for one: 16 MiB.
@@ -290,6 +291,57 @@ impl StoredDraws {
             .step_by(length)
             .enumerate()
             .try_for_each(|(block, first)| each(block, length.min(draws - first)))
+    }
+}
+
+impl DrawReader for StoredDraws {
+    fn chains(&self) -> usize {
+        StoredDraws::chains(self)
+    }
+
+    fn draws(&self) -> usize {
+        StoredDraws::draws(self)
+    }
+
+    fn made(&self) -> Vec<u64> {
+        StoredDraws::made(self).to_vec()
+    }
+
+    fn incomplete(&self) -> bool {
+        StoredDraws::incomplete(self)
+    }
+
+    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), FitError>) -> Result<(), FitError> {
+        StoredDraws::points(self, |point| take(point).map_err(Passed::Fit)).map_err(FitError::from)
+    }
+
+    fn columns(
+        &self,
+        take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        let take = |_, columns: &[Vec<f64>]| take(columns).map_err(Passed::Fit);
+        StoredDraws::columns(self, take).map_err(FitError::from)
+    }
+}
+
+/// An error of the store, or one that the reader of its draws passes through it.
+enum Passed {
+    Store(Error),
+    Fit(FitError),
+}
+
+impl From<Error> for Passed {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Passed> for FitError {
+    fn from(passed: Passed) -> Self {
+        match passed {
+            Passed::Store(error) => Self::Draws(Box::new(error)),
+            Passed::Fit(error) => error,
+        }
     }
 }
 

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ridgewalk::sampler::{Sink, SinkError};
+use ridgewalk_sampler::{Sink, SinkError};
 use serde_json::Value;
 
-use super::super::directory::write_atomically;
-use super::super::error::Error;
 use super::metadata::{self, Extent, GROUPS, Layout};
 use super::read::Store;
 use super::writer::Writer;
+use crate::directory::write_atomically;
+use crate::error::{Error, FileAction};
 
 /// Numbers that may wait in memory for their chunk to fill, over all chains: 64 MiB. As many may be
 /// on their way to the disk.
@@ -169,8 +169,7 @@ impl ZarrDraws {
         let extent = Extent { made: vec![0; chains], incomplete: true };
         for (array, _) in metadata::arrays(&layout, &extent) {
             let directory = self.path.join(array);
-            fs::create_dir_all(&directory)
-                .map_err(Error::file("make the directory", &directory))?;
+            fs::create_dir_all(&directory).map_err(Error::file(FileAction::Make, &directory))?;
         }
         for group in GROUPS {
             write_atomically(&metadata::document(&self.path, group), &json(&metadata::group()))?;

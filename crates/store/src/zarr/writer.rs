@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-use super::super::directory::write_atomically;
-use super::super::error::Error;
+use crate::directory::write_atomically;
+use crate::error::Error;
 
 /// A file to be written.
 #[derive(Debug)]

@@ -1,16 +1,18 @@
-//! What a finished run says: the table at the end of a fit, and `ridgewalk summary` and
-//! `ridgewalk report`, which say it again.
+//! What a finished run says: the table at the end of a fit, and `ridgewalk summary` and `ridgewalk
+//! report`, which say it again.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ridgewalk::pipeline::{Parameter, SummaryDocument};
+use ridgewalk::report::write_report;
+use ridgewalk::store::{RunDirectory, read_summary};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::run::{Parameter, RunDirectory, SummaryDocument, write_report};
 
-/// A name is cut after so many characters in the table.
+/// Names are cut after this many characters in the table.
 const NAME: usize = 40;
 
 /// Options of `ridgewalk summary` and `ridgewalk report`.
@@ -27,7 +29,7 @@ pub(crate) struct AgainOptions {
 /// Runs `ridgewalk summary`.
 pub(crate) fn summary(options: &AgainOptions) -> Result<(), Failure> {
     let directory = RunDirectory::open(&options.directory)?;
-    let document = SummaryDocument::read(&directory.summary())?;
+    let document = read_summary(&directory.summary())?;
     if options.json {
         output::json(&document)
     } else {

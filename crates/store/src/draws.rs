@@ -28,7 +28,7 @@ impl Draws {
         self.chains.iter().map(Vec::len).min().unwrap_or(0) / self.dimension().max(1)
     }
 
-    /// The tables, as [`summaries_of_table`](ridgewalk::diagnostics::summaries_of_table) takes
+    /// The tables, as [`summaries_of_table`](ridgewalk_diagnostics::summaries_of_table) takes
     /// them.
     #[must_use]
     pub fn tables(&self) -> Vec<&[f64]> {
