@@ -128,6 +128,14 @@ impl Config {
         }
     }
 
+    /// The configuration that a file has the text of.
+    ///
+    /// # Errors
+    /// If it is not one.
+    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
     /// The text of the file.
     ///
     /// # Errors

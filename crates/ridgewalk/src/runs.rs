@@ -119,6 +119,22 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    /// The error of a run whose sinks cannot be opened: they cannot be written, or draws that the
+    /// checkpoint counts are missing.
+    #[must_use]
+    pub fn of_keeper(error: store::Error, safe: u64, directory: &Path) -> Self {
+        match error {
+            store::Error::File { what: store::FileAction::Write, .. } => Self::Interrupted {
+                cause: Box::new(error),
+                kept: safe,
+                directory: directory.to_owned(),
+            },
+            source => Self::MissingDraws { source, safe },
+        }
+    }
+}
+
 /// What to do about a run that was interrupted.
 fn goes_on(directory: &Path) -> String {
     format!("`ridgewalk resume {}` goes on", directory.display())
@@ -273,12 +289,7 @@ impl Driver<'_> {
         let saved = run.saved().map_err(|error| failed(Box::new(error), safe))?;
         let thin = settings.thin.unwrap_or(warm.thin);
         let keeper = run.keeper(thin, saved.as_ref(), self.began);
-        let mut keeper = keeper.map_err(|error| match error {
-            store::Error::File { what: store::FileAction::Write, .. } => {
-                failed(Box::new(error), safe)
-            }
-            source => RunError::MissingDraws { source, safe },
-        })?;
+        let mut keeper = keeper.map_err(|error| RunError::of_keeper(error, safe, directory))?;
         let (model, stop, watch) = (self.model, self.stop, self.watch);
         match fit::sample::sample(model, settings, warm, saved, &mut keeper, stop, watch) {
             Ok(sampled) => {

@@ -32,7 +32,7 @@ impl OpenRun {
             return directory.finished().map(|()| None);
         }
         let checkpoint = checked(&directory)?;
-        let config = toml::from_str(&checkpoint.config).map_err(|error: toml::de::Error| {
+        let config = Config::from_toml(&checkpoint.config).map_err(|error| {
             let (path, found) = (directory.config(), error.message().to_owned());
             Error::CannotGoOn { path, found, directory: directory.path().to_owned() }
         })?;
