@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens report.html of a run in headless Chromium: the plots must be there, and nothing may be logged as an error.
 
-    python3 scripts/check_report.py DIR [--screenshots INTO]
+    python3 scripts/checks/report.py DIR [--screenshots INTO]
 
 DIR is a run directory, or an HTML file. With --screenshots, pictures of light and dark, wide and narrow pages are written as
 INTO-light-1300.png and so on. Needs Python 3 alone, and chromium (Debian: apt-get install -y chromium); CHROMIUM names another.
@@ -106,17 +106,17 @@ def main():
     options = options.parse_args()
     page = options.directory / "report.html" if options.directory.is_dir() else options.directory
     if not page.is_file():
-        print(f"check_report: there is no {page}", file=sys.stderr)
+        print(f"report: there is no {page}", file=sys.stderr)
         sys.exit(2)
     chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
-        print("check_report: there is no chromium here (Debian: apt-get install -y chromium)", file=sys.stderr)
+        print("report: there is no chromium here (Debian: apt-get install -y chromium)", file=sys.stderr)
         sys.exit(77)
     failures, plots = check(chromium, page)
     if options.screenshots:
         screenshots(chromium, page, options.screenshots, options.height)
     for failure in failures[:20]:
-        print(f"check_report: {failure}", file=sys.stderr)
+        print(f"report: {failure}", file=sys.stderr)
     if failures:
         sys.exit(1)
     print(f"{page.name}: {plots} plots, {page.stat().st_size} bytes, nothing logged")

@@ -5,7 +5,7 @@ The map is a matrix exponential, the noise covariance Van Loan's block exponenti
 doublings of crates/coefficients nor the identity Sigma = I - E E^T is used; that identity is checked here instead.
 
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
-    venv/bin/python scripts/oracle_ornstein_uhlenbeck.py > crates/coefficients/tests/golden/ornstein_uhlenbeck.json
+    venv/bin/python scripts/oracles/ornstein_uhlenbeck.py > crates/coefficients/tests/golden/ornstein_uhlenbeck.json
 
 Cases: xi*eta from 1e-9 to 50 with gamma*eta below xi*eta/2 (overdamped), at it (critical) and above it (oscillating), and parameters at
 which an entry of the map, or the covariance of the noises of p and r, passes through zero. "terms" gives for each entry that can
@@ -114,7 +114,7 @@ def main():
         cases.append(case("zero of flow_pr", float(sqrt(mp.pi**2 + mpf(z) ** 2 / 4) / mpf(eta)), xi, eta))
     document = {
         "convention": "L = 1; values are decimal strings; gamma, xi, eta are hexadecimal doubles",
-        "made by": "scripts/oracle_ornstein_uhlenbeck.py, mpmath at 120 digits",
+        "made by": "scripts/oracles/ornstein_uhlenbeck.py, mpmath at 120 digits",
         "cases": cases,
     }
     print(json.dumps(document, indent=1))

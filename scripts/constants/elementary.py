@@ -2,7 +2,7 @@
 """Polynomials for e^r and the logarithm of a ratio, near-minimax by interpolation in Chebyshev points.
 
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
-    venv/bin/python scripts/fit_elementary.py
+    venv/bin/python scripts/constants/elementary.py
 
 prints the tables in crates/potentials/src/elementary.rs, lowest power first, and the largest error of each relative to the function:
 

@@ -2,7 +2,7 @@
 """Chains with what ArviZ says of them, for the tests of crates/diagnostics.
 
     python3 -m venv venv && venv/bin/pip install arviz==0.23.4 numpy==2.4.6 scipy==1.17.1
-    venv/bin/python scripts/fixtures_diagnostics.py
+    venv/bin/python scripts/oracles/diagnostics.py
 
 Made with Python 3.11. Writes one JSON file per case into crates/diagnostics/tests/fixtures/: the versions used, the draws (one list per
 chain, rounded so that they are short and parse to the same bits anywhere) and under "arviz" every diagnostic as ArviZ's public functions
@@ -22,7 +22,7 @@ import numpy
 import scipy
 from arviz.stats import diagnostics
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "crates" / "diagnostics" / "tests" / "fixtures"
+OUT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "diagnostics" / "tests" / "fixtures"
 PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.9, 0.95)
 
 

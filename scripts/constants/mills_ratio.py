@@ -2,7 +2,7 @@
 """Mills's ratio M(v) = (1 - Phi(v))/phi(v), as the two tables in crates/potentials/src/normal.rs.
 
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
-    venv/bin/python scripts/fit_mills_ratio.py
+    venv/bin/python scripts/constants/mills_ratio.py
 
 MILLS: Chebyshev coefficients of (v + 1) M(v) in t = (v - 5)/(v + 5), for v >= 0. The function is smooth on the whole of [-1, 1] (it tends
 to 1 as v grows), so the coefficients fall below 1e-17 after 26 terms. They are discrete cosine sums over 80 Chebyshev points at 40 digits.

@@ -3,7 +3,7 @@
 statsmodels, and posterior means and standard deviations by importance sampling around them.
 
     python3 -m venv target/glm && target/glm/bin/pip install statsmodels==0.15.0
-    target/glm/bin/python scripts/reference_glm.py
+    target/glm/bin/python scripts/oracles/glm.py
 
 The data: the breast cancer file that ships with the program, standardized (divisor n), and crates/cli/tests/data/mixed.csv, which is made
 up (crates/cli/tests/data/README.md). Figures are printed as Rust constants: estimate, standard error, posterior mean,
@@ -18,7 +18,7 @@ import statsmodels
 import statsmodels.api as sm
 from scipy.special import log_ndtr
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent / "crates" / "cli"
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "cli"
 
 
 def columns(path, names):

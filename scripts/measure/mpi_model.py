@@ -8,7 +8,7 @@ import csv
 import math
 import pathlib
 
-RESULTS = pathlib.Path(__file__).resolve().parent.parent / "docs" / "results"
+RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
 CHAINS = 8
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 10**4, 10**5, 10**6, 10**7]
 # n, d; and the rows of each process where these stay the same.

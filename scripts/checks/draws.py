@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens the draws of a run with ArviZ and with xarray, and compares what they say with summary.json.
 
-    scripts/python-env && target/python/bin/python scripts/check_zarr.py DIR
+    scripts/env/python && target/python/bin/python scripts/checks/draws.py DIR
 
 DIR is a run directory with draws.zarr and summary.json. Means, standard deviations and quantiles must agree to 1e-12 of the posterior's
 scale, ESS, R-hat and the standard error of the mean to 1e-8. Any warning while opening counts as a failure. Works with ArviZ 0.23 and 1.x.
@@ -109,7 +109,7 @@ def main():
     try:
         summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
     except OSError as error:
-        print(f"check_zarr: {error}", file=sys.stderr)
+        print(f"draws: {error}", file=sys.stderr)
         sys.exit(2)
     check = Check()
     with warnings.catch_warnings(record=True) as heard:
@@ -123,9 +123,9 @@ def main():
     if not check.failures:
         numbers(check, data, summary)
     for failure in check.failures[:20]:
-        print(f"check_zarr: {failure}", file=sys.stderr)
+        print(f"draws: {failure}", file=sys.stderr)
     if check.failures:
-        print(f"check_zarr: {len(check.failures)} failures", file=sys.stderr)
+        print(f"draws: {len(check.failures)} failures", file=sys.stderr)
         sys.exit(1)
     worst = ", ".join(f"{key} {error:.0e}" for key, error in check.worst.items())
     print(f"ArviZ {arviz.__version__}, xarray {xarray.__version__}: {len(summary['parameters'])} coefficients agree ({worst})")

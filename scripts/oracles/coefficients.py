@@ -6,7 +6,7 @@ linear system with constant coefficients (a state of six numbers per coordinate)
 the noise covariance is Van Loan's block exponential, both at 120 digits. The Cholesky factor is taken of that.
 
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
-    venv/bin/python scripts/oracle_coefficients.py > crates/coefficients/tests/golden/oracle.json
+    venv/bin/python scripts/oracles/coefficients.py > crates/coefficients/tests/golden/oracle.json
 
 Cases: random ones over xi*eta from 1e-9 to 50, both sides of the threshold 2.5 between the two branches, gamma*eta far above
 xi*eta, and parameters at which mu12, mu22, mu32, mu33, sigma13, sigma23, chol31 or chol32 passes through zero. For those eight,
@@ -140,7 +140,7 @@ def main():
             cases.append(case(f"zero of {name}", zero_of(name, xi, eta), xi, eta))
     document = {
         "convention": "L = 1; Sigma = sigma/L; values are decimal strings; gamma, xi, eta are hexadecimal doubles",
-        "made by": "scripts/oracle_coefficients.py, mpmath at 120 digits",
+        "made by": "scripts/oracles/coefficients.py, mpmath at 120 digits",
         "cases": cases,
     }
     print(json.dumps(document, indent=1))
