@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Opens the draws of a run with ArviZ and with xarray, and compares what they say with summary.json.
+"""Opens the draws of a run with ArviZ and with xarray, and compares what they say with
+summary.json.
 
     scripts/env/python && target/python/bin/python scripts/checks/draws.py DIR
 
-DIR is a run directory with draws.zarr and summary.json. Means, standard deviations and quantiles must agree to 1e-12 of the posterior's
-scale, ESS, R-hat and the standard error of the mean to 1e-8. Any warning while opening counts as a failure. Works with ArviZ 0.23 and 1.x.
-Exit codes: 0 all agree; 1 something does not, and what; 2 the files are not there.
+DIR is a run directory with draws.zarr and summary.json. Means, standard deviations and quantiles
+must agree to 1e-12 of the posterior's scale, ESS, R-hat and the standard error of the mean to 1e-8.
+Any warning while opening counts as a failure. Works with ArviZ 0.23 and 1.x. Exit codes: 0 all
+agree; 1 something does not, and what; 2 the files are not there.
 """
 import json
 import math

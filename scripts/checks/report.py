@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Opens report.html of a run in headless Chromium: the plots must be there, and nothing may be logged as an error.
+"""Opens report.html of a run in headless Chromium: the plots must be there, and nothing may be
+logged as an error.
 
     python3 scripts/checks/report.py DIR [--screenshots INTO]
 
-DIR is a run directory, or an HTML file. With --screenshots, pictures of light and dark, wide and narrow pages are written as
-INTO-light-1300.png and so on. Needs Python 3 alone, and chromium (Debian: apt-get install -y chromium); CHROMIUM names another.
-Exit codes: 0 good; 1 something is wrong, and what; 2 no such file; 77 no Chromium here.
+DIR is a run directory, or an HTML file. With --screenshots, pictures of light and dark, wide and
+narrow pages are written as INTO-light-1300.png and so on. Needs Python 3 alone, and chromium
+(Debian: apt-get install -y chromium); CHROMIUM names another. Exit codes: 0 good; 1 something is
+wrong, and what; 2 no such file; 77 no Chromium here.
 """
 import argparse
 import html.parser

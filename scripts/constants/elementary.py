@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Polynomials for e^r and the logarithm of a ratio, near-minimax by interpolation in Chebyshev points.
+"""Polynomials for e^r and the logarithm of a ratio, near-minimax by interpolation in Chebyshev
+points.
 
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
     venv/bin/python scripts/constants/elementary.py
 
-prints the tables in crates/potentials/src/elementary.rs, lowest power first, and the largest error of each relative to the function:
+prints the tables in crates/potentials/src/elementary.rs, lowest power first, and the largest error
+of each relative to the function:
 
     e^r - 1 = r + r^2 q(r)             for |r| <= 0.3467 (half of log 2)
     2 artanh(f) = 2 f + f^3 w(f^2)     for f^2 <= 0.0445 (ratios between 0.65 and 1.54)

@@ -4,12 +4,15 @@
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
     venv/bin/python scripts/constants/mills_ratio.py
 
-MILLS: Chebyshev coefficients of (v + 1) M(v) in t = (v - 5)/(v + 5), for v >= 0. The function is smooth on the whole of [-1, 1] (it tends
-to 1 as v grows), so the coefficients fall below 1e-17 after 26 terms. They are discrete cosine sums over 80 Chebyshev points at 40 digits.
+MILLS: Chebyshev coefficients of (v + 1) M(v) in t = (v - 5)/(v + 5), for v >= 0. The function is
+smooth on the whole of [-1, 1] (it tends to 1 as v grows), so the coefficients fall below 1e-17
+after 26 terms. They are discrete cosine sums over 80 Chebyshev points at 40 digits.
 
-NEAR: powers, lowest first, of x = 9/(v + 9/2) - 9/16, for (v + 9/2) M(v) with v between -3/4 and 25, fitted to a little more because
-divided differences are taken of it and derivatives of a fit are worst at its ends. x goes from -0.27 to 1.92, not from -1 to 1: placed so, the terms hardly cancel at either end (the sum of their sizes is printed relative to the function, and that of the
-terms of its derivative relative to M').
+NEAR: powers, lowest first, of x = 9/(v + 9/2) - 9/16, for (v + 9/2) M(v) with v between -3/4 and
+25, fitted to a little more because divided differences are taken of it and derivatives of a fit are
+worst at its ends. x goes from -0.27 to 1.92, not from -1 to 1: placed so, the terms hardly cancel
+at either end (the sum of their sizes is printed relative to the function, and that of the terms of
+its derivative relative to M').
 """
 from mpmath import cos, erfc, exp, lu_solve, matrix, mp, mpf, pi, sqrt
 

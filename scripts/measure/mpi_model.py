@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Predicts how a step scales over processes that share the rows, from what was measured: docs/results/mpi-scaling.csv and .svg.
+"""Predicts how a step scales over processes that share the rows, from what was measured:
+docs/results/mpi-scaling.csv and .svg.
 
-Measured: the gradient of 8 chains (bench-potentials.csv), the rest of a step (bench-sampler.csv), sums between two processes of one machine
-(mpi-latency.csv). Assumed: a network of 2 µs a message and 10 GB/s. docs/distributed.md derives the formula.
+Measured: the gradient of 8 chains (bench-potentials.csv), the rest of a step (bench-sampler.csv),
+sums between two processes of one machine (mpi-latency.csv). Assumed: a network of 2 µs a message
+and 10 GB/s. docs/distributed.md derives the formula.
 """
 import csv
 import math

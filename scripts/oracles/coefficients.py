@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""High-precision coefficients of one step of Algorithm 1, straight from the stochastic differential equations.
+"""High-precision coefficients of one step of Algorithm 1, straight from the stochastic differential
+equations.
 
-Nothing here uses the paper's closed forms, nor those of crates/coefficients. The three stages of the discretisation are one
-linear system with constant coefficients (a state of six numbers per coordinate), so that the means are a matrix exponential and
-the noise covariance is Van Loan's block exponential, both at 120 digits. The Cholesky factor is taken of that.
+Nothing here uses the paper's closed forms, nor those of crates/coefficients. The three stages of
+the discretisation are one linear system with constant coefficients (a state of six numbers per
+coordinate), so that the means are a matrix exponential and the noise covariance is Van Loan's block
+exponential, both at 120 digits. The Cholesky factor is taken of that.
 
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
     venv/bin/python scripts/oracles/coefficients.py > crates/coefficients/tests/golden/oracle.json
 
-Cases: random ones over xi*eta from 1e-9 to 50, both sides of the threshold 2.5 between the two branches, gamma*eta far above
-xi*eta, and parameters at which mu12, mu22, mu32, mu33, sigma13, sigma23, chol31 or chol32 passes through zero. For those eight,
-"terms" gives the larger of the two terms whose difference they are (the value has the form A - gamma^2 B up to powers of eta and
-gamma; A and B follow from the values at gamma and at gamma * 1e-30).
+Cases: random ones over xi*eta from 1e-9 to 50, both sides of the threshold 2.5 between the two
+branches, gamma*eta far above xi*eta, and parameters at which mu12, mu22, mu32, mu33, sigma13,
+sigma23, chol31 or chol32 passes through zero. For those eight, "terms" gives the larger of the two
+terms whose difference they are (the value has the form A - gamma^2 B up to powers of eta and gamma;
+A and B follow from the values at gamma and at gamma * 1e-30).
 """
 import json
 import random

@@ -4,12 +4,14 @@
     python3 -m venv venv && venv/bin/pip install arviz==0.23.4 numpy==2.4.6 scipy==1.17.1
     venv/bin/python scripts/oracles/diagnostics.py
 
-Made with Python 3.11. Writes one JSON file per case into crates/diagnostics/tests/fixtures/: the versions used, the draws (one list per
-chain, rounded so that they are short and parse to the same bits anywhere) and under "arviz" every diagnostic as ArviZ's public functions
-give it. Numbers are written with all digits; nan, inf and -inf as strings.
+Made with Python 3.11. Writes one JSON file per case into crates/diagnostics/tests/fixtures/: the
+versions used, the draws (one list per chain, rounded so that they are short and parse to the same
+bits anywhere) and under "arviz" every diagnostic as ArviZ's public functions give it. Numbers are
+written with all digits; nan, inf and -inf as strings.
 
-"numpy_quantile" holds the entries that change when ArviZ's quantile, whose position and weights are rounded so that it can fall just below
-the draw it should be equal to, is replaced by numpy.quantile, everything else being ArviZ. Few cases have any; see docs/diagnostics.md.
+"numpy_quantile" holds the entries that change when ArviZ's quantile, whose position and weights are
+rounded so that it can fall just below the draw it should be equal to, is replaced by
+numpy.quantile, everything else being ArviZ. Few cases have any; see docs/diagnostics.md.
 """
 import json
 import logging

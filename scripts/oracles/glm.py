@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Prints what crates/cli/tests/fit_reference.rs compares fits under flat priors with: maximum likelihood estimates and standard errors by
-statsmodels, and posterior means and standard deviations by importance sampling around them.
+"""Prints what crates/cli/tests/fit_reference.rs compares fits under flat priors with: maximum
+likelihood estimates and standard errors by statsmodels, and posterior means and standard deviations
+by importance sampling around them.
 
     python3 -m venv target/glm && target/glm/bin/pip install statsmodels==0.15.0
     target/glm/bin/python scripts/oracles/glm.py
 
-The data: the breast cancer file that ships with the program, standardized (divisor n), and crates/cli/tests/data/mixed.csv, which is made
-up (crates/cli/tests/data/README.md). Figures are printed as Rust constants: estimate, standard error, posterior mean,
-posterior standard deviation, effective number of weighted draws. The proposal is a t law of 6 degrees of freedom with the estimate's
-covariance; the log likelihood is written out here, not taken from statsmodels. Takes about half a minute.
+The data: the breast cancer file that ships with the program, standardized (divisor n), and
+crates/cli/tests/data/mixed.csv, which is made up (crates/cli/tests/data/README.md). Figures are
+printed as Rust constants: estimate, standard error, posterior mean, posterior standard deviation,
+effective number of weighted draws. The proposal is a t law of 6 degrees of freedom with the
+estimate's covariance; the log likelihood is written out here, not taken from statsmodels. Takes
+about half a minute.
 """
 import csv
 import pathlib

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""The exact step of (p, r) at 120 digits: the map and the noise covariance of dp = gamma r dt, dr = -gamma p dt - xi r dt + sqrt(2 xi) dB.
+"""The exact step of (p, r) at 120 digits: the map and the noise covariance of dp = gamma r dt, dr =
+-gamma p dt - xi r dt + sqrt(2 xi) dB.
 
-The map is a matrix exponential, the noise covariance Van Loan's block exponential of the same generator. Neither the series and
-doublings of crates/coefficients nor the identity Sigma = I - E E^T is used; that identity is checked here instead.
+The map is a matrix exponential, the noise covariance Van Loan's block exponential of the same
+generator. Neither the series and doublings of crates/coefficients nor the identity Sigma = I - E
+E^T is used; that identity is checked here instead.
 
     python3 -m venv venv && venv/bin/pip install mpmath==1.3.0
     venv/bin/python scripts/oracles/ornstein_uhlenbeck.py > crates/coefficients/tests/golden/ornstein_uhlenbeck.json
 
-Cases: xi*eta from 1e-9 to 50 with gamma*eta below xi*eta/2 (overdamped), at it (critical) and above it (oscillating), and parameters at
-which an entry of the map, or the covariance of the noises of p and r, passes through zero. "terms" gives for each entry that can
-cancel the size of what cancels: e^(-xi eta/2) times the larger of the two terms of its closed form for the map, and the geometric mean
-of the two variances for the covariance.
+Cases: xi*eta from 1e-9 to 50 with gamma*eta below xi*eta/2 (overdamped), at it (critical) and above
+it (oscillating), and parameters at which an entry of the map, or the covariance of the noises of p
+and r, passes through zero. "terms" gives for each entry that can cancel the size of what cancels:
+e^(-xi eta/2) times the larger of the two terms of its closed form for the map, and the geometric
+mean of the two variances for the covariance.
 """
 import json
 import random
