@@ -85,13 +85,13 @@ def promises():
     refused = sum(row["exit_code"] in ("1", "2") for row in hostile)
     most = max(int(row["peak_mib"]) for row in hostile)
     none = "none known to us"
-    faulty = "`scripts/faults`"
+    faulty = "`scripts/faults/resume`"
     rows = [
         ["kill -9 at a random moment", *injected("kill -9"), "no resume", none, "resume was an open pull request", faulty],
         ["Ctrl-C, SIGTERM", *injected("Ctrl-C", "SIGTERM"), none, "nutpie, built on it, pads with NaN", "keeps and trims", faulty],
         ["a full disk", *injected("full disk", "a file that"), "none; a run went on into nothing (cmdstan #714)", "no fsync in its writers", none, faulty],
-        ["bent input", f"{inputs:,} inputs", f"panics, hangs, memory beyond the bound: {crashes}", none, none, none, "`scripts/fuzz`"],
-        ["input that means harm", f"{len(hostile)} files and options", f"refused: {refused}, ended by its signal: {len(hostile) - refused}, with at most {most} MiB", none, none, none, "`scripts/hostile PROGRAM`"],
+        ["bent input", f"{inputs:,} inputs", f"panics, hangs, memory beyond the bound: {crashes}", none, none, none, "`scripts/faults/fuzz`"],
+        ["input that means harm", f"{len(hostile)} files and options", f"refused: {refused}, ended by its signal: {len(hostile) - refused}, with at most {most} MiB", none, none, none, "`scripts/faults/hostile PROGRAM`"],
     ]
     if (ROOT / "docs/results/calibration.csv").exists():
         found, fails = {}, set()

@@ -2,7 +2,7 @@
 //! were killed and resumed, against SHA-256 sums in `tests/data/draws.csv`.
 //!
 //! A change of these sums is a change of users' draws: it needs a line in CHANGELOG.md.
-//! `RIDGEWALK_WRITE_DRAWS=1` before the test writes the file anew. `scripts/check_mpi` reads the
+//! `RIDGEWALK_WRITE_DRAWS=1` before the test writes the file anew. `scripts/checks/mpi` reads the
 //! last row.
 
 mod common;

@@ -47,7 +47,7 @@ const BOOK: [(&str, &str); 4] =
 /// Maximum likelihood estimate, standard error, and under a flat prior: posterior mean, posterior
 /// sd, effective draws behind these two.
 ///
-/// By `target/glm/bin/python scripts/reference_glm.py`: statsmodels 0.15.0, numpy 2.4.6; the
+/// By `target/glm/bin/python scripts/oracles/glm.py`: statsmodels 0.15.0, numpy 2.4.6; the
 /// posterior by importance sampling.
 type Reference = (f64, f64, f64, f64, f64);
 const CANCER_LOGIT: &[Reference] = &[

@@ -1,8 +1,8 @@
 //! Real runs of the program are killed, starved of disk, stopped and given wrong things, and
 //! `ridgewalk resume` must end them with the bytes of a run that nothing happened to.
 //!
-//! `scripts/faults` runs the long version, with 50 kills, and writes docs/results/faults.csv; the
-//! tests here are the same with fewer.
+//! `scripts/faults/resume` runs the long version, with 50 kills, and writes
+//! docs/results/faults.csv; the tests here are the same with fewer.
 
 mod common;
 
@@ -734,7 +734,7 @@ fn chains_that_diverge_are_cut_and_marked_and_the_run_can_be_resumed() {
     assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)), "{rows:?}");
 }
 
-/// Every kind of fault: the whole number of them for `scripts/faults`, which takes minutes;
+/// Every kind of fault: the whole number of them for `scripts/faults/resume`, which takes minutes;
 /// otherwise two more kills at other moments.
 #[test]
 fn every_fault() {

@@ -1,7 +1,7 @@
 //! Every coefficient against values from two independent high-precision programs.
 //!
 //! `golden/independent.json` was computed from the integrals that define the noise, 25 digits;
-//! `golden/oracle.json` by `scripts/oracle_coefficients.py` from the differential equations
+//! `golden/oracle.json` by `scripts/oracles/coefficients.py` from the differential equations
 //! themselves, 120 digits. Neither uses a closed form.
 
 use ridgewalk_coefficients::{Coefficients, Parameters};

@@ -1,8 +1,8 @@
 //! The exact step of (p, r) against a high-precision oracle, and the identities it must satisfy for
 //! all parameters.
 //!
-//! `golden/ornstein_uhlenbeck.json` is from `scripts/oracle_ornstein_uhlenbeck.py`: exponentials at
-//! 120 digits.
+//! `golden/ornstein_uhlenbeck.json` is from `scripts/oracles/ornstein_uhlenbeck.py`: exponentials
+//! at 120 digits.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Error, OrnsteinUhlenbeck, Parameters};

@@ -1,4 +1,4 @@
-//! Every diagnostic against ArviZ, on the chains of `scripts/fixtures_diagnostics.py`.
+//! Every diagnostic against ArviZ, on the chains of `scripts/oracles/diagnostics.py`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

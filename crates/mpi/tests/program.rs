@@ -1,4 +1,4 @@
-//! The program by itself, as MPI's only process: `scripts/check_mpi` has the rest.
+//! The program by itself, as MPI's only process: `scripts/checks/mpi` has the rest.
 
 use std::process::Command;
 

@@ -25,7 +25,7 @@ const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// (e^r − 1 − r)/r² for |r| <= log(2)/2, and (2 artanh f − 2 f)/f³ in f² up to 0.0445 and up to
-/// 1/9, from `scripts/fit_elementary.py`.
+/// 1/9, from `scripts/constants/elementary.py`.
 const EXPM1: [f64; 10] = [
     0.5000000000000001,
     0.16666666666666669,

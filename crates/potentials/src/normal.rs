@@ -9,7 +9,7 @@ use crate::elementary::{self, CHUNK, SHORTEST, fma};
 use crate::segment::{End, Segment};
 
 /// Chebyshev coefficients of (v + 1) M(v) in t = (v − 5)/(v + 5), from
-/// `scripts/fit_mills_ratio.py`.
+/// `scripts/constants/mills_ratio.py`.
 const MILLS: [f64; 26] = [
     1.1579976221305188,
     -0.1633449388451398,
@@ -170,7 +170,7 @@ fn gauss(rule: &[(f64, f64)], segment: &Segment) -> f64 {
 }
 
 /// (v + 9/2) M(v) for v between −3/4 and 25 in powers of 9/(v + 9/2) − 9/16, from
-/// `scripts/fit_mills_ratio.py`: the powers of even and of odd order apart, each pair a row.
+/// `scripts/constants/mills_ratio.py`: the powers of even and of odd order apart, each pair a row.
 const NEAR: [[f64; 2]; 13] = [
     [1.3810141579767896, 0.910899154300269],
     [0.542665467451784, 0.2870633327873705],

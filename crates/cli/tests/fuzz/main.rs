@@ -1,10 +1,10 @@
 //! Everything that reads what others may have written, given millions of bent inputs: no panic, no
 //! hang, no memory beyond a bound.
 //!
-//! `cargo test` gives each target some thousands; `scripts/fuzz` gives them ten million together.
-//! Inputs are bent copies of good ones, made from a seed. A copy that is answered as none before is
-//! bent in turn, so that errors deep within are reached: there is no need for an instrumented
-//! build.
+//! `cargo test` gives each target some thousands; `scripts/faults/fuzz` gives them ten million
+//! together. Inputs are bent copies of good ones, made from a seed. A copy that is answered as none
+//! before is bent in turn, so that errors deep within are reached: there is no need for an
+//! instrumented build.
 
 mod mutate;
 mod targets;
@@ -198,7 +198,7 @@ fn a_reader_with_a_planted_mistake_is_caught() {
 }
 
 /// `RIDGEWALK_FUZZ=csv:1000000` gives a target so many inputs and prints a line of
-/// docs/results/fuzz.csv; see scripts/fuzz.
+/// docs/results/fuzz.csv; see scripts/faults/fuzz.
 #[test]
 fn many() {
     let Some(wanted) = std::env::var("RIDGEWALK_FUZZ").ok() else { return };
