@@ -54,6 +54,7 @@ mod narrow;
 mod normal;
 mod pass;
 pub mod peers;
+mod pointers;
 mod prior;
 mod properness;
 mod quadratic;
