@@ -1,9 +1,9 @@
 //! Families: the function u(s; y) that one observation y adds to the potential at linear predictor
 //! s, minus its log-likelihood.
 //!
-//! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what
-//! makes line integrals exact. A type of your own that implements [`Family`] works everywhere the
-//! built-in ones do.
+//! Each family has u, u′, u″, bounds of u″, and the mean of u′ over a segment, which makes line
+//! integrals exact. A type of your own that implements [`Family`] works everywhere the built-in ones
+//! do; it needs a name, u, u′, u″ and the bounds of u″.
 
 #[cfg(test)]
 mod accuracy;
@@ -12,6 +12,7 @@ mod gaussian;
 mod huber;
 mod logistic;
 mod logistic_noise;
+mod mean;
 mod poisson;
 mod probit;
 
@@ -56,8 +57,11 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// The name by which messages call it.
     fn name(&self) -> &'static str;
 
-    /// What a response must be, in words, if this one is not; `None` if it is.
-    fn objection(&self, y: Observation) -> Option<&'static str>;
+    /// What a response must be, in words, if this one is not; `None` if it is. By default any
+    /// finite number, without trials.
+    fn objection(&self, y: Observation) -> Option<&'static str> {
+        real(y)
+    }
 
     /// u(s; y).
     fn value(&self, s: f64, y: Observation) -> f64;
@@ -70,7 +74,15 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 
     /// The mean of u′ over the segment from s to s + t: (u(s + t) − u(s))/t, and u′(s) for t = 0.
     /// Must be accurate for every t, 0 included, and must not overflow where u′ does not.
-    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64;
+    ///
+    /// The default needs no formula: it takes the difference quotient of u where that keeps its
+    /// digits, and integrates u′ by Gauss's rule on as many pieces as it takes where it does not.
+    /// Its error is below 1e-13 of the largest |u′| on the segment, beside what the rounding of s
+    /// and s + t does to u′. It takes 24 slopes or more; a closed form is faster and keeps digits
+    /// where the mean is much smaller than the largest slope.
+    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
+        mean::mean_slope(self, s, t, y)
+    }
 
     /// u for each s and y, into `values`: [`Family::value`] as [`Family::slopes`] is for
     /// [`Family::slope`].
