@@ -34,6 +34,16 @@ pub enum Error {
         /// Its columns.
         columns: usize,
     },
+    /// A column of a design that is not as long as the first.
+    #[error("column {column} of the design has {got} rows: need {need}, as column 0 has")]
+    Column {
+        /// The column.
+        column: usize,
+        /// How many rows it has.
+        got: usize,
+        /// How many the first column has.
+        need: usize,
+    },
     /// An entry of the design is infinite or not a number.
     #[error("row {row}, column {column} of the design: found {value}, need a finite number")]
     Entry {
@@ -90,12 +100,18 @@ pub enum Error {
         /// What is needed.
         need: &'static str,
     },
-    /// A gradient that could not be computed, in the words of the function that failed.
+    /// A point of density 0: [`GradientError::OutsideSupport`], with the point.
+    #[error("the density is 0 at {point:?}")]
+    OutsideSupport {
+        /// The point.
+        point: Vec<f64>,
+    },
+    /// A gradient that could not be computed: [`GradientError::Failed`], with the point.
     #[error("the gradient failed at {point:?}: {message}")]
     Gradient {
         /// Where.
         point: Vec<f64>,
-        /// Why.
+        /// The message of the function that failed.
         message: String,
     },
     /// A potential that is known by its gradient alone was asked for its value.
@@ -143,6 +159,47 @@ pub enum Error {
     /// The number of quadrature nodes is not usable.
     #[error(transparent)]
     Quadrature(#[from] ridgewalk_quadrature::Error),
+}
+
+/// Why a function gives no gradient at a point.
+///
+/// Text becomes [`GradientError::Failed`], so a function may return `Err("no data".into())` or use
+/// `?` on a `Result<_, String>`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GradientError {
+    /// The density is 0 there, as beyond the end of a truncated distribution. A kernel that accepts
+    /// or rejects treats it as an infinite energy and rejects the trajectory; for any other kernel
+    /// the chain ends.
+    #[error("the density is 0 there")]
+    OutsideSupport,
+    /// The gradient could not be computed. The chain ends.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<String> for GradientError {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
+
+impl From<&str> for GradientError {
+    fn from(message: &str) -> Self {
+        Self::Failed(message.to_owned())
+    }
+}
+
+impl GradientError {
+    /// The error of a potential whose gradient failed at `point`.
+    #[must_use]
+    pub fn at(self, point: &[f64]) -> Error {
+        let point = point.to_vec();
+        match self {
+            Self::OutsideSupport => Error::OutsideSupport { point },
+            Self::Failed(message) => Error::Gradient { point, message },
+        }
+    }
 }
 
 /// An error unless a list has the right length.

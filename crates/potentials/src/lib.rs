@@ -68,7 +68,7 @@ mod whitening;
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use design::{Dense, Design, Sparse};
-pub use error::Error;
+pub use error::{Error, GradientError};
 pub use line_integral::{LineIntegral, Scratch};
 pub use mode::{Method, Mode, ModeSearch, Note};
 pub use prior::Prior;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::black_box::Gradient;
-use crate::error::Error;
+use crate::error::{Error, GradientError};
 use crate::families::{CurvatureBounds, Family, Observation};
 use crate::line_integral::{LineIntegral, Scratch};
 
@@ -47,12 +47,12 @@ behind_pointers!(Family {
 
 behind_pointers!(Gradient {
     fn dimension(&self) -> usize;
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String>;
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError>;
     fn value_and_gradient(
         &self,
         point: &[f64],
         gradient: &mut [f64]
-    ) -> Result<Option<f64>, String>;
+    ) -> Result<Option<f64>, GradientError>;
 });
 
 behind_pointers!(LineIntegral {

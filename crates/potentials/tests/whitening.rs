@@ -208,14 +208,13 @@ fn a_whitened_gradient_is_the_gradient_of_the_whitened_model() {
         let (z, v) = (numbers(23, 4), numbers(24, 4));
         assert_close(&integral(&exact, 0.8, &z, &v), &integral(&black_box, 0.8, &z, &v), 1e-12);
     }
-    let failing =
-        ridgewalk_potentials::FromFn::new(2, |_: &[f64], _: &mut [f64]| Err("no".to_string()));
+    let failing = ridgewalk_potentials::FromFn::new(2, |_: &[f64], _: &mut [f64]| Err("no".into()));
     let w = Whitening::diagonal(&[1.0, 2.0], &[1.0, 1.0]).unwrap();
     let message = Whitened::new(failing, w.clone())
         .unwrap()
         .gradient(&[0.5, 0.0], &mut [0.0; 2])
         .unwrap_err();
-    assert_eq!(message, "no (in original coordinates, at [1.5, 2.0])");
+    assert_eq!(message.to_string(), "no (in original coordinates, at [1.5, 2.0])");
     assert!(matches!(Whitened::new(original, w), Err(Error::Length { .. })));
 }
 

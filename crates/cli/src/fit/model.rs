@@ -6,7 +6,8 @@ use ridgewalk::potentials::families::{
 };
 use ridgewalk::potentials::peers::Peers;
 use ridgewalk::potentials::{
-    self, Chebyshev, Dense, Gradient, LineIntegral, Mode, Prior, Ridge, Scratch, Whitening,
+    self, Chebyshev, Dense, Gradient, GradientError, LineIntegral, Mode, Prior, Ridge, Scratch,
+    Whitening,
 };
 use ridgewalk::sampler;
 use ridgewalk::sampler::automatic::Target;
@@ -268,17 +269,17 @@ impl<F: Family> Gradient for GradientOf<F> {
         self.0.dimension()
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
         self.0
             .gradients(point, gradient, &mut Scratch::default())
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string().into())
     }
 
     fn value_and_gradient(
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, GradientError> {
         Gradient::value_and_gradient(&self.0, point, gradient)
     }
 }
