@@ -493,7 +493,7 @@ fn lists_that_do_not_hold_whole_chains_are_refused() {
 fn a_gradient_that_fails_reaches_the_caller_with_the_point() {
     let gradient = FromFn::new(2, |x: &[f64], g: &mut [f64]| {
         g.copy_from_slice(x);
-        if x[0] > 1.0 { Err(format!("{} is outside", x[0])) } else { Ok(()) }
+        if x[0] > 1.0 { Err(format!("{} is outside", x[0]).into()) } else { Ok(()) }
     });
     let rule = Chebyshev::new(gradient, 3).unwrap();
     let mut out = [0.0; 4];
@@ -612,4 +612,19 @@ fn bad_trials_are_named_as_such() {
             family.name()
         );
     }
+}
+
+#[test]
+fn a_design_from_columns_is_the_one_from_rows() {
+    let rows = Dense::new(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    assert_eq!(Dense::from_columns(&[[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]), Ok(rows));
+    let uneven: [&[f64]; 3] = [&[1.0, 4.0], &[2.0, 5.0], &[3.0]];
+    let error = Dense::from_columns(&uneven).unwrap_err();
+    assert_eq!(error, Error::Column { column: 2, got: 1, need: 2 });
+    assert_eq!(error.to_string(), "column 2 of the design has 1 rows: need 2, as column 0 has");
+    let infinite = Dense::from_columns(&[[1.0, 4.0], [2.0, f64::INFINITY]]).unwrap_err();
+    assert!(matches!(infinite, Error::Entry { row: 1, column: 1, .. }));
+    let none: [&[f64]; 0] = [];
+    assert_eq!(Dense::from_columns(&none), Err(Error::Empty { rows: 0, columns: 0 }));
+    assert!(Dense::from_columns(&[[], []]).is_err());
 }
