@@ -1,6 +1,8 @@
 //! What can be wrong with data or with a question put to a potential. Rows and columns count from
 //! 0.
 
+use std::fmt;
+
 use crate::mode::Method;
 use crate::properness::Impropriety;
 
@@ -68,7 +70,7 @@ pub enum Error {
     #[error("{what} in row {row}: found {value}, need {need}")]
     Row {
         /// Which of them.
-        what: &'static str,
+        what: RowValue,
         /// The row.
         row: usize,
         /// The value.
@@ -80,7 +82,7 @@ pub enum Error {
     #[error("prior {what} of coefficient {coefficient}: found {value}, need {need}")]
     Prior {
         /// Its mean or its scale.
-        what: &'static str,
+        what: PriorValue,
         /// The coefficient.
         coefficient: usize,
         /// The value.
@@ -159,6 +161,49 @@ pub enum Error {
     /// The number of quadrature nodes is not usable.
     #[error(transparent)]
     Quadrature(#[from] ridgewalk_quadrature::Error),
+}
+
+/// A number that belongs to a row of data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowValue {
+    /// The response.
+    Response,
+    /// The number of trials.
+    Trials,
+    /// The weight.
+    Weight,
+    /// The offset.
+    Offset,
+}
+
+impl fmt::Display for RowValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Response => "response",
+            Self::Trials => "trials",
+            Self::Weight => "weight",
+            Self::Offset => "offset",
+        })
+    }
+}
+
+/// A number of a normal prior.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PriorValue {
+    /// The mean.
+    Mean,
+    /// The standard deviation.
+    Scale,
+}
+
+impl fmt::Display for PriorValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mean => "mean",
+            Self::Scale => "scale",
+        })
+    }
 }
 
 /// Why a function gives no gradient at a point.

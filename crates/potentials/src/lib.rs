@@ -72,7 +72,7 @@ pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
 pub use check::{Check, Comparison, Place, Property, check_family, check_gradient};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use design::{Dense, Design, Sparse};
-pub use error::{Error, GradientError};
+pub use error::{Error, GradientError, PriorValue, RowValue};
 pub use line_integral::{LineIntegral, Scratch};
 pub use mode::{Method, Mode, ModeSearch, Note};
 pub use prior::Prior;

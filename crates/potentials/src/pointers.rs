@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::black_box::Gradient;
 use crate::error::{Error, GradientError};
-use crate::families::{CurvatureBounds, Family, Observation};
+use crate::families::{CurvatureBounds, Family, Objection, Observation};
 use crate::line_integral::{LineIntegral, Scratch};
 
 macro_rules! behind_pointers {
@@ -33,7 +33,7 @@ macro_rules! behind_pointers {
 
 behind_pointers!(Family {
     fn name(&self) -> &'static str;
-    fn objection(&self, y: Observation) -> Option<&'static str>;
+    fn objection(&self, y: Observation) -> Option<Objection>;
     fn value(&self, s: f64, y: Observation) -> f64;
     fn slope(&self, s: f64, y: Observation) -> f64;
     fn curvature(&self, s: f64, y: Observation) -> f64;

@@ -1,7 +1,8 @@
 //! Checks of families and gradients find planted mistakes and pass what is right.
 
 use ridgewalk_potentials::families::{
-    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation,
+    Poisson, Probit,
 };
 use ridgewalk_potentials::{
     Check, FromFn, FromValueFn, GradientError, Place, Property, check_family, check_gradient,
@@ -65,7 +66,7 @@ impl Family for Wrong {
     fn name(&self) -> &'static str {
         "wrong"
     }
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         Logistic.objection(y)
     }
     fn value(&self, s: f64, y: Observation) -> f64 {

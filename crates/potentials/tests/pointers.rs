@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation,
+    Poisson, Probit,
 };
 use ridgewalk_potentials::{
     Chebyshev, Dense, Error, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Whitening,
@@ -91,8 +92,8 @@ impl Family for Numbered {
     fn name(&self) -> &'static str {
         "numbered"
     }
-    fn objection(&self, _: Observation) -> Option<&'static str> {
-        Some("nothing")
+    fn objection(&self, _: Observation) -> Option<Objection> {
+        Some(Objection::Response("nothing"))
     }
     fn value(&self, _: f64, _: Observation) -> f64 {
         1.0
@@ -138,7 +139,10 @@ fn every_method_of_a_family_is_forwarded() {
         let CurvatureBounds { lower, upper } = family.curvature_bounds(y);
         assert_eq!((lower, upper), (8.0, Some(9.0)));
         assert_eq!(family.slope_limits(y), [10.0, 11.0]);
-        assert_eq!((family.name(), family.objection(y)), ("numbered", Some("nothing")));
+        assert_eq!(
+            (family.name(), family.objection(y)),
+            ("numbered", Some(Objection::Response("nothing")))
+        );
     }
     check(&Numbered as &dyn Family);
     check(Box::new(Numbered) as Box<dyn Family>);

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation,
+    Poisson, Probit,
 };
 use ridgewalk_potentials::{
     Chebyshev, Dense, Design, Error, FromFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Sparse,
@@ -30,7 +31,7 @@ impl Family for Any {
     fn name(&self) -> &'static str {
         self.0.name()
     }
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         self.0.objection(y)
     }
     fn value(&self, s: f64, y: Observation) -> f64 {
@@ -79,7 +80,7 @@ impl Family for NegativeBinomial {
     fn name(&self) -> &'static str {
         "negative binomial"
     }
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         Poisson.objection(y)
     }
     fn value(&self, s: f64, y: Observation) -> f64 {

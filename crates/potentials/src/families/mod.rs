@@ -43,6 +43,16 @@ impl Observation {
     }
 }
 
+/// The part of an observation that a family cannot have, with a description of what it needs
+/// instead, as in "0 or 1".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objection {
+    /// The response.
+    Response(&'static str),
+    /// The number of trials.
+    Trials(&'static str),
+}
+
 /// Bounds of u″ over all s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvatureBounds {
@@ -57,9 +67,9 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// The name by which messages call it.
     fn name(&self) -> &'static str;
 
-    /// What a response must be, in words, if this one is not; `None` if it is. By default any
-    /// finite number, without trials.
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    /// What is wrong with an observation; `None` if it is one that the family can have. By default
+    /// the response may be any finite number, and there are no trials.
+    fn objection(&self, y: Observation) -> Option<Objection> {
         real(y)
     }
 
@@ -139,34 +149,38 @@ fn with_digits(inverse: f64) -> f64 {
     if inverse.is_normal() { inverse } else { f64::NAN }
 }
 
-/// The objection to trials where there are none.
-pub(crate) const NO_TRIALS: &str = "1, because this family has no trials";
-/// The objection to trials that cannot be counted.
-pub(crate) const WHOLE_TRIALS: &str = "a whole number of trials of at least 1";
-
-/// An objection to everything but real numbers.
-fn real(y: Observation) -> Option<&'static str> {
+/// An objection to a response that is not usable, and to trials.
+fn without_trials(y: Observation, usable: bool, need: &'static str) -> Option<Objection> {
     if y.trials != 1.0 {
-        Some(NO_TRIALS)
-    } else if y.response.is_finite() {
-        None
+        Some(Objection::Trials("1, because this family has no trials"))
     } else {
-        Some("a finite number")
+        (!usable).then_some(Objection::Response(need))
     }
 }
 
+/// An objection to everything but real numbers.
+fn real(y: Observation) -> Option<Objection> {
+    without_trials(y, y.response.is_finite(), "a finite number")
+}
+
+/// Whether a number is a count.
+fn whole(x: f64) -> bool {
+    x.is_finite() && x >= 0.0 && x.fract() == 0.0
+}
+
 /// An objection to everything but counts out of trials.
-fn binomial(y: Observation) -> Option<&'static str> {
-    let whole = |x: f64| x.is_finite() && x >= 0.0 && x.fract() == 0.0;
+fn binomial(y: Observation) -> Option<Objection> {
     if !(whole(y.trials) && y.trials >= 1.0) {
-        Some(WHOLE_TRIALS)
-    } else if !whole(y.response) {
-        Some(if y.trials == 1.0 { "0 or 1" } else { "a whole number of successes of at least 0" })
-    } else if y.response > y.trials {
-        Some(if y.trials == 1.0 { "0 or 1" } else { "no more successes than trials" })
-    } else {
-        None
+        return Some(Objection::Trials("a whole number of trials of at least 1"));
     }
+    let need = if !whole(y.response) {
+        "a whole number of successes of at least 0"
+    } else if y.response > y.trials {
+        "no more successes than trials"
+    } else {
+        return None;
+    };
+    Some(Objection::Response(if y.trials == 1.0 { "0 or 1" } else { need }))
 }
 
 /// The limits of u′ for counts out of trials where a failure's slope rises to `most` and a

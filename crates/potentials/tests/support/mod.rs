@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation, Poisson, Probit,
 };
 use ridgewalk_potentials::{Dense, Gradient, Prior, Ridge, Separation};
 
@@ -104,7 +104,7 @@ impl Family for Any {
     fn name(&self) -> &'static str {
         self.0.name()
     }
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         self.0.objection(y)
     }
     fn value(&self, s: f64, y: Observation) -> f64 {
