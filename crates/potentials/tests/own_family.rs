@@ -6,27 +6,7 @@ use ridgewalk_potentials::families::{
     CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
 };
 
-/// A family stripped of everything that has a default.
-#[derive(Debug)]
-struct Plain<'a>(&'a dyn Family);
-
-impl Family for Plain<'_> {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-    fn value(&self, s: f64, y: Observation) -> f64 {
-        self.0.value(s, y)
-    }
-    fn slope(&self, s: f64, y: Observation) -> f64 {
-        self.0.slope(s, y)
-    }
-    fn curvature(&self, s: f64, y: Observation) -> f64 {
-        self.0.curvature(s, y)
-    }
-    fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
-        self.0.curvature_bounds(y)
-    }
-}
+use crate::support::Plain;
 
 /// Segments over [-700, 700], more of them near 0, of lengths from 1e-12 to 1000 and 0, both ways.
 fn segments(count: usize) -> impl Iterator<Item = (f64, f64)> {
