@@ -7,7 +7,7 @@ use ridgewalk_potentials::families::{
     Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
 };
 use ridgewalk_potentials::{
-    self as potentials, Chebyshev, Curvature, Dense, Gradient, LineIntegral, Mode, Prior, Ridge,
+    self as potentials, Chebyshev, Curvature, Dense, Gradient, GradientError, LineIntegral, Mode, Prior, Ridge,
     Scratch, Whitening,
 };
 use ridgewalk_sampler as sampler;
@@ -258,16 +258,16 @@ impl Gradient for GradientOf {
         LineIntegral::dimension(&self.0)
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
         let found = self.0.gradients(point, gradient, &mut Scratch::default());
-        found.map_err(|error| error.to_string())
+        found.map_err(|error| error.to_string().into())
     }
 
     fn value_and_gradient(
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, GradientError> {
         Gradient::value_and_gradient(&self.0, point, gradient)
     }
 }

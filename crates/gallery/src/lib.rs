@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Poisson as PoissonLaw, StandardNormal, StudentT, Uniform};
 use ridgewalk_potentials::families::{Huber, Logistic, Poisson, Probit};
-use ridgewalk_potentials::{Dense, Gradient, Prior, Ridge};
+use ridgewalk_potentials::{Dense, Gradient, GradientError, Prior, Ridge};
 
 /// A kind of failure that only a mistake in this crate makes.
 type Anything = Box<dyn std::error::Error>;
@@ -245,7 +245,7 @@ impl Gradient for Ladder {
         100
     }
 
-    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), GradientError> {
         into.iter_mut()
             .zip(point)
             .enumerate()
@@ -253,7 +253,11 @@ impl Gradient for Ladder {
         Ok(())
     }
 
-    fn value_and_gradient(&self, point: &[f64], into: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        into: &mut [f64],
+    ) -> Result<Option<f64>, GradientError> {
         self.gradient(point, into)?;
         // U is quadratic: half the gradient times the way from the mean.
         Ok(Some(0.5 * into.iter().zip(point).map(|(g, x)| g * (x - Self::MEAN)).sum::<f64>()))

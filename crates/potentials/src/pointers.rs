@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use crate::black_box::Gradient;
-use crate::error::Error;
-use crate::families::{CurvatureBounds, Family, Observation};
+use crate::error::{Error, GradientError};
+use crate::families::{CurvatureBounds, Family, Objection, Observation};
 use crate::line_integral::{LineIntegral, Scratch};
 
 macro_rules! behind_pointers {
@@ -33,7 +33,7 @@ macro_rules! behind_pointers {
 
 behind_pointers!(Family {
     fn name(&self) -> &'static str;
-    fn objection(&self, y: Observation) -> Option<&'static str>;
+    fn objection(&self, y: Observation) -> Option<Objection>;
     fn value(&self, s: f64, y: Observation) -> f64;
     fn slope(&self, s: f64, y: Observation) -> f64;
     fn curvature(&self, s: f64, y: Observation) -> f64;
@@ -47,12 +47,12 @@ behind_pointers!(Family {
 
 behind_pointers!(Gradient {
     fn dimension(&self) -> usize;
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String>;
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError>;
     fn value_and_gradient(
         &self,
         point: &[f64],
         gradient: &mut [f64]
-    ) -> Result<Option<f64>, String>;
+    ) -> Result<Option<f64>, GradientError>;
 });
 
 behind_pointers!(LineIntegral {

@@ -3,24 +3,19 @@
 
 use std::sync::Arc;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation,
+    Poisson, Probit,
 };
+use ridgewalk_potentials::peers::Threads;
 use ridgewalk_potentials::{
-    Chebyshev, Dense, Error, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Whitening,
+    Chebyshev, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Whitening,
 };
 
-const ROWS: usize = 150;
-const COLUMNS: usize = 3;
+use crate::support;
 
-fn model<F: Family>(family: F) -> Ridge<'static, F> {
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
-    let values: Vec<f64> = (0..ROWS * COLUMNS).map(|_| 2.0 * rng.random::<f64>() - 1.0).collect();
-    let responses: Vec<f64> = (0..ROWS).map(|_| f64::from(rng.random::<bool>())).collect();
-    let design = Dense::new(ROWS, COLUMNS, values).unwrap();
-    Ridge::new(design, family, &responses, Prior::centred(COLUMNS, 2.0).unwrap()).unwrap()
+fn model<F: Family>(family: F, rows: usize) -> Ridge<'static, F> {
+    support::model(family, rows, 3, 5, Prior::centred(3, 2.0).unwrap())
 }
 
 /// What a potential computes for three chains through `LineIntegral`.
@@ -66,14 +61,14 @@ fn everything<F: Family + Clone>(model: &Ridge<'_, F>) -> String {
 #[test]
 fn a_family_behind_a_pointer_gives_the_same_results_to_the_last_bit() {
     fn check<F: Family + Clone + 'static>(family: F) {
-        let expected = everything(&model(family.clone()));
+        let expected = everything(&model(family.clone(), 150));
         let shared: Arc<dyn Family> = Arc::new(family.clone());
-        assert_eq!(everything(&model(Arc::clone(&shared))), expected);
-        assert_eq!(everything(&model(&*shared)), expected);
-        assert_eq!(everything(&model(Arc::new(family.clone()))), expected);
+        assert_eq!(everything(&model(Arc::clone(&shared), 150)), expected);
+        assert_eq!(everything(&model(&*shared, 150)), expected);
+        assert_eq!(everything(&model(Arc::new(family.clone()), 150)), expected);
         // A boxed trait object cannot be cloned, and so not be whitened.
         let boxed: Box<dyn Family> = Box::new(family.clone());
-        assert_eq!(integrals(model(boxed)), integrals(model(family)));
+        assert_eq!(integrals(model(boxed, 150)), integrals(model(family, 150)));
     }
     check(Logistic);
     check(Probit);
@@ -91,8 +86,8 @@ impl Family for Numbered {
     fn name(&self) -> &'static str {
         "numbered"
     }
-    fn objection(&self, _: Observation) -> Option<&'static str> {
-        Some("nothing")
+    fn objection(&self, _: Observation) -> Option<Objection> {
+        Some(Objection::Response("nothing"))
     }
     fn value(&self, _: f64, _: Observation) -> f64 {
         1.0
@@ -138,7 +133,10 @@ fn every_method_of_a_family_is_forwarded() {
         let CurvatureBounds { lower, upper } = family.curvature_bounds(y);
         assert_eq!((lower, upper), (8.0, Some(9.0)));
         assert_eq!(family.slope_limits(y), [10.0, 11.0]);
-        assert_eq!((family.name(), family.objection(y)), ("numbered", Some("nothing")));
+        assert_eq!(
+            (family.name(), family.objection(y)),
+            ("numbered", Some(Objection::Response("nothing")))
+        );
     }
     check(&Numbered as &dyn Family);
     check(Box::new(Numbered) as Box<dyn Family>);
@@ -163,44 +161,28 @@ fn gradients_and_line_integrals_work_behind_pointers() {
     }
 }
 
-/// A potential whose answers about threads and processes are not the defaults.
-struct Meeting;
-
-impl LineIntegral for Meeting {
-    fn dimension(&self) -> usize {
-        1
-    }
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-    fn integrate(
-        &self,
-        _: f64,
-        _: &[f64],
-        _: &[f64],
-        _: &mut [f64],
-        _: &mut Scratch,
-    ) -> Result<(), Error> {
-        Ok(())
-    }
-    fn gradients(&self, _: &[f64], _: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
-        Ok(())
-    }
-    fn shares_out(&self, chains: usize) -> bool {
-        chains > 1
-    }
-    fn collective(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn threads_and_processes_see_through_pointers() {
-    fn check(potential: impl LineIntegral) {
-        assert_eq!([1, 2].map(|chains| potential.shares_out(chains)), [false, true]);
-        assert!(potential.collective());
+    fn check(potential: impl LineIntegral, [shares_out, collective]: [bool; 2]) {
+        assert_eq!((potential.shares_out(8), potential.collective()), (shares_out, collective));
     }
-    check(&Meeting as &dyn LineIntegral);
-    check(Box::new(Meeting) as Box<dyn LineIntegral>);
-    check(Arc::new(Meeting) as Arc<dyn LineIntegral>);
+    let answers = |model: &Ridge<'_, Logistic>| [model.shares_out(8), model.collective()];
+    let small = model(Logistic, 150);
+    assert_eq!(answers(&small), [false, false]);
+    // A model with rows enough for threads, and one whose other half is in another process.
+    let large = model(Logistic, 60_000);
+    let shared = std::thread::scope(|scope| {
+        let halves = Threads::group(2).into_iter().map(|peers| {
+            let small = small.clone();
+            scope.spawn(move || small.with_peers(Arc::new(peers)))
+        });
+        let halves: Vec<_> = halves.collect();
+        halves.into_iter().map(|half| half.join().unwrap()).next().unwrap()
+    });
+    for (model, expected) in [(large, [true, false]), (shared, [false, true])] {
+        assert_eq!(answers(&model), expected);
+        check(&model as &dyn LineIntegral, expected);
+        check(Box::new(model.clone()) as Box<dyn LineIntegral>, expected);
+        check(Arc::new(model) as Arc<dyn LineIntegral>, expected);
+    }
 }

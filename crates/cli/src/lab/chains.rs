@@ -4,7 +4,9 @@
 use std::fmt::Display;
 
 use ridgewalk::potentials::families::Logistic;
-use ridgewalk::potentials::{Dense, FromFn, Gradient, LineIntegral, Prior, Ridge, Whitening};
+use ridgewalk::potentials::{
+    Dense, FromFn, Gradient, GradientError, LineIntegral, Prior, Ridge, Whitening,
+};
 use ridgewalk::sampler::{Batch, Kernel, Noise, Stream, Workspace};
 
 use crate::failure::Failure;
@@ -78,7 +80,7 @@ pub(super) fn multinomial(seed: u64) -> Result<Multinomial<impl Gradient + Sync 
     };
     let classes: Vec<usize> = rows.chunks_exact(FEATURES).zip(&chance).map(choose).collect();
     let smoothness = 1.0 + 0.5 * largest_eigenvalue(&rows);
-    let gradient = move |theta: &[f64], out: &mut [f64]| -> Result<(), String> {
+    let gradient = move |theta: &[f64], out: &mut [f64]| -> Result<(), GradientError> {
         out.copy_from_slice(theta);
         for (x, class) in rows.chunks_exact(FEATURES).zip(&classes) {
             for (k, share) in shares(x, theta).into_iter().enumerate() {
