@@ -447,12 +447,12 @@ impl Job<'_> {
             SavedWarmUp::from_bytes(&self.checkpoint.warm_up)
                 .and_then(|saved| warm_up.restore(saved))
         };
-        let warm = warm.map_err(|error| match error {
+        let mut warm = warm.map_err(|error| match error {
             sampler::Error::Stopped => Failure::Stopped(format!(
                 "there are no draws yet; `ridgewalk resume {}` begins again",
                 options.out.display()
             )),
-            sampler::Error::TooMany { what: "chains" } => Failure::Usage(format!(
+            sampler::Error::TooMany { what: sampler::Quantity::Chains } => Failure::Usage(format!(
                 "--chains {}: need fewer, so that the {} coefficients of each fit into memory",
                 options.chains, self.frame.columns
             )),
@@ -483,7 +483,7 @@ impl Job<'_> {
         }
         self.display.phase("sampling");
         self.sampling.set(true);
-        let sampled = self.processes.settle(self.keep(&warm, length))?;
+        let sampled = self.processes.settle(self.keep(&mut warm, length))?;
         let done = self.conclude(ridge, curvature, &warm, &sampled, length);
         done.map_err(|failure| match failure {
             end @ (Failure::Stopped(_) | Failure::NoDraws(_)) => end,
@@ -558,7 +558,7 @@ impl Job<'_> {
     /// The run, into all sinks.
     fn keep<W: ridgewalk::potentials::LineIntegral + Sync>(
         &self,
-        warm: &WarmedUp<W>,
+        warm: &mut WarmedUp<W>,
         length: Length,
     ) -> Result<Sampled, Failure> {
         let options = &self.config.options;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ridgewalk::diagnostics::Summarizer;
-use ridgewalk::sampler::{Memory, Progress};
+use ridgewalk::sampler::{Draws as Kept, Progress};
 
 /// How often a plain line is written.
 const PLAIN: Duration = Duration::from_secs(10);
@@ -81,7 +81,7 @@ impl Display {
     }
 
     /// How far the sampling is. `draws` are those so far, if they are in memory.
-    pub(super) fn sampling(&self, progress: &Progress, draws: &Memory) {
+    pub(super) fn sampling(&self, progress: &Progress, draws: &Kept) {
         if self.quiet {
             return;
         }
@@ -161,7 +161,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn smallest_ess(draws: &Memory, workspace: &mut Summarizer) -> Option<f64> {
+fn smallest_ess(draws: &Kept, workspace: &mut Summarizer) -> Option<f64> {
     let d = draws.dimension();
     let every = d.div_ceil(LOOKED_AT).max(1);
     let found = (0..d).step_by(every).filter_map(|k| {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
-use ridgewalk::sampler::{Memory, SavedRun, Sink, SinkError};
+use ridgewalk::sampler::{Draws as Kept, SavedRun, Sink, SinkError};
 
 use crate::data::Frame;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(super) struct Keeper {
     csv: Option<CsvDraws>,
     rescaling: Option<Rescaling>,
     point: Vec<f64>,
-    recent: Rc<RefCell<Memory>>,
+    recent: Rc<RefCell<Kept>>,
     room: usize,
     safe: Safe,
 }
@@ -49,7 +49,7 @@ impl Keeper {
         watched: bool,
         safe: Safe,
     ) -> Self {
-        let recent = Rc::new(RefCell::new(Memory::default()));
+        let recent = Rc::new(RefCell::new(Kept::default()));
         Self {
             zarr,
             csv,
@@ -77,7 +77,7 @@ impl Keeper {
     }
 
     /// The draws so far, as long as they are few.
-    pub(super) fn recent(&self) -> Rc<RefCell<Memory>> {
+    pub(super) fn recent(&self) -> Rc<RefCell<Kept>> {
         Rc::clone(&self.recent)
     }
 

@@ -2,8 +2,10 @@
 //! with.
 
 /// A way to make one step, without its parameters.
+///
+/// Matches over it are exhaustive on purpose: a new kernel must be considered wherever kernels are
+/// told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum KernelKind {
     /// Algorithm 1 of Mou et al. (JMLR 2021) with the exact line integral.
     ThirdOrder,
