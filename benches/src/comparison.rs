@@ -183,7 +183,7 @@ fn ours<P: Problem>(
     if let Some(tolerance) = tolerance {
         question = question.tolerance(tolerance);
     }
-    let warm = question.run()?;
+    let mut warm = question.run()?;
     let warm_up = Cost { gradients: warm.gradients, seconds: watch.seconds() };
     let mut kept = Kept::with_room(usize::try_from(length)?);
     let watch = Stopwatch::start();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ridgewalk::diagnostics::summaries_of_table;
 use ridgewalk::potentials::{Gradient, GradientError, Scratch};
-use ridgewalk::prelude::{InOriginal, Memory};
+use ridgewalk::prelude::{Draws, InOriginal};
 use ridgewalk::sampler::automatic::{BlackBox, WarmUp};
 use ridgewalk_benches::peers::{Setting, run};
 use ridgewalk_benches::problems::{Density, LadderProblem, Problem};
@@ -105,7 +105,7 @@ fn we_count_our_own_gradients_as_strictly_as_those_of_the_peer() {
     let spent = calls.swap(0, Ordering::Relaxed);
     assert_eq!(spent, warm.gradients);
     let kernel = warm.kernel().unwrap();
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     let outcome = warm
         .sampler(&*kernel)
         .draws(100)

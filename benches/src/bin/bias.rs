@@ -17,7 +17,7 @@ use clap::Parser;
 use rayon::prelude::*;
 use ridgewalk::diagnostics::{Summary, summaries_of_table};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::prelude::{InOriginal, Memory, Sampler};
+use ridgewalk::prelude::{Draws, InOriginal, Sampler};
 use ridgewalk::sampler::automatic::{
     CoordinateBias, Extrapolated, Target, Wanted, WarmUp, WarmedUp,
 };
@@ -231,7 +231,7 @@ fn long_run<W: ridgewalk::potentials::LineIntegral + Sync>(
     seed: u64,
 ) -> Result<Vec<Summary>, Failure> {
     let (kernel, starts, eta) = (warm.kernel()?, starts(warm), warm.scheme.eta());
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     let outcome = Sampler::new(&warm.potential, &*kernel)
         .chains(starts.len() / warm.whitening.dimension())
         .seed(LONG_RUNS + seed)

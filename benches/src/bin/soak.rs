@@ -55,12 +55,12 @@ fn main() -> Result<(), Failure> {
     let responses: Vec<f64> = (0..ROWS).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let design = Dense::new(ROWS, COLUMNS, numbers(1, ROWS * COLUMNS))?;
     let model = Ridge::new(design, Logistic, &responses, Prior::centred(COLUMNS, 2.5)?)?;
-    let warm = WarmUp::new(&model).chains(CHAINS).seed(1).run()?;
+    let mut warm = WarmUp::new(&model).chains(CHAINS).seed(1).run()?;
     println!("{} chains, {} kernel, eta {:.3}", CHAINS, warm.scheme.name(), warm.scheme.eta());
     if arguments.share {
-        share::<Ridge<'_, Logistic>>(&arguments, &warm)
+        share::<Ridge<'_, Logistic>>(&arguments, &mut warm)
     } else {
-        soak::<Ridge<'_, Logistic>>(&arguments, &warm)
+        soak::<Ridge<'_, Logistic>>(&arguments, &mut warm)
     }
 }
 
@@ -102,7 +102,7 @@ impl Sink for Counted<'_> {
 /// One run of so many seconds; how long it really took, until the chains ended. `watch` is called
 /// every second.
 fn run<T: Target>(
-    warm: &WarmedUp<T::White>,
+    warm: &mut WarmedUp<T::White>,
     thin: u64,
     seconds: f64,
     store: Option<&Path>,
@@ -116,6 +116,7 @@ fn run<T: Target>(
     let began = Instant::now();
     let took = std::thread::scope(|scope| -> Result<f64, Failure> {
         let clock = scope.spawn(|| tick(began, seconds, &stop, watch));
+        warm.begin_anew();
         let sampled = warm.run(Length::Draws(1 << 40)).thin(thin).stop(&stop).keep(&mut sink);
         let took = began.elapsed().as_secs_f64();
         stop.store(true, Ordering::Relaxed);
@@ -158,7 +159,7 @@ struct Seen {
     rss: f64,
 }
 
-fn soak<T: Target>(arguments: &Arguments, warm: &WarmedUp<T::White>) -> Result<(), Failure> {
+fn soak<T: Target>(arguments: &Arguments, warm: &mut WarmedUp<T::White>) -> Result<(), Failure> {
     let place = place(arguments)?;
     let values = AtomicU64::new(0);
     let mut seen: Vec<Seen> = Vec::with_capacity(100_000);
@@ -276,7 +277,7 @@ fn plot(path: &Path, seen: &[Seen]) -> Result<(), Failure> {
 }
 
 /// In turns into a store and into nothing.
-fn share<T: Target>(arguments: &Arguments, warm: &WarmedUp<T::White>) -> Result<(), Failure> {
+fn share<T: Target>(arguments: &Arguments, warm: &mut WarmedUp<T::White>) -> Result<(), Failure> {
     let mut text = "round,sink,values_per_second\n".to_owned();
     let mut rates: [Vec<f64>; 2] = Default::default();
     for round in 1..=ROUNDS {

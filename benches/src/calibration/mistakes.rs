@@ -4,7 +4,7 @@
 use ridgewalk::coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::potentials::LineIntegral;
-use ridgewalk::sampler::{Batch, Error, Kernel, Noise, Workspace, from_scheme};
+use ridgewalk::sampler::{Batch, Error, Kernel, LinearKernel, Noise, Workspace, from_scheme};
 
 use crate::Failure;
 
@@ -42,7 +42,7 @@ pub struct Mistake {
 /// rounding, the result is the step with the wrong coefficient.
 #[derive(Debug)]
 pub struct Mistaken {
-    right: Box<dyn Kernel>,
+    right: Box<dyn LinearKernel>,
     mistake: Mistake,
     /// Entries pp, pr, rp, rr.
     flow: [f64; 4],
@@ -102,11 +102,13 @@ impl Mistaken {
     }
 }
 
-impl Kernel for Mistaken {
+impl LinearKernel for Mistaken {
     fn scheme(&self) -> &Scheme {
         self.right.scheme()
     }
+}
 
+impl Kernel for Mistaken {
     fn smoothness(&self) -> f64 {
         self.right.smoothness()
     }

@@ -3,7 +3,7 @@
 
 use ridgewalk::lyapunov::laws;
 use ridgewalk::sampler::automatic::{Target, Wanted, WarmUp};
-use ridgewalk::sampler::{InOriginal, Memory};
+use ridgewalk::sampler::{Draws as Kept, InOriginal};
 
 use super::mistakes::{Mistake, Mistaken};
 use crate::Failure;
@@ -81,7 +81,7 @@ impl Sampler for Automatic {
             Some(mistake) => Box::new(Mistaken::new(&warm.scheme, mistake)?),
             None => warm.kernel()?,
         };
-        let mut kept = Memory::default();
+        let mut kept = Kept::default();
         let outcome = warm
             .sampler(&*kernel)
             .thin(Self::APART * warm.thin)

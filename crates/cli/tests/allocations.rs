@@ -43,7 +43,7 @@ fn draws_to_a_store_allocate_for_its_chunks_alone() {
     });
     let target = BlackBox::new(gradient, 3, &[0.5, 0.5]).unwrap();
     let chains = 2;
-    let warm = WarmUp::new(&target).chains(chains).run().unwrap();
+    let mut warm = WarmUp::new(&target).chains(chains).run().unwrap();
     let place = tempfile::tempdir().unwrap();
     let names = ["a".to_owned(), "b".to_owned()];
     let mut number = 0;
@@ -53,6 +53,7 @@ fn draws_to_a_store_allocate_for_its_chunks_alone() {
         let region = Region::new(COUNTING);
         let zarr = ZarrDraws::create(&path, &names, 1).unwrap();
         let mut store = Store { zarr, copies, total: 0.0 };
+        warm.begin_anew();
         warm.run(Length::Draws(draws)).thin(1).keep(&mut store).unwrap();
         assert!(store.total.is_finite());
         assert_eq!(store.zarr.finish(true).unwrap(), draws);

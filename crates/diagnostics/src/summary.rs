@@ -9,6 +9,7 @@ use crate::summarizer::Summarizer;
 /// The summary of one parameter. Entries that are not defined are NaN: see the
 /// [crate's documentation](crate).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Summary {
     /// The mean of all draws.

@@ -57,7 +57,7 @@ impl Finished<'_> {
             return Err(if self.sampled.outcome.stopped {
                 Error::Stopped
             } else {
-                Error::NoDraws(verdict::no_draws(self.sampled))
+                Error::NoDraws(self.sampled.no_draws())
             });
         }
         let search = Search {
@@ -69,8 +69,9 @@ impl Finished<'_> {
         let summaries = summaries_of(draws)?;
         let parameters = self.parameters(&summaries);
         let settings = &self.config.options;
-        let mut warnings = verdict::warnings(settings, self.sampled, &parameters);
-        warnings.extend(excursion.map(|found| verdict::excursion(&found)));
+        let warnings = self.sampled.warnings(&self.model.frame().names, &summaries);
+        let warnings = warnings.iter().chain(&excursion);
+        let warnings = warnings.map(|warning| verdict::entry(warning, settings)).collect();
         let text = Text {
             title: self.title(),
             command: self.config.command.clone(),

@@ -200,7 +200,7 @@ pub struct Text {
     pub command: String,
     /// What to be careful of; empty if the status is `ok`.
     #[serde(default)]
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<WarningEntry>,
     /// What is guaranteed, or why nothing is.
     #[serde(default)]
     pub guarantee: String,
@@ -217,7 +217,7 @@ pub struct Text {
 
 /// A warning: its name is part of the status, its text says what it means and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warning {
+pub struct WarningEntry {
     /// Such as `low_ess`.
     pub name: String,
     /// A sentence or two.
@@ -262,7 +262,7 @@ impl Parameter {
 }
 
 /// `ok`, or the names of the warnings.
-fn status(warnings: &[Warning]) -> String {
+fn status(warnings: &[WarningEntry]) -> String {
     let named: Vec<&str> = warnings.iter().map(|warning| warning.name.as_str()).collect();
     if named.is_empty() { "ok".to_owned() } else { named.join(", ") }
 }

@@ -1,7 +1,7 @@
 //! Draws that are read back, from memory or from a store.
 
 use ridgewalk_diagnostics::{Summarizer, Summary, summaries};
-use ridgewalk_sampler::Memory as Draws;
+use ridgewalk_sampler::Draws;
 
 use crate::error::Error;
 
@@ -42,7 +42,7 @@ impl DrawReader for Draws {
     }
 
     fn draws(&self) -> usize {
-        (0..Draws::chains(self)).map(|chain| self.draws(chain)).min().unwrap_or(0)
+        self.common()
     }
 
     fn made(&self) -> Vec<u64> {

@@ -4,6 +4,7 @@ use ridgewalk_frame::DataError;
 use ridgewalk_frame::place::listed;
 use ridgewalk_potentials as potentials;
 use ridgewalk_sampler as sampler;
+use ridgewalk_sampler::automatic::NoDraws;
 
 use crate::priors::PriorError;
 
@@ -72,7 +73,7 @@ pub enum Error {
     #[error("stopped before the first draw")]
     Stopped,
     /// Chains ended before all of them had a draw.
-    #[error("{0}")]
+    #[error("{0}. Shorter steps help (--eta), or another kernel (--kernel third-order)")]
     NoDraws(NoDraws),
     /// Draws cannot be read back.
     #[error("cannot read the draws: {0}")]
@@ -107,27 +108,6 @@ pub enum NoiseError {
         /// The estimate.
         scale: f64,
     },
-}
-
-/// Why there is no draw that all chains have.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NoDraws {
-    /// Chains that could not go on.
-    pub ended: usize,
-    /// All chains.
-    pub chains: usize,
-    /// The first of them that ended before its first draw: its number, the step, and why.
-    pub first: Option<(usize, u64, String)>,
-}
-
-impl std::fmt::Display for NoDraws {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} of {} chains could not go on", self.ended, self.chains)?;
-        if let Some((chain, step, why)) = &self.first {
-            write!(f, "; chain {chain} at step {step}, before its first draw: {why}")?;
-        }
-        f.write_str(". Shorter steps help (--eta), or another kernel (--kernel third-order)")
-    }
 }
 
 impl Error {

@@ -10,6 +10,7 @@
 //! the posterior; the converse does not hold.
 
 use ridgewalk_potentials::{Error as PotentialError, Whitening};
+use ridgewalk_sampler::automatic::Warning;
 
 use crate::draws::DrawReader;
 use crate::error::Error;
@@ -26,17 +27,6 @@ const LOOKED_AT: usize = 256;
 const SHARE: usize = 50;
 /// Points whose U is computed together.
 const BATCH: usize = 64;
-
-/// What was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Excursion {
-    /// Draws beyond the level that `allowed` of an exact sample may exceed.
-    pub(crate) draws: usize,
-    /// How many of an exact sample could be expected there, at most.
-    pub(crate) allowed: f64,
-    /// The largest U above its minimum.
-    pub(crate) farthest: f64,
-}
 
 /// Computes U at points that stand one after the other.
 pub type Values<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<(), PotentialError>;
@@ -58,7 +48,7 @@ impl Search<'_> {
         &self,
         draws: &dyn DrawReader,
         values: Values<'_>,
-    ) -> Result<Option<Excursion>, Error> {
+    ) -> Result<Option<Warning>, Error> {
         let total = draws.chains() * draws.draws();
         let mut point = vec![0.0; self.mode.len()];
         let mut distances = Vec::with_capacity(total);
@@ -148,19 +138,19 @@ impl<'a> Heights<'a> {
 }
 
 /// Whether some of the largest heights of `total` draws are beyond what d dimensions allow.
-fn judged(heights: &[f64], d: usize, total: usize) -> Option<Excursion> {
+fn judged(heights: &[f64], d: usize, total: usize) -> Option<Warning> {
     let farthest = heights.iter().copied().fold(0.0, f64::max);
     let beyond = |level: f64| heights.iter().filter(|height| **height > level).count();
     let all = total as f64;
     let single = beyond(level(d, FALSE_ALARM / all));
     if single > 0 {
-        return Some(Excursion { draws: single, allowed: FALSE_ALARM, farthest });
+        return Some(Warning::Excursion { draws: single, allowed: FALSE_ALARM, farthest });
     }
     // Draws are not independent, and come in bursts: many times as many as expected, and not a few.
     let counted = COUNTED.into_iter().map(|p| (beyond(level(d, p)), p * all));
     let found =
         counted.into_iter().find(|(count, expected)| *count as f64 > 10.0 * expected + 20.0)?;
-    Some(Excursion { draws: found.0, allowed: found.1, farthest })
+    Some(Warning::Excursion { draws: found.0, allowed: found.1, farthest })
 }
 
 /// A height that Gamma(d, 1) exceeds with a probability of at most p, by Chernoff's bound: t − d −
@@ -178,7 +168,14 @@ fn level(d: usize, p: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{farthest, judged, level};
+    use super::{Warning, farthest, judged, level};
+
+    fn beyond(found: Option<Warning>) -> Option<usize> {
+        match found? {
+            Warning::Excursion { draws, .. } => Some(draws),
+            other => panic!("{other}"),
+        }
+    }
 
     #[test]
     fn levels_bound_the_tail_of_gamma() {
@@ -214,8 +211,8 @@ mod tests {
         assert_eq!(judged(&exact, 2, 8000), None);
         let mut thrown = exact.clone();
         thrown[0] = 60.0;
-        assert_eq!(judged(&thrown, 2, 8000).map(|found| found.draws), Some(1));
+        assert_eq!(beyond(judged(&thrown, 2, 8000)), Some(1));
         let often: Vec<f64> = exact.iter().map(|t| t + 8.0).collect();
-        assert!(judged(&often, 2, 8000).is_some_and(|found| found.draws > 100));
+        assert!(beyond(judged(&often, 2, 8000)).is_some_and(|draws| draws > 100));
     }
 }

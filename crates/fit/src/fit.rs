@@ -1,21 +1,22 @@
 //! The whole job in memory: read → frame → model → warm-up → sample → conclude.
 
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use ridgewalk_frame::{Frame, Table};
-use ridgewalk_sampler::Memory as Draws;
 use ridgewalk_sampler::automatic::Decision;
+use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDraws};
 
 use crate::conclude::Finished;
 use crate::config::Config;
-use crate::document::{Parameter, SummaryDocument, Warning};
+use crate::document::{Parameter, SummaryDocument, WarningEntry};
 use crate::error::Error;
 use crate::model::Model;
+use crate::observer::{Observer, Stage};
 use crate::priors::{CoefficientPriors, Priors};
 use crate::rows::Rows;
 use crate::settings::Settings;
-use crate::watch::{Stage, Watch};
 use crate::{sample, warm_up};
 
 /// A fit with its draws in memory.
@@ -53,7 +54,7 @@ impl Fitted {
 
     /// What to be careful of; empty if all is well.
     #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[WarningEntry] {
         &self.document.text.warnings
     }
 
@@ -81,12 +82,57 @@ pub fn fit_watched(
     table: &Table,
     settings: &Settings,
     stop: &AtomicBool,
-    watch: &(dyn Watch + Sync),
+    observer: &(dyn Observer + Sync),
 ) -> Result<Fitted, Error> {
     let began = Instant::now();
     let model = prepare(table, settings, None)?;
     let config = Config::new(settings, &model, table);
-    in_threads(settings, || run(&model, &config, stop, watch, began))?
+    in_threads(settings, || run(&model, &config, stop, observer, began))?
+}
+
+/// The same in the background, on a thread of its own: [`Job`] shows how far it is and the draws so
+/// far, cancels it and waits for it.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn start(table: Table, settings: Settings) -> Result<Job<Result<Fitted, Error>>, Error> {
+    let job = Job::start(move |watch| {
+        let observer = Background { watch: watch.clone(), draws: Mutex::new(watch.sink()) };
+        fit_watched(&table, &settings, watch.stop(), &observer)
+    });
+    Ok(job?)
+}
+
+/// What a job in the background reports.
+struct Background {
+    watch: Watch,
+    draws: Mutex<WatchedDraws>,
+}
+
+impl Background {
+    /// A draw that cannot be shown is still in the fit itself.
+    fn show(&self, to: impl FnOnce(&mut WatchedDraws) -> Result<(), SinkError>) {
+        let _ = to(&mut self.draws.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Observer for Background {
+    fn decision(&self, decision: &Decision) {
+        self.watch.decided(decision);
+    }
+
+    fn begin(&self, chains: usize, dimension: usize) {
+        self.show(|draws| draws.begin(chains, dimension));
+    }
+
+    fn draw(&self, chain: usize, point: &[f64]) {
+        self.show(|draws| draws.keep(chain, 0, point));
+    }
+
+    fn progress(&self, progress: &Progress) {
+        self.show(Sink::flush);
+        self.watch.report(progress, None);
+    }
 }
 
 /// The stages from a table to a model. Priors are those of the settings unless they are given.
@@ -125,24 +171,24 @@ fn run(
     model: &Model,
     config: &Config,
     stop: &AtomicBool,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
     began: Instant,
 ) -> Result<Fitted, Error> {
     let settings = &config.options;
-    watch.prepared(model);
-    watch.stage(Stage::Mode);
+    observer.prepared(model);
+    observer.stage(Stage::Mode);
     let hear = |decision: &Decision| {
-        watch.decision(decision);
-        watch.stage(Stage::WarmUp);
+        observer.decision(decision);
+        observer.stage(Stage::WarmUp);
     };
     let warm_up = warm_up::configure(model, settings, stop, &hear);
     let mut warm = warm_up::run(model, settings, &warm_up, &[])?;
     let notes = warm_up::notes(model, settings, &warm)?;
-    watch.stage(Stage::Sampling);
+    observer.stage(Stage::Sampling);
     let names = model.frame().names.clone();
-    let mut draws = Draws::default();
-    let sampled = sample::sample(model, settings, &mut warm, None, &mut draws, stop, watch)?;
-    watch.stage(Stage::Summary);
+    let mut draws = Draws::named(&names);
+    let sampled = sample::sample(model, settings, &mut warm, None, &mut draws, stop, observer)?;
+    observer.stage(Stage::Summary);
     let curvatures = &model.curvatures(&warm.whitening)?;
     let seconds = began.elapsed().as_secs_f64();
     let (warm, sampled) = (&warm, &sampled);

@@ -47,6 +47,7 @@ mod excursion;
 mod fit;
 mod model;
 mod noise;
+mod observer;
 mod priors;
 mod rows;
 pub mod sample;
@@ -54,7 +55,6 @@ mod scale;
 mod settings;
 mod verdict;
 pub mod warm_up;
-mod watch;
 mod words;
 
 pub use command::command;
@@ -62,16 +62,16 @@ pub use conclude::Finished;
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
 pub use document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
-    Warning,
+    WarningEntry,
 };
 pub use draws::DrawReader;
-pub use error::{Error, ErrorKind, NoDraws, NoiseError};
+pub use error::{Error, ErrorKind, NoiseError};
 pub use excursion::Values;
-pub use fit::{Fitted, fit, fit_watched, in_threads, prepare};
+pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
 pub use model::{Curvatures, Model, Posterior};
+pub use observer::{Observer, Stage};
 pub use priors::{CoefficientPriors, PriorError, Priors};
 pub use rows::Rows;
 pub use scale::Rescaling;
 pub use settings::{KernelChoice, Settings, UnknownKernel};
 pub use warm_up::Warm;
-pub use watch::{Stage, Watch};

@@ -7,8 +7,8 @@ use ridgewalk_potentials::families::{
     Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
 };
 use ridgewalk_potentials::{
-    self as potentials, Chebyshev, Curvature, Dense, Gradient, GradientError, LineIntegral, Mode, Prior, Ridge,
-    Scratch, Whitening,
+    self as potentials, Chebyshev, Curvature, Dense, Gradient, GradientError, LineIntegral, Mode,
+    Prior, Ridge, Scratch, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::Target;

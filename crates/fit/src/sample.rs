@@ -8,10 +8,10 @@ use ridgewalk_sampler::{SavedRun, Sink};
 
 use crate::error::Error;
 use crate::model::Model;
+use crate::observer::Observer;
 use crate::scale::Reported;
 use crate::settings::Settings;
 use crate::warm_up::Warm;
-use crate::watch::Watch;
 
 /// A run is never longer than this without a checkpoint, unless writing one takes more than a
 /// twentieth of the time.
@@ -29,7 +29,7 @@ pub fn sample(
     saved: Option<SavedRun>,
     sink: &mut dyn Sink,
     stop: &AtomicBool,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Sampled, Error> {
     let thin = settings.thin.unwrap_or(warm.thin);
     let mut run = warm
@@ -37,10 +37,10 @@ pub fn sample(
         .thin(thin)
         .stop(stop)
         .checkpoints(CHECKPOINTS)
-        .progress(|progress, _| watch.progress(progress));
+        .progress(|progress, _| observer.progress(progress));
     if let Some(saved) = saved {
-        watch.resumed(saved.draws().into_iter().min().unwrap_or(0));
+        observer.resumed(saved.draws().into_iter().min().unwrap_or(0));
         run = run.from_saved(saved);
     }
-    Ok(run.keep(&mut Reported::new(model.rescaling(), watch, sink))?)
+    Ok(run.keep(&mut Reported::new(model.rescaling(), observer, sink))?)
 }

@@ -3,7 +3,7 @@
 use ridgewalk_frame::Frame;
 use ridgewalk_sampler::{SavedRun, Sink, SinkError};
 
-use crate::watch::Watch;
+use crate::observer::Observer;
 
 /// From coefficients of standardized predictors to those of the data: β_k/s_k, and the intercept
 /// less Σ β_k c_k/s_k.
@@ -43,27 +43,27 @@ impl Rescaling {
     }
 }
 
-/// Hands draws on to another sink on the scale that is reported, and shows them to the watch.
+/// Hands draws on to another sink on the scale that is reported, and shows them to the observer.
 pub(crate) struct Reported<'a> {
     rescaling: Option<&'a Rescaling>,
     point: Vec<f64>,
-    watch: &'a dyn Watch,
+    observer: &'a dyn Observer,
     sink: &'a mut dyn Sink,
 }
 
 impl<'a> Reported<'a> {
     pub(crate) fn new(
         rescaling: Option<&'a Rescaling>,
-        watch: &'a dyn Watch,
+        observer: &'a dyn Observer,
         sink: &'a mut dyn Sink,
     ) -> Self {
-        Self { rescaling, point: Vec::new(), watch, sink }
+        Self { rescaling, point: Vec::new(), observer, sink }
     }
 }
 
 impl Sink for Reported<'_> {
     fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
-        self.watch.begin(chains, dimension);
+        self.observer.begin(chains, dimension);
         self.sink.begin(chains, dimension)
     }
 
@@ -77,7 +77,7 @@ impl Sink for Reported<'_> {
             }
             None => point,
         };
-        self.watch.draw(chain, point);
+        self.observer.draw(chain, point);
         self.sink.keep(chain, draw, point)
     }
 

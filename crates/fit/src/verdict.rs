@@ -4,176 +4,45 @@ use ridgewalk_lyapunov::certificate::{Process, Setting, Verdict, certify_setting
 use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_lyapunov::planner::{IntegralRule, Problem, plan};
 use ridgewalk_potentials::{Curvature, Obstacle};
-use ridgewalk_sampler::automatic::{Bias, Length, Sampled};
+use ridgewalk_sampler::automatic::{Bias, Sampled, Warning};
 
-use crate::document::{Parameter, Warning};
-use crate::error::NoDraws;
-use crate::excursion::Excursion;
+use crate::document::WarningEntry;
 use crate::settings::Settings;
 
-/// Effective draws below which quantiles and R-hat cannot be relied on (Vehtari et al. 2021).
-const FEW: f64 = 400.0;
-/// The R-hat above which chains disagree (the same).
-const APART: f64 = 1.01;
-/// The acceptance below which trajectories are a waste.
-const RARELY: f64 = 0.3;
-
-/// The warnings of a run.
-pub(crate) fn warnings(
-    settings: &Settings,
-    sampled: &Sampled,
-    parameters: &[Parameter],
-) -> Vec<Warning> {
-    let length = settings.length();
-    let mut found = Vec::new();
-    let mut warn = |name: &str, text: String| found.push(Warning { name: name.into(), text });
-    let ended: Vec<_> = sampled.outcome.ended().collect();
-    if let Some((chain, end)) = ended.first() {
-        warn(
-            "divergence",
-            format!(
-                "{} of {} chains could not go on; chain {chain} at step {}: {}. Draws end where the first of them ended. Shorter steps help \
-                 (--eta), or another kernel (--kernel third-order)",
-                ended.len(),
-                sampled.outcome.chains.len(),
-                end.step,
-                end.why
-            ),
-        );
-    }
-    let trajectories = sampled.outcome.acceptance();
-    if trajectories.divergences > 0 && ended.is_empty() {
-        warn(
-            "divergence",
-            format!(
-                "{} of {} trajectories diverged and were rejected: where the posterior is steep, chains may stay away from what lies beyond. \
-                 Shorter steps help (--eta), or tighter priors",
-                trajectories.divergences, trajectories.proposals
-            ),
-        );
-    }
-    if trajectories.proposals > 0 && trajectories.rate() < RARELY {
-        warn(
-            "low_acceptance",
-            format!(
-                "{:.0} % of the trajectories were accepted, fewer than {:.0} %: chains stay where they are for long. Shorter steps help \
-                 (--eta), or none given",
-                100.0 * trajectories.rate(),
-                100.0 * RARELY
-            ),
-        );
-    }
-    if sampled.outcome.stopped {
-        warn(
-            "stopped",
-            "the run was stopped before it had all its draws; those made so far are kept".into(),
-        );
-    }
-    if !sampled.within_tolerance {
-        let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
-        warn(
-            "bias_above_tolerance",
-            format!(
-                "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means and {:.1} ± {:.1} % for standard deviations, \
-                 more than the tolerance of {} in the worst coefficient, or not known well enough to be called less. {}",
-                100.0 * sd,
-                100.0 * sd_error,
-                settings.bias_tolerance,
-                if settings.eta.is_some() {
-                    "Without --eta a step is chosen that is short enough"
-                } else {
-                    "--bias-tolerance allows more, --kernel adjusted has none"
-                }
-            ),
-        );
-    }
-    if let (false, Length::Ess { target, most }, false) =
-        (sampled.reached, length, sampled.outcome.stopped || !ended.is_empty())
-    {
-        warn(
-            "target_ess_not_reached",
-            format!(
-                "the smallest bulk ESS did not reach {target} in {most} draws of each chain: --max-draws allows more"
-            ),
-        );
-    }
-    let more = if matches!(length, Length::Ess { .. }) { "--max-draws" } else { "--draws" };
-    let fewest = worst(parameters, |p| -p.ess_bulk.min(p.ess_tail));
-    if let Some((name, ess)) =
-        fewest.map(|(name, ess)| (name, -ess)).filter(|(_, ess)| !(*ess >= FEW))
-    {
-        let size = if ess.is_nan() {
-            "that so few draws do not tell".into()
-        } else {
-            format!("of {ess:.0}")
-        };
-        warn(
-            "low_ess",
-            format!(
-                "`{name}` has an effective sample size {size}: below {FEW} its mean and quantiles are rough. More draws help: {more} {}, \
-                 or --target-ess {FEW}",
-                enough(sampled.draws, ess)
-            ),
-        );
-    }
-    if settings.chains == 1 {
-        warn(
-            "one_chain",
-            "with one chain there is no R-hat: whether chains agree is not known. --chains 4 or more tells"
-                .into(),
-        );
-    } else if let Some((name, rhat)) =
-        worst(parameters, |p| p.rhat).filter(|(_, rhat)| !(*rhat <= APART))
-    {
-        let known =
-            if rhat.is_nan() { "not known from so few draws".into() } else { format!("{rhat:.3}") };
-        warn(
-            "high_rhat",
-            format!(
-                "R-hat of `{name}` is {known}: above {APART} the chains do not agree yet. Longer chains help: {more} {}",
-                sampled.draws.saturating_mul(4)
-            ),
-        );
-    }
-    found
+/// A warning as the user reads it: what it means, and which settings to change.
+pub(crate) fn entry(warning: &Warning, settings: &Settings) -> WarningEntry {
+    let remedy = remedy(warning, settings);
+    let text = if remedy.is_empty() { warning.to_string() } else { format!("{warning}. {remedy}") };
+    WarningEntry { name: warning.name().into(), text }
 }
 
-/// Why there is no draw that all chains have.
-pub(crate) fn no_draws(sampled: &Sampled) -> NoDraws {
-    let outcome = &sampled.outcome;
-    let first = outcome.ended().find(|(chain, _)| outcome.chains[*chain].draws == 0);
-    NoDraws {
-        ended: outcome.ended().count(),
-        chains: outcome.chains.len(),
-        first: first.map(|(chain, end)| (chain, end.step, end.why.to_string())),
+/// What to do about a warning.
+fn remedy(warning: &Warning, settings: &Settings) -> String {
+    let more = if settings.target_ess.is_some() { "--max-draws" } else { "--draws" };
+    match warning {
+        Warning::EndedChains { .. } => {
+            "Shorter steps help (--eta), or another kernel (--kernel third-order)".into()
+        }
+        Warning::Divergences { .. } => "Shorter steps help (--eta), or tighter priors".into(),
+        Warning::LowAcceptance { .. } => "Shorter steps help (--eta), or none given".into(),
+        Warning::BiasAboveTolerance { .. } if settings.eta.is_some() => {
+            "Without --eta a step is chosen that is short enough".into()
+        }
+        Warning::BiasAboveTolerance { .. } => {
+            "--bias-tolerance allows more, --kernel adjusted has none".into()
+        }
+        Warning::TargetEssNotReached { .. } => "--max-draws allows more".into(),
+        Warning::LowEss { least, suggested_draws, .. } => {
+            format!("More draws help: {more} {suggested_draws}, or --target-ess {least}")
+        }
+        Warning::OneChain => "--chains 4 or more tells".into(),
+        Warning::HighRhat { suggested_draws, .. } => {
+            format!("Longer chains help: {more} {suggested_draws}")
+        }
+        Warning::Excursion { .. } => "A tenth of the step helps (--eta), or tighter priors".into(),
+        // Nothing to change; and warnings that have no setting here.
+        _ => String::new(),
     }
-}
-
-/// The warning about draws that the posterior does not have.
-pub(crate) fn excursion(found: &Excursion) -> Warning {
-    let Excursion { draws, allowed, farthest } = found;
-    Warning {
-        name: "excursion".into(),
-        text: format!(
-            "{draws} draws are farther out than the posterior goes (an exact sample would have {allowed:.0e} of them at most; the farthest is \
-             {farthest:.0} below the mode in log-density): now and then a step is too long, and means and standard deviations cannot be \
-             relied on. A tenth of the step helps (--eta), or tighter priors"
-        ),
-    }
-}
-
-/// Draws that would make the effective sample size large enough, rounded up to hundreds.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a suggestion")]
-fn enough(draws: u64, ess: f64) -> u64 {
-    let factor = (1.5 * FEW / ess.max(1.0)).clamp(2.0, 1000.0);
-    ((draws as f64 * factor / 100.0).ceil() as u64) * 100
-}
-
-/// The parameter where something is largest; one where it is not a number counts as the worst.
-fn worst(parameters: &[Parameter], of: impl Fn(&Parameter) -> f64) -> Option<(&str, f64)> {
-    let rank = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
-    let all = parameters.iter().map(|p| (p.name.as_str(), of(p)));
-    all.max_by(|a, b| rank(a.1).total_cmp(&rank(b.1)))
 }
 
 /// One line: what is proved of this posterior, or why nothing is, and what was measured.

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::{LineIntegral, Properness};
 use ridgewalk_sampler as sampler;
-use ridgewalk_sampler::SavedWarmUp;
 use ridgewalk_sampler::automatic::{Decision, WarmUp, WarmedUp};
+use ridgewalk_sampler::{Quantity, SavedWarmUp};
 
 use crate::error::Error;
 use crate::model::Model;
@@ -51,7 +51,7 @@ pub fn run(
     };
     warm.map_err(|error| match error {
         sampler::Error::Stopped => Error::Stopped,
-        sampler::Error::TooMany { what: "chains" } => Error::setting(
+        sampler::Error::TooMany { what: Quantity::Chains } => Error::setting(
             "--chains",
             settings.chains,
             format!(

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target = Chebyshev::new(FromFn::new(10, gradient), 4)?;
     let kernel = Symmetric::new(Parameters::new(0.7, 2.0, 0.7)?, 1.0)?;
 
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     let outcome = Sampler::new(&target, &kernel)
         .chains(4)
         .seed(7)

@@ -11,11 +11,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let design = Dense::new(hours.len(), 1, hours)?.with_intercept();
     let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
 
-    let warm = WarmUp::new(&posterior).seed(1).run()?;
+    let mut warm = WarmUp::new(&posterior).seed(1).run()?;
     for decision in &warm.history {
         println!("{decision}");
     }
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     let sampled = warm.run(Length::Draws(1000)).keep(&mut draws)?;
 
     println!(

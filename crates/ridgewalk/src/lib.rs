@@ -22,8 +22,8 @@
 //! let design = Dense::new(12, 1, hours)?.with_intercept();
 //! let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
 //! // Coordinates, kernel and step size are chosen by their measured bias; nothing needs to be tuned.
-//! let warm = WarmUp::new(&posterior).seed(1).run()?;
-//! let mut draws = Memory::default();
+//! let mut warm = WarmUp::new(&posterior).seed(1).run()?;
+//! let mut draws = Draws::default();
 //! let sampled = warm.run(Length::Draws(1000)).keep(&mut draws)?;
 //! assert!(sampled.within_tolerance, "at most 0.05 standard deviations of bias");
 //! let slope = summaries_of_table(&draws.tables(), 2)?[1];
@@ -42,8 +42,8 @@
 //!     Ok(())
 //! };
 //! let target = BlackBox::new(FromFn::new(2, gradient), 3, &[0.0; 2])?;
-//! let warm = WarmUp::new(&target).seed(1).run()?;
-//! let mut draws = Memory::default();
+//! let mut warm = WarmUp::new(&target).seed(1).run()?;
+//! let mut draws = Draws::default();
 //! // Until every coordinate has 2000 effective draws.
 //! let sampled = warm.run(Length::Ess { target: 2000.0, most: 10_000 }).keep(&mut draws)?;
 //! assert!(sampled.reached && draws.mean(1).abs() < 0.2);
@@ -61,8 +61,8 @@
 //!     Ok(x[0].cosh().ln() + 0.5 * x[1] * x[1])
 //! };
 //! let target = BlackBox::new(FromValueFn::new(2, potential), 3, &[0.0; 2])?;
-//! let warm = WarmUp::new(&target).seed(1).tolerance(0.0).run()?;
-//! let sampled = warm.run(Length::Draws(500)).keep(&mut Memory::default())?;
+//! let mut warm = WarmUp::new(&target).seed(1).tolerance(0.0).run()?;
+//! let sampled = warm.run(Length::Draws(500)).keep(&mut Draws::default())?;
 //! assert_eq!((warm.scheme.name(), sampled.bias.largest()), ("adjusted", 0.0));
 //! assert!(sampled.outcome.acceptance().rate() > 0.5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -78,7 +78,7 @@
 //! /// Draws and the last state as bytes, which a program would write to a disk: the draws first, then the state, whole or not at all.
 //! #[derive(Default)]
 //! struct Safe {
-//!     draws: Memory,
+//!     draws: Draws,
 //!     room: usize,
 //!     state: Vec<u8>,
 //! }
@@ -107,14 +107,14 @@
 //! };
 //! let target = BlackBox::new(FromFn::new(1, gradient), 3, &[0.0])?;
 //! let question = WarmUp::new(&target).seed(1).chains(2);
-//! let warm = question.run()?;
+//! let mut warm = question.run()?;
 //! let mut first = Safe { room: 700, ..Safe::default() };
 //! let every = Duration::from_secs(10);
 //! assert!(warm.run(Length::Draws(1000)).checkpoints(every).keep(&mut first).is_err());
 //! let kept = (warm.saved().to_bytes(), first.state);
 //!
 //! // Another process, another day.
-//! let warm = question.restore(SavedWarmUp::from_bytes(&kept.0)?)?;
+//! let mut warm = question.restore(SavedWarmUp::from_bytes(&kept.0)?)?;
 //! let state = SavedRun::from_bytes(&kept.1)?;
 //! // Draws that came after the state are to be forgotten: they come again.
 //! let mut second = Safe { room: 2000, ..Safe::default() };
@@ -127,7 +127,8 @@
 //! }
 //! warm.run(Length::Draws(1000)).from_saved(state).checkpoints(every).keep(&mut second)?;
 //!
-//! let mut whole = Memory::default();
+//! let mut whole = Draws::default();
+//! warm.begin_anew();
 //! warm.run(Length::Draws(1000)).keep(&mut whole)?;
 //! assert!(second.draws == whole, "to the last bit");
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
@@ -145,7 +146,7 @@
 //! let target = Chebyshev::new(FromFn::new(1, gradient), 3)?;
 //! // The curvature of log cosh is at most L = 1.
 //! let kernel = ThirdOrder::new(Parameters::new(1.0, 2.0, 0.4)?, 1.0)?;
-//! let mut draws = Memory::default();
+//! let mut draws = Draws::default();
 //! let outcome = Sampler::new(&target, &kernel).chains(4).seed(1).warm_up(100).draws(2000).run(&mut draws)?;
 //! assert!(outcome.complete() && draws.mean(0).abs() < 0.3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -225,8 +226,8 @@ pub mod prelude {
     };
     pub use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, WarmUp, WarmedUp};
     pub use ridgewalk_sampler::{
-        Acceptance, Adjusted, Averaged, Baoab, Batch, ChainStatus, Ensemble, InOriginal, Kernel,
-        Klmc, Memory, Noise, Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp,
+        Acceptance, Adjusted, Averaged, Baoab, Batch, ChainStatus, Draws, Ensemble, InOriginal,
+        Kernel, Klmc, Noise, Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp,
         Sink, SinkError, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     };
 }

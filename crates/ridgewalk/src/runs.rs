@@ -6,15 +6,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ridgewalk_fit::{
-    self as fit, CoefficientPriors, Config, ErrorKind, Finished, Model, Settings, Stage,
-    SummaryDocument, Warm, Watch, in_threads, prepare, warm_up,
+    self as fit, CoefficientPriors, Config, ErrorKind, Finished, Model, Observer, Settings, Stage,
+    SummaryDocument, Warm, in_threads, prepare, warm_up,
 };
 use ridgewalk_frame::Table;
 use ridgewalk_report::write_report;
+use ridgewalk_sampler::Draws;
 use ridgewalk_sampler::automatic::{Decision, Sampled};
 use ridgewalk_store::{
-    self as store, Draws, OpenRun, RunDirectory, StoredDraws, read_draws, read_summary,
-    write_summary,
+    self as store, OpenRun, RunDirectory, StoredDraws, read_draws, read_summary, write_summary,
 };
 
 /// A fit that is kept in a run directory.
@@ -65,7 +65,7 @@ impl StoredFit {
 
     /// What to be careful of; empty if all is well.
     #[must_use]
-    pub fn warnings(&self) -> &[fit::Warning] {
+    pub fn warnings(&self) -> &[fit::WarningEntry] {
         &self.document.text.warnings
     }
 }
@@ -158,7 +158,7 @@ pub fn fit_into_watched(
     table: &Table,
     settings: &Settings,
     stop: &AtomicBool,
-    watch: &(dyn Watch + Sync),
+    observer: &(dyn Observer + Sync),
 ) -> Result<StoredFit, RunError> {
     let began = Instant::now();
     settings.validate()?;
@@ -167,7 +167,7 @@ pub fn fit_into_watched(
     in_threads(settings, || {
         let model = prepare(table, settings, None)?;
         let run = OpenRun::begin(&settings.out, Config::new(settings, &model, table))?;
-        Driver { model: &model, stop, watch, began }.drive(run, true)
+        Driver { model: &model, stop, observer, began }.drive(run, true)
     })?
 }
 
@@ -205,7 +205,7 @@ pub fn resume_watched(
     table: &Table,
     settings: &Settings,
     stop: &AtomicBool,
-    watch: &(dyn Watch + Sync),
+    observer: &(dyn Observer + Sync),
 ) -> Result<StoredFit, RunError> {
     let began = Instant::now();
     let resolved = &run.config().resolved;
@@ -214,7 +214,7 @@ pub fn resume_watched(
     in_threads(settings, || {
         let model = prepare(table, settings, Some(CoefficientPriors { means, scales }))?;
         run.go_on_with(Config::new(settings, &model, table))?;
-        Driver { model: &model, stop, watch, began }.drive(run, false)
+        Driver { model: &model, stop, observer, began }.drive(run, false)
     })?
 }
 
@@ -222,7 +222,7 @@ pub fn resume_watched(
 struct Driver<'a> {
     model: &'a Model,
     stop: &'a AtomicBool,
-    watch: &'a dyn Watch,
+    observer: &'a dyn Observer,
     began: Instant,
 }
 
@@ -266,12 +266,12 @@ impl Driver<'_> {
 
     /// A finished warm-up, run or restored, and what the user should know before the first draw.
     fn warm_up(&self, run: &OpenRun) -> Result<(Warm, Vec<String>), fit::Error> {
-        let (model, settings, watch) = (self.model, &run.config().options, self.watch);
-        watch.prepared(model);
-        watch.stage(Stage::Mode);
+        let (model, settings, observer) = (self.model, &run.config().options, self.observer);
+        observer.prepared(model);
+        observer.stage(Stage::Mode);
         let hear = |decision: &Decision| {
-            watch.decision(decision);
-            watch.stage(Stage::WarmUp);
+            observer.decision(decision);
+            observer.stage(Stage::WarmUp);
         };
         let warm_up = warm_up::configure(model, settings, self.stop, &hear);
         let warm = warm_up::run(model, settings, &warm_up, &run.checkpoint().warm_up)?;
@@ -285,13 +285,13 @@ impl Driver<'_> {
         let failed = |cause: Box<dyn std::error::Error + Send + Sync>, kept: u64| {
             RunError::Interrupted { cause, kept, directory: directory.to_owned() }
         };
-        self.watch.stage(Stage::Sampling);
+        self.observer.stage(Stage::Sampling);
         let saved = run.saved().map_err(|error| failed(Box::new(error), safe))?;
         let thin = settings.thin.unwrap_or(warm.thin);
         let keeper = run.keeper(thin, saved.as_ref(), self.began);
         let mut keeper = keeper.map_err(|error| RunError::of_keeper(error, safe, directory))?;
-        let (model, stop, watch) = (self.model, self.stop, self.watch);
-        match fit::sample::sample(model, settings, warm, saved, &mut keeper, stop, watch) {
+        let (model, stop, observer) = (self.model, self.stop, self.observer);
+        match fit::sample::sample(model, settings, warm, saved, &mut keeper, stop, observer) {
             Ok(sampled) => {
                 let safe = keeper.safe_draws();
                 let finished = keeper.finish(sampled.outcome.complete());
@@ -310,7 +310,7 @@ impl Driver<'_> {
         sampled: &Sampled,
         notes: Vec<String>,
     ) -> Result<SummaryDocument, RunError> {
-        self.watch.stage(Stage::Summary);
+        self.observer.stage(Stage::Summary);
         let (model, config) = (self.model, run.config());
         let curvatures = &model.curvatures(&warm.whitening)?;
         let seconds = run.seconds(self.began);

@@ -42,7 +42,7 @@ fn means_agree_with_the_grid() {
         [&ThirdOrder::new(parameters, 40.0).unwrap(), &Symmetric::new(parameters, 40.0).unwrap()];
     let exact = by_grid();
     for kernel in kernels {
-        let mut draws = Memory::default();
+        let mut draws = Draws::default();
         let chains = 64;
         let run = Sampler::new(&posterior, kernel)
             .chains(chains)

@@ -2,6 +2,7 @@
 
 /// What became of the proposal of one step, for kernels that accept or reject.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Proposal {
     /// Δ, the error of the energy along it; infinite or not a number where it left the finite
     /// numbers.
@@ -33,6 +34,7 @@ impl Proposal {
 
 /// What became of all proposals of a chain, or of some chains.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
     /// How many there were; 0 for kernels that do not accept or reject.
     pub proposals: u64,

@@ -4,7 +4,7 @@
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
 use crate::acceptance::Proposal;
-use crate::error::Error;
+use crate::error::{Error, Quantity};
 
 /// States of some chains: chain c has the entries c d to (c + 1) d of each list, as in
 /// [`LineIntegral`].
@@ -29,6 +29,7 @@ pub struct Batch {
 
 /// One chain's state.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// The position.
     pub theta: Vec<f64>,
@@ -87,10 +88,10 @@ impl Batch {
     /// For a dimension of 0, and for more entries than can be addressed. No chains are allowed.
     pub fn new(dimension: usize, chains: usize) -> Result<Self, Error> {
         if dimension == 0 {
-            return Err(Error::Zero { name: "dimension" });
+            return Err(Error::Zero { what: Quantity::Dimension });
         }
         let entries =
-            dimension.checked_mul(chains).ok_or(Error::TooMany { what: "entries of a batch" })?;
+            dimension.checked_mul(chains).ok_or(Error::TooMany { what: Quantity::Entries })?;
         let zeros = vec![0.0; entries];
         Ok(Self {
             dimension,

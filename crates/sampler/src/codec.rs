@@ -23,11 +23,11 @@ use crate::acceptance::Acceptance;
 use crate::automatic::{Bias, Decision, Look};
 use crate::batch::State;
 use crate::coupled::Difference;
+use crate::draws::Table;
 use crate::ensemble::{SavedChain, Snapshot};
-use crate::error::Error;
+use crate::error::{Error, SavedKind};
 use crate::outcome::{ChainEnd, Why};
 use crate::saved::{SavedLooks, SavedRun, SavedWarmUp};
-use crate::sink::Memory;
 
 const MAGIC: &[u8; 8] = b"ridgewlk";
 const VERSION: u32 = 2;
@@ -39,7 +39,7 @@ pub(crate) trait Framed: Code {
     /// What it is, at most eight letters.
     const KIND: &'static str;
     /// The same in words.
-    const WHAT: &'static str;
+    const WHAT: SavedKind;
 }
 
 /// The bytes of a frame.
@@ -103,7 +103,7 @@ fn chunk<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Error> {
 /// Content that does not fit together, although its checksum is right.
 fn wrong(found: impl Into<String>) -> Error {
     Error::Saved {
-        what: "state",
+        what: SavedKind::State,
         found: found.into(),
         need: "a state that this version has written".into(),
     }
@@ -229,7 +229,7 @@ entries! {
     Acceptance { proposals, accepted, divergences, probabilities, errors, squared_errors, largest_error }
     SavedChain { state, gradient, value, position, steps, gradients, acceptance, end }
     Snapshot { seed, steps, chains }
-    Memory { dimension, chains }
+    Table { dimension, chains }
     Look { draws, ess }
     SavedLooks { made, interval, next, fresh }
     SavedRun { ensemble, warm_up, thin, looks }

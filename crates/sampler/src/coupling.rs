@@ -15,7 +15,7 @@
 use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters, phi1, phi2};
 use ridgewalk_quadrature::LineRule;
 
-use crate::error::{Error, length};
+use crate::error::{Error, Quantity, length};
 
 /// The longest short step, in units of 1/ξ: beyond it the quadrature that compares the noise
 /// kernels is no longer exact.
@@ -33,6 +33,20 @@ pub struct Coupling {
 }
 
 impl Coupling {
+    /// A coupling of `normals` normals per coordinate and step, with `extra` normals for the long
+    /// step alone. `matrix` has a row for each normal of the long step: over those of the first
+    /// short step, of the second, and the extra ones.
+    ///
+    /// # Errors
+    /// For no normals, and a matrix of another size.
+    pub fn new(normals: usize, extra: usize, matrix: Vec<f64>) -> Result<Self, Error> {
+        if normals == 0 {
+            return Err(Error::Zero { what: Quantity::Normals });
+        }
+        length("the matrix of a coupling", matrix.len(), normals * (2 * normals + extra))?;
+        Ok(Self { normals, extra, matrix })
+    }
+
     /// For Algorithm 1, with the parameters of the short steps. Takes one extra normal for each
     /// coordinate.
     ///

@@ -1,13 +1,15 @@
-//! A run: warm-up, thinning, draws into a sink; a stop signal, and progress.
+//! A run: warm-up, thinning, draws into a sink; a stop signal, a budget, and progress.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ridgewalk_potentials::LineIntegral;
 
+use crate::budget::{Budget, Exhausted, Limit};
+use crate::clock::{Instant, TICKS};
 use crate::ensemble::Ensemble;
-use crate::error::{Error, length};
+use crate::error::{Error, Quantity, length};
 use crate::group::Schedule;
 use crate::kernels::Kernel;
 use crate::outcome::{ChainReport, ChainStatus, Outcome, Progress};
@@ -15,23 +17,41 @@ use crate::saved::SavedRun;
 use crate::sink::Sink;
 use crate::team::{Agenda, Team};
 
-/// How long the chains go on between two looks at the stop signal.
+/// How long a leg is: the steps between two looks at the stop signal.
 const LEG: Duration = Duration::from_millis(50);
 /// The most numbers that are stored between two deliveries to the sink, if that leaves room for one
 /// draw of each chain.
 const LEG_NUMBERS: usize = 1 << 20;
+/// Steps of a leg where there is no clock.
+const LEG_STEPS: u64 = 64;
 
-/// Saving takes at most the inverse of this of the time, and what is not saved is about this share
-/// of what was done.
+/// Saving takes at most 1/`SAVING` of the time, and about 1/`AT_RISK` of the work is not saved yet.
 const SAVING: u32 = 20;
 const AT_RISK: u32 = 10;
 
 type Tell<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
-/// A run to be made, or to be gone on with.
+/// A configured run, new or resumed.
 ///
-/// Unless told otherwise: 4 chains from the origin, 1000 draws each, every step a draw, no warm-up,
-/// seed 0.
+/// By default: 4 chains from the origin, 1000 draws each, every step a draw, no warm-up, seed 0.
+///
+/// [`Sampler::run`] again continues with new draws:
+///
+/// ```
+/// # use ridgewalk_coefficients::Parameters;
+/// # use ridgewalk_potentials::{Chebyshev, FromFn};
+/// # use ridgewalk_sampler::{Draws, Sampler, Symmetric};
+/// # let gradient = |x: &[f64], g: &mut [f64]| { g[0] = x[0]; Ok(()) };
+/// # let target = Chebyshev::new(FromFn::new(1, gradient), 3)?;
+/// # let kernel = Symmetric::new(Parameters::new(1.0, 2.0, 1.0)?, 1.0)?;
+/// let (mut twice, mut once) = (Draws::default(), Draws::default());
+/// let mut sampler = Sampler::new(&target, &kernel).draws(100);
+/// sampler.run(&mut twice)?;
+/// sampler.run(&mut twice)?;
+/// Sampler::new(&target, &kernel).draws(200).run(&mut once)?;
+/// assert_eq!(twice, once);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Sampler<'a> {
     potential: &'a (dyn LineIntegral + Sync),
     kernel: &'a dyn Kernel,
@@ -42,8 +62,20 @@ pub struct Sampler<'a> {
     draws: u64,
     stop: Option<&'a AtomicBool>,
     progress: Option<Tell<'a>>,
+    budget: Budget,
+    /// Where the budget ends, if that was fixed before this run.
+    pub(crate) limit: Option<Limit>,
     pub(crate) saving: Option<Saving>,
     pub(crate) team: Team,
+    /// The chains after the last run.
+    so_far: Option<Ensemble<'a>>,
+}
+
+/// What each chain is to have in the end.
+#[derive(Debug, Clone, Copy)]
+struct Goal {
+    draws: u64,
+    steps: u64,
 }
 
 #[derive(Debug)]
@@ -79,15 +111,19 @@ impl<'a> Sampler<'a> {
             draws: 1000,
             stop: None,
             progress: None,
+            budget: Budget::default(),
+            limit: None,
             saving: None,
             team: Team::default(),
+            so_far: None,
         }
     }
 
-    /// How many chains. Chain k makes the same draws whatever this number is.
+    /// The number of chains. Chain k makes the same draws whatever this number is.
     #[must_use]
     pub fn chains(mut self, chains: usize) -> Self {
         self.chains = chains;
+        self.begin_anew();
         self
     }
 
@@ -95,6 +131,7 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self.begin_anew();
         self
     }
 
@@ -102,6 +139,7 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn start(mut self, point: &[f64]) -> Self {
         self.starts = Starts::Same(point.to_vec());
+        self.begin_anew();
         self
     }
 
@@ -109,6 +147,7 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn starts(mut self, points: &[f64]) -> Self {
         self.starts = Starts::Each(points.to_vec());
+        self.begin_anew();
         self
     }
 
@@ -116,17 +155,19 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn warm_up(mut self, steps: u64) -> Self {
         self.schedule.warm_up = steps;
+        self.begin_anew();
         self
     }
 
-    /// Every how many steps there is a draw.
+    /// Steps from one draw to the next.
     #[must_use]
     pub fn thin(mut self, steps: u64) -> Self {
         self.schedule.thin = steps;
+        self.begin_anew();
         self
     }
 
-    /// Draws of each chain.
+    /// Draws of each chain in a run.
     #[must_use]
     pub fn draws(mut self, draws: u64) -> Self {
         self.draws = draws;
@@ -141,15 +182,22 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// A function that is told how far the run is, some ten times a second and at the end.
+    /// The most that a run may cost.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Callback for progress, run some ten times a second and at the end.
     #[must_use]
     pub fn progress(mut self, tell: impl FnMut(&Progress) + 'a) -> Self {
         self.progress = Some(Box::new(tell));
         self
     }
 
-    /// Processes that make this run together, each with its share of the chains; every one of them
-    /// is told all draws. The draws are those of a run by one process.
+    /// Processes that make this run together, each with its share of the chains. Every one of them
+    /// receives all draws. The draws are those of a run by one process.
     #[must_use]
     pub fn team(mut self, team: &Team) -> Self {
         self.team = team.clone();
@@ -166,15 +214,32 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// Makes the run.
+    /// Makes the run. Again, it continues where the last one ended, with draws numbered on: two
+    /// runs make the draws of one that is twice as long. Counts in the [`Outcome`] are of all runs.
+    ///
+    /// To start over, see [`Sampler::begin_anew`]. So does a change of the seed, of the chains,
+    /// their starts or which steps are draws.
     ///
     /// # Errors
     /// For counts of 0 and starts that do not fit, before anything is done; for a sink that fails,
-    /// with the number of draws it has kept. A chain that fails, or a stop, is no error: see
-    /// [`Outcome`].
+    /// with the number of draws it has kept. Draws that it did not take come first in the next run.
+    /// A chain that fails, a stop or the end of the budget is no error: see [`Outcome`].
     pub fn run(&mut self, sink: &mut dyn Sink) -> Result<Outcome, Error> {
-        let mut ensemble = self.ensemble()?;
-        self.go_on(&mut ensemble, sink)
+        let once = self.goal(self.draws)?;
+        let mut ensemble = match self.so_far.take() {
+            Some(ensemble) => ensemble,
+            None => self.ensemble()?,
+        };
+        let before = self.schedule.draws(ensemble.steps());
+        let all = before.checked_add(once.draws).ok_or(Error::TooMany { what: Quantity::Draws })?;
+        let outcome = self.goal(all).and_then(|goal| self.go_on_to(goal, &mut ensemble, sink));
+        self.so_far = Some(ensemble);
+        outcome
+    }
+
+    /// The next [`Sampler::run`] starts over, with the draws of the first.
+    pub fn begin_anew(&mut self) {
+        self.so_far = None;
     }
 
     /// The chains at their start.
@@ -182,9 +247,10 @@ impl<'a> Sampler<'a> {
     /// # Errors
     /// For counts of 0, and starts that do not fit.
     pub fn ensemble(&self) -> Result<Ensemble<'a>, Error> {
-        self.steps()?;
+        self.goal(self.draws)?;
         let d = self.potential.dimension();
-        let entries = self.chains.checked_mul(d).ok_or(Error::TooMany { what: "chains" })?;
+        let entries =
+            self.chains.checked_mul(d).ok_or(Error::TooMany { what: Quantity::Chains })?;
         let starts = match &self.starts {
             Starts::Origin => vec![0.0; entries],
             Starts::Same(point) => {
@@ -201,8 +267,9 @@ impl<'a> Sampler<'a> {
     }
 
     /// Makes what is left of the run, given chains that were stopped or restored on the way. Their
-    /// draws are those of a run that was not interrupted; a run with more draws can go on where one
-    /// with fewer ended. The potential is that of the chains.
+    /// draws are those of a run without interruption. A run with more draws can go on where one with
+    /// fewer ended: [`Sampler::draws`] counts those that the chains have already. The potential is
+    /// that of the chains.
     ///
     /// # Errors
     /// As [`Sampler::run`], and for another number of chains. Draws that a sink did not take wait
@@ -212,12 +279,20 @@ impl<'a> Sampler<'a> {
         ensemble: &mut Ensemble<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Outcome, Error> {
-        let steps = self.steps()?;
+        self.go_on_to(self.goal(self.draws)?, ensemble, sink)
+    }
+
+    fn go_on_to(
+        &mut self,
+        goal: Goal,
+        ensemble: &mut Ensemble<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Outcome, Error> {
         if ensemble.chains() != self.chains {
             return Err(Error::Ensemble { got: ensemble.chains(), need: self.chains });
         }
         length("a state of the ensemble", ensemble.dimension(), self.potential.dimension())?;
-        match self.make(ensemble, sink, steps) {
+        match self.make(ensemble, sink, goal) {
             Err(Error::Elsewhere) => Err(Error::Elsewhere),
             // A process that fails tells the others before it ends, so that none waits for it.
             done => match self.team.agree(Agenda { failed: done.is_err(), ..Agenda::default() }) {
@@ -233,45 +308,76 @@ impl<'a> Sampler<'a> {
         &mut self,
         ensemble: &mut Ensemble<'_>,
         sink: &mut dyn Sink,
-        steps: u64,
+        goal: Goal,
     ) -> Result<Outcome, Error> {
         let began = Instant::now();
+        let limit = self.limit.unwrap_or_else(|| Limit::new(self.budget, ensemble));
         let mut kept = 0;
         sink.begin(self.chains, ensemble.dimension())
             .map_err(|source| Error::Sink { kept, source })?;
         let mut pace =
             Pace::new(self.chains.saturating_mul(ensemble.dimension()), self.schedule.thin);
-        let mut stopped = false;
+        let mut end = None;
         let mut told = Instant::now();
-        while ensemble.steps() < steps && ensemble.running() > 0 {
-            let stop = self.stop.is_some_and(|signal| signal.load(Ordering::Relaxed));
-            if !stop {
-                self.save(ensemble, sink, kept, false)?;
-            }
-            let wanted = Agenda { steps: pace.steps, stop, failed: false };
-            let agreed = self.team.agree(wanted).ok_or(Error::Elsewhere)?;
-            if agreed.stop {
-                stopped = true;
-                break;
-            }
-            pace.steps = agreed.steps;
-            let (left, schedule) = (steps - ensemble.steps(), self.schedule);
+        while ensemble.steps() < goal.steps && ensemble.running() > 0 {
+            let affordable = self.agree(ensemble, sink, kept, &mut pace, &limit)?;
+            let left = match affordable {
+                Ok(steps) => steps.min(goal.steps - ensemble.steps()),
+                Err(early) => {
+                    end = Some(early);
+                    break;
+                }
+            };
+            let schedule = self.schedule;
             pace.measure(left, |leg| ensemble.leg(self.kernel, leg, schedule))?;
             ensemble.deliver(sink, &mut kept)?;
-            if told.elapsed() >= LEG {
+            if told.elapsed() >= LEG || !TICKS {
                 sink.flush().map_err(|source| Error::Sink { kept, source })?;
-                self.tell(ensemble, steps, began);
+                self.tell(ensemble, goal.steps, began);
                 told = Instant::now();
             }
         }
         sink.flush().map_err(|source| Error::Sink { kept, source })?;
-        self.save(ensemble, sink, kept, stopped)?;
-        self.tell(ensemble, steps, began);
+        self.save(ensemble, sink, kept, end.is_some())?;
+        self.tell(ensemble, goal.steps, began);
         Ok(Outcome {
-            chains: self.reports(ensemble),
-            stopped,
+            chains: self.reports(ensemble, goal.draws),
+            stopped: end == Some(Early::Stopped),
+            exhausted: end.and_then(Early::exhausted),
             seconds: began.elapsed().as_secs_f64(),
         })
+    }
+
+    /// Agrees with the other processes on the next leg. The steps that the budget allows, or why the
+    /// run ends here.
+    fn agree(
+        &mut self,
+        ensemble: &Ensemble<'_>,
+        sink: &mut dyn Sink,
+        kept: u64,
+        pace: &mut Pace,
+        limit: &Limit,
+    ) -> Result<Result<u64, Early>, Error> {
+        let stop = self.stop.is_some_and(|signal| signal.load(Ordering::Relaxed));
+        if !stop {
+            self.save(ensemble, sink, kept, false)?;
+        }
+        let out_of_time = limit.out_of_time();
+        let wanted = Agenda { steps: pace.steps, stop, out_of_time, failed: false };
+        let agreed = self.team.agree(wanted).ok_or(Error::Elsewhere)?;
+        if agreed.stop {
+            return Ok(Err(Early::Stopped));
+        }
+        if agreed.out_of_time {
+            return Ok(Err(Early::OutOfTime));
+        }
+        let per_step = self.kernel.gradients_per_step(self.potential);
+        let affordable = limit.steps(ensemble, per_step);
+        if affordable == 0 {
+            return Ok(Err(Early::OutOfGradients));
+        }
+        pace.steps = agreed.steps;
+        Ok(Ok(affordable))
     }
 
     /// Hands the state to the sink, if it is time or if it must be. No draw may be waiting.
@@ -307,12 +413,12 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    fn reports(&self, ensemble: &Ensemble<'_>) -> Vec<ChainReport> {
+    fn reports(&self, ensemble: &Ensemble<'_>, of: u64) -> Vec<ChainReport> {
         let reports = ensemble.members_in_order().into_iter().map(|chain| {
             let draws = self.schedule.draws(chain.steps);
             let status = match &chain.end {
                 Some(end) => ChainStatus::Ended(end.clone()),
-                None if draws >= self.draws => ChainStatus::Complete,
+                None if draws >= of => ChainStatus::Complete,
                 None => ChainStatus::Stopped,
             };
             let (steps, gradients, acceptance) = (chain.steps, chain.gradients, chain.acceptance);
@@ -321,21 +427,40 @@ impl<'a> Sampler<'a> {
         reports.collect()
     }
 
-    /// Steps of the whole run, if its counts are good.
-    fn steps(&self) -> Result<u64, Error> {
-        for (name, zero) in [
-            ("chains", self.chains == 0),
-            ("draws", self.draws == 0),
-            ("thin", self.schedule.thin == 0),
+    /// A run of so many draws of each chain, if its counts are good.
+    fn goal(&self, draws: u64) -> Result<Goal, Error> {
+        for (what, zero) in [
+            (Quantity::Chains, self.chains == 0),
+            (Quantity::Draws, draws == 0),
+            (Quantity::Thin, self.schedule.thin == 0),
         ] {
             if zero {
-                return Err(Error::Zero { name });
+                return Err(Error::Zero { what });
             }
         }
-        let steps = self.draws.checked_mul(self.schedule.thin);
-        steps
+        let steps = draws.checked_mul(self.schedule.thin);
+        let steps = steps
             .and_then(|steps| steps.checked_add(self.schedule.warm_up))
-            .ok_or(Error::TooMany { what: "steps" })
+            .ok_or(Error::TooMany { what: Quantity::Steps })?;
+        Ok(Goal { draws, steps })
+    }
+}
+
+/// Why a run ended before it had all its draws.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Early {
+    Stopped,
+    OutOfTime,
+    OutOfGradients,
+}
+
+impl Early {
+    fn exhausted(self) -> Option<Exhausted> {
+        match self {
+            Self::Stopped => None,
+            Self::OutOfTime => Some(Exhausted::Time),
+            Self::OutOfGradients => Some(Exhausted::Gradients),
+        }
     }
 }
 
@@ -349,7 +474,8 @@ struct Pace {
 impl Pace {
     fn new(numbers_per_draw: usize, thin: u64) -> Self {
         let draws = (LEG_NUMBERS / numbers_per_draw.max(1)).max(1) as u64;
-        Self { steps: 1, most: draws.saturating_mul(thin) }
+        let steps = if TICKS { 1 } else { LEG_STEPS };
+        Self { steps, most: draws.saturating_mul(thin) }
     }
 
     /// Makes the next steps, at most `left`.
@@ -358,6 +484,9 @@ impl Pace {
         let began = Instant::now();
         make(steps)?;
         let took = began.elapsed();
+        if !TICKS {
+            return Ok(());
+        }
         if took < LEG / 2 {
             self.steps = steps.saturating_mul(2).min(self.most);
         } else if took > LEG * 2 {
@@ -367,7 +496,7 @@ impl Pace {
     }
 }
 
-/// When a state was saved, and when the next is.
+/// When a state was saved, and when the next is due.
 #[derive(Debug)]
 pub(crate) struct Saving {
     longest: Duration,

@@ -9,7 +9,7 @@ use ridgewalk_potentials::LineIntegral;
 use crate::acceptance::Acceptance;
 use crate::batch::{Batch, State};
 use crate::codec::Code;
-use crate::error::{Error, length, positive};
+use crate::error::{Error, Quantity, SavedKind, length, positive};
 use crate::group::{Chain, Group, Schedule, Waiting};
 use crate::kernels::Kernel;
 use crate::noise::Stream;
@@ -99,10 +99,10 @@ impl<'a> Ensemble<'a> {
         positive("smoothness", smoothness)?;
         let d = potential.dimension();
         if d == 0 {
-            return Err(Error::Zero { name: "dimension" });
+            return Err(Error::Zero { what: Quantity::Dimension });
         }
         if starts.is_empty() {
-            return Err(Error::Zero { name: "chains" });
+            return Err(Error::Zero { what: Quantity::Chains });
         }
         length("the list of starts", starts.len(), starts.len().div_ceil(d) * d)?;
         let scale = smoothness.sqrt().recip();
@@ -141,7 +141,7 @@ impl<'a> Ensemble<'a> {
     ) -> Result<Self, Error> {
         let Snapshot { seed, steps, chains } = snapshot;
         if chains.is_empty() {
-            return Err(Error::Zero { name: "chains" });
+            return Err(Error::Zero { what: Quantity::Chains });
         }
         let d = potential.dimension();
         if let Some(saved) = chains.iter().find(|saved| saved.end.is_none() && saved.steps != steps)
@@ -155,14 +155,14 @@ impl<'a> Ensemble<'a> {
             if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count > MOST) {
                 let (found, need) =
                     (format!("{name} = {count} of chain {chain}"), format!("at most {MOST}"));
-                return Err(Error::Saved { what: "ensemble", found, need });
+                return Err(Error::Saved { what: SavedKind::Ensemble, found, need });
             }
             if accepted > proposals || divergences > proposals {
                 let found = format!(
                     "{accepted} accepted and {divergences} divergent proposals of chain {chain}"
                 );
                 return Err(Error::Saved {
-                    what: "ensemble",
+                    what: SavedKind::Ensemble,
                     found,
                     need: format!("at most {proposals}"),
                 });
@@ -221,7 +221,7 @@ impl<'a> Ensemble<'a> {
     /// For a width of 0.
     pub fn with_width(mut self, width: usize) -> Result<Self, Error> {
         if width == 0 {
-            return Err(Error::Zero { name: "width" });
+            return Err(Error::Zero { what: Quantity::Width });
         }
         let chains = self.snapshot().chains;
         self.regroup(chains, width)?;

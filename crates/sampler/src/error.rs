@@ -2,6 +2,7 @@
 //! fails is no error but a status.
 
 use std::any::Any;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::sink::SinkError;
@@ -11,16 +12,16 @@ use crate::sink::SinkError;
 #[non_exhaustive]
 pub enum Error {
     /// A count that must be at least 1 is 0.
-    #[error("{name} = 0: need at least 1")]
+    #[error("{what} = 0: need at least 1")]
     Zero {
-        /// Its name.
-        name: &'static str,
+        /// Of what.
+        what: Quantity,
     },
     /// More chains, steps or draws than can be counted or stored.
     #[error("{what}: too many")]
     TooMany {
         /// Of what.
-        what: &'static str,
+        what: Quantity,
     },
     /// A list has the wrong number of entries.
     #[error("{what} has {got} entries: need {need}")]
@@ -42,12 +43,6 @@ pub enum Error {
         /// What it was.
         value: f64,
     },
-    /// A scheme of the exact laws that no kernel here carries out.
-    #[error("no kernel for the scheme `{name}`")]
-    NoKernel {
-        /// Its name.
-        name: &'static str,
-    },
     /// A kernel whose steps of two lengths cannot be put on one path.
     #[error("no coupling of step sizes for the kernel `{name}`")]
     NoCoupling {
@@ -58,7 +53,7 @@ pub enum Error {
     #[error("{got} {what}: need at least {need}")]
     TooFew {
         /// Of what.
-        what: &'static str,
+        what: Quantity,
         /// How many there are.
         got: usize,
         /// How many there must be.
@@ -91,8 +86,8 @@ pub enum Error {
     /// A saved state that is cut, changed, of another version or of another run.
     #[error("the saved {what} cannot be used: found {found}, need {need}")]
     Saved {
-        /// What it was to be.
-        what: &'static str,
+        /// What it was expected to be.
+        what: SavedKind,
         /// What it is.
         found: String,
         /// What would do.
@@ -126,7 +121,21 @@ pub enum Error {
         /// Why, in the sink's words.
         source: SinkError,
     },
-    /// Another process of the [`Team`](crate::Team) has failed, which tells why.
+    /// No thread could be started for a [`Job`](crate::Job).
+    #[error("no thread for the job: {source}")]
+    Thread {
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A run that continues another with draws at other distances.
+    #[error("thin = {got}: need {need} as in the run before, or begin anew")]
+    Thin {
+        /// Steps from one draw to the next.
+        got: u64,
+        /// Those of the run before.
+        need: u64,
+    },
+    /// Another process of the [`Team`](crate::Team) has failed, and reports why.
     #[error("another process of the run has failed")]
     Elsewhere,
     /// γ, ξ, η or L is not usable.
@@ -141,6 +150,80 @@ pub enum Error {
     /// The potential could not be evaluated.
     #[error(transparent)]
     Potential(#[from] ridgewalk_potentials::Error),
+}
+
+/// Something that is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Quantity {
+    /// Chains.
+    Chains,
+    /// Draws of each chain.
+    Draws,
+    /// Steps from one draw to the next.
+    Thin,
+    /// Steps of a run.
+    Steps,
+    /// Coordinates of a state.
+    Dimension,
+    /// Chains that take their steps together.
+    Width,
+    /// Numbers in a batch of states.
+    Entries,
+    /// Normals per coordinate and step.
+    Normals,
+    /// Rounds of a search for a step size.
+    Rounds,
+    /// Kernels to choose from.
+    Kernels,
+    /// Values of γ and ξ to choose from.
+    Frictions,
+    /// Blocks of steps in which a difference is measured.
+    Blocks,
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Chains => "chains",
+            Self::Draws => "draws",
+            Self::Thin => "thin",
+            Self::Steps => "steps",
+            Self::Dimension => "dimension",
+            Self::Width => "width",
+            Self::Entries => "entries of a batch",
+            Self::Normals => "normals",
+            Self::Rounds => "rounds",
+            Self::Kernels => "kernels",
+            Self::Frictions => "choices of gamma and xi",
+            Self::Blocks => "blocks of steps",
+        })
+    }
+}
+
+/// What a saved state is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SavedKind {
+    /// Chains with their states and random streams.
+    Ensemble,
+    /// A run on its way.
+    Run,
+    /// What a warm-up found.
+    WarmUp,
+    /// A part of one of these.
+    State,
+}
+
+impl fmt::Display for SavedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ensemble => "ensemble",
+            Self::Run => "run",
+            Self::WarmUp => "warm-up",
+            Self::State => "state",
+        })
+    }
 }
 
 /// An error unless a list has the right length.

@@ -1,20 +1,26 @@
 //! Kernels that make one step of many chains at once, and a driver that runs them.
 //!
 //! - [`kernels`]: the paper's [`ThirdOrder`], its splitting [`Symmetric`], [`Averaged`] for
-//!   whitened potentials, and those they are compared with. Each is a pure function of states and
-//!   noise, and tells its linear form, so that exact laws apply to the code that runs.
-//! - [`Ensemble`]: chains with their states and random streams, advanced as often as one likes.
-//! - [`CoupledChains`]: two step sizes on one Brownian path, which tells the bias of the longer.
+//!   whitened potentials, and the kernels they are compared with. Each is a pure function of states
+//!   and noise. Exact laws apply to the code that runs, through its linear form.
+//! - [`Ensemble`]: chains with their states and random streams, advanced step by step.
+//! - [`CoupledChains`]: two step sizes on one Brownian path, which shows the bias of the longer.
 //! - [`automatic`]: a warm-up that needs no parameters.
-//! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal and progress.
+//! - [`Sampler`]: warm-up, thinning and draws into a [`Sink`], with a stop signal, a [`Budget`] and
+//!   progress.
+//! - [`Draws`]: draws in memory, with names, summary and export.
+//! - [`Job`]: a run on a thread of its own, to be watched and cancelled.
 //! - [`Team`]: several processes that share the chains of a run.
-//! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which a run that was interrupted goes
-//!   on bit for bit.
+//! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which an interrupted run continues bit
+//!   for bit.
+//!
+//! The feature `serde` derives `Serialize` and `Deserialize` for results and settings. JSON has no
+//! infinity and no NaN: a [`Difference`] after a divergence does not survive that format.
 //!
 //! ```
 //! use ridgewalk_coefficients::Parameters;
 //! use ridgewalk_potentials::{Chebyshev, FromFn};
-//! use ridgewalk_sampler::{Memory, Sampler, Symmetric};
+//! use ridgewalk_sampler::{Draws, Sampler, Symmetric};
 //!
 //! // A normal distribution with standard deviations 1 and 2, from its gradient.
 //! let gradient = |x: &[f64], g: &mut [f64]| {
@@ -23,7 +29,7 @@
 //! };
 //! let target = Chebyshev::new(FromFn::new(2, gradient), 3)?;
 //! let kernel = Symmetric::new(Parameters::new(1.0, 2.0, 1.0)?, 1.0)?;
-//! let mut draws = Memory::default();
+//! let mut draws = Draws::default();
 //! let outcome = Sampler::new(&target, &kernel).chains(4).seed(1).warm_up(100).draws(500).run(&mut draws)?;
 //! assert!(outcome.complete());
 //! assert_eq!(draws.chain(3).len(), 500 * 2);
@@ -31,7 +37,7 @@
 //! ```
 //!
 //! The same seed gives the same draws, bit for bit, on any number of threads and with any
-//! interruption in between; and a chain's draws do not depend on how many others run beside it.
+//! interruption in between. A chain's draws do not depend on how many others run beside it.
 
 #![cfg_attr(
     not(test),
@@ -48,33 +54,42 @@
 mod acceptance;
 pub mod automatic;
 mod batch;
+mod budget;
+mod clock;
 mod codec;
 mod coupled;
 mod coupling;
+mod draws;
 mod driver;
 mod ensemble;
 mod error;
 mod group;
+pub mod job;
 pub mod kernels;
 mod noise;
 mod outcome;
 mod saved;
 mod sink;
 mod team;
+#[cfg(feature = "serde")]
+mod with_serde;
 
 pub use acceptance::{Acceptance, Proposal};
 pub use batch::{Batch, Fields, State};
-pub use coupled::{CoupledChains, Difference};
+pub use budget::{Budget, Exhausted};
+pub use coupled::{CoupledChains, Difference, Paths};
 pub use coupling::Coupling;
+pub use draws::Draws;
 pub use driver::Sampler;
 pub use ensemble::{Ensemble, SavedChain, Snapshot};
-pub use error::Error;
+pub use error::{Error, Quantity, SavedKind};
+pub use job::{Job, Watch, WatchedDraws};
 pub use kernels::{
-    Adjusted, Averaged, Baoab, Kernel, Klmc, RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula,
-    Workspace, from_scheme,
+    Adjusted, Averaged, Baoab, CoupledKernel, Halved, Kernel, Klmc, LinearKernel,
+    RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};
 pub use saved::{SavedLooks, SavedRun, SavedWarmUp};
-pub use sink::{InOriginal, Memory, Sink, SinkError};
+pub use sink::{InOriginal, Sink, SinkError};
 pub use team::Team;

@@ -5,10 +5,12 @@ use std::fmt;
 
 use crate::acceptance::Acceptance;
 use crate::batch::State;
+use crate::budget::Exhausted;
 use crate::error::Error;
 
 /// Why a chain could not go on.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Why {
     /// The step gave a number that is infinite or not a number: it is too long for this target, or
@@ -64,6 +66,7 @@ impl From<Error> for Why {
 
 /// The end of a chain that could not go on.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChainEnd {
     /// The step that failed, counted from 1.
     pub step: u64,
@@ -75,11 +78,12 @@ pub struct ChainEnd {
 
 /// How a chain stands at the end of a run.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ChainStatus {
     /// It made all its draws.
     Complete,
-    /// The stop signal came first.
+    /// The stop signal or the end of the budget came first.
     Stopped,
     /// It could not go on.
     Ended(ChainEnd),
@@ -88,6 +92,7 @@ pub enum ChainStatus {
 /// One chain's part of an [`Outcome`]. Counts are from the beginning of the ensemble, earlier runs
 /// of it included.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChainReport {
     /// How it stands.
     pub status: ChainStatus,
@@ -103,11 +108,14 @@ pub struct ChainReport {
 
 /// How a run went.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outcome {
     /// Chain by chain.
     pub chains: Vec<ChainReport>,
     /// Whether the stop signal ended it.
     pub stopped: bool,
+    /// Which part of the [`Budget`](crate::Budget) ended it, if one did.
+    pub exhausted: Option<Exhausted>,
     /// Seconds that this run took.
     pub seconds: f64,
 }
@@ -141,17 +149,18 @@ impl Outcome {
     pub fn ended(&self) -> impl Iterator<Item = (usize, &ChainEnd)> {
         self.chains.iter().enumerate().filter_map(|(chain, report)| match &report.status {
             ChainStatus::Ended(end) => Some((chain, end)),
-            _ => None,
+            ChainStatus::Complete | ChainStatus::Stopped => None,
         })
     }
 }
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Progress {
     /// Steps that each chain has made, warm-up included.
     pub steps: u64,
-    /// Steps that it is to make.
+    /// Steps of the whole run.
     pub of: u64,
     /// Draws that each chain has given.
     pub draws: u64,

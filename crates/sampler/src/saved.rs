@@ -10,10 +10,10 @@ use ridgewalk_potentials::Whitening;
 use crate::automatic::{Bias, Decision, Look};
 use crate::codec::{self, Framed};
 use crate::coupled::Difference;
+use crate::draws::Table;
 use crate::ensemble::Snapshot;
-use crate::error::Error;
+use crate::error::{Error, SavedKind};
 use crate::group::Schedule;
-use crate::sink::Memory;
 
 /// Where a run is: what [`Sink::checkpoint`](crate::Sink::checkpoint) is given every now and then.
 ///
@@ -39,7 +39,7 @@ pub struct SavedLooks {
     pub(crate) interval: u64,
     /// Draws of each chain at the next look.
     pub(crate) next: u64,
-    pub(crate) fresh: Memory,
+    pub(crate) fresh: Table,
 }
 
 /// What a warm-up found, but for what follows from the target: see
@@ -71,17 +71,17 @@ impl SavedRun {
 
 impl Framed for Snapshot {
     const KIND: &'static str = "chains";
-    const WHAT: &'static str = "ensemble";
+    const WHAT: SavedKind = SavedKind::Ensemble;
 }
 
 impl Framed for SavedRun {
     const KIND: &'static str = "run";
-    const WHAT: &'static str = "run";
+    const WHAT: SavedKind = SavedKind::Run;
 }
 
 impl Framed for SavedWarmUp {
     const KIND: &'static str = "warm-up";
-    const WHAT: &'static str = "warm-up";
+    const WHAT: SavedKind = SavedKind::WarmUp;
 }
 
 /// Bytes of a state, and the way back.

@@ -56,12 +56,13 @@ impl Team {
         }
         // Counts of steps at a time are far below 2⁵³.
         let steps = if self.all.rank() == 0 { wanted.steps as f64 } else { 0.0 };
-        let mut told =
-            [steps, f64::from(u8::from(wanted.stop)), f64::from(u8::from(wanted.failed))];
+        let flag = |set: bool| f64::from(u8::from(set));
+        let mut told = [steps, flag(wanted.stop), flag(wanted.failed), flag(wanted.out_of_time)];
         self.all.largest(&mut told);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         let steps = told[0] as u64;
-        (told[2] == 0.0).then_some(Agenda { steps, stop: told[1] > 0.0, failed: false })
+        let (stop, out_of_time) = (told[1] > 0.0, told[3] > 0.0);
+        (told[2] == 0.0).then_some(Agenda { steps, stop, out_of_time, failed: false })
     }
 
     /// A potential whose chains are shared out among the processes.
@@ -77,12 +78,14 @@ pub(crate) struct Agenda {
     pub(crate) steps: u64,
     /// Whether it was asked to stop.
     pub(crate) stop: bool,
+    /// Whether its budget of time is spent.
+    pub(crate) out_of_time: bool,
     /// Whether it cannot go on.
     pub(crate) failed: bool,
 }
 
-/// A potential of which each process computes the integrals of its share of the chains, and is told
-/// those of the others.
+/// A potential of which each process computes the integrals of its share of the chains, and
+/// receives those of the others.
 pub(crate) struct Shared<'a> {
     potential: &'a (dyn LineIntegral + Sync),
     peers: &'a dyn Peers,

@@ -4,12 +4,10 @@
 //! all accepted and trajectories that are charged for what the steps of (p, r) do to the energy.
 //! And what a run tells of them.
 
-mod common;
-
-use common::critical;
+use crate::common::{critical, step_of_its_own};
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_figures::{Figures, Near};
-use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
+use ridgewalk_lyapunov::laws::{Drift, KernelKind, Trajectory};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{
     Chebyshev, Dense, FromFn, FromValueFn, Gradient, GradientError, LineIntegral, Prior, Ridge,
@@ -17,7 +15,7 @@ use ridgewalk_potentials::{
 };
 use ridgewalk_sampler::automatic::{BlackBox, Decision, Length, Wanted, WarmUp};
 use ridgewalk_sampler::{
-    Adjusted, Batch, Ensemble, Error, Kernel, Memory, Noise, Proposal, Sampler, Stream, Why,
+    Adjusted, Batch, Draws, Ensemble, Error, Kernel, Noise, Proposal, Sampler, Stream, Why,
     Workspace,
 };
 
@@ -265,27 +263,9 @@ impl Setting {
 #[derive(Debug)]
 struct AllAccepted(Adjusted);
 
-impl Kernel for AllAccepted {
-    fn scheme(&self) -> &Scheme {
-        self.0.scheme()
-    }
-
-    fn smoothness(&self) -> f64 {
-        self.0.smoothness()
-    }
-
-    fn normals(&self) -> usize {
-        self.0.normals()
-    }
-
-    fn uniforms(&self) -> usize {
-        1
-    }
-
-    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
-        self.0.gradients_per_step(potential)
-    }
-
+step_of_its_own!(
+    AllAccepted,
+    0,
     fn step(
         &self,
         potential: &dyn LineIntegral,
@@ -297,7 +277,7 @@ impl Kernel for AllAccepted {
         let zeros = vec![0.0; noise.uniforms.len()];
         self.0.step(potential, from, Noise { uniforms: &zeros, ..noise }, to, workspace)
     }
-}
+);
 
 /// One trajectory from every start, as the kernel makes it, and the mean probability of acceptance.
 fn moved(law: &Mixed, starts: &[f64], kernel: &dyn Kernel) -> (Vec<f64>, f64) {
@@ -575,7 +555,7 @@ fn walled(beyond: f64) -> impl LineIntegral + Sync {
 fn a_divergence_is_a_rejection_that_is_counted_and_no_end() {
     let setting = Setting { gamma: 1.2, xi: 2.0, eta: 0.8, steps: 3, drift: Drift::Straight };
     for beyond in [f64::NAN, f64::INFINITY, 1e5] {
-        let (potential, mut draws) = (walled(beyond), Memory::default());
+        let (potential, mut draws) = (walled(beyond), Draws::default());
         let kernel = setting.kernel(1.0);
         let outcome =
             Sampler::new(&potential, &kernel).chains(2).draws(4000).run(&mut draws).unwrap();
@@ -605,7 +585,7 @@ fn a_divergence_is_a_rejection_that_is_counted_and_no_end() {
     // A chain that begins where there is no value cannot begin.
     let nowhere = Sampler::new(&walled(f64::NAN), &setting.kernel(1.0))
         .start(&[2.0])
-        .run(&mut Memory::default());
+        .run(&mut Draws::default());
     let nowhere = nowhere.unwrap();
     let (_, end) = nowhere.ended().next().unwrap();
     assert!(
@@ -637,7 +617,7 @@ fn a_potential_without_values_is_refused_in_words() {
     let kernel =
         Setting { gamma: 1.0, xi: 2.0, eta: 0.5, steps: 2, drift: Drift::Straight }.kernel(1.0);
     let alone = Chebyshev::new(FromFn::new(2, gradient), 3).unwrap();
-    let outcome = Sampler::new(&alone, &kernel).run(&mut Memory::default()).unwrap();
+    let outcome = Sampler::new(&alone, &kernel).run(&mut Draws::default()).unwrap();
     assert!(
         matches!(&outcome.ended().next().unwrap().1.why, Why::Gradient { message, .. } if message.contains("value"))
     );
@@ -665,7 +645,7 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
     });
     let (flat, steep) =
         (BlackBox::new(flat, 3, &[0.5; 10]).unwrap(), BlackBox::new(steep, 3, &[0.5; 10]).unwrap());
-    let warm = WarmUp::new(&flat).tolerance(0.0).seed(3).run().unwrap();
+    let mut warm = WarmUp::new(&flat).tolerance(0.0).seed(3).run().unwrap();
     println!("flat: {:?}", warm.history.iter().map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!(
         (warm.scheme.kernel(), warm.scheme.gradients_per_step(), warm.thin),
@@ -673,7 +653,7 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
     );
     assert!(warm.scheme.eta() > 1.5 && warm.within_tolerance && warm.bias.largest() == 0.0);
     assert!(warm.gradients < 1600, "a fifth of 8 x 1000: {}", warm.gradients);
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     let sampled = warm.run(Length::Draws(1000)).keep(&mut draws).unwrap();
     assert!(sampled.outcome.acceptance().rate() > 0.85 && sampled.confirmation.is_none());
     assert!(
@@ -682,8 +662,8 @@ fn a_warm_up_finds_long_steps_on_a_normal_law_and_more_of_them_on_a_steep_one() 
             && sampled.gradients() < 8 * 1001 + 1
     );
     let wanted = Wanted { kernel: Some(KernelKind::Adjusted), ..Wanted::default() };
-    let warm = WarmUp::new(&steep).wanted(wanted).seed(3).run().unwrap();
-    let sampled = warm.run(Length::Draws(500)).keep(&mut Memory::default()).unwrap();
+    let mut warm = WarmUp::new(&steep).wanted(wanted).seed(3).run().unwrap();
+    let sampled = warm.run(Length::Draws(500)).keep(&mut Draws::default()).unwrap();
     let rate = sampled.outcome.acceptance().rate();
     println!(
         "steep: {:?} {rate}",

@@ -10,7 +10,7 @@ use ridgewalk_potentials::{Dense, FromFn, Prior, Ridge};
 use ridgewalk_sampler::automatic::{
     BlackBox, Decision, Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp,
 };
-use ridgewalk_sampler::{Error, Memory, Stream};
+use ridgewalk_sampler::{Draws, Error, Quantity, Stream};
 
 fn normals(seed: u64, count: usize) -> Vec<f64> {
     let mut list = vec![0.0; count];
@@ -19,8 +19,8 @@ fn normals(seed: u64, count: usize) -> Vec<f64> {
 }
 
 /// A run of 1000 draws of each chain.
-fn draw<T: Target>(target: &T, warm: &WarmedUp<T::White>) -> (Sampled, Vec<Summary>) {
-    let mut draws = Memory::default();
+fn draw<T: Target>(target: &T, warm: &mut WarmedUp<T::White>) -> (Sampled, Vec<Summary>) {
+    let mut draws = Draws::default();
     let sampled = warm.run(Length::Draws(1000)).keep(&mut draws).unwrap();
     assert!(sampled.outcome.complete());
     assert_eq!(sampled.outcome.draws(), 8 * 1000);
@@ -71,9 +71,9 @@ fn check<T: Target>(
 ) {
     let mut efficiencies = Vec::new();
     for seed in seeds {
-        let warm = WarmUp::new(target).seed(seed).run().unwrap();
+        let mut warm = WarmUp::new(target).seed(seed).run().unwrap();
         assert!(warm.within_tolerance, "{name}, seed {seed}: {:?}", warm.history);
-        let (sampled, summaries) = draw(target, &warm);
+        let (sampled, summaries) = draw(target, &mut warm);
         let wrong = disagreements(&summaries, known);
         assert!(wrong.is_empty(), "{name}, seed {seed}: {wrong:#?}");
         assert!(
@@ -225,14 +225,14 @@ fn a_step_that_is_far_too_long_is_told_and_disagrees_with_the_reference() {
     {
         let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
         for seed in 1..4 {
-            let warm = WarmUp::new(&target).seed(seed).wanted(wanted).run().unwrap();
+            let mut warm = WarmUp::new(&target).seed(seed).wanted(wanted).run().unwrap();
             assert_eq!((warm.scheme.kernel(), warm.scheme.eta()), (kernel, eta));
             assert!(
                 !warm.within_tolerance && warm.bias.at_least() > 0.05,
                 "{kernel:?}: {:?}",
                 warm.bias
             );
-            let (sampled, summaries) = draw(&target, &warm);
+            let (sampled, summaries) = draw(&target, &mut warm);
             assert!(!sampled.within_tolerance, "{kernel:?}: {:?}", sampled.bias);
             assert!(sampled.confirmation.is_some_and(|found| found.largest() > 0.05));
             let wrong = disagreements(&summaries, &known);
@@ -260,8 +260,8 @@ fn a_step_that_is_far_too_long_is_told_and_disagrees_with_the_reference() {
 #[test]
 fn the_confirmation_is_a_measurement_of_its_own() {
     let target = breast_cancer();
-    let warm = WarmUp::new(&target).seed(4).run().unwrap();
-    let (sampled, _) = draw(&target, &warm);
+    let mut warm = WarmUp::new(&target).seed(4).run().unwrap();
+    let (sampled, _) = draw(&target, &mut warm);
     let found = sampled.confirmation.unwrap();
     assert_ne!(found, warm.bias);
     // Together they are from more paths than either.
@@ -277,8 +277,8 @@ fn the_warm_up_follows_from_seed_and_target_whatever_the_threads() {
     let run = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let warm = WarmUp::new(&target).seed(seed).run().unwrap();
-            let mut draws = Memory::default();
+            let mut warm = WarmUp::new(&target).seed(seed).run().unwrap();
+            let mut draws = Draws::default();
             let sampled = warm.run(Length::Draws(50)).keep(&mut draws).unwrap();
             let found = (sampled.differences, sampled.confirmation, draws);
             (warm.scheme, warm.starts, warm.gradients, warm.history, found)
@@ -292,12 +292,12 @@ fn the_warm_up_follows_from_seed_and_target_whatever_the_threads() {
 fn a_tolerance_that_cannot_be_met_is_told_and_not_passed_over() {
     let target = breast_cancer();
     let wanted = Wanted { kernel: Some(KernelKind::Averaged), ..Wanted::default() };
-    let warm = WarmUp::new(&target).seed(1).tolerance(1e-7).wanted(wanted).run().unwrap();
+    let mut warm = WarmUp::new(&target).seed(1).tolerance(1e-7).wanted(wanted).run().unwrap();
     assert!(!warm.within_tolerance);
     let shortest =
         steps_tried(&warm.history).iter().fold(f64::INFINITY, |least, (_, eta)| least.min(*eta));
     assert!(shortest < 0.1, "{:?}", warm.history);
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     let sampled = warm.run(Length::Draws(100)).keep(&mut draws).unwrap();
     assert!(sampled.outcome.complete() && !sampled.within_tolerance);
     // Where nothing is asked for there are trajectories, which have no bias at all.
@@ -311,11 +311,11 @@ fn one_chain_is_warmed_up_as_well_as_many() {
     // decides as that of eight does.
     let target = gallery::probit().unwrap();
     for seed in 0..10 {
-        let one = WarmUp::new(&target).seed(seed).chains(1).run().unwrap();
+        let mut one = WarmUp::new(&target).seed(seed).chains(1).run().unwrap();
         let eight = WarmUp::new(&target).seed(seed).run().unwrap();
         assert_eq!((&one.scheme, &one.history), (&eight.scheme, &eight.history));
         assert_eq!(one.starts, eight.starts[..8]);
-        let sampled = one.run(Length::Draws(3000)).keep(&mut Memory::default()).unwrap();
+        let sampled = one.run(Length::Draws(3000)).keep(&mut Draws::default()).unwrap();
         assert!(sampled.within_tolerance, "seed {seed}: {:?}", sampled.bias);
     }
 }
@@ -323,8 +323,14 @@ fn one_chain_is_warmed_up_as_well_as_many() {
 #[test]
 fn what_cannot_be_warmed_up_is_refused() {
     let target = breast_cancer();
-    assert!(matches!(WarmUp::new(&target).chains(0).run(), Err(Error::Zero { name: "chains" })));
-    assert!(matches!(WarmUp::new(&target).draws(0).run(), Err(Error::Zero { name: "draws" })));
+    assert!(matches!(
+        WarmUp::new(&target).chains(0).run(),
+        Err(Error::Zero { what: Quantity::Chains })
+    ));
+    assert!(matches!(
+        WarmUp::new(&target).draws(0).run(),
+        Err(Error::Zero { what: Quantity::Draws })
+    ));
     assert!(WarmUp::new(&target).tolerance(f64::NAN).run().is_err());
     let unstable =
         Wanted { kernel: Some(KernelKind::Symmetric), eta: Some(3.0), ..Wanted::default() };
@@ -363,6 +369,6 @@ fn more_chains_than_there_is_memory_for_are_refused() {
     let target = breast_cancer();
     for chains in [usize::MAX, usize::MAX / 1000] {
         let found = WarmUp::new(&target).chains(chains).run();
-        assert!(matches!(found, Err(Error::TooMany { what: "chains" })));
+        assert!(matches!(found, Err(Error::TooMany { what: Quantity::Chains })));
     }
 }

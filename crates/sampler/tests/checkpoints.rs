@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use ridgewalk_lyapunov::laws::KernelKind;
-use ridgewalk_potentials::{Gradient, GradientError, Whitening};
-use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, Wanted, WarmUp};
+use ridgewalk_potentials::{Gradient, GradientError, LineIntegral, Whitening};
+use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, Wanted, WarmUp, WarmedUp};
 use ridgewalk_sampler::{
-    ChainStatus, Ensemble, Error, Memory, Sampler, SavedRun, SavedWarmUp, Sink, SinkError,
-    Snapshot, Symmetric, Why,
+    ChainStatus, Draws, Ensemble, Error, Sampler, SavedRun, SavedWarmUp, Sink, SinkError, Snapshot,
+    Symmetric, Why,
 };
 
 const D: usize = 3;
@@ -104,7 +104,7 @@ fn question<'a>(target: &'a BlackBox<Hills>, kernel: KernelKind) -> WarmUp<'a, B
 /// Draws in memory and every state that was handed over, as bytes; it breaks, or breaks something,
 /// when it has taken enough.
 struct Keeper<'a> {
-    draws: Memory,
+    draws: Draws,
     states: Vec<Vec<u8>>,
     /// Draws of all chains so far, and how many are the last.
     taken: u64,
@@ -113,16 +113,16 @@ struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    fn new(draws: Memory) -> Self {
+    fn new(draws: Draws) -> Self {
         Self { draws, states: Vec::new(), taken: 0, room: u64::MAX, then: None }
     }
 
     fn full_after(room: u64) -> Self {
-        Self { room, ..Self::new(Memory::default()) }
+        Self { room, ..Self::new(Draws::default()) }
     }
 
     /// The last state, and the draws that it counts.
-    fn last(&self) -> (SavedRun, Memory) {
+    fn last(&self) -> (SavedRun, Draws) {
         let saved = SavedRun::from_bytes(self.states.last().unwrap()).unwrap();
         let draws = first(&self.draws, &saved.draws());
         (saved, draws)
@@ -130,8 +130,8 @@ impl<'a> Keeper<'a> {
 }
 
 /// The first draws of each chain.
-fn first(draws: &Memory, counts: &[u64]) -> Memory {
-    let mut fewer = Memory::default();
+fn first(draws: &Draws, counts: &[u64]) -> Draws {
+    let mut fewer = Draws::default();
     fewer.begin(draws.chains(), draws.dimension()).unwrap();
     for (chain, count) in counts.iter().enumerate() {
         for (draw, at) in (0..*count).zip(0..) {
@@ -171,6 +171,12 @@ impl Sink for Keeper<'_> {
 
 const LENGTHS: [Length; 2] = [Length::Draws(900), Length::Ess { target: 5000.0, most: 4000 }];
 
+/// The same warm-up, whose next run starts over.
+fn anew<W: LineIntegral + Sync>(warm: &mut WarmedUp<W>) -> &mut WarmedUp<W> {
+    warm.begin_anew();
+    warm
+}
+
 fn without_seconds(mut sampled: Sampled) -> Sampled {
     sampled.outcome.seconds = 0.0;
     sampled
@@ -184,11 +190,12 @@ fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
         .into_iter()
         .flat_map(|kernel| LENGTHS.map(|l| (kernel, l)))
     {
-        let warm = question(&target, kernel).run().unwrap();
-        let mut straight = Memory::default();
-        let need = without_seconds(warm.run(length).keep(&mut straight).unwrap());
-        let mut whole = Keeper::new(Memory::default());
-        let saving = warm.run(length).checkpoints(Duration::ZERO).keep(&mut whole).unwrap();
+        let mut warm = question(&target, kernel).run().unwrap();
+        let mut straight = Draws::default();
+        let need = without_seconds(anew(&mut warm).run(length).keep(&mut straight).unwrap());
+        let mut whole = Keeper::new(Draws::default());
+        let saving =
+            anew(&mut warm).run(length).checkpoints(Duration::ZERO).keep(&mut whole).unwrap();
         assert!(
             whole.draws == straight && without_seconds(saving) == need,
             "saving changes nothing"
@@ -200,7 +207,7 @@ fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
         let some = whole.states.iter().step_by(every).chain(whole.states.last());
         for state in some {
             let saved = SavedRun::from_bytes(state).unwrap();
-            let again = question(&target, kernel)
+            let mut again = question(&target, kernel)
                 .restore(SavedWarmUp::from_bytes(&bytes).unwrap())
                 .unwrap();
             let mut rest = Keeper::new(first(&straight, &saved.draws()));
@@ -221,16 +228,16 @@ fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
 fn planted_mistakes_are_caught() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, KernelKind::ThirdOrder).run().unwrap();
+    let mut warm = question(&target, KernelKind::ThirdOrder).run().unwrap();
     let length = Length::Draws(400);
-    let mut straight = Memory::default();
-    warm.run(length).keep(&mut straight).unwrap();
+    let mut straight = Draws::default();
+    anew(&mut warm).run(length).keep(&mut straight).unwrap();
     let mut broken = Keeper::full_after(700);
-    assert!(warm.run(length).checkpoints(Duration::ZERO).keep(&mut broken).is_err());
+    assert!(anew(&mut warm).run(length).checkpoints(Duration::ZERO).keep(&mut broken).is_err());
     let (saved, draws) = broken.last();
-    let go_on = |saved: SavedRun, draws: Memory| {
+    let mut go_on = |saved: SavedRun, draws: Draws| {
         let mut rest = Keeper::new(draws);
-        warm.run(length).from_saved(saved).keep(&mut rest).unwrap();
+        anew(&mut warm).run(length).from_saved(saved).keep(&mut rest).unwrap();
         rest.draws
     };
     assert!(go_on(saved.clone(), draws.clone()) == straight);
@@ -263,7 +270,7 @@ fn a_sampler_goes_on_from_what_its_sink_was_given() {
             .draws(300)
             .start(&[0.5; D])
     };
-    let mut straight = Memory::default();
+    let mut straight = Draws::default();
     let need = sampler().run(&mut straight).unwrap();
     let mut broken = Keeper::full_after(777);
     let error = sampler().checkpoints(Duration::ZERO).run(&mut broken).unwrap_err();
@@ -281,13 +288,13 @@ fn a_sampler_goes_on_from_what_its_sink_was_given() {
 fn a_stop_leaves_a_state_with_every_draw_so_far() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
+    let mut warm = question(&target, KernelKind::Symmetric).run().unwrap();
     for length in LENGTHS {
-        let mut straight = Memory::default();
-        let need = without_seconds(warm.run(length).keep(&mut straight).unwrap());
+        let mut straight = Draws::default();
+        let need = without_seconds(anew(&mut warm).run(length).keep(&mut straight).unwrap());
         let signal = AtomicBool::new(false);
         let mut keeper = Keeper { then: Some(&signal), ..Keeper::full_after(500) };
-        let part = warm
+        let part = anew(&mut warm)
             .run(length)
             .checkpoints(Duration::from_secs(3600))
             .stop(&signal)
@@ -297,7 +304,7 @@ fn a_stop_leaves_a_state_with_every_draw_so_far() {
         let (saved, draws) = keeper.last();
         assert!(draws == keeper.draws, "nothing is beyond the state");
         let mut rest = Keeper::new(draws);
-        let found = warm.run(length).from_saved(saved).keep(&mut rest).unwrap();
+        let found = anew(&mut warm).run(length).from_saved(saved).keep(&mut rest).unwrap();
         assert!(rest.draws == straight && without_seconds(found) == need);
     }
 }
@@ -306,10 +313,10 @@ fn a_stop_leaves_a_state_with_every_draw_so_far() {
 fn states_come_back_from_their_bytes_and_damage_is_refused() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
+    let mut warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let mut keeper = Keeper::full_after(10);
     let length = Length::Ess { target: 1e9, most: 1000 };
-    assert!(warm.run(length).checkpoints(Duration::ZERO).keep(&mut keeper).is_err());
+    assert!(anew(&mut warm).run(length).checkpoints(Duration::ZERO).keep(&mut keeper).is_err());
     let (mut saved, _) = keeper.last();
     // Numbers that text would not bring back.
     saved.ensemble.chains[0].state.p = vec![-0.0, f64::MIN_POSITIVE / 3.0, 0.1 + 0.2];
@@ -348,21 +355,28 @@ fn states_come_back_from_their_bytes_and_damage_is_refused() {
 fn states_of_another_run_are_refused() {
     let hills = Hills::good();
     let target = hills.target();
-    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
+    let mut warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let mut keeper = Keeper::full_after(30);
-    assert!(warm.run(Length::Draws(50)).checkpoints(Duration::ZERO).keep(&mut keeper).is_err());
+    assert!(
+        anew(&mut warm)
+            .run(Length::Draws(50))
+            .checkpoints(Duration::ZERO)
+            .keep(&mut keeper)
+            .is_err()
+    );
     let (saved, _) = keeper.last();
     let refused = |run: ridgewalk_sampler::automatic::Run<'_, _>, words: &str| {
         let message =
-            run.from_saved(saved.clone()).keep(&mut Memory::default()).unwrap_err().to_string();
+            run.from_saved(saved.clone()).keep(&mut Draws::default()).unwrap_err().to_string();
         assert!(message.contains(words), "{message}");
     };
-    refused(warm.run(Length::Draws(50)).thin(warm.thin + 1), "thin");
+    let thin = warm.thin + 1;
+    refused(anew(&mut warm).run(Length::Draws(50)).thin(thin), "thin");
     refused(
-        warm.run(LENGTHS[1]),
+        anew(&mut warm).run(LENGTHS[1]),
         "found a number of draws to be made, need an effective sample size",
     );
-    let other = question(&target, KernelKind::Symmetric).seed(12).run().unwrap();
+    let mut other = question(&target, KernelKind::Symmetric).seed(12).run().unwrap();
     refused(other.run(Length::Draws(50)), "seed = 11, need 12");
     for (question, words) in [
         (question(&target, KernelKind::Symmetric).seed(12), "of seed 11, need 12"),
@@ -402,20 +416,24 @@ fn a_panic_is_an_error_in_the_warm_up_and_after_the_run_and_no_draw_is_lost() {
     // In the confirmation, when the last draw is kept.
     let hills = Hills::with(Fault::Panic);
     let target = hills.target();
-    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
+    let mut warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let all = 3 * 200;
     let mut keeper = Keeper { then: Some(&hills.broken), ..Keeper::full_after(all + 1) };
-    let error =
-        warm.run(Length::Draws(200)).checkpoints(Duration::ZERO).keep(&mut keeper).unwrap_err();
+    let error = anew(&mut warm)
+        .run(Length::Draws(200))
+        .checkpoints(Duration::ZERO)
+        .keep(&mut keeper)
+        .unwrap_err();
     assert!(matches!(&error, Error::Panic { .. }), "{error}");
     assert_eq!(keeper.taken, all);
     // Once the gradient works again the run is finished from its last state.
     let (saved, draws) = keeper.last();
     hills.broken.store(false, Ordering::Relaxed);
-    let mut straight = Memory::default();
-    let need = without_seconds(warm.run(Length::Draws(200)).keep(&mut straight).unwrap());
+    let mut straight = Draws::default();
+    let need =
+        without_seconds(anew(&mut warm).run(Length::Draws(200)).keep(&mut straight).unwrap());
     let mut rest = Keeper::new(draws);
-    let found = warm.run(Length::Draws(200)).from_saved(saved).keep(&mut rest).unwrap();
+    let found = anew(&mut warm).run(Length::Draws(200)).from_saved(saved).keep(&mut rest).unwrap();
     assert!(rest.draws == straight && without_seconds(found) == need);
 }
 
@@ -423,14 +441,16 @@ fn a_panic_is_an_error_in_the_warm_up_and_after_the_run_and_no_draw_is_lost() {
 fn chains_whose_gradient_is_not_a_number_at_random_end_one_by_one_and_stay_ended() {
     let hills = Hills::with(Fault::NotANumber(300));
     let target = hills.target();
-    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
+    let mut warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let good = Hills::good();
     let good_target = good.target();
-    let good_warm = question(&good_target, KernelKind::Symmetric).restore(warm.saved()).unwrap();
-    let (length, mut straight) = (Length::Draws(2000), Memory::default());
-    good_warm.run(length).keep(&mut straight).unwrap();
+    let mut good_warm =
+        question(&good_target, KernelKind::Symmetric).restore(warm.saved()).unwrap();
+    let (length, mut straight) = (Length::Draws(2000), Draws::default());
+    anew(&mut good_warm).run(length).keep(&mut straight).unwrap();
     let mut keeper = Keeper { then: Some(&hills.broken), ..Keeper::full_after(100) };
-    let sampled = warm.run(length).checkpoints(Duration::ZERO).keep(&mut keeper).unwrap();
+    let sampled =
+        anew(&mut warm).run(length).checkpoints(Duration::ZERO).keep(&mut keeper).unwrap();
     let ended = sampled.outcome.ended().count();
     assert!(ended >= 1, "the fault was there");
     assert!(sampled.confirmation.is_none() || ended < 3);
@@ -447,7 +467,7 @@ fn chains_whose_gradient_is_not_a_number_at_random_end_one_by_one_and_stay_ended
     let (saved, draws) = keeper.last();
     let before: Vec<bool> = saved.ensemble.chains.iter().map(|chain| chain.end.is_some()).collect();
     let mut rest = Keeper::new(draws);
-    let found = good_warm.run(length).from_saved(saved).keep(&mut rest).unwrap();
+    let found = anew(&mut good_warm).run(length).from_saved(saved).keep(&mut rest).unwrap();
     for (chain, report) in found.outcome.chains.iter().enumerate() {
         assert_eq!(matches!(report.status, ChainStatus::Ended(_)), before[chain]);
     }
@@ -459,7 +479,7 @@ fn chains_whose_gradient_is_not_a_number_at_random_end_one_by_one_and_stay_ended
 fn a_gradient_that_blocks_delays_a_stop_and_costs_no_draw() {
     let hills = Hills::with(Fault::Block);
     let target = hills.target();
-    let warm = question(&target, KernelKind::Symmetric).run().unwrap();
+    let mut warm = question(&target, KernelKind::Symmetric).run().unwrap();
     let length = Length::Draws(500);
     let signal = AtomicBool::new(false);
     let over = AtomicBool::new(false);
@@ -475,21 +495,25 @@ fn a_gradient_that_blocks_delays_a_stop_and_costs_no_draw() {
             hills.released.store(true, Ordering::Relaxed);
         });
         let mut keeper = Keeper { then: Some(&hills.broken), ..Keeper::full_after(200) };
-        let sampled =
-            warm.run(length).checkpoints(Duration::ZERO).stop(&signal).keep(&mut keeper).unwrap();
+        let sampled = anew(&mut warm)
+            .run(length)
+            .checkpoints(Duration::ZERO)
+            .stop(&signal)
+            .keep(&mut keeper)
+            .unwrap();
         over.store(true, Ordering::Relaxed);
         (sampled, keeper)
     });
     assert!(sampled.outcome.stopped || sampled.outcome.complete());
     let good = Hills::good();
     let good_target = good.target();
-    let again = question(&good_target, KernelKind::Symmetric).restore(warm.saved()).unwrap();
-    let mut straight = Memory::default();
-    again.run(length).keep(&mut straight).unwrap();
+    let mut again = question(&good_target, KernelKind::Symmetric).restore(warm.saved()).unwrap();
+    let mut straight = Draws::default();
+    anew(&mut again).run(length).keep(&mut straight).unwrap();
     // From the last state before the gradient blocked, as if the program had been killed there.
     let mut before = keeper.states.iter().map(|bytes| SavedRun::from_bytes(bytes).unwrap());
     let before = before.rfind(|saved| saved.draws()[0] <= 67).unwrap();
     let mut rest = Keeper::new(first(&straight, &before.draws()));
-    again.run(length).from_saved(before).keep(&mut rest).unwrap();
+    anew(&mut again).run(length).from_saved(before).keep(&mut rest).unwrap();
     assert!(rest.draws == straight);
 }

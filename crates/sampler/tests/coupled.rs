@@ -1,13 +1,11 @@
 //! Differences of moments between step sizes, measured with coupled chains: against exact laws, and
 //! against posteriors known from elsewhere.
 
-mod common;
-
-use common::Quadratic;
+use crate::common::Quadratic;
 use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_potentials::Whitening;
-use ridgewalk_sampler::{CoupledChains, Difference, Error};
+use ridgewalk_sampler::{CoupledChains, Difference, Error, Quantity};
 
 /// The stationary variance of θ, in units of 1/L, of a step on a Gaussian with eigenvalue l.
 fn variance(scheme: &Scheme, l: f64) -> f64 {
@@ -103,7 +101,7 @@ fn too_long_a_step_is_a_divergence_and_bad_questions_are_errors() {
     };
     assert!(matches!(
         new(Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), &[]),
-        Error::Zero { name: "chains" }
+        Error::Zero { what: Quantity::Chains }
     ));
     let mut one =
         CoupledChains::new(&target, &Scheme::symmetric(1.0, 2.0, 0.5).unwrap(), 1.0, 1, &[0.0])

@@ -1,12 +1,10 @@
 //! What reaches a sink: which draws, in which coordinates, and that none is lost when a sink fails
 //! for a while.
 
-mod common;
-
-use common::{Quadratic, kernels, parameters};
+use crate::common::{Quadratic, kernels, parameters, step_of_its_own};
 use ridgewalk_potentials::Whitening;
 use ridgewalk_sampler::{
-    Batch, Ensemble, Error, InOriginal, Kernel, Memory, Noise, Sampler, Sink, SinkError, Snapshot,
+    Batch, Draws, Ensemble, Error, InOriginal, Kernel, Noise, Sampler, Sink, SinkError, Snapshot,
     ThirdOrder, Workspace,
 };
 
@@ -22,7 +20,7 @@ fn kernel() -> ThirdOrder {
 fn draws_are_the_states_after_warm_up_and_every_thin_steps() {
     let (target, kernel) = (target(), kernel());
     for (warm_up, thin) in [(0, 1), (3, 1), (4, 3), (1, 5)] {
-        let mut memory = Memory::default();
+        let mut memory = Draws::default();
         let mut sampler =
             Sampler::new(&target, &kernel).chains(2).seed(9).warm_up(warm_up).thin(thin).draws(6);
         sampler.run(&mut memory).unwrap();
@@ -48,7 +46,7 @@ fn draws_of_a_whitened_potential_come_back_in_original_coordinates() {
     let run = |sink: &mut dyn Sink| {
         Sampler::new(&target, &kernel).chains(3).seed(2).draws(5).run(sink).map(drop)
     };
-    let (mut white, mut original) = (Memory::default(), Memory::default());
+    let (mut white, mut original) = (Draws::default(), Draws::default());
     run(&mut white).unwrap();
     run(&mut InOriginal::new(&whitening, &mut original)).unwrap();
     for (chain, draw) in (0..3).flat_map(|chain| (0..5).map(move |draw| (chain, draw))) {
@@ -57,15 +55,14 @@ fn draws_of_a_whitened_potential_come_back_in_original_coordinates() {
         assert_eq!(original.point(chain, draw).unwrap(), wanted);
     }
     let other = Whitening::diagonal(&[0.0; 3], &[1.0; 3]).unwrap();
-    let message =
-        run(&mut InOriginal::new(&other, &mut Memory::default())).unwrap_err().to_string();
+    let message = run(&mut InOriginal::new(&other, &mut Draws::default())).unwrap_err().to_string();
     assert!(message.contains("a whitening of 3 dimensions: need 2"), "{message}");
 }
 
 /// Refuses the draws whose turn it is told, once each, and counts what it is asked.
 #[derive(Default)]
 struct Moody {
-    memory: Memory,
+    memory: Draws,
     refusals: Vec<usize>,
     asked: usize,
     unflushed: usize,
@@ -96,7 +93,7 @@ impl Sink for Moody {
 fn a_sink_that_fails_for_a_while_gets_every_draw_in_the_end() {
     let (target, kernel) = (target(), kernel());
     let sampler = || Sampler::new(&target, &kernel).chains(3).seed(4).warm_up(2).draws(200);
-    let mut straight = Memory::default();
+    let mut straight = Draws::default();
     sampler().run(&mut straight).unwrap();
     let mut moody = Moody { refusals: vec![1, 2, 50, 51, 301, 500], ..Moody::default() };
     let mut ensemble = sampler().ensemble().unwrap();
@@ -142,7 +139,7 @@ fn snapshots_and_ensembles_that_do_not_fit_are_refused() {
     let other = Quadratic { curvature: vec![1.0; 3] };
     let mut ensemble = Ensemble::new(&other, 1, &[0.0; 6], 1.0).unwrap();
     let outcome =
-        Sampler::new(&target, &kernel).chains(2).go_on(&mut ensemble, &mut Memory::default());
+        Sampler::new(&target, &kernel).chains(2).go_on(&mut ensemble, &mut Draws::default());
     assert!(matches!(outcome, Err(Error::Length { got: 3, need: 2, .. })));
     let infinite = Snapshot { chains: vec![], ..snapshot };
     assert!(Ensemble::restore(&target, infinite).is_err());
@@ -152,19 +149,9 @@ fn snapshots_and_ensembles_that_do_not_fit_are_refused() {
 #[derive(Debug)]
 struct Runaway(ThirdOrder);
 
-impl Kernel for Runaway {
-    fn scheme(&self) -> &ridgewalk_lyapunov::laws::Scheme {
-        self.0.scheme()
-    }
-    fn smoothness(&self) -> f64 {
-        self.0.smoothness()
-    }
-    fn normals(&self) -> usize {
-        self.0.normals()
-    }
-    fn gradients_per_step(&self, potential: &dyn ridgewalk_potentials::LineIntegral) -> u64 {
-        self.0.gradients_per_step(potential)
-    }
+step_of_its_own!(
+    Runaway,
+    0,
     fn step(
         &self,
         potential: &dyn ridgewalk_potentials::LineIntegral,
@@ -177,7 +164,7 @@ impl Kernel for Runaway {
         to.fields_mut().r[1] = f64::INFINITY;
         Ok(spent)
     }
-}
+);
 
 #[test]
 fn an_infinite_third_variable_ends_a_chain_too() {

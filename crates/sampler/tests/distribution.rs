@@ -7,7 +7,7 @@ use ridgewalk_figures::{Figures, Near};
 use ridgewalk_gallery::{self as gallery, Law, PROBABILITIES, Reference, law, reference};
 use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::Whitening;
-use ridgewalk_sampler::Memory;
+use ridgewalk_sampler::Draws;
 use ridgewalk_sampler::automatic::{Length, Target, Wanted, WarmUp};
 
 /// The bias that a warm-up may leave unless told otherwise, of means in sd and of sds relative to
@@ -27,8 +27,8 @@ type Tables = Vec<Vec<f64>>;
 
 /// 1000 draws of each of 8 chains.
 fn sample<T: Target>(target: &T, wanted: Wanted, seed: u64) -> Tables {
-    let warm = WarmUp::new(target).seed(seed).wanted(wanted).run().unwrap();
-    let mut kept = Memory::default();
+    let mut warm = WarmUp::new(target).seed(seed).wanted(wanted).run().unwrap();
+    let mut kept = Draws::default();
     let sampled = warm.run(Length::Draws(1000)).keep(&mut kept).unwrap();
     assert!(sampled.outcome.complete());
     kept.tables().into_iter().map(<[f64]>::to_vec).collect()

@@ -1,16 +1,14 @@
 //! What goes wrong is told, and what went right is kept: bad counts, gradients that fail, panic or
 //! are not numbers, sinks that are full, stops.
 
-mod common;
-
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Quadratic, kernels, parameters};
+use crate::common::{Quadratic, kernels, parameters};
 use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
 use ridgewalk_sampler::{
-    Batch, ChainStatus, Ensemble, Error, Kernel, Memory, Noise, Outcome, Sampler, Sink, SinkError,
+    Batch, ChainStatus, Draws, Ensemble, Error, Kernel, Noise, Outcome, Sampler, Sink, SinkError,
     Symmetric, ThirdOrder, Ula, Why, Workspace,
 };
 
@@ -27,10 +25,10 @@ fn counts_and_starts_that_make_no_sense_are_refused_before_anything_runs() {
     let (potential, kernel) = (two_dimensions(), third_order());
     let sampler = || Sampler::new(&potential, &kernel);
     let refused = |mut sampler: Sampler<'_>, words: &str| {
-        let mut memory = Memory::default();
+        let mut memory = Draws::default();
         let message = sampler.run(&mut memory).unwrap_err().to_string();
         assert!(message.contains(words), "{message}");
-        assert_eq!(memory, Memory::default());
+        assert_eq!(memory, Draws::default());
     };
     refused(sampler().chains(0), "chains = 0");
     refused(sampler().draws(0), "draws = 0");
@@ -47,7 +45,7 @@ fn counts_and_starts_that_make_no_sense_are_refused_before_anything_runs() {
     let nothing = Quadratic { curvature: Vec::new() };
     refused(Sampler::new(&nothing, &kernel), "dimension = 0");
     let mut ensemble = sampler().chains(3).ensemble().unwrap();
-    let error = sampler().chains(4).go_on(&mut ensemble, &mut Memory::default()).unwrap_err();
+    let error = sampler().chains(4).go_on(&mut ensemble, &mut Draws::default()).unwrap_err();
     assert!(matches!(error, Error::Ensemble { got: 3, need: 4 }));
 }
 
@@ -129,9 +127,9 @@ fn run(
     potential: &(dyn LineIntegral + Sync),
     kernel: &dyn Kernel,
     starts: &[f64],
-) -> (Outcome, Memory) {
+) -> (Outcome, Draws) {
     hide_expected_panics();
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     let chains = starts.len() / 2;
     let outcome = Sampler::new(potential, kernel)
         .chains(chains)
@@ -225,7 +223,7 @@ fn a_gradient_that_fails_at_once_leaves_no_draws_and_the_start_as_last_state() {
 fn a_step_too_long_for_the_target_ends_as_not_finite() {
     let potential = Quadratic { curvature: vec![100.0] };
     let kernel = Ula::new(1.0, 1.0).unwrap();
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     let outcome = Sampler::new(&potential, &kernel).chains(2).draws(1000).run(&mut memory).unwrap();
     for (chain, end) in outcome.ended() {
         assert_eq!((&end.why, memory.draws(chain) as u64), (&Why::NonFinite, end.step - 1));
@@ -291,7 +289,7 @@ fn a_sink_that_is_full_ends_the_run_with_the_number_of_draws_kept() {
 #[test]
 fn a_memory_of_another_shape_is_refused() {
     let (potential, kernel) = (two_dimensions(), third_order());
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     Sampler::new(&potential, &kernel).chains(3).draws(2).run(&mut memory).unwrap();
     let before = memory.clone();
     let error = Sampler::new(&potential, &kernel).chains(2).draws(2).run(&mut memory).unwrap_err();
@@ -303,7 +301,7 @@ fn a_memory_of_another_shape_is_refused() {
 fn a_stop_ends_the_run_soon_and_evenly_and_the_run_can_go_on() {
     let (potential, kernel) = (two_dimensions(), third_order());
     let stop = AtomicBool::new(false);
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     let began = Instant::now();
     let sampler = || Sampler::new(&potential, &kernel).chains(6).thin(5).seed(3);
     let mut ensemble = sampler().ensemble().unwrap();
@@ -336,7 +334,7 @@ fn a_stop_ends_the_run_soon_and_evenly_and_the_run_can_go_on() {
     assert_eq!((last.draws, last.running, last.gradients), (draws, 6, outcome.gradients()));
 
     sampler().draws(draws + 10).go_on(&mut ensemble, &mut memory).unwrap();
-    let mut whole = Memory::default();
+    let mut whole = Draws::default();
     sampler().draws(draws + 10).run(&mut whole).unwrap();
     assert!(whole == memory);
 }
@@ -345,7 +343,7 @@ fn a_stop_ends_the_run_soon_and_evenly_and_the_run_can_go_on() {
 fn a_signal_that_is_already_set_makes_no_step() {
     let (potential, kernel) = (two_dimensions(), third_order());
     let stop = AtomicBool::new(true);
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     let outcome = Sampler::new(&potential, &kernel).stop(&stop).run(&mut memory).unwrap();
     assert!(outcome.stopped && outcome.draws() == 0 && outcome.gradients() == 0);
 }

@@ -2,18 +2,17 @@
 //! and unit noises, and its chains' means and covariances by z-scores. Deliberately wrong kernels
 //! must fail both.
 
-mod common;
-
-use common::{Quadratic, all_kernels, critical, kernels, parameters};
+use crate::common::{Quadratic, all_kernels, critical, kernels, parameters, step_of_its_own};
 use ridgewalk_coefficients::Coefficients;
 use ridgewalk_figures::{Figures, Near};
-use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Scheme, Spectrum, Start, Trajectory};
+use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Spectrum, Start, Trajectory};
 use ridgewalk_potentials::families::Gaussian;
 use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Scratch};
 use ridgewalk_quadrature::LineRule;
 use ridgewalk_sampler::kernels::check_shapes;
 use ridgewalk_sampler::{
-    Adjusted, Averaged, Batch, Ensemble, Error, Kernel, Noise, ThirdOrder, Workspace, from_scheme,
+    Adjusted, Averaged, Batch, Ensemble, Error, Kernel, LinearKernel, Noise, ThirdOrder, Workspace,
+    from_scheme,
 };
 
 /// False alarms in all Monte Carlo tests of this file together. The estimates' tails are not quite
@@ -49,7 +48,7 @@ fn probe(kernel: &dyn Kernel, potential: &dyn LineIntegral, uniform: f64) -> (Ma
 /// The largest differences from the linear form, of the matrix and, relative to the variances, of
 /// the noise; over all branches.
 fn distance_from_form(
-    kernel: &dyn Kernel,
+    kernel: &dyn LinearKernel,
     potential: &dyn LineIntegral,
     curvature: f64,
 ) -> [f64; 2] {
@@ -206,23 +205,9 @@ impl Mistaken {
     }
 }
 
-impl Kernel for Mistaken {
-    fn scheme(&self) -> &Scheme {
-        self.right.scheme()
-    }
-
-    fn smoothness(&self) -> f64 {
-        self.right.smoothness()
-    }
-
-    fn normals(&self) -> usize {
-        3
-    }
-
-    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
-        self.right.gradients_per_step(potential)
-    }
-
+step_of_its_own!(
+    Mistaken,
+    right,
     fn step(
         &self,
         potential: &dyn LineIntegral,
@@ -250,7 +235,7 @@ impl Kernel for Mistaken {
         }
         Ok(1)
     }
-}
+);
 
 /// A potential whose segments have the velocity a q + b θ in place of q.
 struct OtherSegment<'a> {
@@ -311,23 +296,9 @@ impl AlongOther {
     }
 }
 
-impl Kernel for AlongOther {
-    fn scheme(&self) -> &Scheme {
-        self.right.scheme()
-    }
-
-    fn smoothness(&self) -> f64 {
-        self.right.smoothness()
-    }
-
-    fn normals(&self) -> usize {
-        self.right.normals()
-    }
-
-    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
-        self.right.gradients_per_step(potential)
-    }
-
+step_of_its_own!(
+    AlongOther,
+    right,
     fn step(
         &self,
         potential: &dyn LineIntegral,
@@ -344,7 +315,7 @@ impl Kernel for AlongOther {
             workspace,
         )
     }
-}
+);
 
 #[test]
 fn the_probe_tells_a_mistaken_kernel_from_the_right_one() {
@@ -435,7 +406,7 @@ fn scores(ensemble: &Ensemble<'_>, law: &Law, variables: usize, gaussian: bool) 
 }
 
 /// All z-scores of a kernel's chains at steps 1, 2, 5 and at stationarity.
-fn all_scores(kernel: &dyn Kernel, spectrum: &[(f64, u64)], seed: u64) -> Vec<f64> {
+fn all_scores(kernel: &dyn LinearKernel, spectrum: &[(f64, u64)], seed: u64) -> Vec<f64> {
     const CHAINS: usize = 4096;
     let target = Spectrum::new(spectrum).unwrap();
     assert_eq!(target.smoothness(), kernel.smoothness());

@@ -1,10 +1,8 @@
 //! The noise of single steps is normal with the covariance it should have, by Kolmogorov and
 //! Smirnov's test; and streams are independent.
 
-mod common;
-
-use common::{Quadratic, critical, kernels};
-use ridgewalk_sampler::{Batch, Kernel, Noise, Stream, Workspace};
+use crate::common::{Quadratic, critical, kernels};
+use ridgewalk_sampler::{Batch, Kernel, LinearKernel, Noise, Stream, Workspace};
 
 /// False alarms of each test of this file.
 const FALSE_ALARMS: f64 = 1e-6;
@@ -80,7 +78,7 @@ fn p_values(kernel: &dyn Kernel, covariance: [[f64; 3]; 3], seed: u64) -> Vec<f6
 
 /// The covariance of the noise without a force. That is the same at every time of the randomized
 /// midpoint.
-fn covariance(kernel: &dyn Kernel) -> [[f64; 3]; 3] {
+fn covariance(kernel: &dyn LinearKernel) -> [[f64; 3]; 3] {
     let noise = kernel.scheme().linear_form(1e-13).unwrap().mean_noise();
     noise.map(|row| row.map(|s| s / kernel.smoothness()))
 }

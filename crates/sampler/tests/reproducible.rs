@@ -1,19 +1,16 @@
 //! The same seed gives the same draws bit for bit: for 1 or many threads or processes, in batches
 //! of any size, with or without an interruption.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Quadratic, all_kernels, parameters, small_run};
+use crate::common::{Quadratic, all_kernels, parameters, small_run};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::peers::{Counted, Peers, Subset, Threads, share_of};
 use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge};
 use ridgewalk_sampler::automatic::{Length, Sampled, WarmUp};
 use ridgewalk_sampler::{
-    Ensemble, Error, Kernel, Memory, Sampler, Sink, SinkError, Snapshot, Symmetric, Team,
-    ThirdOrder,
+    Draws, Ensemble, Error, Kernel, Sampler, Sink, SinkError, Snapshot, Symmetric, Team, ThirdOrder,
 };
 
 /// A logistic posterior with its own tiles, sums and line integrals.
@@ -37,8 +34,8 @@ fn draws(
     kernel: &dyn Kernel,
     chains: usize,
     draws: u64,
-) -> Memory {
-    let mut memory = Memory::default();
+) -> Draws {
+    let mut memory = Draws::default();
     let run = Sampler::new(potential, kernel)
         .chains(chains)
         .seed(9)
@@ -106,7 +103,7 @@ fn chains_differ_from_each_other_and_between_seeds() {
     let model = logistic();
     let memory = draws(&model, &kernel, 3, 5);
     assert!(memory.chain(0) != memory.chain(1) && memory.chain(1) != memory.chain(2));
-    let mut other = Memory::default();
+    let mut other = Draws::default();
     Sampler::new(&model, &kernel)
         .chains(3)
         .seed(10)
@@ -135,7 +132,7 @@ fn an_interruption_changes_nothing() {
         let part = |draws| {
             Sampler::new(&model, kernel.as_ref()).chains(5).seed(9).warm_up(5).thin(3).draws(draws)
         };
-        let mut memory = Memory::default();
+        let mut memory = Draws::default();
         let mut ensemble = part(40).ensemble().unwrap();
         assert!(part(40).go_on(&mut ensemble, &mut memory).unwrap().complete());
         assert_eq!((memory.draws(0), ensemble.steps()), (40, 5 + 3 * 40));
@@ -210,7 +207,7 @@ fn gradients_are_counted() {
     let model = logistic();
     for (kernel, each) in all_kernels(1.0, 2.0, 0.4, 8.0).iter().zip([1, 1, 1, 1, 1, 1, 1, 2, 3]) {
         assert_eq!(kernel.gradients_per_step(&model), each);
-        let mut memory = Memory::default();
+        let mut memory = Draws::default();
         let outcome =
             Sampler::new(&model, kernel.as_ref()).chains(3).draws(10).run(&mut memory).unwrap();
         let at_start = u64::from(matches!(kernel.name(), "symmetric" | "baoab" | "adjusted"));
@@ -320,7 +317,7 @@ fn warmed_up_run(
     model: &Ridge<'static, Logistic>,
     team: &Team,
     length: Length,
-) -> (Memory, Sampled) {
+) -> (Draws, Sampled) {
     with_tolerance(0.05, model, team, length)
 }
 
@@ -329,10 +326,10 @@ fn with_tolerance(
     model: &Ridge<'static, Logistic>,
     team: &Team,
     length: Length,
-) -> (Memory, Sampled) {
-    let mut memory = Memory::default();
+) -> (Draws, Sampled) {
+    let mut memory = Draws::default();
     let question = WarmUp::new(model).seed(3).chains(7).draws(300).tolerance(tolerance).team(team);
-    let warm = question.run().unwrap();
+    let mut warm = question.run().unwrap();
     let mut sampled = warm.run(length).keep(&mut memory).unwrap();
     sampled.outcome.seconds = 0.0;
     (memory, sampled)

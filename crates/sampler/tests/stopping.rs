@@ -9,7 +9,7 @@ use ridgewalk_potentials::{Gradient, GradientError};
 use ridgewalk_sampler::automatic::{
     BlackBox, Length, Look, Sampled, Target, Wanted, WarmUp, WarmedUp,
 };
-use ridgewalk_sampler::{Memory, Sink, SinkError};
+use ridgewalk_sampler::{Draws, Sink, SinkError};
 
 /// A normal distribution with means 1 and -2 and standard deviations 1 and 3.
 #[derive(Debug, Clone, Copy)]
@@ -41,14 +41,14 @@ fn warm(seed: u64) -> WarmedUp<<BlackBox<Normal> as Target>::White> {
     WarmUp::new(&target).seed(seed).chains(4).wanted(wanted).run().unwrap()
 }
 
-fn run(seed: u64, target: f64, most: u64) -> (Sampled, Memory) {
-    let mut draws = Memory::default();
+fn run(seed: u64, target: f64, most: u64) -> (Sampled, Draws) {
+    let mut draws = Draws::default();
     let sampled = warm(seed).run(Length::Ess { target, most }).thin(1).keep(&mut draws).unwrap();
     (sampled, draws)
 }
 
 /// The smallest bulk effective sample size of the draws `from..to` of every chain.
-fn ess(draws: &Memory, from: usize, to: usize) -> f64 {
+fn ess(draws: &Draws, from: usize, to: usize) -> f64 {
     let of = |k: usize| {
         let traces: Vec<Vec<f64>> =
             (0..draws.chains()).map(|chain| draws.trace(chain, k)[from..to].to_vec()).collect();
@@ -117,7 +117,7 @@ fn judge(estimates: &[f64], truth: f64) -> (f64, f64) {
 }
 
 /// Means of a function over the first `to` draws of all chains.
-fn average(draws: &Memory, to: usize, of: impl Fn(&[f64]) -> f64) -> f64 {
+fn average(draws: &Draws, to: usize, of: impl Fn(&[f64]) -> f64) -> f64 {
     let points =
         (0..to).flat_map(|draw| (0..draws.chains()).filter_map(move |c| draws.point(c, draw)));
     points.map(of).sum::<f64>() / (to * draws.chains()) as f64
@@ -200,7 +200,7 @@ impl Sink for StopAfter<'_> {
 fn a_stop_signal_ends_the_run_between_looks_without_a_confirmation() {
     let signal = AtomicBool::new(false);
     let mut sink = StopAfter { left: 3000, signal: &signal, kept: 0 };
-    let warm = warm(1);
+    let mut warm = warm(1);
     let length = Length::Ess { target: 1e9, most: 50_000_000 };
     let sampled = warm.run(length).thin(1).stop(&signal).keep(&mut sink).unwrap();
     assert!(sampled.outcome.stopped && !sampled.outcome.complete() && !sampled.reached);
@@ -210,7 +210,7 @@ fn a_stop_signal_ends_the_run_between_looks_without_a_confirmation() {
     // What the warm-up measured still stands.
     assert_eq!(sampled.differences, warm.differences);
     // A signal that is there before the run leaves nothing.
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     let sampled = warm.run(Length::Draws(100)).stop(&signal).keep(&mut draws).unwrap();
     assert!(sampled.outcome.stopped && sampled.reached && sampled.outcome.draws() == 0);
 }
@@ -222,8 +222,8 @@ fn the_most_draws_are_never_exceeded_and_bad_targets_are_refused() {
         assert_eq!((sampled.draws, draws.draws(0) as u64), (most, most));
         assert!(!sampled.reached && sampled.outcome.complete() && sampled.confirmation.is_some());
     }
-    let warm = warm(1);
-    let refused = |length: Length| warm.run(length).keep(&mut Memory::default()).unwrap_err();
+    let mut warm = warm(1);
+    let mut refused = |length: Length| warm.run(length).keep(&mut Draws::default()).unwrap_err();
     for target in [0.0, -5.0, f64::NAN] {
         let message = refused(Length::Ess { target, most: 100 }).to_string();
         assert!(message.contains("target_ess"), "{message}");

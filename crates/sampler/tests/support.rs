@@ -9,7 +9,7 @@ use ridgewalk_diagnostics::{Summary, summaries_of_table};
 use ridgewalk_lyapunov::laws::{Drift, Trajectory};
 use ridgewalk_potentials::{Chebyshev, FromValueFn, Gradient, GradientError};
 use ridgewalk_sampler::automatic::{BlackBox, Length, WarmUp};
-use ridgewalk_sampler::{Adjusted, Memory, Sampler, Ula, Why};
+use ridgewalk_sampler::{Adjusted, Draws, Sampler, Ula, Why};
 
 /// The density exp(−U) on x > 0, with U and its slope from `function`.
 fn positive(function: fn(f64) -> (f64, f64)) -> impl Gradient + Clone + Sync {
@@ -23,7 +23,7 @@ fn positive(function: fn(f64) -> (f64, f64)) -> impl Gradient + Clone + Sync {
     })
 }
 
-fn assert_moments(name: &str, draws: &Memory, mean: f64, sd: f64) {
+fn assert_moments(name: &str, draws: &Draws, mean: f64, sd: f64) {
     assert!(draws.tables().iter().all(|chain| chain.iter().all(|x| *x > 0.0)), "{name}");
     let summaries = summaries_of_table(&draws.tables(), 1).unwrap();
     let found: &Summary = &summaries[0];
@@ -52,7 +52,7 @@ fn trajectories_that_leave_the_support_are_rejected() {
         let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
         let parameters = Parameters::new(1.0, 2.0, 0.5).unwrap();
         let kernel = Adjusted::new(parameters, trajectory, 1.0).unwrap();
-        let mut draws = Memory::default();
+        let mut draws = Draws::default();
         let outcome = Sampler::new(&potential, &kernel)
             .chains(4)
             .seed(11)
@@ -75,7 +75,7 @@ fn a_truncated_normal_goes_through_the_automatic_warm_up() {
     let target = positive(|x| (0.5 * (x - 1.0) * (x - 1.0), x - 1.0));
     let target = BlackBox::new(target, 3, &[4.0]).unwrap();
     let warm = WarmUp::new(&target).tolerance(0.0).seed(2).run().unwrap();
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     let sampled = warm.run(Length::Draws(5000)).keep(&mut draws).unwrap();
     assert!(sampled.outcome.complete());
     assert_moments("truncated", &draws, 1.0 + lambda, (1.0 - lambda - lambda * lambda).sqrt());
@@ -88,7 +88,7 @@ fn an_unadjusted_kernel_ends_the_chain_and_names_the_point() {
     let outcome = Sampler::new(&potential, &kernel)
         .start(&[0.5])
         .draws(10_000)
-        .run(&mut Memory::default())
+        .run(&mut Draws::default())
         .unwrap();
     let (_, end) = outcome.ended().next().unwrap();
     assert!(matches!(&end.why, Why::OutsideSupport { point } if point[0] <= 0.0), "{end:?}");
@@ -100,7 +100,7 @@ fn a_start_outside_the_support_is_reported_as_such() {
     let trajectory = Trajectory { steps: 2, drift: Drift::Straight };
     let kernel = Adjusted::new(Parameters::new(1.0, 2.0, 0.5).unwrap(), trajectory, 1.0).unwrap();
     let outcome =
-        Sampler::new(&potential, &kernel).start(&[-2.0]).run(&mut Memory::default()).unwrap();
+        Sampler::new(&potential, &kernel).start(&[-2.0]).run(&mut Draws::default()).unwrap();
     let (_, end) = outcome.ended().next().unwrap();
     assert_eq!(end.why, Why::OutsideSupport { point: vec![-2.0] });
     assert_eq!(end.why.to_string(), "the chain met a point where the density is 0: [-2.0]");

@@ -25,7 +25,6 @@
 mod checkpoint;
 mod csv;
 mod directory;
-mod draws;
 mod error;
 mod keeper;
 mod open;
@@ -36,7 +35,6 @@ mod zarr;
 pub use checkpoint::{Checkpoint, Head};
 pub use csv::CsvDraws;
 pub use directory::{Lock, RunDirectory, write_atomically};
-pub use draws::Draws;
 pub use error::{Error, ErrorKind, FileAction};
 pub use keeper::Keeper;
 pub use open::OpenRun;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ridgewalk::diagnostics::Summarizer;
-use ridgewalk::pipeline::{Model, Stage, Watch};
+use ridgewalk::pipeline::{Model, Observer, Stage};
 use ridgewalk::sampler::automatic::Decision;
-use ridgewalk::sampler::{Memory, Progress, Sink};
+use ridgewalk::sampler::{Draws, Progress, Sink};
 
 use crate::fit::options::Voice;
 
@@ -42,7 +42,7 @@ struct Last {
     /// When sampling began in this process, and the steps and gradients of those before it.
     from: Option<(Instant, u64, u64)>,
     /// The draws so far, as long as they are few, and the numbers there is room for.
-    draws: Memory,
+    draws: Draws,
     room: usize,
 }
 
@@ -66,7 +66,7 @@ impl Display {
             ess: None,
             summarizer: Summarizer::new(),
             from: None,
-            draws: Memory::default(),
+            draws: Draws::default(),
             room: if quiet { 0 } else { RECENT },
         };
         Self { quiet, bar, last: Mutex::new(last) }
@@ -96,7 +96,7 @@ impl Display {
     }
 }
 
-impl Watch for Display {
+impl Observer for Display {
     fn prepared(&self, model: &Model) {
         let frame = model.frame();
         self.say(&format!(
@@ -225,7 +225,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn smallest_ess(draws: &Memory, summarizer: &mut Summarizer) -> Option<f64> {
+fn smallest_ess(draws: &Draws, summarizer: &mut Summarizer) -> Option<f64> {
     let d = draws.dimension();
     let every = d.div_ceil(LOOKED_AT).max(1);
     let found = (0..d).step_by(every).filter_map(|k| {

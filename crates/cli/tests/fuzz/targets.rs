@@ -427,7 +427,7 @@ fn states() -> &'static (Vec<u8>, Vec<u8>) {
     static MADE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
     MADE.get_or_init(|| {
         let target = small();
-        let warm = question(&target).run().unwrap();
+        let mut warm = question(&target).run().unwrap();
         let mut last = Last::default();
         let length = Length::Ess { target: 4.0, most: DRAWS };
         let every = std::time::Duration::ZERO;
@@ -502,7 +502,7 @@ fn gone_on(run: SavedRun) -> Answer {
         return Answer::Taken(1);
     }
     let target = small();
-    let warm = SavedWarmUp::from_bytes(&states().0)
+    let mut warm = SavedWarmUp::from_bytes(&states().0)
         .and_then(|saved| question(&target).restore(saved))
         .unwrap();
     let length = Length::Ess { target: 4.0, most: DRAWS };
@@ -528,7 +528,7 @@ fn store(input: &[u8]) -> Answer {
     let store = run_directory().join("draws.zarr");
     fs::write(store.join("zarr.json"), &input[..at]).unwrap();
     fs::write(store.join("posterior/coef/c.0"), input.get(at + 1..).unwrap_or_default()).unwrap();
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     let replayed = replay(&store, &mut memory).is_ok();
     let columns = ridgewalk_cli::run::StoredDraws::open(&store).and_then(|draws| {
         let mut seen = 0;

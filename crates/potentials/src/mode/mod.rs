@@ -68,6 +68,23 @@ pub struct Mode {
     pub notes: Vec<Note>,
 }
 
+impl Mode {
+    /// A mode that is known without a search: 0 iterations of the method for black boxes, and an
+    /// unknown distance from the true one (NaN).
+    #[must_use]
+    pub fn given(point: Vec<f64>, gradient_norm: f64) -> Self {
+        Self {
+            point,
+            gradient_norm,
+            decrement: f64::NAN,
+            method: Method::Lbfgs,
+            iterations: 0,
+            properness: Properness::NotChecked("the mode was given"),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// Something about the data that is no error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -14,6 +14,7 @@ const MULTIPLE: f64 = 4.0 / 3.0;
 /// How far the moments of one coordinate are from those of the target, estimated, with standard
 /// errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CoordinateBias {
     /// Of the mean, in standard deviations.
     pub mean: f64,
@@ -47,6 +48,7 @@ impl From<&Difference> for CoordinateBias {
 /// How far the moments of a chain are from those of the target, estimated, in the coordinate where
 /// that is most.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bias {
     /// The largest bias of a mean, in standard deviations.
     pub mean: f64,
@@ -97,6 +99,7 @@ impl Bias {
 ///
 /// With m and m' the means at η/2 and at η this is (4 m − m')/3.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Extrapolated {
     /// The mean.
     pub mean: f64,

@@ -6,12 +6,15 @@ use ridgewalk_lyapunov::laws::{Autocorrelation, KernelKind, Scheme};
 use super::bias::Bias;
 use crate::coupled::Difference;
 use crate::error::Error;
+use crate::kernels::BuiltIn;
 
 /// What a warm-up is told and does not choose; nothing, unless told otherwise. Units are those of
 /// whitened coordinates, L = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wanted {
     /// The kernel: the third-order, the symmetric, the averaged or the adjusted one.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::kernel"))]
     pub kernel: Option<KernelKind>,
     /// γ.
     pub gamma: Option<f64>,
@@ -73,33 +76,12 @@ const XIS: [f64; 2] = [2.0, 3.0];
 
 /// The first step size to try, for eigenvalues up to `high`.
 pub(crate) fn first_step(kernel: KernelKind, high: f64) -> f64 {
-    let step: f64 = match kernel {
-        KernelKind::Symmetric => 1.86,
-        KernelKind::Averaged => 0.6,
-        _ => 0.5,
-    };
-    step.min(longest_step(kernel, high))
+    BuiltIn::of(kernel).first_step.min(longest_step(kernel, high))
 }
 
-/// The longest step that is stable for eigenvalues up to `high`, with a margin: chains meet more
-/// than the mean curvature.
+/// The longest step to try, for eigenvalues up to `high`.
 pub(crate) fn longest_step(kernel: KernelKind, high: f64) -> f64 {
-    match kernel {
-        KernelKind::Symmetric => 1.91 / high.sqrt(),
-        // Stable at any step where the curvature is as predicted.
-        KernelKind::Averaged => 3.0 / high.sqrt(),
-        _ => 1.5 / high.sqrt(),
-    }
-}
-
-/// The power of η with which the bias is taken to grow when a step is corrected. Near the end of
-/// its stable steps the symmetric kernel's grows far faster than η², as chains meet curvature that
-/// is not stable any more.
-pub(crate) fn order(kernel: KernelKind) -> f64 {
-    match kernel {
-        KernelKind::Symmetric => 5.0,
-        _ => 2.0,
-    }
+    BuiltIn::of(kernel).longest_step / high.sqrt()
 }
 
 /// The γ and ξ that make an independent draw cheapest with steps of η, over eigenvalues from `low`

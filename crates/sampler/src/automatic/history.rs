@@ -1,5 +1,4 @@
-//! What a warm-up decided, with the figures it decided by: for the report, and for whoever wants to
-//! know.
+//! What a warm-up decided, with the figures it decided by.
 
 use std::fmt;
 
@@ -9,6 +8,7 @@ use super::bias::Bias;
 
 /// One step of a warm-up.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Decision {
     /// The mode was found.
@@ -37,10 +37,11 @@ pub enum Decision {
     /// A step size was tried.
     Tried {
         /// The kernel and its parameters.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::scheme"))]
         scheme: Scheme,
         /// Its bias.
         bias: Bias,
-        /// Effective draws a gradient, as the exact laws predict them for these eigenvalues.
+        /// Effective draws per gradient, as the exact laws predict them for these eigenvalues.
         efficiency: f64,
         /// Whether the bias is within the tolerance.
         accepted: bool,
@@ -48,17 +49,19 @@ pub enum Decision {
     /// Trajectories were tried.
     Trajectories {
         /// Their parameters.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::scheme"))]
         scheme: Scheme,
         /// The mean probability with which they were accepted.
         acceptance: f64,
         /// How many diverged.
         divergences: u64,
-        /// Effective draws a gradient, by the autocorrelation that was seen.
+        /// Effective draws per gradient, by the autocorrelation that was seen.
         efficiency: f64,
     },
     /// What will be used.
     Chosen {
         /// The kernel and its parameters.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::scheme"))]
         scheme: Scheme,
         /// Every how many steps there is a draw.
         thin: u64,
@@ -86,7 +89,7 @@ impl fmt::Display for Decision {
             Self::Tried { scheme, bias, efficiency, accepted } => {
                 write!(
                     f,
-                    "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %; {efficiency:.2} effective draws a \
+                    "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %; {efficiency:.2} effective draws per \
                      gradient: {}",
                     scheme.name(),
                     scheme.eta(),
@@ -100,7 +103,7 @@ impl fmt::Display for Decision {
             Self::Trajectories { scheme, acceptance, divergences, efficiency } => {
                 write!(
                     f,
-                    "{} trajectories of {} at step {:.3}: {:.0} % accepted, {divergences} divergences; {efficiency:.2} effective draws a \
+                    "{} trajectories of {} at step {:.3}: {:.0} % accepted, {divergences} divergences; {efficiency:.2} effective draws per \
                      gradient",
                     scheme.name(),
                     counted(scheme),

@@ -1,8 +1,8 @@
 //! Sampling without parameters: a warm-up that finds coordinates, kernel, friction and step size by
-//! itself, and tells why.
+//! itself, and reports why.
 //!
-//! The step size is chosen by its measured bias: chains with steps of η and η/2 share a Brownian
-//! path, and the difference of their moments tells how far the law of the chain is from the target,
+//! The step size is chosen by its measured bias. Chains with steps of η and η/2 share a Brownian
+//! path, and the difference of their moments shows how far the law of the chain is from the target,
 //! in standard deviations of each coordinate. Where no bias is allowed, or none of these kernels
 //! does well, there are trajectories that are accepted or rejected. Everything follows from the
 //! target and the seed.
@@ -10,15 +10,19 @@
 mod bias;
 mod candidates;
 mod history;
+mod looks;
 mod sampling;
 mod search;
 mod target;
 mod trajectories;
 mod warm_up;
+mod warning;
 
 pub use bias::{Bias, CoordinateBias, Extrapolated};
 pub use candidates::Wanted;
 pub use history::Decision;
-pub use sampling::{Length, Look, Run, Sampled};
+pub use looks::Look;
+pub use sampling::{Length, Run, Sampled};
 pub use target::{BlackBox, Target};
 pub use warm_up::{WarmUp, WarmedUp};
+pub use warning::{NoDraws, Warning};

@@ -4,20 +4,21 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ridgewalk_diagnostics::Summarizer;
 use ridgewalk_lyapunov::laws;
 use ridgewalk_potentials::LineIntegral;
 
 use super::bias::Bias;
+use super::looks::{Look, Looks, Tee};
 use super::warm_up::WarmedUp;
+use crate::budget::{Budget, Limit};
 use crate::coupled::{CoupledChains, Difference};
+use crate::draws::Table;
 use crate::driver::Saving;
-use crate::ensemble::Ensemble;
-use crate::error::{Error, catching, positive};
-use crate::kernels::Kernel;
+use crate::ensemble::{Ensemble, Snapshot};
+use crate::error::{Error, SavedKind, catching};
 use crate::outcome::{Outcome, Progress};
-use crate::saved::{SavedLooks, SavedRun};
-use crate::sink::{InOriginal, Memory, Sink, SinkError};
+use crate::saved::SavedRun;
+use crate::sink::{InOriginal, Sink};
 
 /// The share of a run's gradients that its confirmation takes, if that is enough for one block of
 /// steps of so many pairs.
@@ -27,22 +28,16 @@ const FEWEST: u64 = 4;
 const DRIFT: f64 = 6.0;
 /// Number of a confirmation's streams: far from those of a run and of a warm-up.
 const STREAMS: u64 = 1 << 41;
-/// Draws of each chain before the effective sample size is looked at for the first time, and the
-/// fewest that a later look is at.
-const FIRST_LOOK: u64 = 200;
-/// How much longer each interval between looks is than the one before.
-const GROWTH: f64 = 1.5;
-/// The most numbers that are remembered for a look, if that leaves room for [`FIRST_LOOK`] draws of
-/// each chain: 32 MiB.
-const REMEMBERED: usize = 1 << 22;
 
-/// How long a run is.
+/// How long a run is. Numbers of draws are of this run, without those of an earlier run that it
+/// continues.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Length {
     /// So many draws of each chain.
     Draws(u64),
-    /// Until the smallest bulk effective sample size of all coordinates, over all chains, is at
-    /// least `target`, and at most `most` draws of each chain.
+    /// Until the smallest bulk effective sample size of all coordinates, over all draws of all
+    /// chains, is at least `target`, and at most `most` draws of each chain.
     ///
     /// Looks are made at growing intervals, and each is at the draws since the last look alone:
     /// what they give for each draw, times all draws, is compared with the target. A decision to go
@@ -56,31 +51,27 @@ pub enum Length {
     },
 }
 
-/// One look at the effective sample size.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
-    /// Draws of each chain so far.
-    pub draws: u64,
-    /// The smallest bulk effective sample size that the draws since the last look promise for all
-    /// of them.
-    pub ess: f64,
-}
-
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Sampled {
     /// How the chains stand.
     pub outcome: Outcome,
-    /// Draws that were asked for of each chain in the end.
+    /// Draws that were asked for of each chain in the end, those of earlier runs included.
     pub draws: u64,
+    /// The length that was asked for.
+    pub length: Length,
     /// The bias by all measurements, those of the warm-up and of the confirmation.
     pub bias: Bias,
     /// What it follows from, for each coordinate; empty for trajectories that are accepted or
     /// rejected.
     pub differences: Vec<Difference>,
-    /// What the confirmation measured by itself; nothing if the run was stopped before.
+    /// What the confirmation measured by itself; nothing if a stop or the budget ended the run
+    /// before.
     pub confirmation: Option<Bias>,
+    /// The bias that is allowed.
+    pub tolerance: f64,
     /// Whether the bias is within the tolerance, but for one standard error.
     pub within_tolerance: bool,
     /// Looks at the effective sample size, if there was one to be reached.
@@ -105,23 +96,29 @@ type Tell<'a> = Box<dyn FnMut(&Progress, Option<Look>) + 'a>;
 ///
 /// ```
 /// use ridgewalk_potentials::FromFn;
-/// use ridgewalk_sampler::Memory;
+/// use ridgewalk_sampler::Draws;
 /// use ridgewalk_sampler::automatic::{BlackBox, Length, WarmUp};
 ///
 /// let gradient = FromFn::new(1, |x: &[f64], g: &mut [f64]| { g[0] = x[0].powi(3) + x[0]; Ok(()) });
 /// let target = BlackBox::new(gradient, 3, &[0.5])?;
-/// let warm = WarmUp::new(&target).run()?;
-/// let mut draws = Memory::default();
+/// let mut warm = WarmUp::new(&target).run()?;
+/// let mut draws = Draws::default();
 /// let sampled = warm.run(Length::Ess { target: 1000.0, most: 10_000 }).keep(&mut draws)?;
 /// assert!(sampled.reached && sampled.within_tolerance);
+/// assert_eq!(sampled.warnings(draws.names(), &draws.summary()?), []);
+/// // Five hundred more of each chain.
+/// let before = draws.common();
+/// warm.run(Length::Draws(500)).keep(&mut draws)?;
+/// assert_eq!(draws.common(), before + 500);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Run<'a, W> {
-    warm: &'a WarmedUp<W>,
+    warm: &'a mut WarmedUp<W>,
     length: Length,
     thin: u64,
     stop: Option<&'a AtomicBool>,
     progress: Option<Tell<'a>>,
+    budget: Budget,
     saving: Option<Saving>,
     earlier: Option<SavedRun>,
 }
@@ -135,16 +132,38 @@ impl<W> std::fmt::Debug for Run<'_, W> {
     }
 }
 
+/// Where the last run after a warm-up ended.
+#[derive(Debug)]
+pub(super) struct SoFar {
+    ensemble: Snapshot,
+    thin: u64,
+}
+
 impl<W: LineIntegral + Sync> WarmedUp<W> {
-    /// A run of this length.
-    pub fn run(&self, length: Length) -> Run<'_, W> {
-        let thin = self.thin;
-        Run { warm: self, length, thin, stop: None, progress: None, saving: None, earlier: None }
+    /// A run of this length. A second one continues the first, with draws numbered on: three runs
+    /// of 200 draws are one of 600, bit for bit. To start over, see [`WarmedUp::begin_anew`].
+    pub fn run(&mut self, length: Length) -> Run<'_, W> {
+        Run {
+            thin: self.so_far.as_ref().map_or(self.thin, |so_far| so_far.thin),
+            warm: self,
+            length,
+            stop: None,
+            progress: None,
+            budget: Budget::default(),
+            saving: None,
+            earlier: None,
+        }
+    }
+
+    /// The next run starts over, with the draws of the first.
+    pub fn begin_anew(&mut self) {
+        self.so_far = None;
     }
 }
 
 impl<'a, W: LineIntegral + Sync> Run<'a, W> {
-    /// Every how many steps there is a draw, instead of what the warm-up chose.
+    /// Steps from one draw to the next, instead of what the warm-up chose. A run that continues
+    /// another keeps its value.
     #[must_use]
     pub fn thin(mut self, thin: u64) -> Self {
         self.thin = thin;
@@ -158,8 +177,15 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         self
     }
 
-    /// A function that is told how far the run is, some ten times a second, and the last look at
-    /// the effective sample size.
+    /// The most that the run may cost. If the budget ends it, there is no confirmation.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Callback for progress and the last look at the effective sample size, run some ten times a
+    /// second.
     #[must_use]
     pub fn progress(mut self, tell: impl FnMut(&Progress, Option<Look>) + 'a) -> Self {
         self.progress = Some(Box::new(tell));
@@ -174,8 +200,8 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         self
     }
 
-    /// Goes on from a state that a sink was given, with the draws after it, as the run would have
-    /// without an interruption.
+    /// Resumes from a state that a sink was given, as the run would have gone on without an
+    /// interruption. The length then counts all draws of the chains.
     #[must_use]
     pub fn from_saved(mut self, state: SavedRun) -> Self {
         self.earlier = Some(state);
@@ -187,53 +213,98 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
     /// # Errors
     /// For counts of 0 and targets that are not positive, before anything is done; for a saved
     /// state of another run; for a sink that fails; for a potential that fails or panics in the
-    /// confirmation, when all draws are kept. A chain that fails in the run, or a stop, is no
-    /// error: see [`Outcome`].
-    pub fn keep(mut self, sink: &mut dyn Sink) -> Result<Sampled, Error> {
-        let kernel = self.warm.kernel()?;
-        let mut looks = Looks::new(self.length)?;
+    /// confirmation, when all draws are kept. After a sink has failed, the next run begins where the
+    /// last one before it ended. A chain that fails in the run, a stop or the end of the budget is
+    /// no error: see [`Outcome`].
+    pub fn keep(self, sink: &mut dyn Sink) -> Result<Sampled, Error> {
+        let Self { warm, length, thin, stop, progress, budget, saving, earlier } = self;
+        let mut making = Making { warm: &*warm, length, thin, stop, progress, budget, saving };
+        let Made { outcome, draws, looks, ensemble, before } = making.draw(earlier, sink)?;
+        let confirmed = if outcome.stopped || outcome.exhausted.is_some() || making.exact() {
+            Ok(None)
+        } else {
+            catching(|| making.confirm(&ensemble, &outcome, before))
+        };
+        let sampled = confirmed.map(|found| making.report(outcome, draws, looks, found));
+        warm.so_far = Some(SoFar { ensemble, thin });
+        sampled
+    }
+}
+
+/// A run on its way.
+struct Making<'w, 'a, W> {
+    warm: &'w WarmedUp<W>,
+    length: Length,
+    thin: u64,
+    stop: Option<&'a AtomicBool>,
+    progress: Option<Tell<'a>>,
+    budget: Budget,
+    saving: Option<Saving>,
+}
+
+/// The draws of a run.
+struct Made {
+    outcome: Outcome,
+    draws: u64,
+    looks: Looks,
+    ensemble: Snapshot,
+    /// Draws of each chain in the runs that this one continues.
+    before: u64,
+}
+
+impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
+    fn draw(&mut self, earlier: Option<SavedRun>, sink: &mut dyn Sink) -> Result<Made, Error> {
+        let warm = self.warm;
+        let kernel = warm.kernel()?;
+        let so_far = warm.so_far.as_ref().filter(|_| earlier.is_none());
+        if let Some(need) = so_far.map(|so_far| so_far.thin).filter(|thin| *thin != self.thin) {
+            return Err(Error::Thin { got: self.thin, need });
+        }
+        let before = so_far.map_or(0, |so_far| so_far.ensemble.steps / so_far.thin);
+        let mut looks = Looks::new(self.length, before)?;
         let mut draws = looks.first();
-        let mut ensemble = self.warm.sampler(&*kernel).thin(self.thin).draws(draws).ensemble()?;
+        let mut ensemble = warm.sampler(&*kernel).thin(self.thin).draws(draws).ensemble()?;
         let mut tee =
-            Tee { sink, fresh: Memory::default(), room: looks.room(&ensemble), looks: None };
-        if let Some(saved) = self.earlier.take() {
+            Tee { sink, fresh: Table::default(), room: looks.room(&ensemble), looks: None };
+        if let Some(so_far) = so_far {
+            ensemble = self.restore(so_far.ensemble.clone())?;
+        }
+        if let Some(saved) = earlier {
             self.fits(&saved)?;
             (draws, tee.fresh) = looks.go_on(saved.looks, draws)?;
-            ensemble = Ensemble::restore(&self.warm.potential, saved.ensemble)?
-                .with_team(&self.warm.team)?;
+            ensemble = self.restore(saved.ensemble)?;
         }
-        let (mut seconds, mut outcome);
-        seconds = 0.0;
-        loop {
-            let last = looks.made.last().copied();
+        let limit = Limit::new(self.budget, &ensemble);
+        let mut seconds = 0.0;
+        let mut outcome = loop {
+            let last = looks.last();
             tee.looks = looks.saved(draws);
-            let mut sampler = self.warm.sampler(&*kernel).thin(self.thin).draws(draws);
-            sampler.saving = self.saving.take();
+            let mut sampler = warm.sampler(&*kernel).thin(self.thin).draws(draws);
+            (sampler.saving, sampler.limit) = (self.saving.take(), Some(limit));
             if let Some(signal) = self.stop {
                 sampler = sampler.stop(signal);
             }
             if let Some(tell) = &mut self.progress {
                 sampler = sampler.progress(move |progress| tell(progress, last));
             }
-            outcome = sampler
-                .go_on(&mut ensemble, &mut InOriginal::new(&self.warm.whitening, &mut tee))?;
+            let outcome =
+                sampler.go_on(&mut ensemble, &mut InOriginal::new(&warm.whitening, &mut tee))?;
             self.saving = sampler.saving.take();
             seconds += outcome.seconds;
             if !outcome.complete() {
-                break;
+                break outcome;
             }
             match looks.after(draws, &mut tee.fresh)? {
                 Some(next) => draws = next,
-                None => break,
+                None => break outcome,
             }
-        }
-        outcome.seconds = seconds;
-        let confirmed = if outcome.stopped || self.exact() {
-            None
-        } else {
-            catching(|| self.confirm(&*kernel, &ensemble, &outcome))?
         };
-        Ok(self.report(outcome, draws, looks, confirmed))
+        outcome.seconds = seconds;
+        Ok(Made { outcome, draws, looks, ensemble: ensemble.snapshot(), before })
+    }
+
+    fn restore(&self, chains: Snapshot) -> Result<Ensemble<'w>, Error> {
+        Ensemble::restore(&self.warm.potential, chains)?.with_team(&self.warm.team)
     }
 
     /// An error unless a saved state is one of this run.
@@ -245,7 +316,7 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         ];
         match counts.into_iter().find(|(_, found, need)| found != need) {
             Some((name, found, need)) => Err(Error::Saved {
-                what: "run",
+                what: SavedKind::Run,
                 found: format!("{name} = {found}"),
                 need: need.to_string(),
             }),
@@ -261,17 +332,14 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
     /// Pairs of chains from where the run ended, and the gradients that they took.
     fn confirm(
         &self,
-        kernel: &dyn Kernel,
-        ensemble: &Ensemble<'_>,
+        ensemble: &Snapshot,
         outcome: &Outcome,
+        before: u64,
     ) -> Result<Option<(Vec<Difference>, u64)>, Error> {
         let warm = self.warm;
         let d = warm.whitening.dimension();
-        let states: Vec<f64> = (0..ensemble.chains())
-            .filter(|chain| ensemble.end(*chain).is_none())
-            .filter_map(|chain| ensemble.state(chain))
-            .flat_map(|state| state.theta)
-            .collect();
+        let running = ensemble.chains.iter().filter(|chain| chain.end.is_none());
+        let states: Vec<f64> = running.flat_map(|chain| chain.state.theta.clone()).collect();
         if states.is_empty() {
             return Ok(None);
         }
@@ -279,7 +347,7 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         let block = CoupledChains::block_of(eta);
         // Long steps of one pair that can be afforded, and of those the ones that count, if as many
         // chains as possible take part.
-        let per_step = 3 * kernel.gradients_per_step(&warm.potential).max(1);
+        let per_step = 3 * warm.kernel()?.gradients_per_step(&warm.potential).max(1);
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -296,12 +364,12 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         )]
         let chains = (steps / (drift + block)).clamp(FEWEST, most) as usize;
         // Where the run has fewer chains, several pairs begin at the same place: they have drifted
-        // away from it, and from each other, before they count. Fewer pairs would not tell how sure
-        // they are.
+        // away from it, and from each other, before they count. Fewer pairs would not show how
+        // certain the result is.
         let states: Vec<f64> = states.iter().copied().cycle().take(chains * d).collect();
         let each = (steps / chains as u64).saturating_sub(drift);
         let blocks = (each / block).max(1);
-        let seed = warm.seed ^ STREAMS.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let seed = warm.seed ^ (STREAMS + before).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let shared = warm.team.share(&warm.potential);
         let mut pairs = CoupledChains::new(&shared, &warm.scheme, 1.0, seed, &states)?
             .whitened(&warm.whitening)?;
@@ -335,171 +403,15 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         Sampled {
             outcome,
             draws,
+            length: self.length,
             bias,
             differences,
             confirmation,
+            tolerance,
             within_tolerance,
-            reached: looks.target.is_none() || looks.reached,
-            looks: looks.made,
+            reached: looks.reached(),
+            looks: looks.made(),
             confirmation_gradients,
-        }
-    }
-}
-
-/// When to look at the effective sample size, and what was seen.
-#[derive(Debug)]
-struct Looks {
-    target: Option<f64>,
-    most: u64,
-    interval: u64,
-    made: Vec<Look>,
-    reached: bool,
-    workspace: Summarizer,
-}
-
-impl Looks {
-    fn new(length: Length) -> Result<Self, Error> {
-        let (target, most) = match length {
-            Length::Draws(draws) => (None, draws),
-            Length::Ess { target, most } => (Some(positive("target_ess", target)?), most),
-        };
-        let interval = if target.is_some() { next_look(FIRST_LOOK, most) } else { most };
-        Ok(Self {
-            target,
-            most,
-            interval,
-            made: Vec::new(),
-            reached: false,
-            workspace: Summarizer::new(),
-        })
-    }
-
-    /// Takes up the looks that were made. How many draws of each chain there are to be before the
-    /// next, and those since the last.
-    fn go_on(&mut self, saved: Option<SavedLooks>, first: u64) -> Result<(u64, Memory), Error> {
-        match (saved, self.target) {
-            (None, None) => Ok((first, Memory::default())),
-            (Some(saved), Some(_)) => {
-                // 1.5 times 0 or 1 is no more, in whole numbers: looks without end.
-                let least = self.interval.min(2);
-                if saved.interval < least {
-                    let [found, need] =
-                        [saved.interval, least].map(|draws| format!("a look every {draws} draws"));
-                    return Err(Error::Saved { what: "run", found, need });
-                }
-                (self.made, self.interval) = (saved.made, saved.interval);
-                Ok((saved.next.min(self.most), saved.fresh))
-            }
-            (saved, _) => {
-                let words =
-                    ["a number of draws to be made", "an effective sample size to be reached"];
-                let had = usize::from(saved.is_some());
-                let [found, need] = [words[had], words[1 - had]].map(str::to_owned);
-                Err(Error::Saved { what: "run", found, need })
-            }
-        }
-    }
-
-    /// What there is to be saved of them, but for the draws since the last.
-    fn saved(&self, next: u64) -> Option<SavedLooks> {
-        let (made, interval, fresh) = (self.made.clone(), self.interval, Memory::default());
-        self.target.map(|_| SavedLooks { made, interval, next, fresh })
-    }
-
-    /// Draws of each chain before the first look.
-    fn first(&self) -> u64 {
-        self.interval
-    }
-
-    /// The most draws of each chain that a look is at; 0 if there are no looks.
-    fn room(&self, ensemble: &Ensemble<'_>) -> usize {
-        let numbers = ensemble.chains().saturating_mul(ensemble.dimension()).max(1);
-        let first = usize::try_from(FIRST_LOOK).unwrap_or(usize::MAX);
-        if self.target.is_some() { (REMEMBERED / numbers).max(first) } else { 0 }
-    }
-
-    /// Looks at the draws since the last look and forgets them. How many draws of each chain there
-    /// are to be before the next look; nothing if this was the last.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count times 1.5")]
-    fn after(&mut self, draws: u64, fresh: &mut Memory) -> Result<Option<u64>, Error> {
-        let Some(target) = self.target else { return Ok(None) };
-        let mut smallest = f64::INFINITY;
-        for coordinate in 0..fresh.dimension() {
-            let traces: Vec<Vec<f64>> =
-                (0..fresh.chains()).map(|c| fresh.trace(c, coordinate)).collect();
-            let traces: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
-            let ess = self.workspace.ess_bulk(&traces)?;
-            // Not a number for draws that do not move: never enough.
-            smallest = if ess.is_nan() { 0.0 } else { smallest.min(ess) };
-        }
-        let ess = smallest * draws as f64 / fresh.draws(0).max(1) as f64;
-        *fresh = Memory::default();
-        self.made.push(Look { draws, ess });
-        self.reached = ess >= target;
-        if self.reached || draws >= self.most {
-            return Ok(None);
-        }
-        self.interval = (GROWTH * self.interval as f64) as u64;
-        Ok(Some(next_look(draws.saturating_add(self.interval), self.most)))
-    }
-}
-
-/// When to look next: as wanted, or at the end if that leaves too few draws for a look after it.
-fn next_look(wanted: u64, most: u64) -> u64 {
-    if most.saturating_sub(wanted) < FIRST_LOOK { most } else { wanted }
-}
-
-/// Hands draws on, and remembers the first since the last look, so many of each chain.
-struct Tee<'a> {
-    sink: &'a mut dyn Sink,
-    fresh: Memory,
-    room: usize,
-    /// Where the looks are, if there are any.
-    looks: Option<SavedLooks>,
-}
-
-impl Sink for Tee<'_> {
-    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
-        if self.room > 0 {
-            self.fresh.begin(chains, dimension)?;
-        }
-        self.sink.begin(chains, dimension)
-    }
-
-    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
-        self.sink.keep(chain, draw, point)?;
-        if self.fresh.draws(chain) < self.room {
-            self.fresh.keep(chain, draw, point)?;
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), SinkError> {
-        self.sink.flush()
-    }
-
-    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
-        let looks =
-            self.looks.clone().map(|looks| SavedLooks { fresh: self.fresh.clone(), ..looks });
-        self.sink.checkpoint(SavedRun { looks, ..state })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{FIRST_LOOK, next_look};
-
-    #[test]
-    fn no_look_is_at_a_handful_of_draws() {
-        for most in 1..3000 {
-            let (mut draws, mut interval) = (next_look(FIRST_LOOK, most), FIRST_LOOK);
-            while draws < most {
-                interval += interval / 2;
-                let next = next_look(draws + interval, most);
-                assert!(next <= most && next - draws >= FIRST_LOOK, "{draws} to {next} of {most}");
-                draws = next;
-            }
-            assert_eq!(draws, most);
         }
     }
 }

@@ -4,15 +4,13 @@
 use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 
 use super::bias::Bias;
-use super::candidates::{
-    Candidate, NEARLY_NORMAL, first_step, longest_step, order, with_best_friction,
-};
+use super::candidates::{Candidate, NEARLY_NORMAL, first_step, longest_step, with_best_friction};
 use super::history::Decision;
 use super::target::Target;
 use super::warm_up::{NEAR, NEARER, Work};
 use crate::coupled::CoupledChains;
-use crate::error::Error;
-use crate::kernels::from_scheme;
+use crate::error::{Error, Quantity};
+use crate::kernels::{BuiltIn, from_scheme};
 
 /// The part of the tolerance that a predicted bias is aimed at.
 const AIM: f64 = 0.7;
@@ -60,7 +58,8 @@ impl<T: Target> Work<'_, T> {
             }
             let found = self.measure(white, scheme, per_step)?;
             let bias = found.bias.bound();
-            let predicted = eta * (AIM * tolerance / bias).powf(order(kernel).recip());
+            let power = BuiltIn::of(kernel).bias_order.recip();
+            let predicted = eta * (AIM * tolerance / bias).powf(power);
             let within = found.within;
             // A kernel that was asked for is given up in its first coordinates only: there is no
             // other.
@@ -89,7 +88,7 @@ impl<T: Target> Work<'_, T> {
                 break;
             }
         }
-        best.ok_or(Error::Zero { name: "rounds" })
+        best.ok_or(Error::Zero { what: Quantity::Rounds })
     }
 
     /// Whether another measurement keeps the warm-up within its share of the run that `best` would

@@ -1,7 +1,9 @@
-//! What a warm-up needs of a target: its mode, its Hessian there, and itself in other coordinates.
-//! And what each costs, in gradients.
+//! What a warm-up needs of a target: its mode, its Hessian there, itself in other coordinates, and
+//! what each of them costs in gradients.
 
 use std::cell::Cell;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{
@@ -75,13 +77,75 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
     }
 }
 
-/// A target known by its gradient alone, from a type or a closure, with the number of nodes of its
-/// line integrals.
-#[derive(Debug, Clone)]
+/// Targets behind pointers.
+macro_rules! behind {
+    ($($pointer:ty: $($bound:ident)?),+) => {$(
+        impl<T: Target $(+ $bound)? + ?Sized> Target for $pointer {
+            type White = T::White;
+
+            fn dimension(&self) -> usize {
+                (**self).dimension()
+            }
+
+            fn mode(&self) -> Result<(Mode, u64), Error> {
+                (**self).mode()
+            }
+
+            fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {
+                (**self).hessian(point)
+            }
+
+            fn affordable_hessians(&self, most: usize) -> usize {
+                (**self).affordable_hessians(most)
+            }
+
+            fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
+                (**self).whitened(whitening)
+            }
+        }
+    )+};
+}
+
+behind! { &T: , Box<T>: , Arc<T>: Send }
+
+/// A function that writes the Hessian at a point, row by row.
+type Hessian = Arc<dyn Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync>;
+
+/// A target known by its gradient, from a type or a closure, with the number of nodes of its line
+/// integrals. Its mode is searched for, and Hessians are differences of gradients, unless they are
+/// given.
+///
+/// ```
+/// use ridgewalk_potentials::FromFn;
+/// use ridgewalk_sampler::automatic::{BlackBox, Target};
+///
+/// let gradient = FromFn::new(1, |x: &[f64], g: &mut [f64]| { g[0] = 4.0 * (x[0] - 1.0); Ok(()) });
+/// let target = BlackBox::new(gradient, 3, &[0.0])?
+///     .with_mode(&[1.0])?
+///     .with_hessian(|_, h| { h[0] = 4.0; Ok(()) });
+/// assert_eq!(target.mode()?.0.point, [1.0]);
+/// assert_eq!(target.hessian(&[7.0])?.0, [4.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
 pub struct BlackBox<G> {
     gradient: G,
     nodes: usize,
     start: Vec<f64>,
+    mode: Option<Vec<f64>>,
+    hessian: Option<Hessian>,
+}
+
+impl<G: Debug> Debug for BlackBox<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BlackBox")
+            .field("gradient", &self.gradient)
+            .field("nodes", &self.nodes)
+            .field("start", &self.start)
+            .field("mode", &self.mode)
+            .field("hessian", &self.hessian.as_ref().map(|_| "given"))
+            .finish()
+    }
 }
 
 impl<G: Gradient + Sync + Clone> BlackBox<G> {
@@ -92,7 +156,30 @@ impl<G: Gradient + Sync + Clone> BlackBox<G> {
     pub fn new(gradient: G, nodes: usize, start: &[f64]) -> Result<Self, Error> {
         crate::error::length("the start", start.len(), gradient.dimension())?;
         Chebyshev::new(gradient.clone(), nodes)?;
-        Ok(Self { gradient, nodes, start: start.to_vec() })
+        Ok(Self { gradient, nodes, start: start.to_vec(), mode: None, hessian: None })
+    }
+
+    /// The same target with a mode that is known, instead of a search for it. It need not be exact:
+    /// a hundredth of a standard deviation is near enough for coordinates.
+    ///
+    /// # Errors
+    /// For a point of another dimension.
+    pub fn with_mode(mut self, mode: &[f64]) -> Result<Self, Error> {
+        crate::error::length("the mode", mode.len(), self.gradient.dimension())?;
+        self.mode = Some(mode.to_vec());
+        Ok(self)
+    }
+
+    /// The same target with a function for its Hessian, instead of differences of gradients. It
+    /// writes d² numbers, row by row; an error of it ends the warm-up. A call is taken to cost d/4
+    /// gradients, and coordinates are then made from several Hessians.
+    #[must_use]
+    pub fn with_hessian(
+        mut self,
+        hessian: impl Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.hessian = Some(Arc::new(hessian));
+        self
     }
 }
 
@@ -125,6 +212,12 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
     }
 
     fn mode(&self) -> Result<(Mode, u64), Error> {
+        if let Some(point) = &self.mode {
+            let mut gradient = vec![0.0; point.len()];
+            self.gradient.gradient(point, &mut gradient).map_err(|error| error.at(point))?;
+            let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+            return Ok((Mode::given(point.clone(), norm), 1));
+        }
         // A hundredth of a standard deviation is near enough for coordinates.
         let search = ModeSearch::new().with_tolerance(0.01)?.with_start(self.start.clone());
         let counted = Counted { gradient: &self.gradient, calls: Cell::new(0) };
@@ -132,9 +225,16 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
         Ok((mode, counted.calls.get()))
     }
 
-    /// By central differences, made symmetric.
+    /// The given one, or by central differences, made symmetric.
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {
         let d = self.dimension();
+        if let Some(hessian) = &self.hessian {
+            let mut found = vec![0.0; d * d];
+            hessian(point, &mut found).map_err(|message| {
+                ridgewalk_potentials::Error::Gradient { point: point.to_vec(), message }
+            })?;
+            return Ok((found, hessian_cost(d)));
+        }
         let mut at = point.to_vec();
         let [mut up, mut down] = [vec![0.0; d], vec![0.0; d]];
         let mut hessian = vec![0.0; d * d];
@@ -156,9 +256,9 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
         Ok((hessian, 2 * d as u64))
     }
 
-    /// None: each takes 2 d gradients.
-    fn affordable_hessians(&self, _: usize) -> usize {
-        0
+    /// None of those by differences: each takes 2 d gradients.
+    fn affordable_hessians(&self, most: usize) -> usize {
+        if self.hessian.is_some() { most } else { 0 }
     }
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {

@@ -17,7 +17,7 @@ use super::target::Target;
 use super::warm_up::{FAR, Work};
 use crate::acceptance::Acceptance;
 use crate::ensemble::Ensemble;
-use crate::error::Error;
+use crate::error::{Error, Quantity};
 use crate::kernels::from_scheme;
 
 /// The acceptance that steps are made for. Effective draws a gradient change little between 0.65
@@ -221,7 +221,7 @@ fn trajectory(steps: u32, eta: f64, wanted: Wanted) -> Result<Scheme, Error> {
             best = Some((scheme, time));
         }
     }
-    best.map(|(scheme, _)| scheme).ok_or(Error::Zero { name: "choices of gamma and xi" })
+    best.map(|(scheme, _)| scheme).ok_or(Error::Zero { what: Quantity::Frictions })
 }
 
 /// The step size by dual averaging of the acceptance, no longer than where it began.

@@ -10,10 +10,11 @@ use ridgewalk_potentials::{LineIntegral, Mode, Scratch, Whitening};
 use super::bias::Bias;
 use super::candidates::{Candidate, FAR_FROM_NORMAL, NEARLY_NORMAL, Wanted};
 use super::history::Decision;
+use super::sampling::SoFar;
 use super::target::Target;
 use crate::coupled::Difference;
 use crate::ensemble::Ensemble;
-use crate::error::{Error, catching, positive};
+use crate::error::{Error, Quantity, SavedKind, catching, positive};
 use crate::kernels::from_scheme;
 use crate::noise::Stream;
 use crate::saved::SavedWarmUp;
@@ -55,14 +56,14 @@ const POOR: f64 = 0.1;
 /// use ridgewalk_potentials::families::Logistic;
 /// use ridgewalk_potentials::{Dense, Prior, Ridge};
 /// use ridgewalk_sampler::automatic::WarmUp;
-/// use ridgewalk_sampler::{InOriginal, Memory};
+/// use ridgewalk_sampler::{Draws, InOriginal};
 ///
 /// let hours = vec![0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
 /// let passed = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// let design = Dense::new(12, 1, hours)?.with_intercept();
 /// let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
 /// let warm = WarmUp::new(&posterior).seed(1).run()?;
-/// let mut draws = Memory::default();
+/// let mut draws = Draws::default();
 /// let kernel = warm.kernel()?;
 /// let mut sampler = warm.sampler(&*kernel).draws(200);
 /// sampler.run(&mut InOriginal::new(&warm.whitening, &mut draws))?;
@@ -82,7 +83,7 @@ pub struct WarmUp<'a, T> {
     watch: Watch<'a>,
 }
 
-/// Whoever wants to hear of decisions as they are made.
+/// Optional callback, run on each decision.
 #[derive(Clone, Copy, Default)]
 struct Watch<'a>(Option<&'a dyn Fn(&Decision)>);
 
@@ -122,6 +123,8 @@ pub struct WarmedUp<W> {
     pub(super) seed: u64,
     pub(super) tolerance: f64,
     pub(super) team: Team,
+    /// Where the last run ended.
+    pub(super) so_far: Option<SoFar>,
 }
 
 impl<W: LineIntegral + Sync> WarmedUp<W> {
@@ -129,7 +132,7 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
     ///
     /// # Errors
     /// None that a scheme from a warm-up has.
-    pub fn kernel(&self) -> Result<Box<dyn crate::Kernel>, Error> {
+    pub fn kernel(&self) -> Result<Box<dyn crate::LinearKernel>, Error> {
         from_scheme(&self.scheme, 1.0)
     }
 
@@ -152,7 +155,8 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
         }
     }
 
-    /// A sampler that goes on where the warm-up ended; its draws are in the new coordinates.
+    /// A sampler that starts where the warm-up ended. Its draws are in the new coordinates, and it
+    /// knows nothing of [`WarmedUp::run`].
     pub fn sampler<'a>(&'a self, kernel: &'a dyn crate::Kernel) -> crate::Sampler<'a> {
         let chains = self.starts.len() / self.whitening.dimension();
         crate::Sampler::new(&self.potential, kernel)
@@ -204,7 +208,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
         self
     }
 
-    /// A function that hears of every decision as it is made.
+    /// Callback, run on each decision.
     #[must_use]
     pub fn watch(mut self, hear: &'a dyn Fn(&Decision)) -> Self {
         self.watch = Watch(Some(hear));
@@ -260,7 +264,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
     /// [`WarmUp::run`] for the target.
     pub fn restore(&self, saved: SavedWarmUp) -> Result<WarmedUp<T::White>, Error> {
         let differs = |what: &str, found: String, need: String| Error::Saved {
-            what: "warm-up",
+            what: SavedKind::WarmUp,
             found: format!("{what} {found}"),
             need,
         };
@@ -305,6 +309,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
             seed,
             tolerance,
             team: self.team.clone(),
+            so_far: None,
         })
     }
 
@@ -314,10 +319,9 @@ impl<'a, T: Target> WarmUp<'a, T> {
     }
 
     fn work(&self) -> Result<WarmedUp<T::White>, Error> {
-        for (name, zero) in [("chains", self.chains == 0), ("draws", self.draws == 0)] {
-            if zero {
-                return Err(Error::Zero { name });
-            }
+        let counts = [(Quantity::Chains, self.chains == 0), (Quantity::Draws, self.draws == 0)];
+        if let Some((what, _)) = counts.into_iter().find(|(_, zero)| *zero) {
+            return Err(Error::Zero { what });
         }
         if !(self.exact() && self.tolerance == 0.0) {
             positive("tolerance", self.tolerance)?;
@@ -380,7 +384,7 @@ impl<T: Target> Work<'_, T> {
         self.question.chains.max(FEWEST)
     }
 
-    /// Keeps a decision, and tells it.
+    /// Records a decision and runs the callback.
     pub(super) fn decide(&mut self, decision: Decision) {
         if let Some(hear) = self.question.watch.0 {
             hear(&decision);
@@ -403,7 +407,7 @@ impl<T: Target> Work<'_, T> {
     /// A point for each chain from the normal distribution of the whitened coordinates.
     fn normal_draws(&mut self) -> Result<Vec<f64>, Error> {
         let (seed, d) = (self.next_seed(), self.whitening.dimension());
-        let too_many = Error::TooMany { what: "chains" };
+        let too_many = Error::TooMany { what: Quantity::Chains };
         let Some(entries) = d.checked_mul(self.chains()) else { return Err(too_many) };
         let mut states = Vec::new();
         if states.try_reserve_exact(entries).is_err() {
@@ -573,7 +577,7 @@ impl<T: Target> Work<'_, T> {
                 break;
             }
         }
-        best.ok_or(Error::Zero { name: "kernels" })
+        best.ok_or(Error::Zero { what: Quantity::Kernels })
     }
 
     /// Trajectories without bias in place of a kernel that is not within the tolerance, or gives
@@ -612,6 +616,7 @@ impl<T: Target> Work<'_, T> {
             seed: self.question.seed,
             tolerance: self.question.tolerance,
             team: self.question.team.clone(),
+            so_far: None,
         }
     }
 }

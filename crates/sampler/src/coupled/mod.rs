@@ -14,8 +14,8 @@ use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::{LineIntegral, Whitening};
 
 use crate::batch::Batch;
-use crate::error::{Error, length, positive};
-use crate::kernels::{Kernel, Workspace, from_scheme};
+use crate::error::{Error, Quantity, length, positive};
+use crate::kernels::{Halved, Kernel, LinearKernel, Workspace, from_scheme};
 use crate::noise::{Noise, Stream};
 
 mod moments;
@@ -24,7 +24,8 @@ mod twin;
 
 pub use moments::Difference;
 use moments::Sums;
-use paths::{Lists, Paths};
+use paths::Lists;
+pub use paths::Paths;
 use twin::Twin;
 
 /// Long steps whose differences are averaged before errors are estimated from the spread of these
@@ -52,8 +53,8 @@ const BLOCK_TIME: f64 = 8.0;
 #[derive(Debug)]
 pub struct CoupledChains<'a> {
     potential: PotentialRef<'a>,
-    long: Box<dyn Kernel>,
-    short: Box<dyn Kernel>,
+    long: Box<dyn LinearKernel>,
+    short: Box<dyn LinearKernel>,
     paths: Paths,
     streams: Vec<Stream>,
     coarse: Batch,
@@ -95,13 +96,14 @@ impl<'a> CoupledChains<'a> {
         positive("smoothness", smoothness)?;
         let d = potential.dimension();
         if d == 0 || starts.is_empty() {
-            return Err(Error::Zero { name: if d == 0 { "dimension" } else { "chains" } });
+            return Err(Error::Zero {
+                what: if d == 0 { Quantity::Dimension } else { Quantity::Chains },
+            });
         }
         length("the list of starts", starts.len(), starts.len().div_ceil(d) * d)?;
-        let (gamma, xi) = (scheme.gamma().unwrap_or(1.0), scheme.xi().unwrap_or(1.0));
-        let half = 0.5 * scheme.eta();
-        let short = Scheme::new(scheme.kernel(), gamma, xi, half)?;
-        let paths = Paths::new(&short)?;
+        let long = from_scheme(scheme, smoothness)?;
+        let coupled = long.coupled().ok_or(Error::NoCoupling { name: scheme.name() })?;
+        let Halved { kernel: short, paths } = coupled.halved()?;
         let chains = starts.len() / d;
         let mut streams: Vec<Stream> =
             (0..chains as u64).map(|chain| Stream::new(seed, chain)).collect();
@@ -116,7 +118,6 @@ impl<'a> CoupledChains<'a> {
                 part.iter_mut().for_each(|x| *x *= scale);
             }
         }
-        let long = from_scheme(scheme, smoothness)?;
         let each = long.normals() * d;
         let list = || vec![0.0; each * chains];
         let midpoints = || vec![0.0; long.uniforms() * chains];
@@ -130,7 +131,7 @@ impl<'a> CoupledChains<'a> {
         Ok(Self {
             potential: PotentialRef(potential),
             long,
-            short: from_scheme(&short, smoothness)?,
+            short,
             paths,
             streams,
             fine: coarse.clone(),

@@ -3,10 +3,11 @@
 use ridgewalk_potentials::Whitening;
 
 use crate::batch::Batch;
-use crate::error::Error;
+use crate::error::{Error, Quantity};
 
 /// How the moments of a coordinate at η differ from those at η/2, with standard errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Difference {
     /// The mean at η minus that at η/2.
     pub mean: f64,
@@ -158,7 +159,7 @@ impl Sums {
 
     pub(super) fn differences(&self) -> Result<Vec<Difference>, Error> {
         if self.blocks.len() < 2 {
-            return Err(Error::TooFew { what: "blocks of steps", got: self.blocks.len(), need: 2 });
+            return Err(Error::TooFew { what: Quantity::Blocks, got: self.blocks.len(), need: 2 });
         }
         let count = self.count as f64;
         let d = self.points[0].len();

@@ -1,8 +1,6 @@
-//! How the normals of a long step and of its two halves are made of one Brownian path, for each
-//! kernel that can be coupled.
+//! How the normals of a long step and of its two halves follow from one Brownian path.
 
 use ridgewalk_coefficients::{FreeFlow, Parameters};
-use ridgewalk_lyapunov::laws::{self, Scheme};
 
 use crate::coupling::Coupling;
 use crate::error::Error;
@@ -17,7 +15,7 @@ pub(super) struct Lists {
     /// The times of the midpoints: for the first short step, the second, and the long one. Empty
     /// unless the kernel has them.
     pub(super) midpoints: [Vec<f64>; 3],
-    /// What they are made from, of one chain.
+    /// Working space: the normals of one chain that the others are made from.
     pub(super) parts: Vec<f64>,
 }
 
@@ -33,9 +31,12 @@ impl Lists {
     }
 }
 
-/// How the steps of a kernel lie on the path.
+/// How the noise of a long step and of its two halves is drawn from one Brownian path.
 #[derive(Debug)]
-pub(super) enum Paths {
+pub struct Paths(Kind);
+
+#[derive(Debug)]
+enum Kind {
     /// A step uses the piece of path of its own time.
     InStep(Coupling),
     /// The averaged kernel uses the path half a step ahead of θ: a piece of a long step begins in
@@ -48,33 +49,27 @@ pub(super) enum Paths {
 }
 
 impl Paths {
-    /// For the scheme of the short steps.
-    pub(super) fn new(short: &Scheme) -> Result<Self, Error> {
-        // A kernel that has a parameter also tells it.
-        let (gamma, xi, eta) =
-            (short.gamma().unwrap_or(1.0), short.xi().unwrap_or(1.0), short.eta());
-        let of_third_order = |eta: f64| Parameters::new(gamma, xi, eta);
-        Ok(match short.kernel() {
-            laws::KernelKind::ThirdOrder => {
-                Self::InStep(Coupling::third_order(of_third_order(eta)?)?)
-            }
-            laws::KernelKind::Symmetric => Self::InStep(Coupling::symmetric(of_third_order(eta)?)?),
-            laws::KernelKind::Averaged => {
-                let halves = Coupling::symmetric(of_third_order(0.5 * eta)?)?;
-                let wholes = Coupling::symmetric(of_third_order(eta)?)?;
-                Self::Ahead { halves, wholes, last: Vec::new() }
-            }
-            laws::KernelKind::Ula => Self::InStep(Coupling::ula()),
-            laws::KernelKind::Klmc => Self::InStep(Coupling::klmc(xi, eta)?),
-            laws::KernelKind::Ubu => Self::InStep(Coupling::ubu(xi, eta)?),
-            laws::KernelKind::Baoab => Self::InStep(Coupling::baoab(xi, eta)?),
-            laws::KernelKind::RandomizedMidpoint => Self::Cut { xi, short: eta },
-            other => return Err(Error::NoCoupling { name: other.name() }),
-        })
+    /// For kernels whose step uses the piece of path of its own time.
+    #[must_use]
+    pub fn in_step(coupling: Coupling) -> Self {
+        Self(Kind::InStep(coupling))
     }
 
-    /// Draws the normals of one chain for a long step and its two halves. `each` is how many a step
-    /// takes.
+    /// For the averaged kernel, with the parameters of the short steps.
+    pub(crate) fn ahead(short: Parameters) -> Result<Self, Error> {
+        let (gamma, xi, eta) = (short.gamma(), short.xi(), short.eta());
+        let halves = Coupling::symmetric(Parameters::new(gamma, xi, 0.5 * eta)?)?;
+        let wholes = Coupling::symmetric(short)?;
+        Ok(Self(Kind::Ahead { halves, wholes, last: Vec::new() }))
+    }
+
+    /// For the randomized midpoint, with ξ and the length of the short steps.
+    pub(crate) fn cut(xi: f64, short: f64) -> Self {
+        Self(Kind::Cut { xi, short })
+    }
+
+    /// Draws the normals of one chain for a long step and its two halves. `each` is the number of
+    /// normals per chain and step.
     pub(super) fn draw(
         &mut self,
         chain: usize,
@@ -85,15 +80,15 @@ impl Paths {
         let range = chain * each..(chain + 1) * each;
         let (first, second) = (&mut lists.first[range.clone()], &mut lists.second[range.clone()]);
         let long = &mut lists.long[range.clone()];
-        match self {
-            Self::InStep(coupling) => {
+        match &mut self.0 {
+            Kind::InStep(coupling) => {
                 stream.normals(first);
                 stream.normals(second);
                 let extra = &mut lists.parts[..each / coupling.normals() * coupling.extra()];
                 stream.normals(extra);
                 coupling.combine(first, second, extra, long)
             }
-            Self::Ahead { halves, wholes, last } => {
+            Kind::Ahead { halves, wholes, last } => {
                 if last.len() < range.end {
                     last.resize(range.end, 0.0);
                     stream.normals(&mut last[range.clone()]);
@@ -109,7 +104,7 @@ impl Paths {
                 last[range].copy_from_slice(piece(3));
                 wholes.combine(early, late, &[], long)
             }
-            Self::Cut { xi, short } => {
+            Kind::Cut { xi, short } => {
                 stream.normals(first);
                 stream.normals(second);
                 let mut drawn = [0.0; 3];

@@ -8,7 +8,7 @@ use super::one_step;
 use super::paths::Lists;
 use crate::batch::Batch;
 use crate::error::Error;
-use crate::kernels::{Kernel, Workspace};
+use crate::kernels::{Kernel, LinearKernel, Workspace};
 
 /// The pairs, and what is known of them.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub(super) struct Twin {
 impl Twin {
     /// Pairs that start where those of the target do; none where the long step is not stable.
     pub(super) fn new(
-        long: &dyn Kernel,
-        short: &dyn Kernel,
+        long: &dyn LinearKernel,
+        short: &dyn LinearKernel,
         start: &Batch,
     ) -> Result<Option<Self>, Error> {
         let variance = |scheme: &Scheme| -> Result<Option<f64>, Error> {

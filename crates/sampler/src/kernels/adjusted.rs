@@ -5,7 +5,7 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::{Drift, Scheme, Trajectory};
 use ridgewalk_potentials::{Error as Potential, LineIntegral};
 
-use super::{Kernel, Workspace, check_shapes};
+use super::{BuiltIn, Kernel, LinearKernel, Workspace, check_shapes, parameters};
 use crate::acceptance::Proposal;
 use crate::batch::{Batch, Lists};
 use crate::error::Error;
@@ -60,6 +60,12 @@ impl Adjusted {
         Ok(Self { between, trajectory, drift, within, eta, smoothness, scheme })
     }
 
+    pub(super) const BUILT_IN: BuiltIn = BuiltIn::new(|scheme, smoothness| {
+        let straight = Trajectory { steps: 1, drift: Drift::Straight };
+        let trajectory = scheme.trajectory().unwrap_or(straight);
+        Ok(Box::new(Self::new(parameters(scheme)?, trajectory, smoothness)?))
+    });
+
     /// For each chain: (p, r) are drawn anew or make their exact step, then half a kick and a
     /// drift. (L/2)|p|² before the kick is taken off its energy.
     fn first_halves(
@@ -113,13 +119,19 @@ impl Adjusted {
     }
 }
 
-impl Kernel for Adjusted {
+impl LinearKernel for Adjusted {
     fn scheme(&self) -> &Scheme {
         &self.scheme
     }
+}
 
+impl Kernel for Adjusted {
     fn smoothness(&self) -> f64 {
         self.smoothness
+    }
+
+    fn name(&self) -> &'static str {
+        self.scheme.name()
     }
 
     fn normals(&self) -> usize {

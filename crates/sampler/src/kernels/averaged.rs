@@ -5,10 +5,9 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{Kernel, Workspace, check_shapes, components};
-use crate::batch::Batch;
+use super::{BuiltIn, Lane, Step, built_in, lanes, parameters};
+use crate::coupled::Paths;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Exact Ornstein-Uhlenbeck step of (p, r) together, then an average-vector-field step of (θ, p):
 ///
@@ -44,35 +43,18 @@ impl Averaged {
         let scheme = Scheme::averaged(parameters.gamma(), parameters.xi(), eta)?;
         Ok(Self { first: OrnsteinUhlenbeck::new(parameters, smoothness)?, eta, smoothness, scheme })
     }
-}
 
-impl Kernel for Averaged {
-    fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
+    /// Stable at any step where the curvature is as predicted.
+    pub(super) const BUILT_IN: BuiltIn = BuiltIn {
+        first_step: 0.6,
+        longest_step: 3.0,
+        ..BuiltIn::new(|scheme, smoothness| {
+            Ok(Box::new(Self::new(parameters(scheme)?, smoothness)?))
+        })
+    };
 
-    fn smoothness(&self) -> f64 {
-        self.smoothness
-    }
-
-    fn normals(&self) -> usize {
-        2
-    }
-
-    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
-        potential.gradients_per_integral()
-    }
-
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
-        let room = workspace.room(from);
+    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, room } = step;
         let (velocities, integrals) = (room.first, room.second);
 
         let half = 0.5 * self.eta;
@@ -80,15 +62,11 @@ impl Kernel for Averaged {
         let [[pp, pr], [rp, rr]] = self.first.flow();
         let [l11, l21, l22] = self.first.cholesky();
         let d = from.dimension();
-        let fields = to.fields_mut();
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [n1, n2] = components::<2>(noise, chain, d);
-            let (theta, p, r) =
-                (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
-            let velocity = &mut velocities[range.clone()];
-            let new_p = &mut fields.p[range.clone()];
-            let new_r = &mut fields.r[range];
+        let mut fields = to.fields_mut();
+        for (lane, velocity) in
+            lanes::<2>(from, noise, &mut fields).zip(velocities.chunks_exact_mut(d))
+        {
+            let Lane { normals: [n1, n2], theta, p, r, new_p, new_r, .. } = lane;
             for k in 0..d {
                 new_p[k] = pp * p[k] + pr * r[k] + l11 * n1[k];
                 new_r[k] = rp * p[k] + rr * r[k] + l21 * n1[k] + l22 * n2[k];
@@ -107,3 +85,9 @@ impl Kernel for Averaged {
         Ok(potential.gradients_per_integral())
     }
 }
+
+built_in!(Averaged {
+    normals: 2,
+    gradients: |potential| potential.gradients_per_integral(),
+    paths: |short| Paths::ahead(parameters(short)?),
+});

@@ -4,10 +4,10 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{Kernel, Workspace, check_shapes, components};
-use crate::batch::Batch;
+use super::{BuiltIn, Lane, Step, built_in, friction, lanes};
+use crate::coupled::Paths;
+use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// dθ = p dt, dp = −∇U(θ of the start)/L dt − ξ p dt + √(2ξ/L) dB, solved exactly (Cheng,
 /// Chatterji, Bartlett and Jordan, COLT 2018, who take ξ = 2 and write u for 1/L).
@@ -27,50 +27,24 @@ impl Klmc {
         let scheme = Scheme::klmc(xi, eta)?;
         Ok(Self { flow: FreeFlow::new(xi, eta, smoothness)?, smoothness, scheme })
     }
-}
 
-impl Kernel for Klmc {
-    fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
+    pub(super) const BUILT_IN: BuiltIn = BuiltIn::new(|scheme, smoothness| {
+        Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
+    });
 
-    fn smoothness(&self) -> f64 {
-        self.smoothness
-    }
-
-    fn normals(&self) -> usize {
-        2
-    }
-
-    fn gradients_per_step(&self, _: &dyn LineIntegral) -> u64 {
-        1
-    }
-
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
-        let room = workspace.room(from);
+    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, room } = step;
         potential.gradients(&from.theta, room.first, room.scratch)?;
 
         let per_l = 1.0 / self.smoothness;
         let (reach, decay, pushed) = (self.flow.reach(), self.flow.decay(), self.flow.pushed());
         let [l11, l21, l22] = self.flow.cholesky();
         let d = from.dimension();
-        let fields = to.fields_mut();
+        let mut fields = to.fields_mut();
         fields.r.copy_from_slice(&from.r);
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [n1, n2] = components::<2>(noise, chain, d);
-            let (theta, p) = (&from.theta[range.clone()], &from.p[range.clone()]);
-            let gradient = &room.first[range.clone()];
-            let new_theta = &mut fields.theta[range.clone()];
-            let new_p = &mut fields.p[range];
+        let gradients = room.first.chunks_exact(d);
+        for (lane, gradient) in lanes::<2>(from, noise, &mut fields).zip(gradients) {
+            let Lane { normals: [n1, n2], theta, p, new_theta, new_p, .. } = lane;
             for k in 0..d {
                 let push = per_l * gradient[k];
                 new_theta[k] = theta[k] + reach * p[k] - pushed * push + l11 * n1[k];
@@ -80,3 +54,9 @@ impl Kernel for Klmc {
         Ok(1)
     }
 }
+
+built_in!(Klmc {
+    normals: 2,
+    gradients: |_| 1,
+    paths: |short| Ok(Paths::in_step(Coupling::klmc(friction(short), short.eta())?)),
+});

@@ -1,13 +1,28 @@
 //! Kernels: one step of a batch of chains as a pure function of their states and the step's noise.
 //!
-//! Every kernel takes the smoothness L when it is made, and works in units in which p and r have
-//! covariance I/L at stationarity, as the paper does. Noise is the Cholesky factor of its
+//! A kernel needs little to run ([`Kernel`]): its step, how much noise that takes and what it
+//! costs. Two further traits are optional. [`LinearKernel`] gives the linear form that exact laws
+//! start from, [`CoupledKernel`] puts two step sizes on one Brownian path. The kernels here have
+//! both, but for [`Adjusted`], which cannot be coupled.
+//!
+//! Every kernel here takes the smoothness L when it is made, and works in units in which p and r
+//! have covariance I/L at stationarity, as the paper does. Noise is the Cholesky factor of its
 //! covariance times standard normals.
+//!
+//! # Adding a built-in kernel
+//!
+//! Four files, and the compiler asks for each of them:
+//!
+//! 1. `lyapunov/src/laws/kernel.rs`: a variant of `KernelKind`;
+//! 2. `lyapunov/src/laws/scheme.rs`: its linear form;
+//! 3. a file in this folder: the step, the coupling and the constants of its [`BuiltIn`];
+//! 4. this file: its module, and its arm in [`BuiltIn::of`].
 
 mod adjusted;
 mod averaged;
 mod baoab;
 mod klmc;
+mod pointers;
 mod randomized_midpoint;
 mod symmetric;
 mod third_order;
@@ -17,7 +32,7 @@ mod ula;
 use std::fmt::Debug;
 
 use ridgewalk_coefficients::Parameters;
-use ridgewalk_lyapunov::laws::{self, Scheme};
+use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
 pub use adjusted::Adjusted;
@@ -30,40 +45,85 @@ pub use third_order::ThirdOrder;
 pub use ubu::Ubu;
 pub use ula::Ula;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Fields};
+use crate::coupled::Paths;
 use crate::error::{Error, length};
 use crate::noise::Noise;
 
 /// A way to make one step.
+///
+/// Kernels from outside this crate run like the built-in ones:
+///
+/// ```
+/// use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
+/// use ridgewalk_sampler::{Batch, Draws, Error, Kernel, Noise, Sampler, Workspace};
+///
+/// /// An Euler step of the overdamped Langevin dynamics.
+/// #[derive(Debug)]
+/// struct Euler {
+///     step: f64,
+/// }
+///
+/// impl Kernel for Euler {
+///     fn normals(&self) -> usize {
+///         1
+///     }
+///
+///     fn gradients_per_step(&self, _: &dyn LineIntegral) -> u64 {
+///         1
+///     }
+///
+///     fn step(
+///         &self,
+///         potential: &dyn LineIntegral,
+///         from: &Batch,
+///         noise: Noise<'_>,
+///         to: &mut Batch,
+///         workspace: &mut Workspace,
+///     ) -> Result<u64, Error> {
+///         let room = workspace.room(from);
+///         potential.gradients(from.theta(), room.first, room.scratch)?;
+///         let new = to.fields_mut();
+///         (new.p.copy_from_slice(from.p()), new.r.copy_from_slice(from.r()));
+///         let noisy = from.theta().iter().zip(&*room.first).zip(noise.normals);
+///         for (new, ((x, gradient), normal)) in new.theta.iter_mut().zip(noisy) {
+///             *new = x - self.step * gradient + (2.0 * self.step).sqrt() * normal;
+///         }
+///         Ok(1)
+///     }
+/// }
+///
+/// // A normal distribution with mean 3 and variance 1.
+/// let gradient = |x: &[f64], g: &mut [f64]| { g[0] = x[0] - 3.0; Ok(()) };
+/// let target = Chebyshev::new(FromFn::new(1, gradient), 3)?;
+/// let mut draws = Draws::default();
+/// let mut sampler = Sampler::new(&target, &Euler { step: 0.1 }).warm_up(100).draws(5000);
+/// assert!(sampler.run(&mut draws)?.complete());
+/// assert!((draws.mean(0) - 3.0).abs() < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Kernel: Debug + Send + Sync {
-    /// The kernel with its parameters as the exact laws know it: its linear form at each eigenvalue
-    /// of the Hessian over L. What it says of (θ, p, r) holds here times 1/√L.
-    fn scheme(&self) -> &Scheme;
-
-    /// The smoothness L.
-    fn smoothness(&self) -> f64;
-
-    /// Standard normals that a step needs for each coordinate.
+    /// Standard normals per coordinate and step.
     fn normals(&self) -> usize;
 
-    /// Uniform numbers that a step needs for each chain.
+    /// Uniform numbers per chain and step.
     fn uniforms(&self) -> usize {
         0
     }
 
-    /// Gradients that a step costs a chain, when the gradient at its start is stored where the
-    /// kernel has use for it.
+    /// Gradients per chain and step, given that the gradient at the start of the step is stored if
+    /// the kernel uses it.
     fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64;
 
-    /// One step of every chain, from one batch into another of the same shape. How many gradients a
-    /// chain it took.
+    /// One step of every chain, from one batch into another of the same shape. Returns the number
+    /// of gradients per chain.
     ///
-    /// Pure: what a chain becomes depends on its own state and noise alone. Variables that the
-    /// kernel does not have are handed on as they are.
+    /// Pure: the new state of a chain depends on its own state and noise alone. A kernel without p
+    /// or r copies them.
     ///
     /// # Errors
-    /// Lists whose lengths do not fit, or a potential that fails; `to` is then left half made, and
-    /// `from` is as it was.
+    /// Lists whose lengths do not fit, or a potential that fails. `to` may then be half written;
+    /// `from` is unchanged.
     fn step(
         &self,
         potential: &dyn LineIntegral,
@@ -73,56 +133,197 @@ pub trait Kernel: Debug + Send + Sync {
         workspace: &mut Workspace,
     ) -> Result<u64, Error>;
 
-    /// The name at the command line and in tables.
+    /// The smoothness L: chains begin with p and r from N(0, I/L).
+    fn smoothness(&self) -> f64 {
+        1.0
+    }
+
+    /// The name in tables and messages. By default, that of the type.
     fn name(&self) -> &'static str {
-        self.scheme().name()
+        std::any::type_name::<Self>()
     }
 }
 
-/// The kernel that a scheme describes, at smoothness L.
+/// A kernel whose linear form on quadratic potentials is known, so that exact laws apply to the code
+/// that runs.
+pub trait LinearKernel: Kernel {
+    /// The kernel with its parameters as the exact laws know it: its linear form at each eigenvalue
+    /// of the Hessian over L. Where these laws are about (θ, p, r), multiply by 1/√L.
+    fn scheme(&self) -> &Scheme;
+
+    /// The kernel as one whose step sizes can be coupled, if they can.
+    fn coupled(&self) -> Option<&dyn CoupledKernel> {
+        None
+    }
+}
+
+/// A kernel whose steps of two lengths can follow one Brownian path.
+pub trait CoupledKernel: LinearKernel {
+    /// The kernel with steps of half the length, and how its noise and that of the long step follow
+    /// from one path.
+    ///
+    /// # Errors
+    /// For parameters at which a coefficient of the coupling over- or underflows.
+    fn halved(&self) -> Result<Halved, Error>;
+}
+
+/// The short steps of a [`CoupledKernel`].
+#[derive(Debug)]
+pub struct Halved {
+    /// The kernel with steps of half the length.
+    pub kernel: Box<dyn LinearKernel>,
+    /// How the noise of both step sizes is drawn.
+    pub paths: Paths,
+}
+
+/// Everything this crate knows about a built-in kernel beside its step and its coupling.
+pub(crate) struct BuiltIn {
+    /// The kernel of a scheme, at smoothness L.
+    make: fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>,
+    /// The first step size that a warm-up tries.
+    pub(crate) first_step: f64,
+    /// The longest step it tries, for eigenvalues up to 1. There is a margin to where steps become
+    /// unstable: chains meet more than the mean curvature.
+    pub(crate) longest_step: f64,
+    /// The power of η that the bias is assumed to grow with when a step is corrected.
+    pub(crate) bias_order: f64,
+}
+
+impl BuiltIn {
+    /// For most kernels.
+    const fn new(make: fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>) -> Self {
+        Self { make, first_step: 0.5, longest_step: 1.5, bias_order: 2.0 }
+    }
+
+    /// What is known about a kernel.
+    pub(crate) fn of(kind: KernelKind) -> Self {
+        match kind {
+            KernelKind::ThirdOrder => ThirdOrder::BUILT_IN,
+            KernelKind::Symmetric => Symmetric::BUILT_IN,
+            KernelKind::Averaged => Averaged::BUILT_IN,
+            KernelKind::Adjusted => Adjusted::BUILT_IN,
+            KernelKind::Ula => Ula::BUILT_IN,
+            KernelKind::Klmc => Klmc::BUILT_IN,
+            KernelKind::Ubu => Ubu::BUILT_IN,
+            KernelKind::Baoab => Baoab::BUILT_IN,
+            KernelKind::RandomizedMidpoint => RandomizedMidpoint::BUILT_IN,
+        }
+    }
+}
+
+/// The kernel of a scheme, at smoothness L.
 ///
 /// # Errors
-/// For a bad L, and for a scheme that has no kernel here.
+/// For a bad L.
 ///
 /// ```
 /// use ridgewalk_lyapunov::laws::Scheme;
+/// use ridgewalk_sampler::Kernel;
 ///
 /// let scheme = Scheme::baoab(2.0, 0.5)?;
 /// let kernel = ridgewalk_sampler::from_scheme(&scheme, 10.0)?;
 /// assert_eq!((kernel.name(), kernel.smoothness()), ("baoab", 10.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn from_scheme(scheme: &Scheme, smoothness: f64) -> Result<Box<dyn Kernel>, Error> {
-    // A kernel that has a parameter also tells it.
-    let (gamma, xi, eta) =
-        (scheme.gamma().unwrap_or(1.0), scheme.xi().unwrap_or(1.0), scheme.eta());
-    Ok(match scheme.kernel() {
-        laws::KernelKind::ThirdOrder => {
-            Box::new(ThirdOrder::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
-        }
-        laws::KernelKind::Symmetric => {
-            Box::new(Symmetric::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
-        }
-        laws::KernelKind::Averaged => {
-            Box::new(Averaged::new(Parameters::new(gamma, xi, eta)?, smoothness)?)
-        }
-        laws::KernelKind::Adjusted => match scheme.trajectory() {
-            Some(trajectory) => {
-                Box::new(Adjusted::new(Parameters::new(gamma, xi, eta)?, trajectory, smoothness)?)
-            }
-            None => return Err(Error::NoKernel { name: scheme.name() }),
-        },
-        laws::KernelKind::Ula => Box::new(Ula::new(eta, smoothness)?),
-        laws::KernelKind::Klmc => Box::new(Klmc::new(xi, eta, smoothness)?),
-        laws::KernelKind::Ubu => Box::new(Ubu::new(xi, eta, smoothness)?),
-        laws::KernelKind::Baoab => Box::new(Baoab::new(xi, eta, smoothness)?),
-        laws::KernelKind::RandomizedMidpoint => {
-            Box::new(RandomizedMidpoint::new(xi, eta, smoothness)?)
-        }
-    })
+pub fn from_scheme(scheme: &Scheme, smoothness: f64) -> Result<Box<dyn LinearKernel>, Error> {
+    (BuiltIn::of(scheme.kernel()).make)(scheme, smoothness)
 }
 
-/// Working space for steps: any one will do, and using it again saves the allocation.
+/// γ, ξ and η of a scheme that has them all.
+fn parameters(scheme: &Scheme) -> Result<Parameters, Error> {
+    Ok(Parameters::new(scheme.gamma().unwrap_or(1.0), friction(scheme), scheme.eta())?)
+}
+
+/// ξ of a scheme that has one.
+fn friction(scheme: &Scheme) -> f64 {
+    scheme.xi().unwrap_or(1.0)
+}
+
+/// The short steps of a built-in kernel; `paths` is given their scheme.
+fn halved(
+    scheme: &Scheme,
+    smoothness: f64,
+    paths: impl FnOnce(&Scheme) -> Result<Paths, Error>,
+) -> Result<Halved, Error> {
+    let gamma = scheme.gamma().unwrap_or(1.0);
+    let short = Scheme::new(scheme.kernel(), gamma, friction(scheme), 0.5 * scheme.eta())?;
+    Ok(Halved { paths: paths(&short)?, kernel: from_scheme(&short, smoothness)? })
+}
+
+/// What a step of a built-in kernel works on. Shapes have been checked.
+struct Step<'a> {
+    potential: &'a dyn LineIntegral,
+    from: &'a Batch,
+    noise: Noise<'a>,
+    to: &'a mut Batch,
+    room: Room<'a>,
+}
+
+/// The three traits of a kernel that has the fields `scheme` and `smoothness` and the method
+/// `advance(&self, Step) -> Result<u64, Error>`.
+macro_rules! built_in {
+    ($kernel:ident {
+        normals: $normals:expr,
+        $(uniforms: $uniforms:expr,)?
+        gradients: $gradients:expr,
+        paths: $paths:expr $(,)?
+    }) => {
+        impl $crate::kernels::Kernel for $kernel {
+            fn normals(&self) -> usize {
+                $normals
+            }
+
+            $(fn uniforms(&self) -> usize {
+                $uniforms
+            })?
+
+            fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
+                let count: fn(&dyn LineIntegral) -> u64 = $gradients;
+                count(potential)
+            }
+
+            fn step(
+                &self,
+                potential: &dyn LineIntegral,
+                from: &$crate::Batch,
+                noise: $crate::Noise<'_>,
+                to: &mut $crate::Batch,
+                workspace: &mut $crate::Workspace,
+            ) -> Result<u64, Error> {
+                $crate::kernels::check_shapes(self, potential, from, noise, to)?;
+                let room = workspace.room(from);
+                self.advance($crate::kernels::Step { potential, from, noise, to, room })
+            }
+
+            fn smoothness(&self) -> f64 {
+                self.smoothness
+            }
+
+            fn name(&self) -> &'static str {
+                self.scheme.name()
+            }
+        }
+
+        impl $crate::kernels::LinearKernel for $kernel {
+            fn scheme(&self) -> &Scheme {
+                &self.scheme
+            }
+
+            fn coupled(&self) -> Option<&dyn $crate::kernels::CoupledKernel> {
+                Some(self)
+            }
+        }
+
+        impl $crate::kernels::CoupledKernel for $kernel {
+            fn halved(&self) -> Result<$crate::kernels::Halved, Error> {
+                $crate::kernels::halved(&self.scheme, self.smoothness, $paths)
+            }
+        }
+    };
+}
+use built_in;
+
+/// Working space for steps. Its content does not matter; using one again saves the allocation.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     scratch: Scratch,
@@ -145,10 +346,7 @@ pub struct Room<'a> {
 impl Workspace {
     /// Room for lists as long as those of a batch.
     pub fn room(&mut self, batch: &Batch) -> Room<'_> {
-        let entries = batch.theta.len();
-        self.first.resize(entries, 0.0);
-        self.second.resize(entries, 0.0);
-        Room { scratch: &mut self.scratch, first: &mut self.first, second: &mut self.second }
+        self.room_with_energies(batch).0
     }
 
     /// The same, and a list with a number for each chain.
@@ -182,8 +380,8 @@ pub fn check_shapes(
     length("the list of uniforms", noise.uniforms.len(), kernel.uniforms() * from.chains())
 }
 
-/// The gradient at the start of a step: the stored one, or one computed into `room`. How many a
-/// chain that took.
+/// The gradient at the start of a step: the stored one, or one computed into `room`; and the number
+/// of gradients per chain that this took.
 fn start_gradient<'a>(
     potential: &dyn LineIntegral,
     from: &'a Batch,
@@ -199,12 +397,33 @@ fn start_gradient<'a>(
     }
 }
 
-/// A chain's N noise components, each of the length of a state.
-fn components<'a, const N: usize>(
+/// One chain's part of a step with N noise components. All lists have the length d.
+struct Lane<'a, const N: usize> {
+    normals: [&'a [f64]; N],
+    theta: &'a [f64],
+    p: &'a [f64],
+    r: &'a [f64],
+    new_theta: &'a mut [f64],
+    new_p: &'a mut [f64],
+    new_r: &'a mut [f64],
+}
+
+/// The chains of a step, one after the other.
+#[inline(always)]
+fn lanes<'a, const N: usize>(
+    from: &'a Batch,
     noise: Noise<'a>,
-    chain: usize,
-    dimension: usize,
-) -> [&'a [f64]; N] {
-    let all = &noise.normals[chain * N * dimension..(chain + 1) * N * dimension];
-    std::array::from_fn(|j| &all[j * dimension..(j + 1) * dimension])
+    to: &'a mut Fields<'_>,
+) -> impl Iterator<Item = Lane<'a, N>> {
+    let d = from.dimension();
+    let old = from.theta.chunks_exact(d).zip(from.p.chunks_exact(d)).zip(from.r.chunks_exact(d));
+    let new = to.theta.chunks_exact_mut(d).zip(to.p.chunks_exact_mut(d));
+    let new = new.zip(to.r.chunks_exact_mut(d));
+    let normals = noise.normals.chunks_exact(N * d);
+    normals.zip(old).zip(new).map(
+        move |((normals, ((theta, p), r)), ((new_theta, new_p), new_r))| {
+            let normals = std::array::from_fn(|j| &normals[j * d..(j + 1) * d]);
+            Lane { normals, theta, p, r, new_theta, new_p, new_r }
+        },
+    )
 }

@@ -4,14 +4,13 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{Kernel, Workspace, check_shapes, components};
-use crate::batch::Batch;
+use super::{BuiltIn, Lane, Step, built_in, friction, lanes};
+use crate::coupled::Paths;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Shen and Lee's randomized midpoint method (NeurIPS 2019, Algorithm 1, who take ξ = 2 and write u
 /// for 1/L): the gradient at θ(αη), α uniform and drawn for each chain, stands for that of the
-/// whole step; θ(αη) itself is reached with the gradient of the start. Two gradients a step.
+/// whole step; θ(αη) itself is reached with the gradient of the start. Two gradients per step.
 ///
 /// The noises until the midpoint and until the end belong to one Brownian path: that of the end is
 /// the flow of the first part's plus an independent one.
@@ -39,70 +38,37 @@ impl RandomizedMidpoint {
         let flow = |share: f64| FreeFlow::new(self.xi, share * self.eta, self.smoothness);
         Ok([flow(alpha)?, flow(1.0 - alpha)?])
     }
-}
 
-impl Kernel for RandomizedMidpoint {
-    fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
+    pub(super) const BUILT_IN: BuiltIn = BuiltIn::new(|scheme, smoothness| {
+        Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
+    });
 
-    fn smoothness(&self) -> f64 {
-        self.smoothness
-    }
-
-    fn normals(&self) -> usize {
-        4
-    }
-
-    fn uniforms(&self) -> usize {
-        1
-    }
-
-    fn gradients_per_step(&self, _: &dyn LineIntegral) -> u64 {
-        2
-    }
-
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
-        let room = workspace.room(from);
+    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, room } = step;
         let per_l = 1.0 / self.smoothness;
         let d = from.dimension();
         potential.gradients(&from.theta, room.first, room.scratch)?;
-        let fields = to.fields_mut();
+        let mut fields = to.fields_mut();
         fields.r.copy_from_slice(&from.r);
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [before, _] = self.parts(noise.uniforms[chain])?;
+        let gradients = room.first.chunks_exact(d).zip(noise.uniforms);
+        for (lane, (gradient, time)) in lanes::<4>(from, noise, &mut fields).zip(gradients) {
+            let [before, _] = self.parts(*time)?;
             let (reach, pushed, [l11, _, _]) =
                 (before.reach(), before.pushed() * per_l, before.cholesky());
-            let [n1, _, _, _] = components::<4>(noise, chain, d);
-            let (theta, p) = (&from.theta[range.clone()], &from.p[range.clone()]);
-            let gradient = &room.first[range.clone()];
-            let midpoint = &mut fields.theta[range];
+            let Lane { normals: [n1, ..], theta, p, new_theta: midpoint, .. } = lane;
             for k in 0..d {
                 midpoint[k] = theta[k] + reach * p[k] - pushed * gradient[k] + l11 * n1[k];
             }
         }
         potential.gradients(fields.theta, room.second, room.scratch)?;
         let (reach, decay) = (self.full.reach(), self.full.decay());
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [before, after] = self.parts(noise.uniforms[chain])?;
+        let kick = self.eta * per_l;
+        let gradients = room.second.chunks_exact(d).zip(noise.uniforms);
+        for (lane, (gradient, time)) in lanes::<4>(from, noise, &mut fields).zip(gradients) {
+            let [before, after] = self.parts(*time)?;
             let [b11, b21, b22] = before.cholesky();
             let [a11, a21, a22] = after.cholesky();
-            let kick = self.eta * per_l;
-            let [n1, n2, n3, n4] = components::<4>(noise, chain, d);
-            let (theta, p) = (&from.theta[range.clone()], &from.p[range.clone()]);
-            let gradient = &room.second[range.clone()];
-            let new_theta = &mut fields.theta[range.clone()];
-            let new_p = &mut fields.p[range];
+            let Lane { normals: [n1, n2, n3, n4], theta, p, new_theta, new_p, .. } = lane;
             for k in 0..d {
                 // What reaches p at the midpoint apart from p itself, and from there the end.
                 let arriving = b21 * n1[k] + b22 * n2[k] - kick * gradient[k];
@@ -114,3 +80,10 @@ impl Kernel for RandomizedMidpoint {
         Ok(2)
     }
 }
+
+built_in!(RandomizedMidpoint {
+    normals: 4,
+    uniforms: 1,
+    gradients: |_| 2,
+    paths: |short| Ok(Paths::cut(friction(short), short.eta())),
+});

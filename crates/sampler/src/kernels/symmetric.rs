@@ -4,13 +4,13 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{Kernel, Workspace, check_shapes, components, start_gradient};
-use crate::batch::Batch;
+use super::{BuiltIn, Lane, Step, built_in, lanes, parameters, start_gradient};
+use crate::coupled::Paths;
+use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Half kick, half drift, exact Ornstein-Uhlenbeck step of (p, r) together, half drift, half kick.
-/// The gradient that ends a step begins the next: one new gradient a step.
+/// The gradient that ends a step begins the next: one new gradient per step.
 #[derive(Debug, Clone)]
 pub struct Symmetric {
     middle: OrnsteinUhlenbeck,
@@ -34,52 +34,31 @@ impl Symmetric {
             scheme,
         })
     }
-}
 
-impl Kernel for Symmetric {
-    fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
+    /// Near the end of its stable steps the bias grows far faster than η², as chains meet curvature
+    /// at which steps are no longer stable.
+    pub(super) const BUILT_IN: BuiltIn = BuiltIn {
+        first_step: 1.86,
+        longest_step: 1.91,
+        bias_order: 5.0,
+        ..BuiltIn::new(|scheme, smoothness| {
+            Ok(Box::new(Self::new(parameters(scheme)?, smoothness)?))
+        })
+    };
 
-    fn smoothness(&self) -> f64 {
-        self.smoothness
-    }
-
-    fn normals(&self) -> usize {
-        2
-    }
-
-    fn gradients_per_step(&self, _: &dyn LineIntegral) -> u64 {
-        1
-    }
-
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
-        let room = workspace.room(from);
-        let (gradient, at_start) = start_gradient(potential, from, room.first, room.scratch)?;
+    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, room } = step;
+        let (gradients, at_start) = start_gradient(potential, from, room.first, room.scratch)?;
 
         let half = 0.5 * self.eta;
         let half_kick = half / self.smoothness;
         let [[pp, pr], [rp, rr]] = self.middle.flow();
         let [l11, l21, l22] = self.middle.cholesky();
         let d = from.dimension();
-        let fields = to.fields_mut();
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [n1, n2] = components::<2>(noise, chain, d);
-            let (theta, p, r) =
-                (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
-            let gradient = &gradient[range.clone()];
-            let new_theta = &mut fields.theta[range.clone()];
-            let new_p = &mut fields.p[range.clone()];
-            let new_r = &mut fields.r[range];
+        let mut fields = to.fields_mut();
+        for (lane, gradient) in lanes::<2>(from, noise, &mut fields).zip(gradients.chunks_exact(d))
+        {
+            let Lane { normals: [n1, n2], theta, p, r, new_theta, new_p, new_r } = lane;
             for k in 0..d {
                 let kicked = p[k] - half_kick * gradient[k];
                 new_p[k] = pp * kicked + pr * r[k] + l11 * n1[k];
@@ -90,3 +69,9 @@ impl Kernel for Symmetric {
         Ok(at_start + to.kick(half_kick, potential, room.scratch)?)
     }
 }
+
+built_in!(Symmetric {
+    normals: 2,
+    gradients: |_| 1,
+    paths: |short| Ok(Paths::in_step(Coupling::symmetric(parameters(short)?)?)),
+});

@@ -4,10 +4,10 @@ use ridgewalk_coefficients::{Coefficients, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{Kernel, Workspace, check_shapes, components};
-use crate::batch::Batch;
+use super::{BuiltIn, Lane, Step, built_in, lanes, parameters};
+use crate::coupled::Paths;
+use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Algorithm 1 of Mou, Ma, Wainwright, Bartlett and Jordan (JMLR 2021): with ΔU = (1/L) ∫₀^η ∇U(θ +
 /// t p) dt,
@@ -22,6 +22,7 @@ use crate::noise::Noise;
 #[derive(Debug, Clone)]
 pub struct ThirdOrder {
     coefficients: Coefficients,
+    smoothness: f64,
     scheme: Scheme,
 }
 
@@ -32,56 +33,28 @@ impl ThirdOrder {
     /// For a bad L, and where a coefficient leaves the range of numbers.
     pub fn new(parameters: Parameters, smoothness: f64) -> Result<Self, Error> {
         let scheme = Scheme::third_order(parameters.gamma(), parameters.xi(), parameters.eta())?;
-        Ok(Self { coefficients: Coefficients::new(parameters, smoothness)?, scheme })
-    }
-}
-
-impl Kernel for ThirdOrder {
-    fn scheme(&self) -> &Scheme {
-        &self.scheme
+        Ok(Self { coefficients: Coefficients::new(parameters, smoothness)?, smoothness, scheme })
     }
 
-    fn smoothness(&self) -> f64 {
-        self.coefficients.smoothness()
-    }
+    pub(super) const BUILT_IN: BuiltIn = BuiltIn::new(|scheme, smoothness| {
+        Ok(Box::new(Self::new(parameters(scheme)?, smoothness)?))
+    });
 
-    fn normals(&self) -> usize {
-        3
-    }
-
-    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
-        potential.gradients_per_integral()
-    }
-
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
+    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, room } = step;
         let (c, eta) = (&self.coefficients, self.coefficients.parameters().eta());
-        let room = workspace.room(from);
         potential.integrate(eta, &from.theta, &from.p, room.first, room.scratch)?;
 
-        let per_l = 1.0 / c.smoothness();
+        let per_l = 1.0 / self.smoothness;
         let half_eta = 0.5 * eta;
         let (mu12, mu13, mu22, mu23) = (c.mu12(), c.mu13(), c.mu22(), c.mu23());
         let (mu31, mu32, mu33) = (c.mu31(), c.mu32(), c.mu33());
         let [l11, l21, l22, l31, l32, l33] = c.cholesky();
         let d = from.dimension();
-        let fields = to.fields_mut();
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [n1, n2, n3] = components::<3>(noise, chain, d);
-            let (theta, p, r) =
-                (&from.theta[range.clone()], &from.p[range.clone()], &from.r[range.clone()]);
-            let integral = &room.first[range.clone()];
-            let new_theta = &mut fields.theta[range.clone()];
-            let new_p = &mut fields.p[range.clone()];
-            let new_r = &mut fields.r[range];
+        let mut fields = to.fields_mut();
+        let integrals = room.first.chunks_exact(d);
+        for (lane, integral) in lanes::<3>(from, noise, &mut fields).zip(integrals) {
+            let Lane { normals: [n1, n2, n3], theta, p, r, new_theta, new_p, new_r } = lane;
             for k in 0..d {
                 let delta_u = per_l * integral[k];
                 new_theta[k] =
@@ -98,3 +71,9 @@ impl Kernel for ThirdOrder {
         Ok(potential.gradients_per_integral())
     }
 }
+
+built_in!(ThirdOrder {
+    normals: 3,
+    gradients: |potential| potential.gradients_per_integral(),
+    paths: |short| Ok(Paths::in_step(Coupling::third_order(parameters(short)?)?)),
+});

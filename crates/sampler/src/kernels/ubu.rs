@@ -4,10 +4,10 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{Kernel, Workspace, check_shapes, components};
-use crate::batch::Batch;
+use super::{BuiltIn, Lane, Step, built_in, friction, lanes};
+use crate::coupled::Paths;
+use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Free flow over η/2, kick over η, free flow over η/2 (Sanz-Serna and Zygalakis, JMLR 2021), for
 /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
@@ -28,46 +28,20 @@ impl Ubu {
         let scheme = Scheme::ubu(xi, eta)?;
         Ok(Self { half: FreeFlow::new(xi, 0.5 * eta, smoothness)?, eta, smoothness, scheme })
     }
-}
 
-impl Kernel for Ubu {
-    fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
+    pub(super) const BUILT_IN: BuiltIn = BuiltIn::new(|scheme, smoothness| {
+        Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
+    });
 
-    fn smoothness(&self) -> f64 {
-        self.smoothness
-    }
-
-    fn normals(&self) -> usize {
-        4
-    }
-
-    fn gradients_per_step(&self, _: &dyn LineIntegral) -> u64 {
-        1
-    }
-
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
-        let room = workspace.room(from);
+    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, room } = step;
         let (reach, decay) = (self.half.reach(), self.half.decay());
         let [l11, l21, l22] = self.half.cholesky();
         let d = from.dimension();
-        let fields = to.fields_mut();
+        let mut fields = to.fields_mut();
         fields.r.copy_from_slice(&from.r);
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [n1, n2, _, _] = components::<4>(noise, chain, d);
-            let (theta, p) = (&from.theta[range.clone()], &from.p[range.clone()]);
-            let new_theta = &mut fields.theta[range.clone()];
-            let new_p = &mut fields.p[range];
+        for lane in lanes::<4>(from, noise, &mut fields) {
+            let Lane { normals: [n1, n2, _, _], theta, p, new_theta, new_p, .. } = lane;
             for k in 0..d {
                 new_theta[k] = theta[k] + reach * p[k] + l11 * n1[k];
                 new_p[k] = decay * p[k] + l21 * n1[k] + l22 * n2[k];
@@ -75,18 +49,21 @@ impl Kernel for Ubu {
         }
         potential.gradients(fields.theta, room.first, room.scratch)?;
         let kick = self.eta / self.smoothness;
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [_, _, n3, n4] = components::<4>(noise, chain, d);
-            let gradient = &room.first[range.clone()];
-            let theta = &mut fields.theta[range.clone()];
-            let p = &mut fields.p[range];
+        let gradients = room.first.chunks_exact(d);
+        for (lane, gradient) in lanes::<4>(from, noise, &mut fields).zip(gradients) {
+            let Lane { normals: [_, _, n3, n4], new_theta, new_p, .. } = lane;
             for k in 0..d {
-                let kicked = p[k] - kick * gradient[k];
-                theta[k] += reach * kicked + l11 * n3[k];
-                p[k] = decay * kicked + l21 * n3[k] + l22 * n4[k];
+                let kicked = new_p[k] - kick * gradient[k];
+                new_theta[k] += reach * kicked + l11 * n3[k];
+                new_p[k] = decay * kicked + l21 * n3[k] + l22 * n4[k];
             }
         }
         Ok(1)
     }
 }
+
+built_in!(Ubu {
+    normals: 4,
+    gradients: |_| 1,
+    paths: |short| Ok(Paths::in_step(Coupling::ubu(friction(short), short.eta())?)),
+});

@@ -3,10 +3,10 @@
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{Kernel, Workspace, check_shapes, components};
-use crate::batch::Batch;
+use super::{BuiltIn, Lane, Step, built_in, lanes};
+use crate::coupled::Paths;
+use crate::coupling::Coupling;
 use crate::error::{Error, positive};
-use crate::noise::Noise;
 
 /// θ' = θ − (η/L) ∇U(θ) + √(2η/L) noise: an Euler step of the overdamped dynamics, with η in units
 /// of 1/L.
@@ -26,48 +26,23 @@ impl Ula {
         let scheme = Scheme::ula(eta)?;
         Ok(Self { eta, smoothness: positive("smoothness", smoothness)?, scheme })
     }
-}
 
-impl Kernel for Ula {
-    fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
+    pub(super) const BUILT_IN: BuiltIn =
+        BuiltIn::new(|scheme, smoothness| Ok(Box::new(Self::new(scheme.eta(), smoothness)?)));
 
-    fn smoothness(&self) -> f64 {
-        self.smoothness
-    }
-
-    fn normals(&self) -> usize {
-        1
-    }
-
-    fn gradients_per_step(&self, _: &dyn LineIntegral) -> u64 {
-        1
-    }
-
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
-        let room = workspace.room(from);
+    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, room } = step;
         potential.gradients(&from.theta, room.first, room.scratch)?;
 
         let step = self.eta / self.smoothness;
         let scale = (2.0 * step).sqrt();
         let d = from.dimension();
-        let fields = to.fields_mut();
+        let mut fields = to.fields_mut();
         fields.p.copy_from_slice(&from.p);
         fields.r.copy_from_slice(&from.r);
-        for chain in 0..from.chains() {
-            let range = from.range(chain);
-            let [normals] = components::<1>(noise, chain, d);
-            let (theta, gradient) = (&from.theta[range.clone()], &room.first[range.clone()]);
-            let new_theta = &mut fields.theta[range];
+        let gradients = room.first.chunks_exact(d);
+        for (lane, gradient) in lanes::<1>(from, noise, &mut fields).zip(gradients) {
+            let Lane { normals: [normals], theta, new_theta, .. } = lane;
             for k in 0..d {
                 new_theta[k] = theta[k] - step * gradient[k] + scale * normals[k];
             }
@@ -75,3 +50,5 @@ impl Kernel for Ula {
         Ok(1)
     }
 }
+
+built_in!(Ula { normals: 1, gradients: |_| 1, paths: |_| Ok(Paths::in_step(Coupling::ula())) });

@@ -1,15 +1,12 @@
 //! What several tests need: quadratic potentials, one kernel of each kind, quantiles of the normal
 //! distribution.
 
-#![allow(dead_code, reason = "each test program uses its own part")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each test program uses its own part")]
 
 use ridgewalk_coefficients::Parameters;
-use ridgewalk_lyapunov::laws::{Drift, Trajectory};
+use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
 use ridgewalk_potentials::{Error, LineIntegral, Scratch};
-use ridgewalk_sampler::{
-    Adjusted, Averaged, Baoab, Kernel, Klmc, Memory, RandomizedMidpoint, Sampler, Symmetric,
-    ThirdOrder, Ubu, Ula,
-};
+use ridgewalk_sampler::{Adjusted, Draws, Kernel, LinearKernel, Sampler, from_scheme};
 
 /// U = Σ curvature θ²/2, with its exact line integral.
 #[derive(Debug, Clone)]
@@ -77,32 +74,70 @@ pub(crate) fn parameters(gamma: f64, xi: f64, eta: f64) -> Parameters {
     Parameters::new(gamma, xi, eta).unwrap()
 }
 
-/// One of each kind, with these γ, ξ and η; the overdamped one with three quarters of η.
-pub(crate) fn kernels(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Vec<Box<dyn Kernel>> {
-    vec![
-        Box::new(ThirdOrder::new(parameters(gamma, xi, eta), smoothness).unwrap()),
-        Box::new(Symmetric::new(parameters(gamma, xi, eta), smoothness).unwrap()),
-        Box::new(Averaged::new(parameters(gamma, xi, eta), smoothness).unwrap()),
-        Box::new(Ula::new(0.75 * eta, smoothness).unwrap()),
-        Box::new(Klmc::new(xi, eta, smoothness).unwrap()),
-        Box::new(Ubu::new(xi, eta, smoothness).unwrap()),
-        Box::new(Baoab::new(xi, eta, smoothness).unwrap()),
-        Box::new(RandomizedMidpoint::new(xi, eta, smoothness).unwrap()),
-    ]
+/// One kernel of each kind that makes one step at a time, with these γ, ξ and η; the overdamped one
+/// with three quarters of η.
+pub(crate) fn kernels(
+    gamma: f64,
+    xi: f64,
+    eta: f64,
+    smoothness: f64,
+) -> Vec<Box<dyn LinearKernel>> {
+    let of = |kind: KernelKind| {
+        let eta = if kind == KernelKind::Ula { 0.75 * eta } else { eta };
+        from_scheme(&Scheme::new(kind, gamma, xi, eta).unwrap(), smoothness).unwrap()
+    };
+    KernelKind::ALL.into_iter().map(of).collect()
 }
 
 /// The same, and behind them trajectories of three steps that are accepted or rejected.
-pub(crate) fn all_kernels(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> Vec<Box<dyn Kernel>> {
+pub(crate) fn all_kernels(
+    gamma: f64,
+    xi: f64,
+    eta: f64,
+    smoothness: f64,
+) -> Vec<Box<dyn LinearKernel>> {
     let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
     let mut all = kernels(gamma, xi, eta, smoothness);
     all.push(Box::new(Adjusted::new(parameters(gamma, xi, eta), trajectory, smoothness).unwrap()));
     all
 }
 
+/// A kernel that differs from another one in its step alone.
+macro_rules! step_of_its_own {
+    ($kernel:ident, $right:tt, $step:item) => {
+        impl ridgewalk_sampler::Kernel for $kernel {
+            fn normals(&self) -> usize {
+                self.$right.normals()
+            }
+
+            fn uniforms(&self) -> usize {
+                self.$right.uniforms()
+            }
+
+            fn gradients_per_step(&self, potential: &dyn ridgewalk_potentials::LineIntegral) -> u64 {
+                self.$right.gradients_per_step(potential)
+            }
+
+            fn smoothness(&self) -> f64 {
+                self.$right.smoothness()
+            }
+
+            $step
+        }
+
+        impl ridgewalk_sampler::LinearKernel for $kernel {
+            fn scheme(&self) -> &ridgewalk_lyapunov::laws::Scheme {
+                self.$right.scheme()
+            }
+        }
+    };
+}
+pub(crate) use step_of_its_own;
+
 /// Draws of a small run on a quadratic potential of three dimensions.
-pub(crate) fn small_run(kernel: &dyn Kernel, chains: usize, draws: u64) -> Memory {
+pub(crate) fn small_run(kernel: &dyn Kernel, chains: usize, draws: u64) -> Draws {
     let potential = Quadratic { curvature: vec![3.0, 1.0, 0.5] };
-    let mut memory = Memory::default();
+    let mut memory = Draws::default();
     let outcome = Sampler::new(&potential, kernel)
         .chains(chains)
         .seed(20)

@@ -4,12 +4,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ridgewalk_fit::{DrawReader, Error as FitError};
-use ridgewalk_sampler::{Sink, SinkError};
+use ridgewalk_sampler::{Draws, Sink, SinkError};
 use serde_json::Value;
 
 use super::metadata::{self, Extent, Layout};
 use crate::directory::{MAX_DOCUMENT, read_file};
-use crate::draws::Draws;
 use crate::error::Error;
 
 /// Numbers of the columns that [`StoredDraws::columns`] has in memory at a time, if that is enough
@@ -162,12 +161,8 @@ pub fn read_every_draw(store: &Path) -> Result<Draws, Error> {
 fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
     let chains: Result<Vec<Vec<f64>>, Error> =
         draws.iter().enumerate().map(|(chain, draws)| store.table(chain, *draws)).collect();
-    Ok(Draws {
-        names: store.names()?,
-        chains: chains?,
-        made: store.extent.made.clone(),
-        incomplete: store.extent.incomplete,
-    })
+    Draws::from_chains(store.names()?, chains?)
+        .map_err(|error| Error::format(store.path(), error, "whole draws of every chain"))
 }
 
 /// The draws of a store that stay on the disk: read point by point or some columns at a time, of

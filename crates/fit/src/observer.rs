@@ -20,7 +20,7 @@ pub enum Stage {
 }
 
 /// Callbacks of a fit; each does nothing by default.
-pub trait Watch {
+pub trait Observer {
     /// The model is made, and nothing stands in the way of sampling it.
     fn prepared(&self, model: &Model) {
         let _ = model;
@@ -58,4 +58,4 @@ pub trait Watch {
 }
 
 /// Nobody watches.
-impl Watch for () {}
+impl Observer for () {}

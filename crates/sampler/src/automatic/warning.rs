@@ -1,0 +1,341 @@
+//! What a user should know about a finished run before relying on its draws.
+
+use std::fmt;
+
+use ridgewalk_diagnostics::Summary;
+
+use super::bias::Bias;
+use super::sampling::{Length, Sampled};
+use crate::budget::Exhausted;
+use crate::outcome::Why;
+
+/// Effective draws below which quantiles and R-hat cannot be relied on (Vehtari et al. 2021).
+const FEW: f64 = 400.0;
+/// The R-hat above which chains disagree (the same).
+const APART: f64 = 1.01;
+/// The acceptance below which most trajectories are wasted.
+const RARELY: f64 = 0.3;
+
+/// A reason not to rely on the draws of a run as they are.
+///
+/// `Display` explains it in words; [`Warning::name`] is for programs.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Warning {
+    /// Chains could not go on.
+    EndedChains {
+        /// How many.
+        ended: usize,
+        /// Of how many.
+        chains: usize,
+        /// The first of them.
+        chain: usize,
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Why.
+        why: Why,
+    },
+    /// Trajectories diverged and were rejected.
+    Divergences {
+        /// How many.
+        divergences: u64,
+        /// Of how many.
+        proposals: u64,
+    },
+    /// Few trajectories were accepted.
+    LowAcceptance {
+        /// The mean probability of acceptance.
+        rate: f64,
+        /// What it should be at least.
+        least: f64,
+    },
+    /// The stop signal ended the run.
+    Stopped,
+    /// The budget ended the run.
+    OutOfBudget {
+        /// Which part of it ran out.
+        exhausted: Exhausted,
+    },
+    /// The discretisation bias is not clearly within the tolerance.
+    BiasAboveTolerance {
+        /// The measured bias.
+        bias: Bias,
+        /// The tolerance.
+        tolerance: f64,
+    },
+    /// The run ended at its longest, with a smaller effective sample size than asked for.
+    TargetEssNotReached {
+        /// The effective sample size asked for.
+        target: f64,
+        /// The most draws of each chain.
+        most: u64,
+    },
+    /// A coordinate has a small effective sample size.
+    LowEss {
+        /// The coordinate where it is smallest.
+        parameter: String,
+        /// The smaller of bulk and tail ESS; not a number with too few draws.
+        ess: f64,
+        /// What it should be at least.
+        least: f64,
+        /// Draws of each chain that would probably do.
+        suggested_draws: u64,
+    },
+    /// With one chain it is not known whether chains agree.
+    OneChain,
+    /// The chains do not agree.
+    HighRhat {
+        /// The coordinate where R-hat is largest.
+        parameter: String,
+        /// Its R-hat; not a number with too few draws.
+        rhat: f64,
+        /// What it should be at most.
+        most: f64,
+        /// Draws of each chain that may do.
+        suggested_draws: u64,
+    },
+    /// Draws are where an exact sample of a log-concave posterior would have almost none.
+    ///
+    /// [`Sampled::warnings`] does not look for them: this takes values of the potential.
+    Excursion {
+        /// How many.
+        draws: usize,
+        /// How many an exact sample would have at most, in expectation.
+        allowed: f64,
+        /// The largest drop in log-density below the mode.
+        farthest: f64,
+    },
+}
+
+impl Warning {
+    /// A short name that does not change.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::EndedChains { .. } | Self::Divergences { .. } => "divergence",
+            Self::LowAcceptance { .. } => "low_acceptance",
+            Self::Stopped => "stopped",
+            Self::OutOfBudget { .. } => "out_of_budget",
+            Self::BiasAboveTolerance { .. } => "bias_above_tolerance",
+            Self::TargetEssNotReached { .. } => "target_ess_not_reached",
+            Self::LowEss { .. } => "low_ess",
+            Self::OneChain => "one_chain",
+            Self::HighRhat { .. } => "high_rhat",
+            Self::Excursion { .. } => "excursion",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EndedChains { ended, chains, chain, step, why } => write!(
+                f,
+                "{ended} of {chains} chains could not go on; chain {chain} at step {step}: {why}. \
+                 Draws end where the first of them ended"
+            ),
+            Self::Divergences { divergences, proposals } => write!(
+                f,
+                "{divergences} of {proposals} trajectories diverged and were rejected: where the \
+                 posterior is steep, chains may stay away from what lies beyond"
+            ),
+            Self::LowAcceptance { rate, least } => write!(
+                f,
+                "{:.0} % of the trajectories were accepted, fewer than {:.0} %: chains stay where \
+                 they are for long",
+                100.0 * rate,
+                100.0 * least
+            ),
+            Self::Stopped => f.write_str(
+                "the run was stopped before it had all its draws; those made so far are kept",
+            ),
+            Self::OutOfBudget { exhausted } => {
+                let what = match exhausted {
+                    Exhausted::Gradients => "gradients",
+                    Exhausted::Time => "time",
+                };
+                write!(
+                    f,
+                    "the budget of {what} ended the run before it had all its draws; those made so \
+                     far are kept"
+                )
+            }
+            Self::BiasAboveTolerance { bias, tolerance } => {
+                let Bias { mean, mean_error, sd, sd_error } = bias;
+                write!(
+                    f,
+                    "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means \
+                     and {:.1} ± {:.1} % for standard deviations, more than the tolerance of \
+                     {tolerance} in the worst coefficient, or not known well enough to be called \
+                     less",
+                    100.0 * sd,
+                    100.0 * sd_error
+                )
+            }
+            Self::TargetEssNotReached { target, most } => write!(
+                f,
+                "the smallest bulk ESS did not reach {target} in {most} draws of each chain"
+            ),
+            Self::LowEss { parameter, ess, least, .. } => {
+                let size = if ess.is_nan() {
+                    "that so few draws do not show".to_owned()
+                } else {
+                    format!("of {ess:.0}")
+                };
+                write!(
+                    f,
+                    "`{parameter}` has an effective sample size {size}: below {least} its mean and \
+                     quantiles are rough"
+                )
+            }
+            Self::OneChain => {
+                f.write_str("with one chain there is no R-hat: whether chains agree is not known")
+            }
+            Self::HighRhat { parameter, rhat, most, .. } => {
+                let known = if rhat.is_nan() {
+                    "not known from so few draws".to_owned()
+                } else {
+                    format!("{rhat:.3}")
+                };
+                write!(
+                    f,
+                    "R-hat of `{parameter}` is {known}: above {most} the chains do not agree yet"
+                )
+            }
+            Self::Excursion { draws, allowed, farthest } => write!(
+                f,
+                "{draws} draws are farther out than the posterior goes (an exact sample would have \
+                 {allowed:.0e} of them at most; the farthest is {farthest:.0} below the mode in \
+                 log-density): now and then a step is too long, and means and standard deviations \
+                 cannot be relied on"
+            ),
+        }
+    }
+}
+
+/// Why no draw is shared by all chains.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct NoDraws {
+    /// Chains that could not go on.
+    pub ended: usize,
+    /// Of how many.
+    pub chains: usize,
+    /// The first chain that ended before its first draw: its number, its step and why.
+    pub first: Option<(usize, u64, Why)>,
+}
+
+impl fmt::Display for NoDraws {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} chains could not go on", self.ended, self.chains)?;
+        match &self.first {
+            Some((chain, step, why)) => {
+                write!(f, "; chain {chain} at step {step}, before its first draw: {why}")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Sampled {
+    /// Everything that should be known about this run before its draws are relied on. `names` and
+    /// `summaries` are those of the coordinates, as [`Draws`](crate::Draws) has them.
+    #[must_use]
+    pub fn warnings(&self, names: &[String], summaries: &[Summary]) -> Vec<Warning> {
+        let mut found = self.of_chains();
+        if !self.within_tolerance {
+            let (bias, tolerance) = (self.bias, self.tolerance);
+            found.push(Warning::BiasAboveTolerance { bias, tolerance });
+        }
+        match self.length {
+            Length::Ess { target, most } if !self.reached && !self.ended_early() => {
+                found.push(Warning::TargetEssNotReached { target, most });
+            }
+            Length::Ess { .. } | Length::Draws(_) => {}
+        }
+        found.extend(self.of_summaries(names, summaries));
+        found
+    }
+
+    /// Why no draw is shared by all chains, for runs in which that is so.
+    #[must_use]
+    pub fn no_draws(&self) -> NoDraws {
+        let chains = &self.outcome.chains;
+        let first = self.outcome.ended().find(|(chain, _)| chains[*chain].draws == 0);
+        let first = first.map(|(chain, end)| (chain, end.step, end.why.clone()));
+        NoDraws { ended: self.outcome.ended().count(), chains: chains.len(), first }
+    }
+
+    /// Whether something other than its length ended the run, or a chain of it.
+    fn ended_early(&self) -> bool {
+        self.outcome.stopped
+            || self.outcome.exhausted.is_some()
+            || self.outcome.ended().next().is_some()
+    }
+
+    /// What the chains went through.
+    fn of_chains(&self) -> Vec<Warning> {
+        let mut found = Vec::new();
+        let outcome = &self.outcome;
+        let (ended, first) = (outcome.ended().count(), outcome.ended().next());
+        let all = outcome.acceptance();
+        if let Some((chain, end)) = first {
+            let (chains, step, why) = (outcome.chains.len(), end.step, end.why.clone());
+            found.push(Warning::EndedChains { ended, chains, chain, step, why });
+        } else if all.divergences > 0 {
+            let (divergences, proposals) = (all.divergences, all.proposals);
+            found.push(Warning::Divergences { divergences, proposals });
+        }
+        if all.proposals > 0 && all.rate() < RARELY {
+            found.push(Warning::LowAcceptance { rate: all.rate(), least: RARELY });
+        }
+        if outcome.stopped {
+            found.push(Warning::Stopped);
+        }
+        if let Some(exhausted) = outcome.exhausted {
+            found.push(Warning::OutOfBudget { exhausted });
+        }
+        found
+    }
+
+    /// What the draws show.
+    fn of_summaries(&self, names: &[String], summaries: &[Summary]) -> Vec<Warning> {
+        let mut found = Vec::new();
+        let fewest = worst(names, summaries, |s| -s.ess_bulk.min(s.ess_tail));
+        if let Some((parameter, ess)) =
+            fewest.map(|(name, ess)| (name, -ess)).filter(|(_, ess)| !(*ess >= FEW))
+        {
+            let suggested_draws = enough(self.draws, ess);
+            found.push(Warning::LowEss { parameter, ess, least: FEW, suggested_draws });
+        }
+        if self.outcome.chains.len() == 1 {
+            found.push(Warning::OneChain);
+        } else if let Some((parameter, rhat)) =
+            worst(names, summaries, |s| s.rhat).filter(|(_, rhat)| !(*rhat <= APART))
+        {
+            let suggested_draws = self.draws.saturating_mul(4);
+            found.push(Warning::HighRhat { parameter, rhat, most: APART, suggested_draws });
+        }
+        found
+    }
+}
+
+/// Draws that would make the effective sample size large enough, rounded up to hundreds.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a suggestion")]
+fn enough(draws: u64, ess: f64) -> u64 {
+    let factor = (1.5 * FEW / ess.max(1.0)).clamp(2.0, 1000.0);
+    ((draws as f64 * factor / 100.0).ceil() as u64) * 100
+}
+
+/// The parameter where something is largest. Where it is not a number counts as the worst.
+fn worst(
+    names: &[String],
+    summaries: &[Summary],
+    of: impl Fn(&Summary) -> f64,
+) -> Option<(String, f64)> {
+    let rank = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
+    let all = names.iter().zip(summaries).map(|(name, s)| (name, of(s)));
+    let (name, value) = all.max_by(|a, b| rank(a.1).total_cmp(&rank(b.1)))?;
+    Some((name.clone(), value))
+}

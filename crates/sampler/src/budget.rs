@@ -1,0 +1,73 @@
+//! What a run may cost at most.
+
+use std::time::Duration;
+
+use crate::clock::Instant;
+use crate::ensemble::Ensemble;
+
+/// The most that a run may cost. Whatever is reached first ends it; the draws made until then are
+/// kept, and [`Outcome::exhausted`](crate::Outcome::exhausted) reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Budget {
+    /// Gradients of all chains in this run.
+    ///
+    /// The run ends before the first step that would exceed them, so that the number of draws does
+    /// not depend on the speed of the machine.
+    pub gradients: Option<u64>,
+    /// Time since the run began. It is checked some twenty times a second, between steps.
+    pub time: Option<Duration>,
+}
+
+impl Budget {
+    /// So many gradients of all chains.
+    #[must_use]
+    pub fn gradients(most: u64) -> Self {
+        Self { gradients: Some(most), time: None }
+    }
+
+    /// So much time.
+    #[must_use]
+    pub fn time(most: Duration) -> Self {
+        Self { gradients: None, time: Some(most) }
+    }
+}
+
+/// Which part of a [`Budget`] ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Exhausted {
+    /// The gradients.
+    Gradients,
+    /// The time.
+    Time,
+}
+
+/// A budget of a run that has begun.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    /// Gradients of the ensemble, earlier runs included.
+    gradients: u64,
+    time: Option<(Instant, Duration)>,
+}
+
+impl Limit {
+    pub(crate) fn new(budget: Budget, ensemble: &Ensemble<'_>) -> Self {
+        let gradients = budget.gradients.unwrap_or(u64::MAX);
+        Self {
+            gradients: ensemble.gradients().saturating_add(gradients),
+            time: budget.time.map(|most| (Instant::now(), most)),
+        }
+    }
+
+    /// Steps of every running chain that the gradients allow.
+    pub(crate) fn steps(&self, ensemble: &Ensemble<'_>, gradients_per_step: u64) -> u64 {
+        let each = gradients_per_step.max(1).saturating_mul(ensemble.running().max(1) as u64);
+        self.gradients.saturating_sub(ensemble.gradients()) / each
+    }
+
+    pub(crate) fn out_of_time(&self) -> bool {
+        self.time.is_some_and(|(began, most)| began.elapsed() >= most)
+    }
+}

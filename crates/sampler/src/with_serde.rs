@@ -1,0 +1,77 @@
+//! Serialised forms of types from crates without serde.
+
+use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+fn kind<E: serde::de::Error>(name: &str) -> Result<KernelKind, E> {
+    let adjusted = KernelKind::Adjusted;
+    KernelKind::from_name(name)
+        .or_else(|| (name == adjusted.name()).then_some(adjusted))
+        .ok_or_else(|| E::custom(format!("kernel `{name}`: no kernel of that name")))
+}
+
+/// A kernel as its name.
+pub(crate) mod kernel {
+    use super::{Deserialize, Deserializer, KernelKind, Serialize, Serializer, kind};
+
+    pub(crate) fn serialize<S: Serializer>(
+        kernel: &Option<KernelKind>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        kernel.map(KernelKind::name).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<KernelKind>, D::Error> {
+        Option::<String>::deserialize(from)?.as_deref().map(kind).transpose()
+    }
+}
+
+/// A scheme as its kernel's name and its parameters.
+pub(crate) mod scheme {
+    use super::{
+        Deserialize, Deserializer, Drift, Scheme, Serialize, Serializer, Trajectory, kind,
+    };
+    use crate::with_serde::custom;
+
+    #[derive(Serialize, Deserialize)]
+    struct Parts {
+        kernel: String,
+        gamma: Option<f64>,
+        xi: Option<f64>,
+        eta: f64,
+        #[serde(default)]
+        steps: Option<u32>,
+        #[serde(default)]
+        rotating: bool,
+    }
+
+    pub(crate) fn serialize<S: Serializer>(scheme: &Scheme, to: S) -> Result<S::Ok, S::Error> {
+        let trajectory = scheme.trajectory();
+        let parts = Parts {
+            kernel: scheme.name().to_owned(),
+            gamma: scheme.gamma(),
+            xi: scheme.xi(),
+            eta: scheme.eta(),
+            steps: trajectory.map(|trajectory| trajectory.steps),
+            rotating: trajectory.is_some_and(|trajectory| trajectory.drift == Drift::Rotating),
+        };
+        parts.serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Scheme, D::Error> {
+        let Parts { kernel, gamma, xi, eta, steps, rotating } = Parts::deserialize(from)?;
+        let (gamma, xi) = (gamma.unwrap_or(1.0), xi.unwrap_or(1.0));
+        let drift = if rotating { Drift::Rotating } else { Drift::Straight };
+        let scheme = match steps {
+            Some(steps) => Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift }),
+            None => Scheme::new(kind(&kernel)?, gamma, xi, eta),
+        };
+        scheme.map_err(custom)
+    }
+}
+
+fn custom<E: serde::de::Error>(error: ridgewalk_lyapunov::Error) -> E {
+    E::custom(error)
+}

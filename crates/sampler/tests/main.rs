@@ -1,0 +1,23 @@
+//! The tests of this crate in one program, but for those that count allocations.
+
+mod common;
+
+mod adjusted;
+mod again;
+mod automatic;
+mod checkpoints;
+mod coupled;
+mod delivery;
+mod distribution;
+mod draws;
+mod faults;
+mod jobs;
+mod laws;
+mod noise;
+mod reproducible;
+mod stopping;
+mod strong_order;
+mod traits;
+mod warnings;
+#[cfg(feature = "serde")]
+mod with_serde;
