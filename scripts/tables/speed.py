@@ -157,9 +157,6 @@ def steps():
     return table(["what", "n x d", "chains", "µs", "beside it, µs", "ratio"], rows)
 
 
-STEP = "step of 8 chains, 10000 x 200"
-
-
 def limits_ahead():
     """Cases in which a step takes less time than the products alone."""
     rows = read("limits")
@@ -231,5 +228,4 @@ VALUES = {
     "two-threads": two_threads,
     "store-share": store_share,
     "store-rounds": lambda: str(len(store_ratios())),
-    "step-rest": lambda: f'{100 * bench("sampler")[STEP, "third-order, the rest"] / bench("sampler")[STEP, "third-order, step"]:.1f} %',
 }

@@ -15,47 +15,96 @@ def of(name, test, figure):
     return {case: value for (case, what), value in measured(name, test).items() if what == figure}
 
 
-def mistakes(*cases):
-    scores = of("sampler", "the_same_scores_catch_mistakes", "largest score")
-    return listed([f"{scores[case]:.0f}" for case in cases])
-
-
-ORDERS = {
-    "order-third": "paths_of_algorithm_1_converge_like_the_square_of_the_step",
-    "order-symmetric": "paths_of_the_symmetric_splitting_converge_too",
-    "order-start": "the_test_sees_a_gradient_of_lower_order_and_a_wrong_path",
+# Planted mistakes of tests/laws.rs, as the page names them.
+MISTAKES = {
+    "SignOfMu32": "wrong sign of μ32",
+    "SmoothnessInSigma12": "σ12 as misprinted in the paper",
+    "UncorrelatedNoise": "uncorrelated noise",
+    "AlongP": "averaged kernel, segment along p",
+    "WithoutDenominator": "averaged kernel, q without its denominator",
 }
 
 
-def order(test):
-    return between(of("sampler", test, "order").values())
+def exact_laws():
+    """Kernels beside their exact laws, and the scores of planted mistakes."""
+    form = measured("sampler", "every_step_has_the_matrix_and_the_noise_of_its_linear_form")
+    test = "chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time"
+    law = {figure: value for (_, figure), value in measured("sampler", test).items()}
+    scores = of("sampler", "the_same_scores_catch_mistakes", "largest score")
+    rows = [
+        ["matrix and noise of a step, largest difference", short(max(form.values()))],
+        ["number of z-scores", f'{law["scores"]:,.0f}'],
+        ["largest z-score", f'{law["largest"]:.1f}'],
+        *([f"largest z-score, planted: {MISTAKES[case]}", f"{scores[case]:.0f}"] for case in scores),
+    ]
+    return table(["what", "found"], rows)
 
 
-def averaged_order(case):
-    return f'{of("sampler", "paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_of_the_step", "order")[case]:.2f}'
+# Cases of tests/strong_order.rs, as the page names them.
+PATHS = {
+    "paths_of_algorithm_1_converge_like_the_square_of_the_step": {
+        "exact line integral": "`ThirdOrder`, exact line integral",
+        "2 nodes": "`ThirdOrder`, 2 nodes",
+        "3 nodes": "`ThirdOrder`, 3 nodes",
+        "5 nodes": "`ThirdOrder`, 5 nodes",
+    },
+    "the_test_sees_a_gradient_of_lower_order_and_a_wrong_path": {
+        "gradient at the start": "`ThirdOrder`, gradient at the start instead of the line integral",
+    },
+    "paths_of_the_symmetric_splitting_converge_too": {"symmetric": "`Symmetric`"},
+    "paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_of_the_step": {
+        "from one state": "`Averaged`, both step sizes from the same state",
+        "in step": "`Averaged`, both θ at the same time of the path",
+    },
+}
+
+
+def orders():
+    rows = []
+    for test, labels in PATHS.items():
+        found = of("sampler", test, "order")
+        rows += [[label, f"{found[case]:.2f}"] for case, label in labels.items()]
+    return table(["kernel", "order in η"], rows)
 
 
 def twins():
-    """Standard errors with twins over those without."""
-    return between(measured("sampler", "twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller").values())
+    """Standard errors with twins, relative to those without."""
+    test = "twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller"
+    figures = [f"standard errors of {what} of those without twins" for what in ("means", "variances")]
+    found = [of("sampler", test, figure) for figure in figures]
+    rows = [[kernel, *(f"{one[kernel]:.2f}" for one in found)] for kernel in found[0]]
+    return table(["kernel", "of means", "of variances"], rows)
 
 
-def trajectories(kind, figure):
-    """A figure in both tests of laws that stay as they are, of trajectories that are right, all accepted or charged for noise."""
-    values = []
-    for test in ("a_skewed_law_stays_as_it_is", "a_correlated_law_of_five_dimensions_stays_as_it_is"):
-        found = of("sampler", test, figure)
-        kinds = {
-            "right": [case for case in found if case in ("Straight", "Rotating", "composed Right")],
-            "all accepted": [case for case in found if "all accepted" in case or "AllAccepted" in case],
-            "charged": [case for case in found if "ChargedForNoise" in case],
-        }
-        values += [found[case] for case in kinds[kind]]
-    return values
+# Cases of tests/adjusted.rs by what is done to the trajectories.
+TRAJECTORIES = {
+    "as they are": ("Straight", "Rotating", "composed Right"),
+    "all accepted": ("Straight all accepted", "Rotating all accepted", "composed AllAccepted"),
+    "charged for the steps of (p, r)": ("composed ChargedForNoise",),
+}
 
 
-def ranks(case, figure):
-    return measured("sampler", "ranks_of_simulation_based_calibration_are_uniform")[case, figure]
+def trajectories():
+    """Statistics relative to their critical values: the largest of trajectories that are right,
+    the smallest of those with a planted mistake."""
+    tests = ("a_skewed_law_stays_as_it_is", "a_correlated_law_of_five_dimensions_stays_as_it_is")
+    ranks = measured("sampler", "ranks_of_simulation_based_calibration_are_uniform")
+    rows = []
+    for kind, cases in TRAJECTORIES.items():
+        def found(figure):
+            every = [of("sampler", test, figure) for test in tests]
+            return [one[case] for one in every for case in cases]
+
+        right = kind == "as they are"
+        accepted = between([100 * share for share in found("acceptance")], "{:.0f}", " %")
+        accepted += f'; {100 * ranks["right", "acceptance"]:.0f} % for the ranks'
+        pick, words = (max, "at most") if right else (min, "at least")
+        cells = [f"{words} {digits(pick(found(test)))}" for test in ("Kolmogorov-Smirnov", "energy")]
+        rank = ranks.get(("right" if right else kind, "chi-square of critical"))
+        cells.append("" if rank is None else digits(rank))
+        rows.append([kind, accepted if right else "", *cells])
+    head = ["trajectories", "accepted", "Kolmogorov-Smirnov", "energy", "ranks, χ²"]
+    return table(head, rows)
 
 
 LAWS = ("a_posterior_far_from_normal_has_its_law", "a_posterior_of_counts_has_its_law", "a_skewed_posterior_has_its_law", "a_posterior_whose_curvature_jumps_has_its_law")
@@ -202,6 +251,10 @@ def household():
 
 
 TABLES = {
+    "exact-laws": ("sampler.md", exact_laws),
+    "orders": ("sampler.md", orders),
+    "twins": ("sampler.md", twins),
+    "trajectories": ("sampler.md", trajectories),
     "distributions": ("reliability.md", distributions),
     "ulps": ("potentials.md", ulps),
     "arviz": ("diagnostics.md", arviz),
@@ -209,22 +262,6 @@ TABLES = {
 
 VALUES = {
     "household": household,
-    "form-difference": lambda: short(max(measured("sampler", "every_step_has_the_matrix_and_the_noise_of_its_linear_form").values())),
-    "law-scores": lambda: f'{measured("sampler", "chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time")["all kernels", "scores"]:,.0f}',
-    "law-mistakes": lambda: mistakes("SignOfMu32", "SmoothnessInSigma12", "UncorrelatedNoise"),
-    "law-mistakes-averaged": lambda: mistakes("AlongP", "WithoutDenominator"),
-    **{name: lambda test=test: order(test) for name, test in ORDERS.items()},
-    "order-averaged": lambda: averaged_order("from one state"),
-    "order-averaged-in-step": lambda: averaged_order("in step"),
-    "twins": twins,
-    "trajectories-accepted": lambda: between([100 * share for share in trajectories("right", "acceptance")], "{:.0f}", " %"),
-    "trajectories-ks": lambda: f'{max(trajectories("right", "Kolmogorov-Smirnov")):.2f}',
-    "trajectories-energy": lambda: f'{max(trajectories("right", "energy")):.2f}',
-    "all-accepted": lambda: listed([digits(min(trajectories("all accepted", test))) for test in ("Kolmogorov-Smirnov", "energy")]),
-    "charged-for-noise": lambda: listed([digits(min(trajectories("charged", test))) for test in ("Kolmogorov-Smirnov", "energy")]),
-    "ranks-acceptance": lambda: f'{ranks("right", "acceptance"):.2f}',
-    "ranks-right": lambda: f'{ranks("right", "chi-square of critical"):.2f}',
-    "ranks-all-accepted": lambda: f'{ranks("all accepted", "chi-square of critical"):.1f}',
     "energy-sees": lambda: half_seen(True),
     "energy-does-not-see": lambda: half_seen(False),
     "ulp-segments": lambda: looked_at("segments"),
