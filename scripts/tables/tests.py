@@ -150,8 +150,8 @@ def half_seen(seen):
     return between(sizes, "{:.0f}")
 
 
-# A family by the program's name: as the page calls it, the largest curvature, the test, and when it
-# has a certificate.
+# A family by its name in the test: its name on the page, its largest curvature, and when a
+# certificate exists.
 FAMILIES = {
     "logistic": ("`Logistic`, 0/1 and counts", "n/4", "with a proper prior"),
     "probit": ("`Probit`, 0/1 and counts", "n", "with a proper prior"),
@@ -160,27 +160,41 @@ FAMILIES = {
     "logistic_noise": ("`LogisticNoise` (`robust-logistic`)", "1/(2σ²)", "with a proper prior"),
     "huber": ("`Huber` (`robust-huber`)", "1/σ²", "with a proper prior"),
 }
+WAYS = ("one by one", "in a list", "in a list without fused multiply-add")
 
 
 def ulps():
-    rows = []
+    rows, counts = [], {"segments": set(), "points": set()}
     for family, (name, curvature, certificate) in FAMILIES.items():
-        found = {figure: value for (_, figure), value in measured("potentials", f"{family}_is_good_to_a_few_ulps").items()}
-        cells = []
-        for what in ("mean slope", "slope", "value"):
-            ways = ("one by one", "in a list", "in a list without fused multiply-add")
-            cells.append(", ".join(f'{found[f"{what} {way}"]:.1f}' for way in ways))
+        test = measured("potentials", f"{family}_is_good_to_a_few_ulps")
+        found = {figure: value for (_, figure), value in test.items()}
+        for what, seen in counts.items():
+            seen.add(found[what])
+        cells = [
+            ", ".join(f'{found[f"{what} {way}"]:.1f}' for way in WAYS)
+            for what in ("mean slope", "slope", "value")
+        ]
         rows.append([name, curvature, *cells, certificate])
-    return table(["family", "u″ at most", "worst error of the mean slope", "of the slope", "of the value", "existence of a certificate"], rows)
+    segments, points = (between(counts[what], "{:,.0f}") for what in counts)
+    head = [
+        "family", "u″ at most", f"mean slope, {segments} segments", f"slope, {points} points",
+        f"value, {points} points", "certificate",
+    ]
+    return table(head, rows)
 
 
-def looked_at(figure):
-    """Segments or points, the same for all families."""
-    return between([of("potentials", f"{family}_is_good_to_a_few_ulps", figure).popitem()[1] for family in FAMILIES], "{:,.0f}")
-
-
-def spectrum(how, form):
-    return between(of("potentials", "lanczos_bounds_a_spectrum_where_the_power_iteration_falls_short", how).values(), form)
+def spectrum():
+    """Bounds of a largest eigenvalue of 100, over the matrices of the test."""
+    test = "lanczos_bounds_a_spectrum_where_the_power_iteration_falls_short"
+    rows = [
+        [label, between(of("potentials", test, how).values(), form)]
+        for label, how, form in (
+            ("twenty power steps (no bound)", "power iteration", "{:.1f}"),
+            ("Lanczos bound", "Lanczos", "{:.1f}"),
+            ("best certain bound", "without chance", "{:.0f}"),
+        )
+    ]
+    return table(["method", "found for 100"], rows)
 
 
 # A row of the comparison with ArviZ, and its fixtures.
@@ -257,6 +271,7 @@ TABLES = {
     "trajectories": ("sampler.md", trajectories),
     "distributions": ("reliability.md", distributions),
     "ulps": ("potentials.md", ulps),
+    "spectrum": ("potentials.md", spectrum),
     "arviz": ("diagnostics.md", arviz),
 }
 
@@ -264,11 +279,6 @@ VALUES = {
     "household": household,
     "energy-sees": lambda: half_seen(True),
     "energy-does-not-see": lambda: half_seen(False),
-    "ulp-segments": lambda: looked_at("segments"),
-    "ulp-points": lambda: looked_at("points"),
-    "spectrum-power": lambda: spectrum("power iteration", "{:.1f}"),
-    "spectrum-lanczos": lambda: spectrum("Lanczos", "{:.1f}"),
-    "spectrum-certain": lambda: spectrum("without chance", "{:.0f}"),
     "levels-arviz": lambda: short(of("diagnostics", "equal_to_arviz", "R-hat by ArviZ")["levels"]),
     "small-draws": lambda: f'{small_spread("draws"):.0f}',
     "small-ess": lambda: f'{small_spread("ess_sd"):.1f}',
