@@ -211,7 +211,9 @@ ARVIZ = {
     "Student t with 2 degrees of freedom": ("student_2",),
     "with a NaN": ("nan",),
     "1 to 12 draws": tuple(f"short_{count}" for count in (1, 3, 4, 5, 6, 8, 9, 10, 11, 12)),
-    "ties, two values, quantiles beside a draw": ("ties", "ties_tenths", "two_values", "rounding_641", "ties_rounding"),
+    "ties, two values, quantiles next to a draw": (
+        "ties", "ties_tenths", "two_values", "rounding_641", "ties_rounding",
+    ),
     "near unit root, 8 x 2000": ("near_unit_root",),
     "trend, different scales": ("trend", "scales"),
     "mean 1e5, sd 1": ("far_from_zero",),
@@ -228,22 +230,39 @@ def short(value):
 
 def arviz():
     found = of("diagnostics", "equal_to_arviz", "worst relative difference")
-    missing = set(found).symmetric_difference(name for names in ARVIZ.values() for name in names)
+    named = {name for names in ARVIZ.values() for name in names}
+    missing = set(found).symmetric_difference(named)
     if missing:
-        raise LookupError(f"cases that are in the file or in the table alone: {sorted(missing)}")
-    cells = [[label, short(max(found[name] for name in names))] for label, names in ARVIZ.items()]
-    cells = [[label, "same NaN" if label == "with a NaN" and worst == "0" else worst] for label, worst in cells]
+        raise LookupError(f"only in the file or only in the table: {sorted(missing)}")
+    cells = []
+    for label, names in ARVIZ.items():
+        worst = short(max(found[name] for name in names))
+        cells.append([label, "same NaN" if label == "with a NaN" and worst == "0" else worst])
     half = len(cells) // 2
-    return table(["case", "worst", "case", "worst"], [[*cells[k], *cells[half + k]] for k in range(half)])
+    rows = [[*cells[k], *cells[half + k]] for k in range(half)]
+    return table(["case", "worst", "case", "worst"], rows)
 
 
-def small_spread(figure):
-    return of("diagnostics", "chains_with_a_spread_of_1e_minus_9_keep_their_effective_size", figure)["near_unit_root"]
+def arviz_differs():
+    """Where ArviZ gives another number, and both numbers."""
+    levels = of("diagnostics", "equal_to_arviz", "R-hat by ArviZ")["levels"]
+    test = "chains_with_a_spread_of_1e_minus_9_keep_their_effective_size"
+    draws, ess = (of("diagnostics", test, what)["near_unit_root"] for what in ("draws", "ess_sd"))
+    rows = [
+        ["each half stuck at its own value", "`rhat`", f"about {short(levels)}", "∞"],
+        ["near unit root, scaled to sd 1e-9", "`ess_sd`", f"{draws:.0f}", f"{ess:.1f}"],
+    ]
+    return table(["case", "function", "ArviZ", "here"], rows)
 
 
-def beta_errors(sizes):
-    errors = of("diagnostics", "the_incomplete_beta_function_is_the_integral", "largest error")
-    return short(max(error for case, error in errors.items() if float(case.split()[-1]) in sizes))
+def special():
+    """Errors of the functions from statrs."""
+    test = "normal_quantiles_are_where_the_error_function_has_its_value"
+    normal = of("diagnostics", test, "largest error")["normal quantiles"]
+    beta = of("diagnostics", "the_incomplete_beta_function_is_the_integral", "largest error")
+    rows = [["normal quantiles", short(normal)]]
+    rows += [[f"incomplete beta function, {case}", short(error)] for case, error in beta.items()]
+    return table(["function", "largest error"], rows)
 
 
 def shares(*variables):
@@ -273,18 +292,14 @@ TABLES = {
     "ulps": ("potentials.md", ulps),
     "spectrum": ("potentials.md", spectrum),
     "arviz": ("diagnostics.md", arviz),
+    "arviz-differs": ("diagnostics.md", arviz_differs),
+    "special": ("diagnostics.md", special),
 }
 
 VALUES = {
     "household": household,
     "energy-sees": lambda: half_seen(True),
     "energy-does-not-see": lambda: half_seen(False),
-    "levels-arviz": lambda: short(of("diagnostics", "equal_to_arviz", "R-hat by ArviZ")["levels"]),
-    "small-draws": lambda: f'{small_spread("draws"):.0f}',
-    "small-ess": lambda: f'{small_spread("ess_sd"):.1f}',
-    "normal-quantiles": lambda: short(of("diagnostics", "normal_quantiles_are_where_the_error_function_has_its_value", "largest error")["normal quantiles"]),
-    "beta-errors": lambda: beta_errors((1e2, 1e3, 1e4, 1e5)),
-    "beta-errors-large": lambda: beta_errors((1e7,)),
     "one-step-theta": lambda: shares("theta"),
     "one-step-others": lambda: shares("p", "r"),
     "planted-averaged-short": lambda: planted("averaged at 0.3"),
