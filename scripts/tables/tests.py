@@ -1,5 +1,6 @@
-"""What tests measure: docs/results/tests-*.csv, which they write where RIDGEWALK_WRITE_DOCS is set."""
-from .forms import between, digits, listed, read, table
+"""What tests measure: docs/results/tests-*.csv, written by the tests if RIDGEWALK_WRITE_DOCS is
+set."""
+from .forms import between, digits, read, table
 
 
 def measured(name, test):
@@ -35,7 +36,10 @@ def exact_laws():
         ["matrix and noise of a step, largest difference", short(max(form.values()))],
         ["number of z-scores", f'{law["scores"]:,.0f}'],
         ["largest z-score", f'{law["largest"]:.1f}'],
-        *([f"largest z-score, planted: {MISTAKES[case]}", f"{scores[case]:.0f}"] for case in scores),
+        *(
+            [f"largest z-score, planted: {MISTAKES[case]}", f"{score:.0f}"]
+            for case, score in scores.items()
+        ),
     ]
     return table(["what", "found"], rows)
 
@@ -70,8 +74,10 @@ def orders():
 def twins():
     """Standard errors with twins, relative to those without."""
     test = "twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller"
-    figures = [f"standard errors of {what} of those without twins" for what in ("means", "variances")]
-    found = [of("sampler", test, figure) for figure in figures]
+    found = [
+        of("sampler", test, f"standard errors of {what} of those without twins")
+        for what in ("means", "variances")
+    ]
     rows = [[kernel, *(f"{one[kernel]:.2f}" for one in found)] for kernel in found[0]]
     return table(["kernel", "of means", "of variances"], rows)
 
@@ -99,7 +105,8 @@ def trajectories():
         accepted = between([100 * share for share in found("acceptance")], "{:.0f}", " %")
         accepted += f'; {100 * ranks["right", "acceptance"]:.0f} % for the ranks'
         pick, words = (max, "at most") if right else (min, "at least")
-        cells = [f"{words} {digits(pick(found(test)))}" for test in ("Kolmogorov-Smirnov", "energy")]
+        statistics = ("Kolmogorov-Smirnov", "energy")
+        cells = [f"{words} {digits(pick(found(test)))}" for test in statistics]
         rank = ranks.get(("right" if right else kind, "chi-square of critical"))
         cells.append("" if rank is None else digits(rank))
         rows.append([kind, accepted if right else "", *cells])
@@ -288,15 +295,22 @@ def special():
 
 
 def shares(*variables):
-    found = of("lyapunov", "one_step_differs_from_the_diffusion_by_no_more_than_the_bounds", "largest share of the bound")
+    test = "one_step_differs_from_the_diffusion_by_no_more_than_the_bounds"
+    found = of("lyapunov", test, "largest share of the bound")
     return between([found[name] for name in variables])
+
+
+def missed():
+    test = "the_search_misses_the_best_by_a_little_in_a_narrow_valley"
+    found = of("lyapunov", test, "gradients per draw")
+    return f'{found["symmetric at 3.219 0.138 1.98"]:.2f}'
 
 
 def household():
     """The probability in the guide's example, and 90 % of its law."""
     found = measured("cli", "the_household_of_the_guide_switches_with_the_probability_of_the_page")
-    mean, low, high = (f'{found["household", figure]:.2f}' for figure in ("mean", "5 %", "95 %"))
-    return f"{mean}, with 90 % between {low} and {high},"
+    figures = ("mean", "5 %", "95 %")
+    return table(list(figures), [[f'{found["household", figure]:.2f}' for figure in figures]])
 
 
 TABLES = {
@@ -311,11 +325,12 @@ TABLES = {
     "arviz": ("diagnostics.md", arviz),
     "arviz-differs": ("diagnostics.md", arviz_differs),
     "special": ("diagnostics.md", special),
+    "household": ("guide.md", household),
 }
 
+# Figures in the running text of theory.md and laws.md.
 VALUES = {
-    "household": household,
     "one-step-theta": lambda: shares("theta"),
     "one-step-others": lambda: shares("p", "r"),
-    "search-missed": lambda: f'{of("lyapunov", "the_search_misses_the_best_by_a_little_in_a_narrow_valley", "gradients per draw")["symmetric at 3.219 0.138 1.98"]:.2f}',
+    "search-missed": missed,
 }
