@@ -172,8 +172,8 @@ def compare():
         first = samplers[0]
         loaded = number(first["memory_loaded_mib"], "{:.0f}")
         ours = next((row["note"] for row in samplers if row["sampler"] == "ridgewalk"), "")
-        words = f'Seeds: {first["seeds"]}. The target alone takes {loaded} MiB. '
-        words += f"ridgewalk chose, with seed 1: {ours}."
+        words = f'Seeds: {first["seeds"]}. The target alone takes {loaded} MiB.'
+        words += f"\nridgewalk chose, with seed 1: {ours}."
         parts.append(f"### {target}\n\n{words}\n\n{table(head, rows)}")
     return "\n\n".join(parts)
 
