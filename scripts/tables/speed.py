@@ -101,7 +101,7 @@ def line_integrals():
 
 
 def chains_and_threads():
-    """One chain beside eight, one thread beside two."""
+    """One chain compared with eight, one thread with two."""
     found = bench("potentials")
     threads = {
         (chains, count): found["threads, 10000 x 200", f"dense, {chains} chains, {count} threads"]

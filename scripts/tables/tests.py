@@ -27,7 +27,7 @@ MISTAKES = {
 
 
 def exact_laws():
-    """Kernels beside their exact laws, and the scores of planted mistakes."""
+    """Kernels compared with their exact laws, and the scores of planted mistakes."""
     form = measured("sampler", "every_step_has_the_matrix_and_the_noise_of_its_linear_form")
     test = "chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time"
     law = {figure: value for (_, figure), value in measured("sampler", test).items()}
