@@ -184,8 +184,9 @@ def soak():
             f"{growth * 1e6 / 1024:.1f} KiB for a million values, which are {8e6 / 2**20:.1f} MiB",
         ],
         [
-            f"speed with a store / without, median of {len(ratios)} rounds",
-            f"{100 * statistics.median(ratios):.0f} %",
+            f"speed with a store / without, median and range of {len(ratios)} rounds",
+            f"{100 * statistics.median(ratios):.0f} %"
+            f" ({between([100 * one for one in ratios], '{:.0f}')} %)",
         ],
     ]
     return table(["what", "measured"], lines)
