@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Puts what the files of docs/results say into README.md and the pages of docs: tables, and single figures in running text. Usage:
+"""Puts the results in docs/results into README.md and the pages of docs. Usage:
 scripts/tables.py [--check] [TABLE ...]
 
-Tables stand between markers, `<!-- NAME -->` and `<!-- end of NAME -->`, each on a line of its own. Figures stand in a line, but never at its beginning, where
-Markdown would end the paragraph: `<!--= NAME -->0.74<!--/-->`. What makes them is in scripts/tables/, a room for each subject, by name in its TABLES and VALUES.
+A table stands between the markers `<!-- NAME -->` and `<!-- end of NAME -->`, each on a line of
+its own. The functions that make the tables are in scripts/tables/, one module for each subject,
+listed by name in its TABLES. (A figure in running text is `<!--= NAME -->0.74<!--/-->`, listed in
+VALUES. New text should use a table instead.)
 
-Without names all tables are written; the figures always are. With --check nothing is written, and the exit code is 1 if a page does not say what the files say.
+Without names all tables are written. With --check nothing is written, and the exit code is 1 if a
+page differs from the files.
 """
 import sys
 

@@ -1,1 +1,2 @@
-"""Tables and single figures of the pages, made from docs/results. scripts/tables.py is the command; pages.py puts them in, the rest make them."""
+"""Makes the tables of the pages from docs/results. The command is scripts/tables.py; pages.py puts
+the tables in, and the other modules make them."""

@@ -1,4 +1,4 @@
-"""What all rooms share: reading a result file, and putting numbers into words and tables."""
+"""Shared by all modules here: reading a result file, formatting numbers and tables."""
 import csv
 import math
 import pathlib
@@ -27,7 +27,7 @@ def span(row, name, form="{:.2f}"):
 
 
 def slope(points):
-    """Of the straight line nearest to the points (log x, log y)."""
+    """The slope of the least-squares line through the points (log x, log y)."""
     logs = [(math.log(float(x)), math.log(float(y))) for x, y in points]
     x, y = (sum(column) / len(logs) for column in zip(*logs))
     return sum((a - x) * (b - y) for a, b in logs) / sum((a - x) ** 2 for a, _ in logs)
@@ -38,23 +38,23 @@ def exponent(value):
 
 
 def digits(value, least=2):
-    """At least so many significant digits, and all before the point."""
+    """At least `least` significant digits, and all digits before the point."""
     places = least - 1 - math.floor(math.log10(abs(value))) if value else 0
     return f"{value:,.{max(places, 0)}f}"
 
 
 def about(value, least=2):
-    """So many significant digits and zeros after them."""
+    """Rounded to `least` significant digits."""
     unit = 10.0 ** (math.floor(math.log10(abs(value))) + 1 - least) if value else 1.0
     return digits(round(value / unit) * unit, least)
 
 
 def between(values, form="{:.2f}", unit=""):
-    """The smallest to the largest, or one number where they look the same."""
+    """The smallest to the largest, or one number if they print the same."""
     low, high = form.format(min(values)), form.format(max(values))
     return (low if low == high else f"{low} to {high}") + unit
 
 
 def listed(words):
-    """a, b and c; none if there are none."""
+    """a, b and c; "none" if the list is empty."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]])) or "none"

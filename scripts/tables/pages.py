@@ -1,4 +1,4 @@
-"""Puts tables and figures into the pages, or tells where a page says something else."""
+"""Puts tables and figures into the pages, or reports where a page differs from the files."""
 import re
 import sys
 
@@ -6,15 +6,15 @@ from . import distributed, reliability, samplers, speed, tests, theory
 from .forms import ROOT
 
 ROOMS = (samplers, speed, reliability, theory, distributed, tests)
-# Name of a table: its page, and what makes it.
+# Tables by name: the page, and the function that makes it.
 TABLES = {name: entry for room in ROOMS for name, entry in room.TABLES.items()}
-# Name of a figure: what makes it.
+# Figures in running text by name: the function that makes it.
 VALUES = {name: make for room in ROOMS for name, make in room.VALUES.items()}
 VALUE = re.compile(r"<!--= (\S+) -->(.*?)<!--/-->")
 
 
 def made(page, what, make, errors):
-    """The text, or none and an error if its file is not there or lacks a row that is needed."""
+    """The text; or none, and an error, if a file or a row in it is missing."""
     try:
         return make()
     except (OSError, LookupError, ValueError, StopIteration, ArithmeticError) as problem:
@@ -32,7 +32,8 @@ def put_table(page, text, name, errors, problems):
     content = made(page, f"the table `{name}`", TABLES[name][1], errors)
     new = text if content is None else before + begin + content + "\n" + end + after
     if new != text:
-        problems.append(f"{page}: the table `{name}` is not what its file says; scripts/tables.py {name} writes it")
+        problem = f"{page}: the table `{name}` differs from its file"
+        problems.append(f"{problem}; run scripts/tables.py {name}")
     return new
 
 
@@ -47,29 +48,32 @@ def put_values(page, text, used, errors, problems):
         if value is None:
             return match[0]
         if found != value:
-            problems.append(f"{page}: the figure `{name}` is {found!r}, and its file says {value!r}; scripts/tables.py writes it")
+            problem = f"{page}: the figure `{name}` is {found!r}, but {value!r} in its file"
+            problems.append(f"{problem}; run scripts/tables.py")
         return f"<!--= {name} -->{value}<!--/-->"
 
     new = VALUE.sub(put, text)
     for count, line in enumerate(new.splitlines(), 1):
+        place = f"{page}, line {count}"
         rest = VALUE.sub("", line)
         if "<!--=" in rest or "<!--/-->" in rest:
-            errors.append(f"{page}, line {count}: a figure needs `<!--= NAME -->` and `<!--/-->` in one line")
+            errors.append(f"{place}: a figure needs `<!--= NAME -->` and `<!--/-->` in one line")
         if re.match(r"\s*(?:[-*]|\d+\.)?\s*<!--=", line):
-            errors.append(f"{page}, line {count}: a figure at the beginning of a line ends the paragraph; need a word before it")
+            errors.append(f"{place}: a figure cannot begin a line, as it would end the paragraph")
     return new
 
 
 def main(arguments):
-    """The exit code; what is wrong goes to standard error."""
+    """Returns the exit code; problems go to standard error."""
     check = "--check" in arguments
     names = [name for name in arguments if name != "--check"] or list(TABLES)
     unknown = [name for name in names if name not in TABLES]
     if unknown:
         sys.exit(f"unknown table {unknown[0]!r}: need one of {', '.join(TABLES)}")
-    paths = {path.name: path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+    every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    paths = {path.name: path for path in every}
     pages = {page: path.read_text() for page, path in paths.items()}
-    # Errors nobody but an author can mend; other problems are mended by writing.
+    # Only an author can fix errors; writing the pages fixes the other problems.
     errors, problems, used = [], [], set()
     texts = dict(pages)
     for name in names:
@@ -77,7 +81,7 @@ def main(arguments):
         texts[page] = put_table(page, texts[page], name, errors, problems)
     for page in texts:
         texts[page] = put_values(page, texts[page], used, errors, problems)
-    errors += [f"no page has the figure `{name}`" for name in VALUES if name not in used]
+    errors += [f"no page uses the figure `{name}`" for name in VALUES if name not in used]
     if not check:
         for page, text in texts.items():
             if text != pages[page]:

@@ -1,19 +1,28 @@
-"""Samplers side by side: compare.csv, rivals.csv and bias.csv."""
+"""Samplers compared: compare.csv, rivals.csv and bias.csv."""
 import math
-import statistics
 
-from .forms import between, listed, number, read, span, table
+from .forms import between, number, read, span, table
 
 RIVALS = ("BAOAB", "UBU", "KLMC", "ULA", "randomized midpoint")
+PACKAGES = ("nuts-rs", "mini-mcmc")
 
 
 def compared():
-    """Rows of compare.csv that were run, target by target."""
+    """The rows of compare.csv by target."""
     targets = {}
     for row in read("compare"):
         row["sampler"] = row["sampler"].replace(";", ",")
         targets.setdefault(row["target"], []).append(row)
     return targets
+
+
+def with_noise(row, moment, form="{:.3f}", unit=""):
+    """An error and the standard error that it has itself."""
+    bias, noise = (number(row[f"{moment}_{what}"], form) for what in ERRORS[moment])
+    return f"{bias} ± {noise}{unit}"
+
+
+ERRORS = {"mean": ("bias_sd", "noise_sd"), "sd": ("bias_percent", "noise_percent")}
 
 
 def efficiency():
@@ -35,12 +44,15 @@ def efficiency():
                 number(row["rhat"], "{:.4f}"),
             ]
         )
-    head = ["target", "sampler", "E", "E, warm-up counted", "warm-up gradients", "of the run", "mean off, sd", "sd off", "R-hat"]
+    head = [
+        "target", "sampler", "E per gradient", "with warm-up", "warm-up gradients",
+        "warm-up / run", "error of means, sd", "error of sds", "R-hat",
+    ]
     return table(head, rows)
 
 
 def ratio(text):
-    """How many times better ours is; what we lose stands out."""
+    """How many times better ridgewalk is; bold where it is worse."""
     if not text:
         return ""
     value = float(text)
@@ -53,54 +65,92 @@ def both(row):
 
 
 def goals():
-    """Ours beside the defaults of nuts-rs, the best setting of any other package and the best rival kernel, by effective draws a second."""
+    """ridgewalk, by effective draws per second, over nuts-rs with its defaults, over the best
+    setting of any other package, and over the best rival kernel."""
     rows = []
     for target, samplers in compared().items():
         ours = next(row for row in samplers if row["sampler"] == "ridgewalk")
         usable = [row for row in samplers if row["within"] == "true" and row is not ours]
         usable.sort(key=lambda row: float(row["ratio"]))
-        packages = [row for row in usable if row["sampler"].startswith(("nuts-rs", "mini-mcmc"))]
+        packages = [row for row in usable if row["sampler"].startswith(PACKAGES)]
         kernels = [row for row in usable if row["sampler"].startswith(RIVALS)]
-        usual = [both(row) for row in samplers if row["sampler"] == "nuts-rs diagonal" and row["ratio"]]
+        usual = [
+            both(row) for row in samplers if row["sampler"] == "nuts-rs diagonal" and row["ratio"]
+        ]
+        # Draws take a whole number of gradients each; the rest confirms the bias.
+        gradients, draws = float(ours["gradients"]), int(ours["chains"]) * int(ours["draws"])
+        speeds = [
+            number(ours[f"ess_per_second{end}"], "{:.0f}") for end in ("", "_with_warm_up")
+        ]
         rows.append(
             [
                 target,
-                number(ours["ess_per_second"], "{:.0f}") + f' ({number(ours["ess_per_second_with_warm_up"], "{:.0f}")})',
+                "{} ({})".format(*speeds),
                 "".join(usual),
-                *(f'{both(best[0])}: {best[0]["sampler"].split(",")[0]}' if best else "" for best in (packages, kernels)),
+                *(
+                    f'{both(best[0])}: {best[0]["sampler"].split(",")[0]}' if best else ""
+                    for best in (packages, kernels)
+                ),
+                f"{100 * (gradients % draws) / gradients:.1f} %",
             ]
         )
-    head = ["target", "E a second", "over nuts-rs diagonal", "over the best of other packages", "over the best rival kernel"]
+    head = [
+        "target", "E per second", "over nuts-rs diagonal", "over the best of other packages",
+        "over the best rival kernel", "gradients that confirm the bias",
+    ]
     return table(head, rows)
 
 
 def headline():
-    """The same in few columns, for who has not read what E is."""
+    """The same in fewer columns, for readers who do not know what E is."""
     rows = []
     for target, samplers in compared().items():
         usable = [row for row in samplers if row["within"] == "true"]
-        find = lambda name: next((row for row in usable if row["sampler"] == name), None)
-        ours, exact, usual = find("ridgewalk"), find("ridgewalk adjusted"), find("nuts-rs diagonal")
-        packages = [row for row in usable if row["sampler"].startswith(("nuts-rs", "mini-mcmc"))]
-        rivals = [row for row in usable if row["sampler"].startswith(RIVALS)]
-        speed = lambda row: float(row["ess_per_second_with_warm_up"]) if row else math.nan
-        best = lambda some: max(some, key=speed) if some else None
-        cell = lambda row, name=False: (f"{speed(row):,.0f}" + (f' ({row["sampler"].split(",")[0]})' if name else "")) if row else "beyond"
-        rows.append([target, cell(ours), cell(exact), cell(usual), cell(best(packages), True), cell(best(rivals), True)])
-    head = ["posterior", "`ridgewalk`", "`--kernel adjusted`", "nuts-rs, defaults", "best other package", "best rival kernel, tuned with hindsight"]
+
+        def find(name):
+            return next((row for row in usable if row["sampler"] == name), None)
+
+        def speed(row):
+            return float(row["ess_per_second_with_warm_up"]) if row else math.nan
+
+        def best(starts):
+            some = [row for row in usable if row["sampler"].startswith(starts)]
+            return max(some, key=speed) if some else None
+
+        def cell(row, name=False):
+            if not row:
+                return "beyond"
+            return f"{speed(row):,.0f}" + (f' ({row["sampler"].split(",")[0]})' if name else "")
+
+        rows.append(
+            [
+                target,
+                *map(cell, map(find, ("ridgewalk", "ridgewalk adjusted", "nuts-rs diagonal"))),
+                cell(best(PACKAGES), True),
+                cell(best(RIVALS), True),
+            ]
+        )
+    head = [
+        "posterior", "`ridgewalk`", "`--kernel adjusted`", "nuts-rs, defaults",
+        "best other package", "best rival kernel, tuned with hindsight",
+    ]
     return table(head, rows)
 
 
 def compare():
     parts = []
-    head = ["sampler", "chains x draws", "E a gradient", "warm-up counted", "E a second", "warm-up counted", "ours / this", "warm-up counted",
-            "mean off, sd", "sd off", "bias", "R-hat", "peak MiB"]
+    head = [
+        "sampler", "chains x draws", "E per gradient", "with warm-up", "E per second",
+        "with warm-up", "ours / this", "with warm-up", "error of means, sd", "error of sds",
+        "bias", "R-hat", "peak MiB",
+    ]
     for target, samplers in compared().items():
         rows = []
         for row in samplers:
             size = f'{row["chains"]} x {row["draws"]}'
             if not row["ess"]:
-                rows.append([row["sampler"], size, "not run" if "no parameters" in row["note"] else row["note"], *[""] * 10])
+                why = "not run" if "no parameters" in row["note"] else row["note"]
+                rows.append([row["sampler"], size, why, *[""] * 10])
                 continue
             rows.append(
                 [
@@ -112,16 +162,19 @@ def compare():
                     number(row["ess_per_second_with_warm_up"], "{:.0f}"),
                     ratio(row["ratio"]),
                     ratio(row["ratio_with_warm_up"]),
-                    f'{number(row["mean_bias_sd"])} ± {number(row["mean_noise_sd"])}',
-                    f'{number(row["sd_bias_percent"], "{:.1f}")} ± {number(row["sd_noise_percent"], "{:.1f}")} %',
+                    with_noise(row, "mean"),
+                    with_noise(row, "sd", "{:.1f}", " %"),
                     "within" if row["within"] == "true" else "**beyond**",
                     number(row["rhat"], "{:.4f}"),
                     number(row["memory_mib"], "{:.0f}"),
                 ]
             )
-        seeds, loaded = samplers[0]["seeds"], number(samplers[0]["memory_loaded_mib"], "{:.0f}")
+        first = samplers[0]
+        loaded = number(first["memory_loaded_mib"], "{:.0f}")
         ours = next((row["note"] for row in samplers if row["sampler"] == "ridgewalk"), "")
-        parts.append(f"### {target}\n\nSeeds: {seeds}. The target alone takes {loaded} MiB. Ours, seed 1: {ours}.\n\n{table(head, rows)}")
+        words = f'Seeds: {first["seeds"]}. The target alone takes {loaded} MiB.'
+        words += f"\nridgewalk chose, with seed 1: {ours}."
+        parts.append(f"### {target}\n\n{words}\n\n{table(head, rows)}")
     return "\n\n".join(parts)
 
 
@@ -135,19 +188,23 @@ def rivals():
                 row["kernel"],
                 row["coordinates"] if found else "none within the tolerance",
                 *(number(row[name]) for name in ("gamma", "xi", "eta", "ess_per_gradient")),
-                f'{number(row["mean_bias_sd"])} ± {number(row["mean_noise_sd"])}' if found else "",
-                f'{number(row["sd_bias_percent"], "{:.1f}")} ± {number(row["sd_noise_percent"], "{:.1f}")} %' if found else "",
+                with_noise(row, "mean") if found else "",
+                with_noise(row, "sd", "{:.1f}", " %") if found else "",
                 row["tried"] if found else "",
             ]
         )
-    head = ["target", "kernel", "coordinates", "γ", "ξ", "η", "E a gradient", "mean off, sd", "sd off", "tried"]
+    head = [
+        "target", "kernel", "coordinates", "γ", "ξ", "η", "E per gradient", "error of means, sd",
+        "error of sds", "runs tried",
+    ]
     return table(head, rows)
 
 
 def bias():
     rows = []
     for row in read("bias"):
-        step = f'{row["kernel"]}, {float(row["eta"]):.2f}' + (" (picked)" if row["automatic"] == "true" else "")
+        step = f'{row["kernel"]}, {float(row["eta"]):.2f}'
+        step += " (picked)" if row["automatic"] == "true" else ""
         rows.append(
             [
                 row["target"],
@@ -164,83 +221,82 @@ def bias():
                 number(row["noise_rms"], "{:.4f}"),
             ]
         )
-    head = ["target", "kernel, η", "of", "reported", "true", "measurable", "ratio", "covered", "order", "plain", "extrapolated", "noise"]
+    head = [
+        "target", "kernel, η", "of", "reported", "true", "measurable", "ratio", "covered",
+        "order", "plain", "extrapolated", "noise",
+    ]
     return table(head, rows)
 
 
-def row_of(target, sampler):
-    return next(row for row in compared()[target] if row["sampler"] == sampler)
+def bias_ratios():
+    """How many measurable cases have a median report between half and twice the truth."""
+    rows = []
+    for moment, name in (("mean", "means"), ("sd", "sds")):
+        found = [row for row in read("bias") if row["moment"] == moment and row["ratio"]]
+        others = [row for row in found if not 0.5 <= float(row["ratio"]) <= 2]
+        words = [
+            f'{row["target"]}, {row["kernel"]} at {float(row["eta"]):.2f}: '
+            f'{float(row["ratio"]):.2f}'
+            for row in others
+        ]
+        good = str(len(found) - len(others))
+        rows.append([name, str(len(found)), good, "; ".join(words) or "none"])
+    head = ["bias of", "measurable cases", "within a factor of 2", "the others, report / truth"]
+    return table(head, rows)
 
 
-def a_gradient(target, sampler):
-    return number(row_of(target, sampler)["ess_per_gradient"], "{:.2f}")
+def ahead(rows, key):
+    """On how many targets some of the rows beat ridgewalk, and by how much the best of them."""
+    gains = {}
+    for row in rows:
+        if row["within"] == "true" and float(row[key]) < 1:
+            gain = 100 / float(row[key]) - 100
+            gains[row["target"]] = max(gain, gains.get(row["target"], 0.0))
+    by = between(gains.values(), "{:.0f}", " %") if gains else ""
+    return [f"{len(gains)} of {len(compared())}", by]
 
 
-def draws(target, sampler):
-    return f'{a_gradient(target, sampler)} effective draws a gradient and {number(row_of(target, sampler)["ess_per_second"], "{:,.0f}")} a second'
-
-
-def packages_ahead():
-    """Targets on which a setting of another package gives more draws a second than ours, within the tolerance."""
-    better = lambda row: row["sampler"].startswith(("nuts-rs", "mini-mcmc")) and row["within"] == "true" and float(row["ratio"]) < 1
-    return sum(any(map(better, samplers)) for samplers in compared().values())
-
-
-def ahead(sampler, key):
-    """On how many targets a sampler gives more draws a second than ours, and by how much."""
-    rows = [row for samplers in compared().values() for row in samplers if row["sampler"] == sampler and row["within"] == "true"]
-    gains = [100 / float(row[key]) - 100 for row in rows if float(row[key]) < 1]
-    targets = f"{len(gains)} of {len(compared())} targets"
-    return f"{targets}, by {between(gains, '{:.0f}', ' %')}" if gains else targets
-
-
-def confirmation():
-    """Gradients beyond those of the draws, each of which takes a whole number of them, in a run of ours."""
-    ours = [row for samplers in compared().values() for row in samplers if row["sampler"] == "ridgewalk"]
-    shares = [float(row["gradients"]) % (int(row["chains"]) * int(row["draws"])) / float(row["gradients"]) for row in ours]
-    return f"{100 * statistics.median(shares):.0f} %"
-
-
-def not_compared():
-    """Kernels that have parameters and were not run with them."""
-    run = {(target, row["sampler"].split(",")[0].lower().replace(" ", "-")) for target, samplers in compared().items() for row in samplers if row["ess"]}
-    return listed([f'{row["kernel"]} on {row["target"]}' for row in read("rivals") if row["tried"] != "none" and (row["target"], row["kernel"]) not in run])
-
-
-def reported(moment):
-    """Measurable cases whose median report is within half and twice the truth, and all of them."""
-    ratios = [float(row["ratio"]) for row in read("bias") if row["moment"] == moment and row["ratio"]]
-    return sum(0.5 <= ratio <= 2 for ratio in ratios), len(ratios)
-
-
-def misreported():
-    rows = [row for row in read("bias") if row["ratio"] and not 0.5 <= float(row["ratio"]) <= 2]
-    return listed([f'{row["target"]} with {row["kernel"]} at {float(row["eta"]):.2f} ({row["moment"]}: {float(row["ratio"]):.2f})' for row in rows])
+def losses():
+    """Where others give more effective draws per second than the automatic run."""
+    every = sum(compared().values(), [])
+    packages = [row for row in every if row["sampler"].startswith(PACKAGES)]
+    rivals = [row for row in every if row["sampler"] == "BAOAB, best parameters"]
+    rows = [
+        ["any setting of another package", *ahead(packages, "ratio")],
+        ["the same, with warm-up", *ahead(packages, "ratio_with_warm_up")],
+        ["BAOAB with its best parameters", *ahead(rivals, "ratio")],
+        ["the same, with warm-up", *ahead(rivals, "ratio_with_warm_up")],
+    ]
+    return table(["sampler", "targets on which it is ahead", "by"], rows)
 
 
 TABLES = {
     "efficiency": ("sampler.md", efficiency),
     "bias": ("sampler.md", bias),
+    "bias-ratios": ("sampler.md", bias_ratios),
     "headline": ("README.md", headline),
     "goals": ("benchmarks.md", goals),
+    "losses": ("benchmarks.md", losses),
     "compare": ("benchmarks.md", compare),
     "rivals": ("benchmarks.md", rivals),
 }
 
+# Figures in the running text of theory.md and experiments.md.
 VALUES = {
-    "packages-ahead": lambda: f"{packages_ahead()} of {len(compared())}",
-    "baoab-ahead": lambda: ahead("BAOAB, best parameters", "ratio"),
-    "baoab-ahead-warm": lambda: ahead("BAOAB, best parameters", "ratio_with_warm_up"),
-    "baoab-longest-step": lambda: f'{max(float(row["eta"]) for row in read("rivals") if row["kernel"] == "baoab" and row["eta"]):.2f}',
-    "confirmation": confirmation,
-    "breast-cancer-symmetric": lambda: draws("breast-cancer", "symmetric, best parameters"),
-    "breast-cancer-automatic": lambda: draws("breast-cancer", "ridgewalk"),
-    "not-compared": not_compared,
-    "adjusted-correlated": lambda: f'{a_gradient("correlated-logistic", "ridgewalk adjusted")} instead of {a_gradient("correlated-logistic", "ridgewalk")}',
-    "adjusted-breast-cancer": lambda: f'{a_gradient("breast-cancer", "ridgewalk adjusted")} instead of {a_gradient("breast-cancer", "ridgewalk")}',
-    "rotating-correlated": lambda: a_gradient("correlated-logistic", "ridgewalk adjusted"),
-    "bias-means": lambda: "{} of {}".format(*reported("mean")),
-    "bias-sds": lambda: "{} of {}".format(*reported("sd")),
-    "bias-others": misreported,
-    "bias-orders": lambda: between([float(row["order"]) for row in read("bias") if row["kernel"] == "third-order" and row["order"]], "{:.1f}"),
+    "rotating-correlated": lambda: number(
+        next(
+            row["ess_per_gradient"]
+            for row in compared()["correlated-logistic"]
+            if row["sampler"] == "ridgewalk adjusted"
+        ),
+        "{:.2f}",
+    ),
+    "bias-orders": lambda: between(
+        [
+            float(row["order"])
+            for row in read("bias")
+            if row["kernel"] == "third-order" and row["order"]
+        ],
+        "{:.1f}",
+    ),
 }

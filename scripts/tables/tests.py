@@ -1,5 +1,6 @@
-"""What tests measure: docs/results/tests-*.csv, which they write where RIDGEWALK_WRITE_DOCS is set."""
-from .forms import between, digits, listed, read, table
+"""What tests measure: docs/results/tests-*.csv, written by the tests if RIDGEWALK_WRITE_DOCS is
+set."""
+from .forms import between, digits, read, table
 
 
 def measured(name, test):
@@ -15,94 +16,171 @@ def of(name, test, figure):
     return {case: value for (case, what), value in measured(name, test).items() if what == figure}
 
 
-def mistakes(*cases):
-    scores = of("sampler", "the_same_scores_catch_mistakes", "largest score")
-    return listed([f"{scores[case]:.0f}" for case in cases])
-
-
-ORDERS = {
-    "order-third": "paths_of_algorithm_1_converge_like_the_square_of_the_step",
-    "order-symmetric": "paths_of_the_symmetric_splitting_converge_too",
-    "order-start": "the_test_sees_a_gradient_of_lower_order_and_a_wrong_path",
+# Planted mistakes of tests/laws.rs, as the page names them.
+MISTAKES = {
+    "SignOfMu32": "wrong sign of μ32",
+    "SmoothnessInSigma12": "σ12 as misprinted in the paper",
+    "UncorrelatedNoise": "uncorrelated noise",
+    "AlongP": "averaged kernel, segment along p",
+    "WithoutDenominator": "averaged kernel, q without its denominator",
 }
 
 
-def order(test):
-    return between(of("sampler", test, "order").values())
+def exact_laws():
+    """Kernels compared with their exact laws, and the scores of planted mistakes."""
+    form = measured("sampler", "every_step_has_the_matrix_and_the_noise_of_its_linear_form")
+    test = "chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time"
+    law = {figure: value for (_, figure), value in measured("sampler", test).items()}
+    scores = of("sampler", "the_same_scores_catch_mistakes", "largest score")
+    rows = [
+        ["matrix and noise of a step, largest difference", short(max(form.values()))],
+        ["number of z-scores", f'{law["scores"]:,.0f}'],
+        ["largest z-score", f'{law["largest"]:.1f}'],
+        *(
+            [f"largest z-score, planted: {MISTAKES[case]}", f"{score:.0f}"]
+            for case, score in scores.items()
+        ),
+    ]
+    return table(["what", "found"], rows)
 
 
-def averaged_order(case):
-    return f'{of("sampler", "paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_of_the_step", "order")[case]:.2f}'
+# Cases of tests/strong_order.rs, as the page names them.
+PATHS = {
+    "paths_of_algorithm_1_converge_like_the_square_of_the_step": {
+        "exact line integral": "`ThirdOrder`, exact line integral",
+        "2 nodes": "`ThirdOrder`, 2 nodes",
+        "3 nodes": "`ThirdOrder`, 3 nodes",
+        "5 nodes": "`ThirdOrder`, 5 nodes",
+    },
+    "the_test_sees_a_gradient_of_lower_order_and_a_wrong_path": {
+        "gradient at the start": "`ThirdOrder`, gradient at the start instead of the line integral",
+    },
+    "paths_of_the_symmetric_splitting_converge_too": {"symmetric": "`Symmetric`"},
+    "paths_of_the_averaged_kernel_are_a_shift_apart_and_beyond_it_like_the_square_of_the_step": {
+        "from one state": "`Averaged`, both step sizes from the same state",
+        "in step": "`Averaged`, both θ at the same time of the path",
+    },
+}
+
+
+def orders():
+    rows = []
+    for test, labels in PATHS.items():
+        found = of("sampler", test, "order")
+        rows += [[label, f"{found[case]:.2f}"] for case, label in labels.items()]
+    return table(["kernel", "order in η"], rows)
 
 
 def twins():
-    """Standard errors with twins over those without."""
-    return between(measured("sampler", "twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller").values())
+    """Standard errors with twins, relative to those without."""
+    test = "twins_leave_the_differences_as_they_are_and_their_errors_honest_and_smaller"
+    found = [
+        of("sampler", test, f"standard errors of {what} of those without twins")
+        for what in ("means", "variances")
+    ]
+    rows = [[kernel, *(f"{one[kernel]:.2f}" for one in found)] for kernel in found[0]]
+    return table(["kernel", "of means", "of variances"], rows)
 
 
-def trajectories(kind, figure):
-    """A figure in both tests of laws that stay as they are, of trajectories that are right, all accepted or charged for noise."""
-    values = []
-    for test in ("a_skewed_law_stays_as_it_is", "a_correlated_law_of_five_dimensions_stays_as_it_is"):
-        found = of("sampler", test, figure)
-        kinds = {
-            "right": [case for case in found if case in ("Straight", "Rotating", "composed Right")],
-            "all accepted": [case for case in found if "all accepted" in case or "AllAccepted" in case],
-            "charged": [case for case in found if "ChargedForNoise" in case],
-        }
-        values += [found[case] for case in kinds[kind]]
-    return values
+# Cases of tests/adjusted.rs by what is done to the trajectories.
+TRAJECTORIES = {
+    "as they are": ("Straight", "Rotating", "composed Right"),
+    "all accepted": ("Straight all accepted", "Rotating all accepted", "composed AllAccepted"),
+    "charged for the steps of (p, r)": ("composed ChargedForNoise",),
+}
 
 
-def ranks(case, figure):
-    return measured("sampler", "ranks_of_simulation_based_calibration_are_uniform")[case, figure]
+def trajectories():
+    """Statistics relative to their critical values: the largest of trajectories that are right,
+    the smallest of those with a planted mistake."""
+    tests = ("a_skewed_law_stays_as_it_is", "a_correlated_law_of_five_dimensions_stays_as_it_is")
+    ranks = measured("sampler", "ranks_of_simulation_based_calibration_are_uniform")
+    rows = []
+    for kind, cases in TRAJECTORIES.items():
+        def found(figure):
+            every = [of("sampler", test, figure) for test in tests]
+            return [one[case] for one in every for case in cases]
+
+        right = kind == "as they are"
+        accepted = between([100 * share for share in found("acceptance")], "{:.0f}", " %")
+        accepted += f'; {100 * ranks["right", "acceptance"]:.0f} % for the ranks'
+        pick, words = (max, "at most") if right else (min, "at least")
+        statistics = ("Kolmogorov-Smirnov", "energy")
+        cells = [f"{words} {digits(pick(found(test)))}" for test in statistics]
+        rank = ranks.get(("right" if right else kind, "chi-square of critical"))
+        cells.append("" if rank is None else digits(rank))
+        rows.append([kind, accepted if right else "", *cells])
+    head = ["trajectories", "accepted", "Kolmogorov-Smirnov", "energy", "ranks, χ²"]
+    return table(head, rows)
 
 
-LAWS = ("a_posterior_far_from_normal_has_its_law", "a_posterior_of_counts_has_its_law", "a_skewed_posterior_has_its_law", "a_posterior_whose_curvature_jumps_has_its_law")
-
-
-def posteriors():
-    """What was found of each posterior, by its name."""
-    found = {}
-    for test in LAWS:
-        for (case, figure), value in measured("sampler", test).items():
-            found.setdefault(case, {})[figure] = value
-    return found
-
-
+LAWS = (
+    "a_posterior_far_from_normal_has_its_law",
+    "a_posterior_of_counts_has_its_law",
+    "a_skewed_posterior_has_its_law",
+    "a_posterior_whose_curvature_jumps_has_its_law",
+)
 # Energy tests fail at this share of shuffles.
 LEVEL = 1e-3
 
 
 def distributions():
-    rows = []
-    for name, found in posteriors().items():
-        count = lambda figure: f"{found[figure]:.0f}"
-        planted = lambda figure, by: f"found by {by}" if found[figure] else "not found"
-        energy = lambda figure, good, bad: good if found[figure] > LEVEL else bad
-        rows.append(
-            [
-                name,
-                *map(count, ("coordinates", "quantiles", "covariances", "beyond their limits")),
-                energy("share of shuffles", "passes", "**fails**"),
-                planted("covariance planted: covariances found", "covariances"),
-                planted("tail cut: quantiles found", "quantiles"),
-                energy("sds +20 %: share of shuffles", "not found", "found by the energy test"),
-            ]
-        )
-    head = ["posterior", "coordinates", "quantiles", "covariances", "beyond their limits", "energy test"]
-    planted = ["a covariance of 0.25 more", "tail cut at 1.8 sd", "all sds +20 %"]
-    return table(head + [f"planted: {what}" for what in planted], rows)
+    """How each posterior compares with its reference, and which planted errors are found."""
+    posteriors = {}
+    for test in LAWS:
+        for (case, figure), value in measured("sampler", test).items():
+            posteriors.setdefault(case, {})[figure] = value
+
+    def row(name, found):
+        def planted(figure, by):
+            return f"found by {by}" if found[figure] else "not found"
+
+        def energy(figure, good, bad):
+            return good if found[figure] > LEVEL else bad
+
+        counts = ("coordinates", "quantiles", "covariances", "beyond their limits")
+        return [
+            name,
+            *(f"{found[figure]:.0f}" for figure in counts),
+            energy("share of shuffles", "passes", "**fails**"),
+            planted("covariance planted: covariances found", "covariances"),
+            planted("tail cut: quantiles found", "quantiles"),
+            *(
+                energy(f"sds +{size} %: share of shuffles", "not found", "found by the energy test")
+                for size in (10, 20)
+            ),
+        ]
+
+    head = [
+        "posterior", "coordinates", "quantiles", "covariances", "beyond their limits",
+        "energy test", "planted: a covariance of 0.25 more", "planted: tail cut at 1.8 sd",
+        "planted: all sds +10 %", "planted: all sds +20 %",
+    ]
+    return table(head, [row(name, found) for name, found in posteriors.items()])
 
 
-def half_seen(seen):
-    """The dimensions in which the energy test sees standard deviations that are 10 % off, or does not."""
-    sizes = [found["coordinates"] for found in posteriors().values() if (found["sds +10 %: share of shuffles"] <= LEVEL) == seen]
-    return between(sizes, "{:.0f}")
+# Kernels of the test of planted errors, as the page names them.
+PLANTED = {
+    "averaged at 0.3": "averaged, η = 0.3",
+    "averaged at 0.6": "averaged, η = 0.6",
+    "symmetric at 1.86": "symmetric, η = 1.86",
+}
 
 
-# A family by the program's name: as the page calls it, the largest curvature, the test, and when it
-# has a certificate.
+def planted():
+    """By how many per cent the planted errors make standard deviations too large."""
+    test = "planted_errors_of_two_per_cent_make_standard_deviations_too_large"
+    found = measured("lyapunov", test)
+    errors = ("p to p", "noise of p")
+    rows = [
+        [label, *(f"{found[case, error]:.1f} %" for error in errors)]
+        for case, label in PLANTED.items()
+    ]
+    return table(["kernel", *(f"{error} +2 %" for error in errors)], rows)
+
+
+# A family by its name in the test: its name on the page, its largest curvature, and when a
+# certificate exists.
 FAMILIES = {
     "logistic": ("`Logistic`, 0/1 and counts", "n/4", "with a proper prior"),
     "probit": ("`Probit`, 0/1 and counts", "n", "with a proper prior"),
@@ -111,27 +189,41 @@ FAMILIES = {
     "logistic_noise": ("`LogisticNoise` (`robust-logistic`)", "1/(2σ²)", "with a proper prior"),
     "huber": ("`Huber` (`robust-huber`)", "1/σ²", "with a proper prior"),
 }
+WAYS = ("one by one", "in a list", "in a list without fused multiply-add")
 
 
 def ulps():
-    rows = []
+    rows, counts = [], {"segments": set(), "points": set()}
     for family, (name, curvature, certificate) in FAMILIES.items():
-        found = {figure: value for (_, figure), value in measured("potentials", f"{family}_is_good_to_a_few_ulps").items()}
-        cells = []
-        for what in ("mean slope", "slope", "value"):
-            ways = ("one by one", "in a list", "in a list without fused multiply-add")
-            cells.append(", ".join(f'{found[f"{what} {way}"]:.1f}' for way in ways))
+        test = measured("potentials", f"{family}_is_good_to_a_few_ulps")
+        found = {figure: value for (_, figure), value in test.items()}
+        for what, seen in counts.items():
+            seen.add(found[what])
+        cells = [
+            ", ".join(f'{found[f"{what} {way}"]:.1f}' for way in WAYS)
+            for what in ("mean slope", "slope", "value")
+        ]
         rows.append([name, curvature, *cells, certificate])
-    return table(["family", "u″ at most", "worst error of the mean slope", "of the slope", "of the value", "existence of a certificate"], rows)
+    segments, points = (between(counts[what], "{:,.0f}") for what in counts)
+    head = [
+        "family", "u″ at most", f"mean slope, {segments} segments", f"slope, {points} points",
+        f"value, {points} points", "certificate",
+    ]
+    return table(head, rows)
 
 
-def looked_at(figure):
-    """Segments or points, the same for all families."""
-    return between([of("potentials", f"{family}_is_good_to_a_few_ulps", figure).popitem()[1] for family in FAMILIES], "{:,.0f}")
-
-
-def spectrum(how, form):
-    return between(of("potentials", "lanczos_bounds_a_spectrum_where_the_power_iteration_falls_short", how).values(), form)
+def spectrum():
+    """Bounds of a largest eigenvalue of 100, over the matrices of the test."""
+    test = "lanczos_bounds_a_spectrum_where_the_power_iteration_falls_short"
+    rows = [
+        [label, between(of("potentials", test, how).values(), form)]
+        for label, how, form in (
+            ("twenty power steps (no bound)", "power iteration", "{:.1f}"),
+            ("Lanczos bound", "Lanczos", "{:.1f}"),
+            ("best certain bound", "without chance", "{:.0f}"),
+        )
+    ]
+    return table(["method", "found for 100"], rows)
 
 
 # A row of the comparison with ArviZ, and its fixtures.
@@ -148,7 +240,9 @@ ARVIZ = {
     "Student t with 2 degrees of freedom": ("student_2",),
     "with a NaN": ("nan",),
     "1 to 12 draws": tuple(f"short_{count}" for count in (1, 3, 4, 5, 6, 8, 9, 10, 11, 12)),
-    "ties, two values, quantiles beside a draw": ("ties", "ties_tenths", "two_values", "rounding_641", "ties_rounding"),
+    "ties, two values, quantiles next to a draw": (
+        "ties", "ties_tenths", "two_values", "rounding_641", "ties_rounding",
+    ),
     "near unit root, 8 x 2000": ("near_unit_root",),
     "trend, different scales": ("trend", "scales"),
     "mean 1e5, sd 1": ("far_from_zero",),
@@ -165,83 +259,78 @@ def short(value):
 
 def arviz():
     found = of("diagnostics", "equal_to_arviz", "worst relative difference")
-    missing = set(found).symmetric_difference(name for names in ARVIZ.values() for name in names)
+    named = {name for names in ARVIZ.values() for name in names}
+    missing = set(found).symmetric_difference(named)
     if missing:
-        raise LookupError(f"cases that are in the file or in the table alone: {sorted(missing)}")
-    cells = [[label, short(max(found[name] for name in names))] for label, names in ARVIZ.items()]
-    cells = [[label, "same NaN" if label == "with a NaN" and worst == "0" else worst] for label, worst in cells]
+        raise LookupError(f"only in the file or only in the table: {sorted(missing)}")
+    cells = []
+    for label, names in ARVIZ.items():
+        worst = short(max(found[name] for name in names))
+        cells.append([label, "same NaN" if label == "with a NaN" and worst == "0" else worst])
     half = len(cells) // 2
-    return table(["case", "worst", "case", "worst"], [[*cells[k], *cells[half + k]] for k in range(half)])
+    rows = [[*cells[k], *cells[half + k]] for k in range(half)]
+    return table(["case", "worst", "case", "worst"], rows)
 
 
-def small_spread(figure):
-    return of("diagnostics", "chains_with_a_spread_of_1e_minus_9_keep_their_effective_size", figure)["near_unit_root"]
+def arviz_differs():
+    """Where ArviZ gives another number, and both numbers."""
+    levels = of("diagnostics", "equal_to_arviz", "R-hat by ArviZ")["levels"]
+    test = "chains_with_a_spread_of_1e_minus_9_keep_their_effective_size"
+    draws, ess = (of("diagnostics", test, what)["near_unit_root"] for what in ("draws", "ess_sd"))
+    rows = [
+        ["each half stuck at its own value", "`rhat`", f"about {short(levels)}", "∞"],
+        ["near unit root, scaled to sd 1e-9", "`ess_sd`", f"{draws:.0f}", f"{ess:.1f}"],
+    ]
+    return table(["case", "function", "ArviZ", "here"], rows)
 
 
-def beta_errors(sizes):
-    errors = of("diagnostics", "the_incomplete_beta_function_is_the_integral", "largest error")
-    return short(max(error for case, error in errors.items() if float(case.split()[-1]) in sizes))
+def special():
+    """Errors of the functions from statrs."""
+    test = "normal_quantiles_are_where_the_error_function_has_its_value"
+    normal = of("diagnostics", test, "largest error")["normal quantiles"]
+    beta = of("diagnostics", "the_incomplete_beta_function_is_the_integral", "largest error")
+    rows = [["normal quantiles", short(normal)]]
+    rows += [[f"incomplete beta function, {case}", short(error)] for case, error in beta.items()]
+    return table(["function", "largest error"], rows)
 
 
 def shares(*variables):
-    found = of("lyapunov", "one_step_differs_from_the_diffusion_by_no_more_than_the_bounds", "largest share of the bound")
+    test = "one_step_differs_from_the_diffusion_by_no_more_than_the_bounds"
+    found = of("lyapunov", test, "largest share of the bound")
     return between([found[name] for name in variables])
 
 
-def planted(case):
-    """By how many per cent the planted errors make standard deviations too large."""
-    found = measured("lyapunov", "planted_errors_of_two_per_cent_make_standard_deviations_too_large")
-    return listed([f"{found[case, what]:.1f}" for what in ("p to p", "noise of p")])
+def missed():
+    test = "the_search_misses_the_best_by_a_little_in_a_narrow_valley"
+    found = of("lyapunov", test, "gradients per draw")
+    return f'{found["symmetric at 3.219 0.138 1.98"]:.2f}'
 
 
 def household():
     """The probability in the guide's example, and 90 % of its law."""
     found = measured("cli", "the_household_of_the_guide_switches_with_the_probability_of_the_page")
-    mean, low, high = (f'{found["household", figure]:.2f}' for figure in ("mean", "5 %", "95 %"))
-    return f"{mean}, with 90 % between {low} and {high},"
+    figures = ("mean", "5 %", "95 %")
+    return table(list(figures), [[f'{found["household", figure]:.2f}' for figure in figures]])
 
 
 TABLES = {
+    "exact-laws": ("sampler.md", exact_laws),
+    "orders": ("sampler.md", orders),
+    "twins": ("sampler.md", twins),
+    "trajectories": ("sampler.md", trajectories),
     "distributions": ("reliability.md", distributions),
+    "planted": ("reliability.md", planted),
     "ulps": ("potentials.md", ulps),
+    "spectrum": ("potentials.md", spectrum),
     "arviz": ("diagnostics.md", arviz),
+    "arviz-differs": ("diagnostics.md", arviz_differs),
+    "special": ("diagnostics.md", special),
+    "household": ("guide.md", household),
 }
 
+# Figures in the running text of theory.md and laws.md.
 VALUES = {
-    "household": household,
-    "form-difference": lambda: short(max(measured("sampler", "every_step_has_the_matrix_and_the_noise_of_its_linear_form").values())),
-    "law-scores": lambda: f'{measured("sampler", "chains_have_the_mean_and_covariance_of_the_exact_law_at_every_time")["all kernels", "scores"]:,.0f}',
-    "law-mistakes": lambda: mistakes("SignOfMu32", "SmoothnessInSigma12", "UncorrelatedNoise"),
-    "law-mistakes-averaged": lambda: mistakes("AlongP", "WithoutDenominator"),
-    **{name: lambda test=test: order(test) for name, test in ORDERS.items()},
-    "order-averaged": lambda: averaged_order("from one state"),
-    "order-averaged-in-step": lambda: averaged_order("in step"),
-    "twins": twins,
-    "trajectories-accepted": lambda: between([100 * share for share in trajectories("right", "acceptance")], "{:.0f}", " %"),
-    "trajectories-ks": lambda: f'{max(trajectories("right", "Kolmogorov-Smirnov")):.2f}',
-    "trajectories-energy": lambda: f'{max(trajectories("right", "energy")):.2f}',
-    "all-accepted": lambda: listed([digits(min(trajectories("all accepted", test))) for test in ("Kolmogorov-Smirnov", "energy")]),
-    "charged-for-noise": lambda: listed([digits(min(trajectories("charged", test))) for test in ("Kolmogorov-Smirnov", "energy")]),
-    "ranks-acceptance": lambda: f'{ranks("right", "acceptance"):.2f}',
-    "ranks-right": lambda: f'{ranks("right", "chi-square of critical"):.2f}',
-    "ranks-all-accepted": lambda: f'{ranks("all accepted", "chi-square of critical"):.1f}',
-    "energy-sees": lambda: half_seen(True),
-    "energy-does-not-see": lambda: half_seen(False),
-    "ulp-segments": lambda: looked_at("segments"),
-    "ulp-points": lambda: looked_at("points"),
-    "spectrum-power": lambda: spectrum("power iteration", "{:.1f}"),
-    "spectrum-lanczos": lambda: spectrum("Lanczos", "{:.1f}"),
-    "spectrum-certain": lambda: spectrum("without chance", "{:.0f}"),
-    "levels-arviz": lambda: short(of("diagnostics", "equal_to_arviz", "R-hat by ArviZ")["levels"]),
-    "small-draws": lambda: f'{small_spread("draws"):.0f}',
-    "small-ess": lambda: f'{small_spread("ess_sd"):.1f}',
-    "normal-quantiles": lambda: short(of("diagnostics", "normal_quantiles_are_where_the_error_function_has_its_value", "largest error")["normal quantiles"]),
-    "beta-errors": lambda: beta_errors((1e2, 1e3, 1e4, 1e5)),
-    "beta-errors-large": lambda: beta_errors((1e7,)),
     "one-step-theta": lambda: shares("theta"),
     "one-step-others": lambda: shares("p", "r"),
-    "planted-averaged-short": lambda: planted("averaged at 0.3"),
-    "planted-averaged": lambda: planted("averaged at 0.6"),
-    "planted-symmetric": lambda: planted("symmetric at 1.86"),
-    "search-missed": lambda: f'{of("lyapunov", "the_search_misses_the_best_by_a_little_in_a_narrow_valley", "gradients per draw")["symmetric at 3.219 0.138 1.98"]:.2f}',
+    "search-missed": missed,
 }

@@ -150,7 +150,7 @@ fn show() -> Result<(), Failure> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/tables.py");
     let told = Command::new("python3")
         .arg(script)
-        .args(["efficiency", "headline", "goals", "compare", "rivals"])
+        .args(["efficiency", "headline", "goals", "losses", "compare", "rivals"])
         .status();
     if !told.is_ok_and(|status| status.success()) {
         eprintln!("the pages are not up to date: run scripts/tables.py");
