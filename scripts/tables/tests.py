@@ -243,5 +243,4 @@ VALUES = {
     "planted-averaged-short": lambda: planted("averaged at 0.3"),
     "planted-averaged": lambda: planted("averaged at 0.6"),
     "planted-symmetric": lambda: planted("symmetric at 1.86"),
-    "search-missed": lambda: f'{of("lyapunov", "the_search_misses_the_best_by_a_little_in_a_narrow_valley", "gradients per draw")["symmetric at 3.219 0.138 1.98"]:.2f}',
 }
