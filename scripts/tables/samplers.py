@@ -242,5 +242,4 @@ VALUES = {
     "bias-means": lambda: "{} of {}".format(*reported("mean")),
     "bias-sds": lambda: "{} of {}".format(*reported("sd")),
     "bias-others": misreported,
-    "bias-orders": lambda: between([float(row["order"]) for row in read("bias") if row["kernel"] == "third-order" and row["order"]], "{:.1f}"),
 }

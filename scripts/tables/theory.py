@@ -1,5 +1,5 @@
 """Tables of the theory pages: proofs, certificates, plans, exact laws and experiments."""
-from .forms import about, between, digits, exponent, read, slope, table
+from .forms import digits, exponent, read, slope, table
 
 KERNELS = (
     "third-order",
@@ -182,25 +182,6 @@ def draw_parameters():
     return table(head, [[kappa, *(cells[kappa, kernel] for kernel in kernels)] for kappa in kappas])
 
 
-def one_node():
-    """What the step size does beside what a single node does."""
-    found = {(row["nodes"], float(row["eta"])): float(row["distance"]) for row in read("nodes")}
-    etas = sorted(eta for _, eta in found)
-    times = lambda eta: f'{found["halved step", eta] / found["1", eta]:.0f} times'
-    return f"{times(etas[-1])} as much as a single node does at η = {etas[-1]:g} and {times(etas[0])} at {etas[0]:g}"
-
-
-def floors():
-    """What remains after the most steps, for each κ: the bound, and the exact distance on spread eigenvalues."""
-    last = {row["kappa"]: row for row in read("bound")}
-    return [(float(row["bound"]), float(row["spread"])) for row in last.values()]
-
-
-def bound_factors():
-    factors = [bound / exact for bound, exact in floors()]
-    return f"{about(min(factors))} to {about(max(factors))}"
-
-
 def contraction():
     """The best certified rate times κ, at the largest κ."""
     last = read("certify-diffusion")[-1]
@@ -220,9 +201,5 @@ TABLES = {
 }
 
 VALUES = {
-    "coupling-kappa": lambda: between([float(row["kappa"]) for row in read("coupling")], "{:.1f}"),
-    "one-node": one_node,
-    "bound-floors": lambda: between([bound for bound, _ in floors()]),
-    "bound-factors": bound_factors,
     "contraction": contraction,
 }
