@@ -238,7 +238,6 @@ VALUES = {
     "not-compared": not_compared,
     "adjusted-correlated": lambda: f'{a_gradient("correlated-logistic", "ridgewalk adjusted")} instead of {a_gradient("correlated-logistic", "ridgewalk")}',
     "adjusted-breast-cancer": lambda: f'{a_gradient("breast-cancer", "ridgewalk adjusted")} instead of {a_gradient("breast-cancer", "ridgewalk")}',
-    "rotating-correlated": lambda: a_gradient("correlated-logistic", "ridgewalk adjusted"),
     "bias-means": lambda: "{} of {}".format(*reported("mean")),
     "bias-sds": lambda: "{} of {}".format(*reported("sd")),
     "bias-others": misreported,

@@ -183,11 +183,6 @@ def beta_errors(sizes):
     return short(max(error for case, error in errors.items() if float(case.split()[-1]) in sizes))
 
 
-def shares(*variables):
-    found = of("lyapunov", "one_step_differs_from_the_diffusion_by_no_more_than_the_bounds", "largest share of the bound")
-    return between([found[name] for name in variables])
-
-
 def planted(case):
     """By how many per cent the planted errors make standard deviations too large."""
     found = measured("lyapunov", "planted_errors_of_two_per_cent_make_standard_deviations_too_large")
@@ -238,8 +233,6 @@ VALUES = {
     "normal-quantiles": lambda: short(of("diagnostics", "normal_quantiles_are_where_the_error_function_has_its_value", "largest error")["normal quantiles"]),
     "beta-errors": lambda: beta_errors((1e2, 1e3, 1e4, 1e5)),
     "beta-errors-large": lambda: beta_errors((1e7,)),
-    "one-step-theta": lambda: shares("theta"),
-    "one-step-others": lambda: shares("p", "r"),
     "planted-averaged-short": lambda: planted("averaged at 0.3"),
     "planted-averaged": lambda: planted("averaged at 0.6"),
     "planted-symmetric": lambda: planted("symmetric at 1.86"),

@@ -1,5 +1,6 @@
 """Tables of the theory pages: proofs, certificates, plans, exact laws and experiments."""
 from .forms import digits, exponent, read, slope, table
+from .tests import of
 
 KERNELS = (
     "third-order",
@@ -29,6 +30,15 @@ ORDERS = {
     "ubu": 2,
     "randomized-midpoint": 3,
 }
+
+
+def one_step():
+    """The largest error of one step, as a share of its bound."""
+    test = "one_step_differs_from_the_diffusion_by_no_more_than_the_bounds"
+    found = of("lyapunov", test, "largest share of the bound")
+    symbols = {"theta": "θ", "p": "p", "r": "r"}
+    row = [f"{found[name]:.2f}" for name in symbols]
+    return table(["error of one step", *symbols.values()], [["largest share of its bound", *row]])
 
 
 def mixing():
@@ -182,13 +192,8 @@ def draw_parameters():
     return table(head, [[kappa, *(cells[kappa, kernel] for kernel in kernels)] for kappa in kappas])
 
 
-def contraction():
-    """The best certified rate times κ, at the largest κ."""
-    last = read("certify-diffusion")[-1]
-    return f'{float(last["best_rate"]) * float(last["kappa"]):.1f}'
-
-
 TABLES = {
+    "one-step": ("theory.md", one_step),
     "diffusion": ("certificates.md", diffusion),
     "algorithm": ("certificates.md", algorithm),
     "plans": ("certificates.md", plans),
@@ -200,6 +205,5 @@ TABLES = {
     "nodes": ("experiments.md", nodes),
 }
 
-VALUES = {
-    "contraction": contraction,
-}
+# No figure stands in the running text of these pages.
+VALUES = {}
