@@ -4,8 +4,7 @@ scripts/tables.py [--check] [TABLE ...]
 
 A table stands between the markers `<!-- NAME -->` and `<!-- end of NAME -->`, each on a line of
 its own. The functions that make the tables are in scripts/tables/, one module for each subject,
-listed by name in its TABLES. (A figure in running text is `<!--= NAME -->0.74<!--/-->`, listed in
-VALUES. New text should use a table instead.)
+listed by name in its TABLES.
 
 Without names all tables are written. With --check nothing is written, and the exit code is 1 if a
 page differs from the files.

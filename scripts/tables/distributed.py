@@ -44,7 +44,7 @@ def median(file, group, case):
 
 
 def costs():
-    """The measured constants of the model in scripts/mpi_model.py, and the largest sum."""
+    """The measured constants of the model in scripts/measure/mpi_model.py, and the largest sum."""
     gradient = median("bench-potentials", "2000 x 2000", "dense gradient, 8 chains")
     rest = median("bench-sampler", "10000 x 200", "symmetric, the rest")
     latency = [row for row in read("mpi-latency") if row["processes"] == "2"]
@@ -70,5 +70,3 @@ TABLES = {
     "costs": ("distributed.md", costs),
     "kills": ("distributed.md", kills),
 }
-
-VALUES = {}

@@ -1,5 +1,4 @@
-"""Puts tables and figures into the pages, or reports where a page differs from the files."""
-import re
+"""Puts tables into the pages, or reports where a page differs from the files."""
 import sys
 
 from . import distributed, reliability, samplers, speed, tests, theory
@@ -8,9 +7,6 @@ from .forms import ROOT
 ROOMS = (samplers, speed, reliability, theory, distributed, tests)
 # Tables by name: the page, and the function that makes it.
 TABLES = {name: entry for room in ROOMS for name, entry in room.TABLES.items()}
-# Figures in running text by name: the function that makes it.
-VALUES = {name: make for room in ROOMS for name, make in room.VALUES.items()}
-VALUE = re.compile(r"<!--= (\S+) -->(.*?)<!--/-->")
 
 
 def made(page, what, make, errors):
@@ -37,32 +33,6 @@ def put_table(page, text, name, errors, problems):
     return new
 
 
-def put_values(page, text, used, errors, problems):
-    def put(match):
-        name, found = match.groups()
-        if name not in VALUES:
-            errors.append(f"{page}: no figure is called `{name}`")
-            return match[0]
-        used.add(name)
-        value = made(page, f"the figure `{name}`", VALUES[name], errors)
-        if value is None:
-            return match[0]
-        if found != value:
-            problem = f"{page}: the figure `{name}` is {found!r}, but {value!r} in its file"
-            problems.append(f"{problem}; run scripts/tables.py")
-        return f"<!--= {name} -->{value}<!--/-->"
-
-    new = VALUE.sub(put, text)
-    for count, line in enumerate(new.splitlines(), 1):
-        place = f"{page}, line {count}"
-        rest = VALUE.sub("", line)
-        if "<!--=" in rest or "<!--/-->" in rest:
-            errors.append(f"{place}: a figure needs `<!--= NAME -->` and `<!--/-->` in one line")
-        if re.match(r"\s*(?:[-*]|\d+\.)?\s*<!--=", line):
-            errors.append(f"{place}: a figure cannot begin a line, as it would end the paragraph")
-    return new
-
-
 def main(arguments):
     """Returns the exit code; problems go to standard error."""
     check = "--check" in arguments
@@ -74,14 +44,11 @@ def main(arguments):
     paths = {path.name: path for path in every}
     pages = {page: path.read_text() for page, path in paths.items()}
     # Only an author can fix errors; writing the pages fixes the other problems.
-    errors, problems, used = [], [], set()
+    errors, problems = [], []
     texts = dict(pages)
     for name in names:
         page = TABLES[name][0]
         texts[page] = put_table(page, texts[page], name, errors, problems)
-    for page in texts:
-        texts[page] = put_values(page, texts[page], used, errors, problems)
-    errors += [f"no page uses the figure `{name}`" for name in VALUES if name not in used]
     if not check:
         for page, text in texts.items():
             if text != pages[page]:

@@ -96,7 +96,7 @@ def promised_faults():
         count = sum(int(row["injected"]) for row in rows)
         return f"{count} faults", f"lost or doubled draws: {lost}"
 
-    command = "`scripts/faults`"
+    command = "`scripts/faults/resume`"
     return [
         [
             "kill -9 at a random moment", *injected("kill -9"), "no resume", NONE,
@@ -124,11 +124,11 @@ def promised_inputs():
         [
             "mutated input", f"{inputs:,} inputs",
             f"panics, hangs, memory beyond the bound: {crashes}", NONE, NONE, NONE,
-            "`scripts/fuzz`",
+            "`scripts/faults/fuzz`",
         ],
         [
             "malicious input", f"{len(hostile)} files and options",
-            f"{ended}, with at most {most} MiB", NONE, NONE, NONE, "`scripts/hostile PROGRAM`",
+            f"{ended}, with at most {most} MiB", NONE, NONE, NONE, "`scripts/faults/hostile PROGRAM`",
         ],
     ]
 
@@ -177,5 +177,3 @@ TABLES = {
     "power": ("reliability.md", power),
     "dependencies": ("reliability.md", dependencies),
 }
-
-VALUES = {}

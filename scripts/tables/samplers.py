@@ -280,23 +280,3 @@ TABLES = {
     "compare": ("benchmarks.md", compare),
     "rivals": ("benchmarks.md", rivals),
 }
-
-# Figures in the running text of theory.md and experiments.md.
-VALUES = {
-    "rotating-correlated": lambda: number(
-        next(
-            row["ess_per_gradient"]
-            for row in compared()["correlated-logistic"]
-            if row["sampler"] == "ridgewalk adjusted"
-        ),
-        "{:.2f}",
-    ),
-    "bias-orders": lambda: between(
-        [
-            float(row["order"])
-            for row in read("bias")
-            if row["kernel"] == "third-order" and row["order"]
-        ],
-        "{:.1f}",
-    ),
-}

@@ -312,5 +312,3 @@ TABLES = {
     "growth": ("benchmarks.md", growth),
     "steps": ("benchmarks.md", steps),
 }
-
-VALUES = {}

@@ -294,18 +294,6 @@ def special():
     return table(["function", "largest error"], rows)
 
 
-def shares(*variables):
-    test = "one_step_differs_from_the_diffusion_by_no_more_than_the_bounds"
-    found = of("lyapunov", test, "largest share of the bound")
-    return between([found[name] for name in variables])
-
-
-def missed():
-    test = "the_search_misses_the_best_by_a_little_in_a_narrow_valley"
-    found = of("lyapunov", test, "gradients per draw")
-    return f'{found["symmetric at 3.219 0.138 1.98"]:.2f}'
-
-
 def household():
     """The probability in the guide's example, and 90 % of its law."""
     found = measured("cli", "the_household_of_the_guide_switches_with_the_probability_of_the_page")
@@ -326,11 +314,4 @@ TABLES = {
     "arviz-differs": ("diagnostics.md", arviz_differs),
     "special": ("diagnostics.md", special),
     "household": ("guide.md", household),
-}
-
-# Figures in the running text of theory.md and laws.md.
-VALUES = {
-    "one-step-theta": lambda: shares("theta"),
-    "one-step-others": lambda: shares("p", "r"),
-    "search-missed": missed,
 }
