@@ -17,7 +17,6 @@ const ROWS: usize = 10_000;
 const COLUMNS: usize = 200;
 const CHAINS: usize = 8;
 
-
 fn steps(c: &mut Criterion) {
     let mut group = c.benchmark_group("step of 8 chains, 10000 x 200");
     group.sample_size(20);

@@ -20,8 +20,8 @@ use plotters::prelude::*;
 use ridgewalk::prelude::*;
 use ridgewalk::sampler::SinkError;
 use ridgewalk::sampler::automatic::{Length, Target, WarmUp, WarmedUp};
+use ridgewalk::store::ZarrDraws;
 use ridgewalk_benches::Failure;
-use ridgewalk_cli::run::ZarrDraws;
 
 const ROWS: usize = 500;
 const COLUMNS: usize = 10;

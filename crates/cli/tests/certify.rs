@@ -1,8 +1,6 @@
 //! `ridgewalk certify` and `ridgewalk plan` as their users run them.
 
-mod common;
-
-use common::{examples_run, json, refused, ridgewalk};
+use crate::common::{examples_run, json, refused, ridgewalk};
 use ridgewalk::lyapunov::certificate::{Certificate, Process, Setting};
 use serde_json::Value;
 

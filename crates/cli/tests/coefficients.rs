@@ -1,11 +1,9 @@
 //! `ridgewalk coefficients` as its users run it: the keys that scripts rely on, numbers that
 //! round-trip, exit codes.
 
-mod common;
-
 use std::process::Output;
 
-use common::{examples_run, json, refused, ridgewalk};
+use crate::common::{examples_run, json, refused, ridgewalk};
 use ridgewalk::coefficients::{Coefficients, Parameters};
 
 fn coefficients(arguments: &[&str]) -> Output {

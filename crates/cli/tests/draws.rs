@@ -5,15 +5,13 @@
 //! `RIDGEWALK_WRITE_DRAWS=1` before the test writes the file anew. `scripts/checks/mpi` reads the
 //! last row.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::fits::{Place, files, shipped};
+use crate::common::fits::{Place, files, shipped};
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of the listing that `find . -type f | LC_ALL=C sort | xargs sha256sum` prints in the

@@ -2,14 +2,13 @@
 //! and option, what is written, Ctrl-C. Whether the numbers are right is asked in
 //! `fit_reference.rs`, bad input in `bad_input.rs`.
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::fits::{Fit, Place, apart, disagreement, files, shipped};
+use crate::common::fits::{Fit, Place, apart, disagreement, files, shipped};
+use ridgewalk::store::{StoredDraws, read_draws};
 use serde_json::Value;
 
 const FLAT: &str = "--prior-scale inf --intercept-prior-scale inf";
@@ -177,7 +176,7 @@ fn the_original_scale_is_the_same_draws_transformed() {
     let scaled = place.fit("scaled", &words);
     let original = place.fit("original", &format!("{words} --original-scale"));
     let text = fs::read_to_string(original.directory.join("config.toml")).unwrap();
-    let config: ridgewalk_cli::fit::Config = toml::from_str(&text).unwrap();
+    let config: ridgewalk::pipeline::Config = toml::from_str(&text).unwrap();
     let (centres, divisors) = (config.resolved.centres.unwrap(), config.resolved.divisors.unwrap());
     // Against the columns themselves, so that a wrong scaling on both sides is found.
     let (names, rows) = rows();
@@ -191,8 +190,8 @@ fn the_original_scale_is_the_same_draws_transformed() {
         );
     }
     let (a, b) = (scaled.draws(), original.draws());
-    assert_eq!(a.chains.len(), 8);
-    for (standard, given) in a.chains.iter().zip(&b.chains) {
+    assert_eq!(a.chains(), 8);
+    for (standard, given) in a.tables().into_iter().zip(b.tables()) {
         assert_eq!(standard.len(), 600);
         for (s, g) in standard.chunks(3).zip(given.chunks(3)) {
             let slopes = [s[1] / divisors[1], s[2] / divisors[2]];
@@ -323,7 +322,7 @@ fn thinning_keeps_every_so_manieth_state() {
     let coarse = place.fit("coarse", &format!("{words} --thin 4"));
     assert_eq!(of(&coarse, "/sampler/thin"), 4);
     let coarse = coarse.draws();
-    for (fine, coarse) in fine.chains.iter().zip(&coarse.chains) {
+    for (fine, coarse) in fine.tables().into_iter().zip(coarse.tables()) {
         let every: Vec<f64> = fine.chunks(3).skip(3).step_by(4).flatten().copied().collect();
         assert_eq!(every.len(), 90);
         assert_eq!(every, coarse[..90]);
@@ -335,7 +334,7 @@ fn one_chain_is_enough_and_its_rhat_is_not_called_high() {
     let place = Place::new();
     let fit = place.fit("one", &format!("{} --chains 1 --draws 3000", mixed("ill")));
     assert_eq!(of(&fit, "/sampler/chains"), 1);
-    assert_eq!(fit.draws().chains.len(), 1);
+    assert_eq!(fit.draws().chains(), 1);
     // With other seeds the bias may be told too; that is not the question here.
     let names: Vec<&str> = fit.status().split(", ").collect();
     assert!(names.contains(&"one_chain") && !names.contains(&"high_rhat"), "{names:?}");
@@ -356,7 +355,7 @@ fn draws_as_csv_are_those_of_the_store() {
         assert_eq!(draw, seen[chain]);
         seen[chain] += 1;
         let point: Vec<f64> = fields[2..].iter().map(|x| x.parse().unwrap()).collect();
-        assert_eq!(point, draws.chains[chain][3 * draw..3 * draw + 3]);
+        assert_eq!(point, draws.chain(chain)[3 * draw..3 * draw + 3]);
     }
     assert_eq!(seen, [50, 50, 50]);
 }
@@ -477,7 +476,7 @@ fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
     let began = Instant::now();
     // The first checkpoint with a run comes before the first step.
     let sampling = || {
-        let checkpoint = ridgewalk_cli::run::Checkpoint::read(&place.path("stopped/checkpoint"));
+        let checkpoint = ridgewalk::store::Checkpoint::read(&place.path("stopped/checkpoint"));
         checkpoint.is_ok_and(|checkpoint| !checkpoint.run.is_empty())
     };
     while !sampling() {
@@ -493,13 +492,14 @@ fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
     let status = summary["sampler"]["status"].as_str().unwrap();
     assert!(status.split(", ").any(|name| name == "stopped"), "{status}");
     assert!(place.path("stopped/report.html").is_file());
-    let kept = ridgewalk_cli::run::read_draws(&place.path("stopped/draws.zarr")).unwrap();
-    assert!(kept.incomplete);
-    assert_eq!(summary["sampler"]["draws"], kept.draws());
-    assert!(kept.draws() > 0 && kept.draws() < 1000, "{}", kept.draws());
+    let store = place.path("stopped/draws.zarr");
+    assert!(StoredDraws::open(&store).unwrap().incomplete());
+    let kept = read_draws(&store).unwrap();
+    assert_eq!(summary["sampler"]["draws"], kept.common());
+    assert!((1..1000).contains(&kept.common()), "{}", kept.common());
     let whole = place.fit("whole", &words).draws();
-    assert_eq!((whole.draws(), whole.incomplete), (1000, false));
-    for (part, all) in kept.chains.iter().zip(&whole.chains) {
+    assert_eq!(whole.common(), 1000);
+    for (part, all) in kept.tables().into_iter().zip(whole.tables()) {
         assert!(part[..] == all[..part.len()]);
     }
 }

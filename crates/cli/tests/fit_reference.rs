@@ -1,9 +1,7 @@
 //! `ridgewalk fit` against figures that others computed: long NUTS runs, Gelman and Hill's book,
 //! statsmodels, importance sampling.
 
-mod common;
-
-use common::fits::{Coefficient, Place, apart, disagreement, shipped};
+use crate::common::fits::{Coefficient, Place, apart, disagreement, shipped};
 
 /// Posterior of the wells data under flat priors: mean, sd, Monte Carlo error of the mean,
 /// effective draws. numpyro 0.22.0, NUTS in double precision, 4 chains of 25000 draws after 2000 of
@@ -163,7 +161,7 @@ fn the_noise_scale_is_that_of_statsmodels() {
         &format!("{mixed} --response level --predictors dose,age --family gaussian {FLAT}"),
     );
     let text = std::fs::read_to_string(fit.directory.join("config.toml")).unwrap();
-    let config: ridgewalk_cli::fit::Config = toml::from_str(&text).unwrap();
+    let config: ridgewalk::pipeline::Config = toml::from_str(&text).unwrap();
     let found = config.resolved.noise_scale.unwrap();
     assert!((found / MIXED_GAUSSIAN_NOISE - 1.0).abs() < 1e-9, "{found}");
     assert!(fit.notes().contains("estimated from residuals"), "{}", fit.notes());

@@ -4,16 +4,14 @@
 //! `scripts/faults/resume` runs the long version, with 50 kills, and writes
 //! docs/results/faults.csv; the tests here are the same with fewer.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::fits::{Place, files, shipped};
-use ridgewalk_cli::run::{Checkpoint, read_draws, read_every_draw};
+use crate::common::fits::{Place, files, shipped};
+use ridgewalk::store::{Checkpoint, StoredDraws, read_draws, read_every_draw};
 use serde_json::Value;
 
 /// Nothing here takes a tenth of this, unless the machine has much else to do.
@@ -185,7 +183,7 @@ impl Reference {
             .into();
         let d = need.dimension();
         let (mut lost, mut extra) = (0, 0);
-        for (need, found) in need.chains.iter().zip(&found.chains) {
+        for (need, found) in need.tables().into_iter().zip(found.tables()) {
             let same = need.chunks(d).zip(found.chunks(d));
             let same = same
                 .filter(|(a, b)| a.iter().zip(*b).all(|(a, b)| a.to_bits() == b.to_bits()))
@@ -209,10 +207,10 @@ impl Reference {
     fn check_kept(&self, directory: &Path, what: &str) -> u64 {
         let Ok(kept) = read_draws(&directory.join("draws.zarr")) else { return 0 };
         let whole = read_every_draw(&self.directory.join("draws.zarr")).unwrap();
-        for (part, all) in kept.chains.iter().zip(&whole.chains) {
+        for (part, all) in kept.tables().into_iter().zip(whole.tables()) {
             assert!(part[..] == all[..part.len()], "{what}: kept draws are not those of the run");
         }
-        kept.chains.iter().map(|chain| (chain.len() / kept.dimension()) as u64).sum()
+        kept.len() as u64
     }
 }
 
@@ -254,7 +252,7 @@ fn count(rows: &mut Vec<Row>, fault: &str, kept: u64, reference: &Reference, dir
     let row = &mut rows[at];
     row.injected += 1;
     row.kept += kept;
-    row.compared += whole.made.iter().sum::<u64>();
+    row.compared += whole.len() as u64;
     row.lost += lost;
     row.twice += twice;
 }
@@ -706,17 +704,18 @@ fn diverged(place: &Place, wanted: u64) -> Vec<Row> {
     let store = reference.directory.join("draws.zarr");
     let root: Value = serde_json::from_slice(&fs::read(store.join("zarr.json")).unwrap()).unwrap();
     let whole = read_every_draw(&store).unwrap();
-    let short = whole.made.iter().filter(|made| **made < 1500).count();
-    assert!((1..8).contains(&short), "{:?}", whole.made);
+    let made = StoredDraws::open(&store).unwrap().made().to_vec();
+    let short = made.iter().filter(|made| **made < 1500).count();
+    assert!((1..8).contains(&short), "{made:?}");
     assert_eq!(
         (&root["attributes"]["truncated"], &root["attributes"]["incomplete"]),
         (&true.into(), &true.into())
     );
     // As many draws as all chains have, every one of them a draw.
     let common = read_draws(&store).unwrap();
-    assert_eq!(common.draws() as u64, *whole.made.iter().min().unwrap());
-    assert!(whole.chains.iter().flatten().all(|x| x.is_finite()));
-    for (chain, made) in whole.chains.iter().zip(&whole.made) {
+    assert_eq!(common.common() as u64, *made.iter().min().unwrap());
+    assert!(whole.tables().concat().iter().all(|x| x.is_finite()));
+    for (chain, made) in whole.tables().into_iter().zip(&made) {
         assert_eq!(chain.len() as u64, 3 * made);
     }
     assert!(reference.left.summary["sampler"]["status"].as_str().unwrap().contains("divergence"));

@@ -2,18 +2,21 @@
 //! `scripts/` on:
 //!
 //! ```text
-//! cargo run --release -p ridgewalk-cli --example synthetic_run -- DIR [COEFFICIENTS [CHAINS [DRAWS [LAST]]]]
+//! cargo run --release -p ridgewalk-report --example synthetic_run -- \
+//!     DIR [COEFFICIENTS [CHAINS [DRAWS [LAST]]]]
 //! ```
 //!
 //! The draws are autoregressive, of another scale and memory for each coefficient. With five
 //! coefficients or fewer the last chain is stuck for a while, so that there is something to warn
 //! of. LAST is the number of draws after which the last chain ends.
 
-use ridgewalk::diagnostics::summaries_of_table;
-use ridgewalk::sampler::{Sink, SinkError};
-use ridgewalk_cli::run::{
-    BiasDetails, CsvDraws, Fact, ProblemFacts, RunDirectory, SamplerFacts, SummaryDocument, Text,
-    Warning, ZarrDraws, read_draws, write_atomically, write_report,
+use ridgewalk_fit::{
+    BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, WarningEntry,
+};
+use ridgewalk_report::write_report;
+use ridgewalk_sampler::{Sink, SinkError};
+use ridgewalk_store::{
+    CsvDraws, RunDirectory, ZarrDraws, read_draws, write_atomically, write_summary,
 };
 
 /// Uniform numbers from a linear congruential generator: no matter how good, the same everywhere.
@@ -71,10 +74,12 @@ fn main() -> Result<(), SinkError> {
     let config =
         format!("[fit]\nfamily = \"logistic\"\nchains = {chains}\ndraws = {draws}\nseed = 0\n");
     write_atomically(&directory.config(), config.as_bytes())?;
-    let all = read_draws(&directory.draws())?;
-    let summaries = summaries_of_table(&all.tables(), d)?;
-    SummaryDocument::new(&names, &summaries, sampler(chains, draws), problem(d), text(d))?
-        .write(&directory.summary())?;
+    let summaries = read_draws(&directory.draws())?.summary()?;
+    let parameters = names.iter().zip(&summaries);
+    let parameters = parameters.map(|(name, summary)| Parameter::new(name, summary)).collect();
+    let sampler = sampler(chains, draws);
+    let document = SummaryDocument::new(parameters, sampler, problem(d), text(d));
+    write_summary(&document, &directory.summary())?;
     write_report(&directory)?;
     Ok(())
 }
@@ -130,7 +135,7 @@ fn problem(d: usize) -> ProblemFacts {
 }
 
 fn text(d: usize) -> Text {
-    let stuck = Warning {
+    let stuck = WarningEntry {
         name: "high_rhat".to_owned(),
         text: "The chains disagree about 1 coefficient (R-hat 1.02 at most, 1.01 is usually accepted): more draws, or a longer warm-up."
             .to_owned(),
@@ -139,8 +144,8 @@ fn text(d: usize) -> Text {
         "mode found in 7 iterations, gradient 3.1e-9 left",
         "pilot of 800 draws: the posterior is 1.08 times as wide as its normal approximation",
         "coordinates made anew from 16 Hessians, shrinkage 0.04",
-        "symmetric, gamma 1.2, xi 2.0, eta 0.60: bias 0.061 ± 0.004, 0.21 effective draws a gradient",
-        "symmetric, gamma 1.2, xi 2.0, eta 0.42: bias 0.013 ± 0.002, 0.17 effective draws a gradient: chosen",
+        "symmetric, gamma 1.2, xi 2.0, eta 0.60: bias 0.061 ± 0.004, 0.21 effective draws per gradient",
+        "symmetric, gamma 1.2, xi 2.0, eta 0.42: bias 0.013 ± 0.002, 0.17 effective draws per gradient: chosen",
     ];
     Text {
         title: "Wisconsin breast cancer: malignant against the measurements of 30 features".to_owned(),

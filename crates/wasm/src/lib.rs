@@ -16,7 +16,7 @@ pub const PRIOR_SCALE: f64 = 2.5;
 fn means(seed: u32, draws: u32) -> Result<[f64; 2], Box<dyn std::error::Error>> {
     let design = Dense::new(HOURS.len(), 1, HOURS.to_vec())?.with_intercept();
     let posterior = Ridge::new(design, Logistic, &PASSED, Prior::centred(2, PRIOR_SCALE)?)?;
-    let warm = WarmUp::new(&posterior).seed(seed.into()).run()?;
+    let mut warm = WarmUp::new(&posterior).seed(seed.into()).run()?;
     let mut kept = Draws::default();
     warm.run(Length::Draws(draws.into())).keep(&mut kept)?;
     let summaries = summaries_of_table(&kept.tables(), 2)?;

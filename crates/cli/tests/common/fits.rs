@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use ridgewalk_cli::run::{Draws, read_draws};
+use ridgewalk::sampler::Draws;
+use ridgewalk::store::read_draws;
 use serde_json::Value;
 
 /// A directory in which fits are run, one below it for each.

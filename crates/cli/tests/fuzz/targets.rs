@@ -7,15 +7,18 @@ use std::sync::OnceLock;
 
 use clap::Parser;
 use ridgewalk::coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
+use ridgewalk::frame::{DataError, FamilyName, Frame, Question, Table, split_names};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
+use ridgewalk::pipeline::{Config, Priors, Settings};
 use ridgewalk::prelude::*;
+use ridgewalk::report::write_report;
 use ridgewalk::sampler::Snapshot;
 use ridgewalk::sampler::automatic::Wanted;
-use ridgewalk_cli::data::{DataError, FamilyName, Frame, Priors, Question, Table, split_names};
-use ridgewalk_cli::fit::{Config, FitOptions};
-use ridgewalk_cli::run::{
-    Checkpoint, RunDirectory, SummaryDocument, read_every_draw, replay, write_report,
+use ridgewalk::store::{
+    Checkpoint, Error as StoreError, RunDirectory, StoredDraws, read_every_draw, read_summary,
+    replay,
 };
+use ridgewalk_cli::fit::options::FitOptions;
 use sha2::{Digest, Sha256};
 
 /// What a target answered.
@@ -325,8 +328,11 @@ fn options(input: &[u8]) -> Answer {
     match Words::try_parse_from(std::iter::once("fit").chain(text.split_whitespace())) {
         Err(error) => Answer::Refused(format!("{:?}", error.kind())),
         Ok(words) => {
-            let written = toml::to_string(&words.options);
-            let back = written.as_deref().map(|text| toml::from_str::<FitOptions>(text).is_ok());
+            let Ok(settings) = words.options.settings() else {
+                return Answer::Refused("predictors".to_owned());
+            };
+            let written = toml::to_string(&settings);
+            let back = written.as_deref().map(|text| toml::from_str::<Settings>(text).is_ok());
             Answer::Taken(u64::from(back == Ok(true)))
         }
     }
@@ -530,11 +536,11 @@ fn store(input: &[u8]) -> Answer {
     fs::write(store.join("posterior/coef/c.0"), input.get(at + 1..).unwrap_or_default()).unwrap();
     let mut memory = Draws::default();
     let replayed = replay(&store, &mut memory).is_ok();
-    let columns = ridgewalk_cli::run::StoredDraws::open(&store).and_then(|draws| {
+    let columns = StoredDraws::open(&store).and_then(|draws| {
         let mut seen = 0;
         draws.columns(|_, columns| {
             seen += columns.len();
-            Ok::<(), ridgewalk_cli::run::Error>(())
+            Ok::<(), StoreError>(())
         })?;
         Ok(seen)
     });
@@ -543,7 +549,7 @@ fn store(input: &[u8]) -> Answer {
         Ok(draws) => Answer::Taken(
             u64::from(replayed)
                 + 2 * columns.unwrap_or_default() as u64
-                + 64 * (draws.chains.len() as u64 % 4),
+                + 64 * (draws.chains() as u64 % 4),
         ),
         Err(error) => Answer::Refused(error.to_string().replace(&place, "")),
     }
@@ -561,7 +567,7 @@ fn summary(input: &[u8]) -> Answer {
     let directory = RunDirectory::open(run_directory()).unwrap();
     fs::write(directory.summary(), input).unwrap();
     let place = run_directory().display().to_string();
-    match SummaryDocument::read(&directory.summary()).and_then(|_| write_report(&directory)) {
+    match read_summary(&directory.summary()).and_then(|_| write_report(&directory)) {
         Ok(()) => Answer::Taken(fs::metadata(directory.report()).unwrap().len() / 4096),
         Err(error) => Answer::Refused(error.to_string().replace(&place, "")),
     }
@@ -658,7 +664,7 @@ mod parquet {
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
-    use ridgewalk_cli::data::Table;
+    use ridgewalk::frame::Table;
 
     use super::{Answer, answer, frame};
 

@@ -2,10 +2,10 @@
 
 use std::alloc::System;
 
-use ridgewalk::prelude::*;
-use ridgewalk::sampler::SinkError;
-use ridgewalk::sampler::automatic::{BlackBox, Length, WarmUp};
-use ridgewalk_cli::run::ZarrDraws;
+use ridgewalk_potentials::FromFn;
+use ridgewalk_sampler::automatic::{BlackBox, Length, WarmUp};
+use ridgewalk_sampler::{Sink, SinkError};
+use ridgewalk_store::ZarrDraws;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
