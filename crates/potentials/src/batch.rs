@@ -1,10 +1,11 @@
-//! Line integrals and gradients of a ridge-separable potential for many chains: who computes what.
+//! Line integrals and gradients of a ridge-separable potential for many chains: how the work is
+//! divided.
 //!
 //! Chains go in tiles of eight, and a few tiles together make a span, for which each row is fetched
-//! once; chains that do not fill a tile are a span of their own. Rows go in blocks; a span and a
-//! block make a task, and tasks run on the threads of rayon's current pool. Each task leaves sums
-//! of its own, and those of a chain are added in the order of the rows. Where blocks end depends on
-//! the design alone, so that results are the same, to the last bit, for any number of threads.
+//! once. Chains that do not fill a tile are a span of their own. Rows go in blocks; a span and a
+//! block make a task, and tasks run on the threads of rayon's current pool. Each task has sums of
+//! its own, and those of a chain are added in the order of the rows. Where blocks end depends on
+//! the design alone, so results are the same, to the last bit, for any number of threads.
 
 use rayon::prelude::*;
 
@@ -18,15 +19,15 @@ use crate::ridge::Ridge;
 
 /// Chains in a tile.
 const TILE: usize = 8;
-/// What a slope costs, in entries of a design.
+/// The cost of a slope, in entries of a design.
 const SLOPE: usize = 32;
 /// The least work of a block for one chain, in entries: far more than it costs to hand out a task.
 const WORK_PER_BLOCK: usize = 1 << 17;
 /// Entries of a block for each column, at least: the sums of all blocks together take a small part
 /// of the memory the design has.
 const ENTRIES_PER_SUM: usize = 32;
-/// Work for all chains below which it is not shared out. An estimate, about a hundred microseconds:
-/// not yet measured on idle cores.
+/// The least work for all chains that is worth several threads. An estimate, about a hundred
+/// microseconds; not yet measured on idle cores.
 const WORTH_SHARING: usize = 1 << 18;
 
 /// The most tiles of a span.
@@ -35,7 +36,7 @@ const SPAN: usize = 4;
 /// block of rows.
 const SPAN_BYTES: usize = 160 << 10;
 
-/// Blocks from which on threads have about equally many.
+/// The number of blocks from which threads get about equally many.
 const EVEN_BLOCKS: usize = 8;
 
 /// The segments of some chains, or, without momenta, their points.
@@ -63,7 +64,7 @@ impl Paths<'_> {
     }
 }
 
-/// Chains that a task takes together: some whole tiles, or what does not fill one.
+/// Chains that a task takes together: some whole tiles, or the remainder that does not fill one.
 #[derive(Clone, Copy)]
 struct Span {
     first: usize,
@@ -71,8 +72,7 @@ struct Span {
 }
 
 impl Span {
-    /// How wide its tiles are: a few lanes that nobody needs cost about as much as more, narrower
-    /// tiles.
+    /// The width of its tiles: a few unused lanes cost about as much as more, narrower tiles.
     fn width(self) -> usize {
         match self.chains {
             1 => 1,
@@ -122,7 +122,7 @@ impl Spans {
 }
 
 impl<F: Family> Ridge<'_, F> {
-    /// `values`, where asked for, has a number for each chain.
+    /// Sums over all rows for all chains; `values`, if wanted, has a number for each chain.
     fn run(
         &self,
         paths: Paths<'_>,
@@ -133,11 +133,10 @@ impl<F: Family> Ridge<'_, F> {
         let d = self.dimension();
         let (spans, blocks) = (Spans::new(paths.chains(), d), self.blocks());
         let columns = if paths.momenta.is_some() { 2 * TILE } else { TILE };
-        let with_values = values.is_some();
         let shared = spans.count() * blocks > 1
             && self.worth_sharing(paths.chains())
             && rayon::current_num_threads() > 1;
-        // Room for the widest span, and behind the sums of the coordinates those of the values.
+        // Room for the widest span; the sums of the values follow those of the coordinates.
         let tiles = spans.all().map(Span::tiles).max().unwrap_or(0);
         let (packed_size, sums_size) = (tiles * columns * d, tiles * TILE * (d + 1));
         let (packed, sums) = scratch.tiles(
@@ -148,33 +147,11 @@ impl<F: Family> Ridge<'_, F> {
         if let Some(values) = &mut values {
             values.fill(0.0);
         }
+        let tasks = Tasks { ridge: self, paths, spans, blocks, with_values: values.is_some() };
         if shared {
-            packed.par_chunks_mut(packed_size).enumerate().for_each(|(index, packed)| {
-                pack(&paths.of(spans.get(index)), spans.get(index), packed)
-            });
-            sums.par_chunks_mut(sums_size).enumerate().for_each(|(task, sums)| {
-                let (index, block) = (task / blocks, task % blocks);
-                let packed = &packed[index * packed_size..(index + 1) * packed_size];
-                self.sum(
-                    spans.get(index),
-                    block,
-                    packed,
-                    sums,
-                    paths.momenta.is_some(),
-                    with_values,
-                );
-            });
-            for (task, sums) in sums.chunks(sums_size).enumerate() {
-                unpack(sums, spans.get(task / blocks), d, out, values.as_deref_mut());
-            }
+            tasks.on_threads(packed, packed_size, sums, sums_size, out, values.as_deref_mut());
         } else {
-            for span in spans.all() {
-                pack(&paths.of(span), span, packed);
-                for block in 0..blocks {
-                    self.sum(span, block, packed, sums, paths.momenta.is_some(), with_values);
-                    unpack(sums, span, d, out, values.as_deref_mut());
-                }
-            }
+            tasks.one_by_one(packed, sums, out, values.as_deref_mut());
         }
         self.peers().sum(out);
         if let Some(values) = values {
@@ -191,7 +168,7 @@ impl<F: Family> Ridge<'_, F> {
         }
     }
 
-    /// What one chain costs, in entries.
+    /// The cost of one chain, in entries.
     fn work(&self) -> usize {
         self.design().entries() + SLOPE * self.design().rows()
     }
@@ -206,36 +183,8 @@ impl<F: Family> Ridge<'_, F> {
         (self.work() / WORK_PER_BLOCK).min(wide).max(1)
     }
 
-    /// The sums over one block of rows.
-    fn sum(
-        &self,
-        span: Span,
-        block: usize,
-        packed: &[f64],
-        sums: &mut [f64],
-        with_momenta: bool,
-        with_values: bool,
-    ) {
-        let (rows, blocks) = (self.design().rows(), self.blocks());
-        let task = Task {
-            first: block * rows / blocks,
-            last: (block + 1) * rows / blocks,
-            chains: span.chains,
-            tiles: span.tiles(),
-            with_values,
-        };
-        task.run(
-            self.design(),
-            &self.terms(task.first..task.last),
-            span.width(),
-            with_momenta,
-            packed,
-            sums,
-        );
-    }
-
-    /// Sums over the rows to the integral of one chain: times the length, and what the quadratic
-    /// part adds.
+    /// Turns the sums of one chain into its integral: multiplies by the length and adds the
+    /// quadratic part.
     fn finish(&self, paths: &Paths<'_>, chain: usize, out: &mut [f64]) {
         let range = chain * paths.d..(chain + 1) * paths.d;
         let position = &paths.positions[range.clone()];
@@ -246,6 +195,73 @@ impl<F: Family> Ridge<'_, F> {
             }
             None => self.quadratic().add_gradient(position, out),
         }
+    }
+}
+
+/// The tasks of a call: each span of chains with each block of rows.
+struct Tasks<'a, 'r, F> {
+    ridge: &'a Ridge<'r, F>,
+    paths: Paths<'a>,
+    spans: Spans,
+    blocks: usize,
+    with_values: bool,
+}
+
+impl<F: Family> Tasks<'_, '_, F> {
+    /// With room for all spans and all tasks, of the given sizes.
+    fn on_threads(
+        &self,
+        packed: &mut [f64],
+        packed_size: usize,
+        sums: &mut [f64],
+        sums_size: usize,
+        out: &mut [f64],
+        mut values: Option<&mut [f64]>,
+    ) {
+        let Self { paths, spans, blocks, .. } = self;
+        packed.par_chunks_mut(packed_size).enumerate().for_each(|(index, packed)| {
+            pack(&paths.of(spans.get(index)), spans.get(index), packed)
+        });
+        sums.par_chunks_mut(sums_size).enumerate().for_each(|(task, sums)| {
+            let (index, block) = (task / blocks, task % blocks);
+            let packed = &packed[index * packed_size..(index + 1) * packed_size];
+            self.sum(spans.get(index), block, packed, sums);
+        });
+        for (task, sums) in sums.chunks(sums_size).enumerate() {
+            unpack(sums, spans.get(task / blocks), paths.d, out, values.as_deref_mut());
+        }
+    }
+
+    /// With room for one span and one task.
+    fn one_by_one(
+        &self,
+        packed: &mut [f64],
+        sums: &mut [f64],
+        out: &mut [f64],
+        mut values: Option<&mut [f64]>,
+    ) {
+        for span in self.spans.all() {
+            pack(&self.paths.of(span), span, packed);
+            for block in 0..self.blocks {
+                self.sum(span, block, packed, sums);
+                unpack(sums, span, self.paths.d, out, values.as_deref_mut());
+            }
+        }
+    }
+
+    /// The sums over one block of rows.
+    fn sum(&self, span: Span, block: usize, packed: &[f64], sums: &mut [f64]) {
+        let (design, with_momenta) = (self.ridge.design(), self.paths.momenta.is_some());
+        let (rows, blocks) = (design.rows(), self.blocks);
+        let task = Task {
+            first: block * rows / blocks,
+            last: (block + 1) * rows / blocks,
+            chains: span.chains,
+            tiles: span.tiles(),
+            with_values: self.with_values,
+        };
+        let terms = self.ridge.terms(task.first..task.last);
+        task.run(design, &terms, span.width(), with_momenta, packed, sums);
     }
 }
 
@@ -331,7 +347,7 @@ fn pack(paths: &Paths<'_>, span: Span, packed: &mut [f64]) {
     }
 }
 
-/// Adds the sums of a span to its chains, and the values, which stand behind them.
+/// Adds the sums of a span to its chains, and the values that follow them.
 fn unpack(sums: &[f64], span: Span, d: usize, out: &mut [f64], values: Option<&mut [f64]>) {
     let w = span.width();
     let chains = span.first..span.first + span.chains;
@@ -347,12 +363,12 @@ fn unpack(sums: &[f64], span: Span, d: usize, out: &mut [f64], values: Option<&m
     }
 }
 
-/// Columns that are moved for all chains before the next ones are: what stands side by side in a
-/// tile is far apart in the lists of chains, and a part of a tile stays in the first-level cache
-/// while one chain after the other comes to it.
+/// Columns that are moved for all chains before the next ones: neighbours in a tile are far apart
+/// in the lists of chains, and a part of a tile stays in the first-level cache while one chain
+/// after the other is copied.
 const MOVED: usize = 128;
 
-/// All columns, some at a time.
+/// Ranges of columns that are moved together.
 fn parts(d: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..d).step_by(MOVED).map(move |from| from..(from + MOVED).min(d))
 }
@@ -417,7 +433,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
     }
 
     fn shares_out(&self, chains: usize) -> bool {
-        // Fewer blocks would leave a thread waiting for the last one.
+        // With fewer blocks a thread would wait for the last one.
         self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains)
     }
 

@@ -5,7 +5,7 @@ use ridgewalk_quadrature::LineRule;
 use crate::error::{Error, GradientError, length};
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 
-/// A gradient, from a type of your own or, through [`FromFn`], from a closure.
+/// A gradient: a type of your own or, through [`FromFn`], a closure.
 pub trait Gradient {
     /// The dimension d.
     fn dimension(&self) -> usize;
@@ -72,7 +72,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> Result<(), GradientError>> Gradient for FromFn
 /// assert_eq!(gradient, [3.0]);
 /// ```
 ///
-/// Where the density is 0, the closure says so:
+/// A closure reports points where the density is 0:
 ///
 /// ```
 /// use ridgewalk_potentials::{FromValueFn, GradientError};
@@ -130,7 +130,7 @@ pub struct Chebyshev<G> {
 }
 
 impl<G: Gradient> Chebyshev<G> {
-    /// Uses `nodes` gradients for each integral; 1 to 1024.
+    /// Uses `nodes` gradients per integral, 1 to 1024.
     ///
     /// # Errors
     /// For another number of nodes, or a gradient of no dimensions.

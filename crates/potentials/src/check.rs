@@ -319,18 +319,16 @@ impl Rows<'_> {
 
     fn derivatives(&self, s: f64, check: &mut Check) {
         let (family, y) = (self.family, self.y);
-        let functions: [(Property, f64, &dyn Fn(f64) -> f64); 2] = [
-            (Property::Slope, family.slope(s, y), &|s| family.value(s, y)),
-            (Property::Curvature, family.curvature(s, y), &|s| family.slope(s, y)),
-        ];
-        for (property, found, function) in functions {
+        let mut compare = |property, found: f64, function: &dyn Fn(f64) -> f64| {
             if function(s).is_infinite() || found.is_infinite() {
-                continue;
+                return;
             }
             if let Some(Difference { value, error }) = derivative(s, |s| Some(function(s))) {
                 check.compare(property, self.place(s, None), found, value, error);
             }
-        }
+        };
+        compare(Property::Slope, family.slope(s, y), &|s| family.value(s, y));
+        compare(Property::Curvature, family.curvature(s, y), &|s| family.slope(s, y));
     }
 
     fn mean_slopes(&self, s: f64, check: &mut Check) {
@@ -427,8 +425,8 @@ impl Rows<'_> {
 
 /// Compares a gradient with finite differences of its value at some points, coordinate by
 /// coordinate. Where the value is not known, the derivatives of the gradient, which must be
-/// symmetric, are compared with each other: that takes about 17 d² gradients for each point, and finds
-/// nothing in one dimension.
+/// symmetric, are compared with each other: that takes about 17 d² gradients for each point, and
+/// finds nothing in one dimension.
 ///
 /// ```
 /// use ridgewalk_potentials::{FromValueFn, check_gradient};

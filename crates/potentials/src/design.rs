@@ -1,5 +1,4 @@
-//! Designs: the rows a_i of a ridge-separable potential, dense or sparse, checked when they are
-//! made.
+//! Designs: the rows a_i of a ridge-separable potential, dense or sparse, checked on construction.
 
 use std::borrow::Cow;
 
@@ -62,7 +61,7 @@ pub struct Dense<'a> {
 }
 
 impl<'a> Dense<'a> {
-    /// Takes `rows` times `columns` entries, row by row.
+    /// A design of `rows` times `columns` entries, row by row.
     ///
     /// # Errors
     /// No rows or columns, a wrong number of entries, or an entry that is not finite, by row and
@@ -138,13 +137,13 @@ impl<'a> Dense<'a> {
 pub struct Sparse {
     columns: usize,
     starts: Vec<usize>,
-    /// Half as wide as an index need be: a large design is read once a step, and a quarter of it is
-    /// saved.
+    /// 32 bits instead of 64: a large design is read once per step, and this makes it a quarter
+    /// smaller.
     indices: Vec<u32>,
     values: Vec<f64>,
 }
 
-/// An index below the number of columns as it is stored.
+/// A column index in its stored form.
 #[allow(clippy::cast_possible_truncation, reason = "a design has at most MOST_COLUMNS columns")]
 fn narrow(column: usize) -> u32 {
     column as u32
@@ -154,7 +153,7 @@ fn narrow(column: usize) -> u32 {
 const MOST_COLUMNS: usize = u32::MAX as usize;
 
 impl Sparse {
-    /// Takes the three lists of the format; indices must rise within each row.
+    /// A design from the three lists of the format; indices must rise within each row.
     ///
     /// # Errors
     /// No rows or columns, 2³² columns or more, lists that do not fit together, or an entry that is

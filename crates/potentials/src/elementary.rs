@@ -2,9 +2,9 @@
 //! instructions, and the means made of them.
 //!
 //! The library's own functions are called one number at a time. These are plain arithmetic, inlined
-//! into loops that [`vectorised`] compiles for the machine at hand, and good to about one unit in
-//! the last place where their doc says they hold: never for all doubles. What comes out for a
-//! number does not depend on the loop it stands in.
+//! into loops that [`vectorised`] compiles for the machine at hand. They are good to about one unit
+//! in the last place on the range that their doc gives, which is never all doubles. The result for
+//! a number does not depend on the loop around it.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -12,7 +12,7 @@ use crate::segment::Segment;
 
 /// |s| and |t| up to which the means over a segment hold: no exponential leaves the range of doubles.
 const REACH: f64 = 300.0;
-/// Shorter segments are taken to be so long; a mean does not see the difference.
+/// Shorter segments are treated as this long; the mean is the same to rounding.
 pub(crate) const SHORTEST: f64 = 1e-20;
 
 /// Added to a small number and taken away again it rounds to whole numbers; in between, the last
@@ -20,7 +20,7 @@ pub(crate) const SHORTEST: f64 = 1e-20;
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// 2^52, whose last bits are free for a whole number.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
-/// log 2 in two parts, the first with so many zeros that whole multiples of it are exact.
+/// log 2 in two parts, the first with enough trailing zeros that whole multiples of it are exact.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
@@ -62,17 +62,17 @@ const ARTANH_TO_THIRD: [f64; 10] = [
     0.16171187676141038,
 ];
 
-/// A loop to be compiled for the machine it runs on; FUSED says whether that has fused
+/// A loop that is compiled for the machine it runs on; FUSED is true if that has fused
 /// multiply-add.
 pub(crate) trait Kernel {
-    /// What it gives back.
+    /// The result.
     type Output;
 
-    /// Runs it. Must be inlined, as must all that it calls.
+    /// Runs the loop. Must be inlined, with everything that it calls.
     fn run<const FUSED: bool>(self) -> Self::Output;
 }
 
-/// Runs a kernel with the best instructions there are.
+/// Runs a kernel with the best instructions of the machine.
 pub(crate) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(test)]
     if PLAIN.get() {
@@ -91,7 +91,7 @@ thread_local! {
     static PLAIN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Does what it is given as machines without fused multiply-add do it.
+/// Runs a function as on a machine without fused multiply-add.
 #[cfg(test)]
 pub(crate) fn without_fused(does: impl FnOnce()) {
     PLAIN.set(true);
@@ -191,12 +191,12 @@ pub(crate) fn exp_and_expm1<const FUSED: bool>(x: f64) -> (f64, f64) {
     (fma::<FUSED>(power, growth, power), fma::<FUSED>(power, growth, power - 1.0))
 }
 
-/// log((base + gain)/base) for a positive base and a gain >= 0: relative to it, however small the
-/// gain.
+/// log((base + gain)/base) for a positive base and a gain >= 0, with a small relative error however
+/// small the gain.
 ///
 /// With 2^k the power of 2 next to the ratio and f = (ratio − 2^k)/(ratio + 2^k) it is k log 2 + 2
 /// artanh f, and one division makes f. The bits of a double, read as a whole number, are nearly its
-/// logarithm: their difference tells k.
+/// logarithm: their difference gives k.
 #[inline(always)]
 pub(crate) fn log_ratio<const FUSED: bool>(gain: f64, base: f64) -> f64 {
     const HALF: u64 = 1 << 51;
@@ -282,7 +282,7 @@ fn exponentials<const FUSED: bool>(
     (starts, lengths, growths)
 }
 
-/// The means of tanh(x/2) over segments, each accurate beside itself, also around 0.
+/// The means of tanh(x/2) over segments, each with a small relative error, also around 0.
 ///
 /// 2 (log cosh(high/2) − log cosh(low/2))/length: with a and b the smaller and the larger of |low +
 /// high|/2 and length/2, the ratio of the two cosh, or its inverse, is 1 + (1 − e^-b)(e^a − 1)/(1 +

@@ -1,5 +1,4 @@
-//! What can be wrong with data or with a question put to a potential. Rows and columns count from
-//! 0.
+//! Errors of data and of calls. Rows and columns count from 0.
 
 use std::fmt;
 
@@ -66,7 +65,7 @@ pub enum Error {
         /// What is needed.
         need: &'static str,
     },
-    /// A response, trial count, weight or offset that the model cannot take.
+    /// A response, number of trials, weight or offset that the model cannot have.
     #[error("{what} in row {row}: found {value}, need {need}")]
     Row {
         /// Which of them.
@@ -78,7 +77,7 @@ pub enum Error {
         /// What is needed.
         need: &'static str,
     },
-    /// A prior that is not one.
+    /// A prior mean or scale that is not usable.
     #[error("prior {what} of coefficient {coefficient}: found {value}, need {need}")]
     Prior {
         /// Its mean or its scale.
@@ -90,10 +89,10 @@ pub enum Error {
         /// What is needed.
         need: &'static str,
     },
-    /// A change of coordinates that is not one.
+    /// A matrix or list that defines no change of coordinates.
     #[error("{what} at coefficient {coefficient}: found {value}, need {need}")]
     Whitening {
-        /// The matrix or list it was to be made from.
+        /// The matrix or list.
         what: &'static str,
         /// The coefficient.
         coefficient: usize,
@@ -116,9 +115,9 @@ pub enum Error {
         /// The message of the function that failed.
         message: String,
     },
-    /// A potential that is known by its gradient alone was asked for its value.
+    /// The value of a potential that is known by its gradient alone.
     #[error(
-        "the potential does not tell its value: need one that does, such as a `FromValueFn` in place of a `FromFn`"
+        "the potential has no value: need one that has, such as a `FromValueFn` instead of a `FromFn`"
     )]
     NoValue,
     /// Something that must be finite is not.
@@ -135,7 +134,7 @@ pub enum Error {
         /// What.
         what: &'static str,
     },
-    /// A search for the mode that ended elsewhere.
+    /// A search for the mode that did not converge.
     #[error(
         "no mode after {iterations} iterations of {method}: {why}; the gradient has norm {gradient_norm:e} there, about {decrement:e} \
          standard deviations from the mode"
@@ -143,7 +142,7 @@ pub enum Error {
     NotConverged {
         /// The method.
         method: Method,
-        /// How many iterations it took.
+        /// The number of iterations.
         iterations: usize,
         /// Why it ended.
         why: &'static str,

@@ -11,8 +11,8 @@ use crate::error::{Error, length};
 use crate::families::Family;
 use crate::ridge::Ridge;
 
-/// Numbers in a block of rows that is read twice in a row: small enough to still be near the
-/// processor the second time.
+/// Numbers in a block of rows that is read twice: small enough to be still in the cache the second
+/// time.
 const BLOCK: usize = 1 << 16;
 
 impl<F: Family> Ridge<'_, F> {
@@ -70,7 +70,7 @@ impl<F: Family> Ridge<'_, F> {
         rows.map(|(row, (&s, &y))| self.weight(row) * self.family().curvature(s, y)).collect()
     }
 
-    /// w times a number that the family tells of each row.
+    /// w times a number that the family gives for each row.
     pub(crate) fn weighted(
         &self,
         of: impl Fn(crate::families::Observation) -> Option<f64>,
@@ -80,7 +80,7 @@ impl<F: Family> Ridge<'_, F> {
     }
 }
 
-/// Calls with each column and entry of a row that is not left out as 0.
+/// Calls a function with each column and stored entry of a row.
 #[inline]
 pub(crate) fn visit(design: &Design<'_>, row: usize, mut with: impl FnMut(usize, f64)) {
     match design {

@@ -3,7 +3,8 @@
 //!
 //! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs;
 //!   its line integrals are exact.
-//! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by Chebyshev nodes.
+//! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by quadrature at
+//!   Chebyshev nodes.
 //! - [`Ridge::curvature`]: guaranteed bounds of the Hessian, each with how it was obtained;
 //!   [`Ridge::hessian`] itself.
 //! - [`Ridge::mode`] and [`ModeSearch`]: the mode, by Newton's method or from gradients alone, and
@@ -15,8 +16,8 @@
 //!   differences.
 //! - [`peers`]: processes that share the rows of a `Ridge`, or the chains, among them.
 //! - [`families`]: for each observation a convex function u of the linear predictor, with the mean
-//!   of its derivative over any segment, accurate to a few units in the last place. These means are
-//!   what makes line integrals exact.
+//!   of its derivative over any segment, accurate to a few units in the last place. These means
+//!   make line integrals exact.
 //!
 //! ```
 //! use ridgewalk_potentials::families::{Family, Logistic, Observation};

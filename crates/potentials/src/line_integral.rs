@@ -1,23 +1,22 @@
-//! What samplers ask of a potential: the integral of its gradient along segments, for many chains
-//! at once.
+//! The interface between samplers and potentials: the integral of the gradient along segments, for
+//! many chains at once.
 
 use crate::error::{Error, length};
 
 /// The integral of ∇U along straight segments.
 ///
-/// Chains stand one after the other: chain c has the entries c d to (c + 1) d of each list. What
-/// comes out for a chain does not depend, to the last bit, on which or how many others are asked
-/// for beside it.
+/// Lists hold one chain after the other: chain c has the entries c d to (c + 1) d. The result for a
+/// chain does not depend, to the last bit, on the other chains in the call.
 pub trait LineIntegral {
     /// The dimension d.
     fn dimension(&self) -> usize;
 
-    /// What one integral costs, in gradients.
+    /// The cost of one integral, in gradients.
     fn gradients_per_integral(&self) -> u64;
 
     /// For each chain ∫ ∇U(position + t momentum) dt over t in [0, `length`], into `integrals`.
     ///
-    /// `scratch` is working space: any one will do, and using it again saves the allocation.
+    /// `scratch` is working space. Any will do; reusing it saves allocations.
     ///
     /// # Errors
     /// Lists whose lengths do not fit, a gradient that fails or a point outside the support.
@@ -30,7 +29,7 @@ pub trait LineIntegral {
         scratch: &mut Scratch,
     ) -> Result<(), Error>;
 
-    /// For each chain ∇U(position), into `gradients`: one gradient's work a chain.
+    /// For each chain ∇U(position), into `gradients`: the work of one gradient per chain.
     ///
     /// # Errors
     /// As [`LineIntegral::integrate`].
@@ -42,9 +41,9 @@ pub trait LineIntegral {
     ) -> Result<(), Error>;
 
     /// For each chain U(position), up to a constant that is the same everywhere, into `values`, and
-    /// ∇U(position) into `gradients`: one gradient's work a chain. The gradients are those of
-    /// [`LineIntegral::gradients`], to the last bit. A chain outside the support has the value +∞
-    /// and a gradient of zeros; that is no error, so the other chains are not held up.
+    /// ∇U(position) into `gradients`: the work of one gradient per chain. The gradients are those
+    /// of [`LineIntegral::gradients`], to the last bit. A chain outside the support has the value
+    /// +∞ and a gradient of zeros; that is no error, so the other chains are not held up.
     ///
     /// # Errors
     /// As [`LineIntegral::integrate`]; [`Error::NoValue`] where the value is not known, as by
@@ -60,16 +59,15 @@ pub trait LineIntegral {
         Err(Error::NoValue)
     }
 
-    /// Whether the work for so many chains is shared out among threads in here. Chains then do best
-    /// together, in one call; otherwise those of different threads had better call by themselves.
-    /// This is a matter of speed alone.
+    /// Whether a call for this many chains runs on several threads. If it does, put all chains into
+    /// one call; otherwise let each thread call for its own chains. This affects speed alone.
     fn shares_out(&self, chains: usize) -> bool {
         let _ = chains;
         false
     }
 
-    /// Whether a call is a meeting of several processes. Calls must then be the same in all of
-    /// them, in one order: one at a time.
+    /// Whether a call is collective among several processes. All of them must then make the same
+    /// calls in the same order, one at a time.
     fn collective(&self) -> bool {
         false
     }
@@ -85,15 +83,14 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Space for so many numbers of packed tiles and of sums; what is in it is left over from
-    /// before.
+    /// Space for packed tiles and for sums, with stale contents.
     pub(crate) fn tiles(&mut self, packed: usize, sums: usize) -> (&mut [f64], &mut [f64]) {
         (aligned(&mut self.packed, packed), aligned(&mut self.sums, sums))
     }
 }
 
-/// So many numbers of a list, from the start of a cache line on: vectors that lie across two lines
-/// take twice as long to load.
+/// `count` numbers of a list, starting at a cache line: vectors that straddle two lines take twice
+/// as long to load.
 fn aligned(list: &mut Vec<f64>, count: usize) -> &mut [f64] {
     const LINE: usize = 64;
     let spare = LINE / size_of::<f64>();

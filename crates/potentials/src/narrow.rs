@@ -1,15 +1,18 @@
-//! Products of rows with one chain's columns, four rows side by side: what fills vectors when there
+//! Products of rows with one chain's columns, four rows at a time: this fills vectors when there
 //! are no other chains to do it.
 //!
-//! Entries of four rows are loaded in fours and turned over in registers, so that a vector has the
+//! Entries of four rows are loaded in fours and transposed in registers, so that a vector has the
 //! same column of all four. Each row's sum goes over its columns in the order that wider tiles keep
 //! too, which makes it the same to the last bit.
 
 #[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m256d;
+
+#[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 
-/// Adds to `products` those of as many rows as go into whole groups of QUADS times four, with the
-/// given columns of the tile; returns how many rows that is.
+/// Adds the products of rows with the given columns of the tile to `products`, for whole groups of
+/// QUADS times four rows; returns the number of rows done.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn products<const V: usize, const QUADS: usize>(
@@ -20,8 +23,6 @@ pub(crate) fn products<const V: usize, const QUADS: usize>(
     packed: &[[f64; V]],
     products: &mut [[f64; V]],
 ) -> usize {
-    use std::arch::x86_64::__m256d;
-
     let zero = simd.avx._mm256_set1_pd(0.0);
     let group = 4 * QUADS;
     let whole = products.len() / group * group;
@@ -43,23 +44,7 @@ pub(crate) fn products<const V: usize, const QUADS: usize>(
         for (j, x) in fours.iter().enumerate() {
             for (q, sums) in sums.iter_mut().enumerate() {
                 let a: [__m256d; 4] = std::array::from_fn(|r| pulp::cast(quads[q][r][j]));
-                let (even, odd) = (
-                    [
-                        simd.avx._mm256_unpacklo_pd(a[0], a[1]),
-                        simd.avx._mm256_unpacklo_pd(a[2], a[3]),
-                    ],
-                    [
-                        simd.avx._mm256_unpackhi_pd(a[0], a[1]),
-                        simd.avx._mm256_unpackhi_pd(a[2], a[3]),
-                    ],
-                );
-                let turned = [
-                    simd.avx._mm256_permute2f128_pd::<0x20>(even[0], even[1]),
-                    simd.avx._mm256_permute2f128_pd::<0x20>(odd[0], odd[1]),
-                    simd.avx._mm256_permute2f128_pd::<0x31>(even[0], even[1]),
-                    simd.avx._mm256_permute2f128_pd::<0x31>(odd[0], odd[1]),
-                ];
-                for (a, x) in turned.into_iter().zip(x) {
+                for (a, x) in transposed(simd, a).into_iter().zip(x) {
                     for (sum, x) in sums.iter_mut().zip(x) {
                         *sum = simd.fma._mm256_fmadd_pd(a, simd.avx._mm256_set1_pd(*x), *sum);
                     }
@@ -82,4 +67,18 @@ pub(crate) fn products<const V: usize, const QUADS: usize>(
         }
     }
     whole
+}
+
+/// The columns of a 4 x 4 matrix of which `a` has the rows.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn transposed(simd: V3, a: [__m256d; 4]) -> [__m256d; 4] {
+    let even = [simd.avx._mm256_unpacklo_pd(a[0], a[1]), simd.avx._mm256_unpacklo_pd(a[2], a[3])];
+    let odd = [simd.avx._mm256_unpackhi_pd(a[0], a[1]), simd.avx._mm256_unpackhi_pd(a[2], a[3])];
+    [
+        simd.avx._mm256_permute2f128_pd::<0x20>(even[0], even[1]),
+        simd.avx._mm256_permute2f128_pd::<0x20>(odd[0], odd[1]),
+        simd.avx._mm256_permute2f128_pd::<0x31>(even[0], even[1]),
+        simd.avx._mm256_permute2f128_pd::<0x31>(odd[0], odd[1]),
+    ]
 }

@@ -43,7 +43,7 @@ const MILLS: [f64; 26] = [
 const DENSITY_AT_ZERO: f64 = 0.398_942_280_401_432_7;
 /// log √(2π).
 const LOG_ROOT_TWO_PI: f64 = 0.918_938_533_204_672_8;
-/// What rounding took from it.
+/// Its rounding error.
 const LOG_ROOT_TWO_PI_REST: f64 = -3.878_294_158_067_242e-17;
 
 /// Mills's ratio for v >= 0, by Clenshaw's recurrence.
@@ -60,7 +60,7 @@ fn mills(v: f64) -> f64 {
     (t * last - before + MILLS[0]) / (v + 1.0)
 }
 
-/// φ(x). The rounding of x² is given back: for large x it would be the largest error.
+/// φ(x). The rounding of x² is corrected for: for large x it would be the largest error.
 fn density(x: f64) -> f64 {
     let square = x * x;
     let rest = x.mul_add(x, -square);
@@ -103,7 +103,7 @@ pub(crate) fn curvature(x: f64) -> f64 {
     inverse_mills(x) * excess(x)
 }
 
-/// λ with what rounding took from x: λ′ = −λ (λ + x).
+/// λ, corrected for the rounding of x: λ′ = −λ (λ + x).
 fn inverse_mills_at(x: End) -> f64 {
     let value = inverse_mills(x.value);
     value - value * excess_for_correction(x.value, value) * x.rest
@@ -121,7 +121,7 @@ const GAUSS_4: [(f64, f64); 2] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_92),
     (0.330_009_478_207_571_87, 0.326_072_577_431_273_05),
 ];
-const GAUSS_8: [(f64, f64); 4] = [
+pub(crate) const GAUSS_8: [(f64, f64); 4] = [
     (0.019_855_071_751_231_88, 0.050_614_268_145_188_13),
     (0.101_666_761_293_186_64, 0.111_190_517_226_687_24),
     (0.237_233_795_041_835_5, 0.156_853_322_938_943_63),
@@ -151,7 +151,7 @@ pub(crate) fn mean_inverse_mills(segment: &Segment) -> f64 {
     }
 }
 
-/// log Φ(x) with what rounding took from x.
+/// log Φ(x), corrected for the rounding of x.
 fn log_cdf_at(x: End) -> f64 {
     log_cdf(x.value) + inverse_mills(x.value) * x.rest
 }
@@ -236,7 +236,7 @@ fn scaled_mills_and_fall<const FUSED: bool>(v: f64, end: f64) -> (f64, f64) {
     (value, fma::<FUSED>(r_end, by, value))
 }
 
-/// 1/φ(x + rest) for |x| up to 25. The rounding of x² is given back, as in [`density`].
+/// 1/φ(x + rest) for |x| up to 25. The rounding of x² is corrected for, as in [`density`].
 #[inline(always)]
 fn inverse_density<const FUSED: bool>(x: f64, rest: f64) -> f64 {
     let square = x * x;

@@ -2,9 +2,9 @@
 //! each row is fetched once.
 //!
 //! For each row a and each chain of the tile: s = a·θ and t = a·p, a coefficient c from them, and c
-//! a added to the chain's sum. A tile is W chains wide; its columns stand interleaved, V = 2W of
-//! them (θ and p) or V = W (θ alone, for gradients), so that a row meets V adjacent numbers for
-//! each of its entries. Rows go in blocks: products of all, then the family's slopes for all, then
+//! a added to the chain's sum. A tile is W chains wide; its columns are interleaved, V = 2W of
+//! them (θ and p) or V = W (θ alone, for gradients), so that each entry of a row is multiplied with
+//! V adjacent numbers. Rows go in blocks: products of all, then the family's slopes for all, then
 //! the sums, while the block is still in the cache.
 //!
 //! Every chain's numbers go through the same operations in the same order whatever W is, which
@@ -22,10 +22,10 @@ use crate::narrow;
 const BLOCK: usize = 96;
 /// Entries of a dense block: a good part of the second-level cache, for they are read twice.
 const BLOCK_ENTRIES: usize = 24_576;
-/// Numbers of the tile that a block of rows meets before it goes on to the next: half of the
+/// Numbers of the tile that a block of rows uses before it goes on to the next part: half of the
 /// first-level cache.
 const TILE_PART: usize = 2048;
-/// Columns from which on it pays to turn rows over for a single chain.
+/// The fewest columns for which transposing rows pays for a single chain.
 #[cfg(target_arch = "x86_64")]
 const NARROW_FROM: usize = 16;
 /// Rows that share one update of the sums: their coefficients stay in registers.
@@ -45,15 +45,15 @@ pub(crate) enum Rows<'a> {
     },
 }
 
-/// What becomes of a row's products, for the same rows.
+/// What turns a row's products into coefficients, for the same rows.
 ///
-/// The family is asked once for a block of rows, so that it need not be known when a pass is
-/// compiled: passes are long, and there are many of them.
+/// The family is called once per block of rows, so it can be a trait object: passes are long code,
+/// and there are many of them to compile.
 #[derive(Debug)]
 pub(crate) struct Terms<'a> {
     /// The family.
     pub(crate) family: &'a dyn Family,
-    /// What was observed.
+    /// The observations.
     pub(crate) observations: &'a [Observation],
     /// Empty where all are 1.
     pub(crate) weights: &'a [f64],
@@ -68,16 +68,15 @@ pub(crate) struct Tiles<'a, const W: usize, const V: usize> {
     pub(crate) d: usize,
     /// Their columns: d times V numbers for each tile.
     pub(crate) packed: &'a [[f64; V]],
-    /// The chains that are wanted: all, but for some of the last tile.
+    /// The number of chains; the last tile may have unused lanes.
     pub(crate) chains: usize,
-    /// What is added to: d times W numbers for each tile.
+    /// The sums: d times W numbers for each tile.
     pub(crate) sums: &'a mut [[f64; W]],
-    /// Where values are asked for, U at the points of tiles without momenta: W numbers for each
-    /// tile.
+    /// If values are wanted, U at the points of tiles without momenta: W numbers for each tile.
     pub(crate) values: Option<&'a mut [f64]>,
 }
 
-/// Adds what the rows contribute for some tiles.
+/// Adds the contributions of the rows to some tiles.
 pub(crate) fn pass<const W: usize, const V: usize>(
     rows: Rows<'_>,
     terms: &Terms<'_>,
@@ -163,7 +162,7 @@ impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W,
     }
 }
 
-/// From the start of a cache line on.
+/// Aligned to a cache line.
 #[repr(align(64))]
 struct Aligned<T>(T);
 

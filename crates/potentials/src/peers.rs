@@ -1,14 +1,14 @@
-//! Processes that work on one problem together, and what they tell each other.
+//! Processes that work on one problem together, and their communication.
 //!
-//! Whoever brings the processes together, MPI or threads in a test, has to know one thing: how two
-//! of them exchange bytes ([`Peers`]). Sums, maxima and gathered lists are made of such exchanges
-//! here, in an order that the number of processes alone decides: results do not depend on timing,
-//! and are the same to the last bit in every process.
+//! A transport, MPI or threads in a test, provides one operation: how two processes exchange bytes
+//! ([`Peers`]). Sums, maxima and gathered lists are built on it here, in an order that depends on
+//! the number of processes alone: results do not depend on timing and are the same, to the last
+//! bit, in every process.
 //!
-//! All of them by recursive doubling: in round k each process meets the one whose number differs in
-//! bit k, and after ⌈log₂ P⌉ rounds all know everything. Where P is no power of two, each process
-//! beyond the largest power P' first hands what it has to the one P' below, and is told the result
-//! at the end. A process thus has at most ⌊log₂ P⌋ + 2 meetings.
+//! All use recursive doubling: in round k each process exchanges with the one whose number differs
+//! in bit k, and after ⌈log₂ P⌉ rounds all have everything. If P is no power of two, each process
+//! beyond the largest power P' first sends its part to the one P' below, and receives the result at
+//! the end. A process thus makes at most ⌊log₂ P⌋ + 2 exchanges.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// This process among those that work together. They are numbered from 0.
 ///
-/// All of them call the same things in the same order. A process that is gone cannot be waited for:
-/// an exchange with it ends this process too, as MPI has it, or panics.
+/// All of them make the same calls in the same order. An exchange with a process that has ended
+/// ends this process too, as in MPI, or panics.
 pub trait Peers: Debug + Send + Sync {
     /// The number of this process.
     fn rank(&self) -> usize;
@@ -26,12 +26,12 @@ pub trait Peers: Debug + Send + Sync {
     /// How many there are.
     fn size(&self) -> usize;
 
-    /// Sends `mine` to another process and fills `theirs` with what it sends; both know how much
-    /// that is. An empty list is no message.
+    /// Sends `mine` to another process and fills `theirs` with the bytes that it sends; both know
+    /// the lengths. An empty list is not sent.
     fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]);
 }
 
-/// One process by itself.
+/// A single process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone;
 
@@ -58,7 +58,7 @@ impl dyn Peers + '_ {
         self.combine(numbers, f64::max);
     }
 
-    /// Whether something is the case in some process.
+    /// Whether `here` is true in some process.
     #[must_use]
     pub fn somewhere(&self, here: bool) -> bool {
         let mut flag = [f64::from(u8::from(here))];
@@ -66,7 +66,7 @@ impl dyn Peers + '_ {
         flag[0] > 0.0
     }
 
-    /// Whether something is the case in every process.
+    /// Whether `here` is true in every process.
     #[must_use]
     pub fn everywhere(&self, here: bool) -> bool {
         !self.somewhere(!here)
@@ -89,8 +89,8 @@ impl dyn Peers + '_ {
         let mut all: Vec<Vec<u8>> = vec![Vec::new(); size];
         all[rank] = mine.to_vec();
         let rounds = Rounds::new(size);
-        // What process `of` knows before round k: everything of those whose numbers, modulo P',
-        // differ from its own in lower bits only.
+        // The parts that process `of` has before round k: those of the processes whose numbers,
+        // modulo P', differ from its own in lower bits only.
         let known = |of: usize, k: u32| {
             (0..size)
                 .filter(move |r| (r % rounds.power) >> k == (of % rounds.power) >> k)
@@ -132,21 +132,21 @@ impl dyn Peers + '_ {
         all
     }
 
-    /// What process 0 has, in all of them.
+    /// The bytes of process 0, in all processes.
     #[must_use]
     pub fn of_first(&self, bytes: &[u8]) -> Vec<u8> {
         self.gather(if self.rank() == 0 { bytes } else { &[] }).swap_remove(0)
     }
 
-    /// Which of some things are this process's, if they are shared out evenly in the order of the
+    /// This process's range of `things` items that are shared out evenly, in the order of the
     /// processes.
     #[must_use]
     pub fn share(&self, things: usize) -> std::ops::Range<usize> {
         share_of(things, self.rank(), self.size())
     }
 
-    /// Both of a pair compute the lower's number with the upper's: the same, as both operations
-    /// commute.
+    /// Combines each number over all processes. Both of a pair compute the same result, because the
+    /// operations commute.
     fn combine(&self, numbers: &mut [f64], with: impl Fn(f64, f64) -> f64) {
         if self.size() == 1 || numbers.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl dyn Peers + '_ {
     }
 }
 
-/// The `part`-th of `parts` even shares of some things.
+/// The `part`-th of `parts` even ranges of `things` items.
 #[must_use]
 pub fn share_of(things: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
     // In 128 bits: the product may be beyond 64.
@@ -192,7 +192,7 @@ pub fn share_of(things: usize, part: usize, parts: usize) -> std::ops::Range<usi
     end(part)..end(part + 1)
 }
 
-/// The bytes of some numbers, in an order that all machines agree on.
+/// The bytes of some numbers, little-endian on every machine.
 #[must_use]
 pub fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     let mut bytes = vec![0; size_of_val(numbers)];
@@ -209,11 +209,11 @@ struct Rounds {
     count: u32,
 }
 
-/// What a process does in them.
+/// The role of a process in them.
 enum Role {
-    /// It hands its part to another and is told the result.
+    /// It sends its part to another process and receives the result.
     Beyond { below: usize },
-    /// It takes part, for another too if there is one.
+    /// It takes part in all rounds, and represents one beyond if there is one.
     Within { beyond: Option<usize> },
 }
 
@@ -233,7 +233,7 @@ impl Rounds {
     }
 }
 
-/// Some of the processes, in an order of their own.
+/// A subset of the processes, renumbered.
 #[derive(Debug, Clone)]
 pub struct Subset {
     among: Arc<dyn Peers>,
@@ -242,7 +242,7 @@ pub struct Subset {
 }
 
 impl Subset {
-    /// The processes with these numbers, this one among them; `None` if it is not.
+    /// The processes with these numbers; `None` if this process is not among them.
     #[must_use]
     pub fn new(among: Arc<dyn Peers>, members: Vec<usize>) -> Option<Self> {
         let rank = members.iter().position(|member| *member == among.rank())?;
@@ -264,7 +264,7 @@ impl Peers for Subset {
     }
 }
 
-/// Processes that count what they send.
+/// Peers that count their messages.
 #[derive(Debug)]
 pub struct Counted<P> {
     peers: P,
@@ -278,7 +278,7 @@ impl<P: Peers> Counted<P> {
         Self { peers, messages: AtomicU64::new(0), bytes: AtomicU64::new(0) }
     }
 
-    /// Messages that this process sent so far, and their bytes.
+    /// The messages that this process has sent, and their bytes.
     pub fn sent(&self) -> [u64; 2] {
         [&self.messages, &self.bytes].map(|count| count.load(Ordering::Relaxed))
     }
@@ -300,7 +300,7 @@ impl<P: Peers> Peers for Counted<P> {
     }
 }
 
-/// Threads of one process as if they were processes: what tests of shared work need.
+/// Threads of one process in the role of processes, for tests of distributed work.
 #[derive(Debug)]
 pub struct Threads {
     rank: usize,
@@ -309,7 +309,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// So many, one for each thread.
+    /// A group of the given size, one member for each thread.
     #[must_use]
     pub fn group(size: usize) -> Vec<Self> {
         let mut group: Vec<Self> =
@@ -338,7 +338,7 @@ impl Peers for Threads {
     fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]) {
         if !mine.is_empty() {
             let to = self.to[with].lock().unwrap_or_else(PoisonError::into_inner);
-            // Whoever is gone is missed where something is to come from it.
+            // A thread that has ended is noticed where a message from it is expected.
             let _ = to.send(mine.to_vec());
         }
         if !theirs.is_empty() {
@@ -358,7 +358,7 @@ impl Peers for Threads {
 mod tests {
     use super::*;
 
-    /// Does something in so many threads, as if they were processes.
+    /// Runs `work` in `size` threads in the role of processes.
     fn in_all<T: Send>(size: usize, work: impl Fn(&dyn Peers) -> T + Sync) -> Vec<T> {
         let group = Threads::group(size);
         std::thread::scope(|scope| {

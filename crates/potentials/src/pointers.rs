@@ -49,9 +49,7 @@ behind_pointers!(Gradient {
     fn dimension(&self) -> usize;
     fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError>;
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64]
+        &self, point: &[f64], gradient: &mut [f64]
     ) -> Result<Option<f64>, GradientError>;
 });
 
@@ -59,25 +57,14 @@ behind_pointers!(LineIntegral {
     fn dimension(&self) -> usize;
     fn gradients_per_integral(&self) -> u64;
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         scratch: &mut Scratch
     ) -> Result<(), Error>;
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch
     ) -> Result<(), Error>;
     fn values_and_gradients(
-        &self,
-        positions: &[f64],
-        values: &mut [f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch
     ) -> Result<(), Error>;
     fn shares_out(&self, chains: usize) -> bool;
     fn collective(&self) -> bool;

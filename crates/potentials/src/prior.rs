@@ -23,7 +23,7 @@ impl Prior {
             if !mean.is_finite() {
                 return bad(PriorValue::Mean, mean, "a finite number");
             }
-            // A precision that overflows or vanishes would be another prior than the one asked for.
+            // A precision that overflows or underflows would be a different prior.
             let usable =
                 scale > 0.0 && (scale == f64::INFINITY || (1e-150..1e150).contains(&scale));
             if !usable {
@@ -60,7 +60,7 @@ impl Prior {
         self.mean.len()
     }
 
-    /// What is known to be good.
+    /// From numbers that are known to be valid.
     pub(crate) fn from_precision(mean: Vec<f64>, precision: Vec<f64>) -> Self {
         Self { mean, precision }
     }
@@ -93,8 +93,8 @@ impl Prior {
         sum: &mut [f64],
     ) {
         for (k, sum) in sum.iter_mut().enumerate() {
-            // Half a number is exact: a fused operation, which would be a call here, could not be
-            // better.
+            // Half a number is exact: a fused operation, which would be a function call here, would
+            // not be more accurate.
             let middle = (position[k] - self.mean[k]) + 0.5 * (length * momentum[k]);
             *sum += length * self.precision[k] * middle;
         }

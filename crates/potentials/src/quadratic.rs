@@ -1,5 +1,5 @@
-//! The quadratic part of a ridge-separable potential: a prior, or what a change of coordinates has
-//! made of one.
+//! The quadratic part of a ridge-separable potential: a prior, possibly after a change of
+//! coordinates.
 
 use crate::prior::Prior;
 use crate::square;

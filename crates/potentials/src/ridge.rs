@@ -35,9 +35,9 @@ pub struct Ridge<'a, F> {
     /// Empty where all are 0.
     offsets: Vec<f64>,
     quadratic: Quadratic,
-    /// Those that have the other rows.
+    /// The processes that have the other rows.
     peers: Arc<dyn Peers>,
-    /// Rows of all of them.
+    /// The number of rows in all processes.
     all_rows: usize,
 }
 
@@ -45,7 +45,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// A model of responses, one for each row of the design.
     ///
     /// # Errors
-    /// Lengths that do not match, or a response that the family cannot have, by row.
+    /// Lengths that do not match, or a response that the family cannot have, with its row.
     pub fn new(
         design: impl Into<Design<'a>>,
         family: F,
@@ -98,7 +98,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         })
     }
 
-    /// The same model with each row counted so many times.
+    /// The same model with a weight for each row: how many times it counts.
     ///
     /// # Errors
     /// Unless there is a positive, finite weight for each row.
@@ -130,9 +130,10 @@ impl<'a, F: Family> Ridge<'a, F> {
         Ok(self)
     }
 
-    /// The model of the rows of several processes, of which this one has its own: every sum over
-    /// rows is from now on one over all of them, the same to the last bit in each. All have the
-    /// same family, columns and prior, and ask the same questions in the same order.
+    /// The model whose rows are spread over several processes; this process has these rows. Every
+    /// sum over rows is then over the rows of all processes and the same, to the last bit, in each.
+    /// All processes have the same family, columns and prior, and make the same calls in the same
+    /// order.
     #[must_use]
     pub fn with_peers(self, peers: Arc<dyn Peers>) -> Self {
         let mut rows = [self.observations.len() as f64];
@@ -186,12 +187,13 @@ impl<'a, F: Family> Ridge<'a, F> {
         &self.observations
     }
 
-    /// Those that have the other rows.
+    /// The processes that have the other rows.
     pub(crate) fn peers(&self) -> &dyn Peers {
         &*self.peers
     }
 
-    /// What counts once in a sum over all processes: as it is in the first, 0 in the others.
+    /// Numbers that count once in a sum over all processes: unchanged in the first, 0 in the
+    /// others.
     pub(crate) fn once(&self, mut numbers: Vec<f64>) -> Vec<f64> {
         if self.peers.rank() > 0 {
             numbers.fill(0.0);
@@ -199,7 +201,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         numbers
     }
 
-    /// Rows of all processes.
+    /// The number of rows in all processes.
     pub(crate) fn all_rows(&self) -> usize {
         self.all_rows
     }
@@ -244,7 +246,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         self.offsets.get(row).copied().unwrap_or(0.0)
     }
 
-    /// What becomes of the products of some rows.
+    /// The terms of the potential for some rows.
     pub(crate) fn terms(&self, rows: Range<usize>) -> Terms<'_> {
         Terms {
             family: &self.family,

@@ -1,7 +1,7 @@
 //! A segment of the real line, [s, s + t], with an end that is known to twice the precision.
 //!
 //! s + t rounds. Where a function changes fast, or where the end is much smaller than the start,
-//! that rounding would be the largest error of all; so it is kept and given back to first order.
+//! that rounding would be the largest error of all, so it is kept and corrected for to first order.
 
 /// The segment from s to s + t, as its lower and its upper end.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub(crate) struct Segment {
     pub(crate) length: f64,
 }
 
-/// A real number as the sum of a double and what rounding took from it.
+/// A real number as the sum of a double and its rounding error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
     pub(crate) value: f64,

@@ -1,7 +1,7 @@
 //! softplus(x) = log(1 + e^x), its derivative, and means of that derivative over segments.
 //!
-//! Everything logistic is made of these. Each is accurate to a few units in the last place over the
-//! whole range of doubles.
+//! The logistic families are made of these. Each is accurate to a few units in the last place over
+//! the whole range of doubles.
 
 use crate::segment::{End, Segment};
 
@@ -20,7 +20,7 @@ pub(crate) fn softplus(x: f64) -> f64 {
     if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
 }
 
-/// sigmoid(x) with what rounding took from x: sigmoid' = sigmoid (1 − sigmoid).
+/// sigmoid(x), corrected for the rounding of x: sigmoid' = sigmoid (1 − sigmoid).
 fn sigmoid_at(x: End) -> f64 {
     let value = sigmoid(x.value);
     value + value * sigmoid(-x.value) * x.rest
@@ -46,7 +46,7 @@ fn log1p_ratio(x: f64) -> f64 {
 /// With low the lower end, softplus(high) − softplus(low) = log1p(sigmoid(low) expm1(length)), in
 /// which nothing cancels; it is used for lengths below 1, where the plain difference would. Longer
 /// segments take the difference, mirrored where both ends are positive, because there softplus is
-/// nearly x and the difference of two such would lose the small part.
+/// nearly x and the difference of two such numbers would lose the small part.
 pub(crate) fn mean_sigmoid(segment: &Segment) -> f64 {
     let Segment { low, high, length } = *segment;
     if length < 1.0 {
@@ -88,7 +88,7 @@ pub(crate) fn mean_tanh_half(segment: &Segment) -> f64 {
         let rise = 2.0 * (0.25 * sum.abs()).sinh() * (0.25 * length).sinh() / base;
         2.0 * rise.ln_1p() / length
     } else {
-        // |far| − |near| is |low + high| where 0 is between the ends, and the length where the near end has not reached it.
+        // |far| − |near| is |low + high| if 0 is between the ends, and the length if it is not.
         let straight = if low.value >= 0.0 || high.value <= 0.0 { length } else { sum.abs() };
         (straight - 2.0 * (-near.value.abs()).exp().ln_1p()) / length
     };

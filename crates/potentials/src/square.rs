@@ -5,8 +5,8 @@
 
 use crate::elementary::{Kernel, fma, vectorised};
 
-/// Sums side by side in the product of two vectors: two vectors of four, so that one addition need
-/// not wait for the last.
+/// Independent sums in the product of two vectors: two vectors of four, so that an addition does
+/// not wait for the one before.
 const LANES: usize = 8;
 /// Columns that share one pass over the sums.
 const COLUMNS: usize = 4;
@@ -16,7 +16,7 @@ pub(crate) fn add_product(matrix: &[f64], v: &[f64], out: &mut [f64]) {
     vectorised(Rows { matrix, v, out });
 }
 
-/// out += Mᵀ v, M row by row, where v tells its entries.
+/// out += Mᵀ v, M row by row, with the entries of v from a function.
 pub(crate) fn add_transposed_product(matrix: &[f64], v: impl Fn(usize) -> f64, out: &mut [f64]) {
     vectorised(Columns { matrix, v, out });
 }

@@ -3,7 +3,7 @@
 //! A row a of a ridge-separable potential becomes Wᵀ a, its offset grows by a·centre, and the
 //! quadratic part stays quadratic: the potential is ridge-separable as before, and its line
 //! integrals stay exact. With W Wᵀ the inverse of the Hessian at the mode, or a covariance, the
-//! condition number falls from thousands to a small number (section 6 of the mathematics).
+//! condition number falls from thousands to a small number (section 6 of `docs/theory.md`).
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
@@ -82,8 +82,7 @@ impl Map {
 }
 
 impl Map {
-    /// Wᵀ Q W for a symmetric Q, symmetric to the last bit, as everything that reads only one half
-    /// of it relies on.
+    /// Wᵀ Q W for a symmetric Q, symmetric to the last bit: code that reads one half relies on it.
     fn congruence(&self, q: &[f64], d: usize) -> Vec<f64> {
         match self {
             Self::Diagonal(scales) => {
@@ -151,7 +150,7 @@ impl Whitening {
         })
     }
 
-    /// Each coordinate by its own scale: θ = centre + scale z. Sparse designs stay sparse.
+    /// A scale for each coordinate: θ = centre + scale z. Sparse designs stay sparse.
     ///
     /// # Errors
     /// Lists of different lengths, a centre that is not finite, or a scale that is not positive,
@@ -278,8 +277,8 @@ impl Whitening {
         Ok(self.map.congruence(hessian, d))
     }
 
-    /// Both changes after one another: θ = centre + W (centre' + W' y) for the coordinates y of
-    /// `next`, which is a change of those of this.
+    /// This change followed by `next`, a change of the coordinates z: θ = centre + W (centre' + W'
+    /// y).
     ///
     /// # Errors
     /// For another dimension.
@@ -299,8 +298,8 @@ impl Whitening {
         Self { centre, map: self.back.clone(), back: self.map.clone() }
     }
 
-    /// The numbers it is made of, to be stored: [`Whitening::restore`] makes the same from them,
-    /// bit for bit.
+    /// Its numbers, for storage: [`Whitening::restore`] makes the same whitening from them, bit for
+    /// bit.
     #[must_use]
     pub fn saved(&self) -> SavedWhitening {
         let numbers = |map: &Map| match map {
@@ -402,7 +401,7 @@ impl Prior {
         let mean = mean.map(|((m, q), (c, s))| if *q == 0.0 { 0.0 } else { (m - c) / s });
         let precision: Vec<f64> =
             self.precision().iter().zip(scales).map(|(q, s)| q * s * s).collect();
-        // A precision that vanishes or overflows on the way would be another prior.
+        // A precision that underflows or overflows would be a different prior.
         let lost = |(new, old): (&f64, &f64)| !new.is_finite() || (*new == 0.0 && *old > 0.0);
         match precision.iter().zip(self.precision()).position(lost) {
             Some(coefficient) => Err(Error::Whitening {
@@ -460,8 +459,8 @@ impl<G: Gradient> Gradient for Whitened<G> {
 }
 
 impl<G> Whitened<G> {
-    /// What `evaluate` gives in the original coordinates; the gradient that it writes is put into
-    /// the whitened ones.
+    /// Calls `evaluate` in the original coordinates and converts the gradient that it writes to the
+    /// whitened ones.
     fn in_original<T>(
         &self,
         point: &[f64],
@@ -469,8 +468,7 @@ impl<G> Whitened<G> {
         evaluate: impl FnOnce(&[f64], &mut [f64]) -> Result<T, GradientError>,
     ) -> Result<T, GradientError> {
         let d = self.whitening.dimension();
-        // Taken away while in use, so that a gradient that is itself a whitened one finds room of
-        // its own.
+        // Taken out while in use, so that a whitened gradient inside another gets room of its own.
         let mut room = ROOM.take();
         room.resize(2 * d, 0.0);
         let (theta, slope) = room.split_at_mut(d);
@@ -522,7 +520,7 @@ fn finite_centre(centre: &[f64]) -> Result<(), Error> {
     }
 }
 
-/// The lower Cholesky factor of a matrix and its inverse, after the checks that every whitening
+/// The lower Cholesky factor of a matrix and its inverse, with the checks that every whitening
 /// needs.
 fn factors(
     what: &'static str,

@@ -1,4 +1,4 @@
-//! Checks of families and gradients find planted mistakes and pass what is right.
+//! Checks of families and gradients find planted mistakes and pass correct functions.
 
 use ridgewalk_potentials::families::{
     CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation,

@@ -103,7 +103,7 @@ fn orthogonal_designs_have_known_bounds() {
 }
 
 #[test]
-fn what_cannot_be_certified_is_told() {
+fn obstacles_to_a_certificate_are_reported() {
     let design = || Dense::new(3, 2, vec![1.0, 2.0, -1.0, 0.5, 1.0, 1.0]).unwrap();
     let y = [0.0, 1.0, 1.0];
     let poisson = Ridge::new(design(), Poisson, &y, Prior::centred(2, 1.0).unwrap())

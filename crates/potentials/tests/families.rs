@@ -1,5 +1,5 @@
-//! Families in lists: independent of what stands beside a row, not a number where that went in; and
-//! the responses that are objected to.
+//! Families in lists: results are independent of neighbouring rows, and NaN for NaN; and the
+//! responses that are objected to.
 //!
 //! How accurate they are is tested beside the code, where lists can be computed as on machines
 //! without fused multiply-add.

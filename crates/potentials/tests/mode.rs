@@ -1,5 +1,5 @@
-//! Modes against closed forms, against modes found elsewhere and between methods; and searches that
-//! fail.
+//! Modes against closed forms, against modes from other software and between methods; and searches
+//! that fail.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -89,7 +89,7 @@ fn the_mode_of_breast_cancer_is_the_known_one_and_its_likelihood_has_none() {
     for (ours, (name, known)) in mode.point.iter().zip(&known) {
         assert!((ours - known).abs() < 1e-12, "{name}: {ours} and {known}");
     }
-    // All thirty predictors together separate the tumours: known, and what makes this a hard case.
+    // All thirty predictors together are known to separate the tumours, which makes this hard.
     let Separability::Separated(separation) = model.separation().unwrap() else {
         panic!("not found")
     };
@@ -161,7 +161,7 @@ fn gradients_alone_find_what_newton_finds() {
 
 #[test]
 fn thousands_of_columns_are_solved_from_gradients_with_the_diagonal_as_scale() {
-    // Sparse, 2,500 columns in units from 1e-3 to 1e3, ten entries a row.
+    // Sparse, 2,500 columns in units from 1e-3 to 1e3, ten entries per row.
     let (n, d) = (6000, 2500);
     let mut rng = ChaCha8Rng::seed_from_u64(121);
     let unit = |k: usize| 10.0_f64.powf((k % 7) as f64 - 3.0);
@@ -182,8 +182,8 @@ fn thousands_of_columns_are_solved_from_gradients_with_the_diagonal_as_scale() {
     let model = with(Prior::normal(&vec![0.0; d], &scales).unwrap());
     let mode = model.mode().unwrap();
     assert_eq!((mode.method, mode.properness), (Method::Lbfgs, Properness::Proper(Proof::Prior)));
-    // The gradient in units of the prior: no coefficient is further from the mode than so many of
-    // its prior scales.
+    // The gradient in units of the prior bounds each coefficient's distance from the mode in prior
+    // scales.
     let far = gradient(&model, &mode.point)
         .iter()
         .zip(&scales)

@@ -151,8 +151,8 @@ fn gradients_and_line_integrals_work_behind_pointers() {
     });
     let expected = at_a_point(&normal);
     let integral = integrals(Chebyshev::new(&normal, 4).unwrap());
-    let gradients: [Arc<dyn Gradient>; 2] =
-        [Arc::new(normal.clone()), Arc::new(Box::new(normal) as Box<dyn Gradient>)];
+    let gradients: [Arc<dyn Gradient + Send + Sync>; 2] =
+        [Arc::new(normal.clone()), Arc::new(Box::new(normal) as Box<dyn Gradient + Send + Sync>)];
     for gradient in gradients {
         assert_eq!(at_a_point(&gradient), expected);
         let potential: Box<dyn LineIntegral> = Box::new(Chebyshev::new(gradient, 4).unwrap());

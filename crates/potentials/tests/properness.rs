@@ -473,7 +473,7 @@ const MIXED: [[f64; 4]; 18] = [
 #[test]
 fn a_direction_that_a_proper_prior_holds_is_no_separation() {
     // Separated with all four columns, and not with the three whose priors are flat, as a linear
-    // programme says.
+    // program shows.
     let y =
         [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     let scales = [f64::INFINITY, 2.0, f64::INFINITY, f64::INFINITY];

@@ -133,8 +133,8 @@ fn lists_that_do_not_fit_are_refused() {
     assert_eq!(found, Err(Error::Length { what: "the list of values", got: 3, need: 2 }));
 }
 
-/// Rows of a design in parts, one for each thread as if they were processes, and what is found with
-/// them.
+/// The answers to a question about a model whose rows are spread over threads in the role of
+/// processes.
 fn shared<F: Family + Clone, T: Send>(
     parts: usize,
     (design, columns): (&[f64], usize),
@@ -220,7 +220,8 @@ fn rows_in_several_processes_are_one_model() {
     check(Huber::new(0.7, 1.345).unwrap(), &design, &responses, &prior);
 }
 
-/// What no process sees in its own rows: separation, collinear columns, a constant response.
+/// Properties that no process sees in its own rows: separation, collinear columns, a constant
+/// response.
 #[test]
 fn what_is_wrong_with_all_rows_together_is_found_by_all_processes() {
     // One part has only successes, which alone would be separated; together they overlap, or not.

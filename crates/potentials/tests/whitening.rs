@@ -131,7 +131,7 @@ proptest! {
 
 #[test]
 fn the_hessian_at_the_centre_becomes_the_identity() {
-    // Differences of the gradient tell the Hessian without any code of ours beyond the gradient.
+    // Differences of the gradient give the Hessian without other code under test.
     let (d, h) = (4, 1e-5);
     let differences = |model: &Ridge<'_, Logistic>, at: &[f64]| {
         let mut hessian = vec![0.0; d * d];

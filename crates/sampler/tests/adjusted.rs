@@ -604,10 +604,7 @@ fn a_potential_without_values_is_refused_in_words() {
     let adjusted = Wanted { kernel: Some(KernelKind::Adjusted), ..Wanted::default() };
     for question in [WarmUp::new(&target).tolerance(0.0), WarmUp::new(&target).wanted(adjusted)] {
         let error = question.run().unwrap_err();
-        assert!(
-            error.to_string().contains("does not tell its value: need one that does"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("has no value: need one that has"), "{error}");
     }
     // What needs none is as it was; and a tolerance of 0 is for trajectories alone.
     assert!(WarmUp::new(&target).run().unwrap().within_tolerance);

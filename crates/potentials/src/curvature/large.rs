@@ -14,9 +14,9 @@ use crate::hessian::{dot, forward, norm, row_gram, visit};
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 
-/// The probability that Lanczos's bound may be wrong with.
+/// The probability that Lanczos's bound is wrong.
 const FAILURE: f64 = 1e-12;
-/// By which share of itself the largest eigenvalue may exceed what Lanczos found.
+/// The share of the largest eigenvalue by which Lanczos's method may fall short of it.
 const GAP: f64 = 0.03;
 /// Power iterations for the bound of Collatz and Wielandt.
 const ITERATIONS: usize = 20;
@@ -24,7 +24,7 @@ const ITERATIONS: usize = 20;
 const FLOOR: f64 = 1e-100;
 
 impl<F: Family> Ridge<'_, F> {
-    /// The smallest of the bounds at hand.
+    /// The smallest of the available bounds.
     pub(super) fn large_smoothness(&self, c: &[f64], guarantee: Guarantee) -> Result<Bound, Error> {
         let mut bounds = vec![self.trace(c), self.collatz_wielandt(c)];
         bounds.extend(self.row_products(c));
@@ -36,7 +36,7 @@ impl<F: Family> Ridge<'_, F> {
         best.ok_or(Error::Overflow { what: "the matrix Aᵀ A" })
     }
 
-    /// What rounding may add to a sum of positive terms over rows and columns, as a share of it.
+    /// The relative rounding error of a sum of positive terms over rows and columns.
     fn rounding(&self) -> f64 {
         2.0 * f64::EPSILON * (self.all_rows() + self.dimension() + 16) as f64
     }
@@ -103,7 +103,7 @@ impl<F: Family> Ridge<'_, F> {
     /// identity). Rounding as for the d x d matrix, with d for n.
     fn row_products(&self, c: &[f64]) -> Option<Bound> {
         let n = self.design().rows();
-        // Rows of different processes do not meet.
+        // Products of rows in different processes are not available.
         if n > DENSE || self.peers().size() > 1 {
             return None;
         }

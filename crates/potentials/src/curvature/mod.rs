@@ -1,7 +1,7 @@
 //! Curvature: numbers m and L with m <= Hessian <= L at every point, guaranteed, and how each was
 //! obtained.
 //!
-//! The Hessian is Q + Aᵀ diag(w u″) A, with each u″ between the bounds that its family tells. So L
+//! The Hessian is Q + Aᵀ diag(w u″) A, with each u″ between the bounds of its family. So L
 //! is the largest eigenvalue of that matrix with the upper bounds in place of u″, and m the
 //! smallest with the lower ones. Up to [`DENSE`] columns the matrix is formed and its eigenvalues
 //! are proven; beyond, several bounds that need only products with A compete and the smallest is
@@ -41,7 +41,7 @@ impl Curvature {
         self.smoothness
     }
 
-    /// m and L for a certificate of contraction, or what stands in the way of one.
+    /// m and L for a certificate of contraction, or the obstacle to one.
     ///
     /// # Errors
     /// The obstacle, for a caller to match on or to show.
@@ -136,7 +136,7 @@ pub enum Obstacle {
     NotStronglyConvex,
 }
 
-/// What a caller asks of the guarantee of [`Ridge::curvature_with`].
+/// The kind of guarantee that [`Ridge::curvature_with`] gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarantee {
     /// Bounds that hold for certain. With many columns L may be several times larger than it need
@@ -148,7 +148,7 @@ pub enum Guarantee {
 
 impl<F: Family> Ridge<'_, F> {
     /// Bounds m <= Hessian <= L over all points; beyond 1,000 columns L may be wrong with a
-    /// probability below 1e-12, which its basis tells.
+    /// probability below 1e-12, which its basis reports.
     ///
     /// ```
     /// use ridgewalk_potentials::families::Logistic;
@@ -188,7 +188,7 @@ impl<F: Family> Ridge<'_, F> {
     fn dense_smoothness(&self, upper: &[f64]) -> Result<Bound, Error> {
         let d = self.dimension();
         let (matrix, forming) = self.formed(upper)?;
-        // The trace bounds too, should the eigenvalues not be had.
+        // The trace is a bound too, if the eigenvalues cannot be computed.
         let trace = diagonal_sum(&matrix, d) * (1.0 + 2.0 * f64::EPSILON * d as f64);
         let proven = proof::largest(&matrix, d).filter(|value| *value <= trace);
         let (value, basis) =
@@ -196,7 +196,7 @@ impl<F: Family> Ridge<'_, F> {
         Ok(Bound { value: value + forming, basis })
     }
 
-    /// Q + Aᵀ diag(c) A, and a bound of what rounding has changed in it.
+    /// Q + Aᵀ diag(c) A, and a bound of its rounding error.
     ///
     /// Each entry is a sum of n products, in whatever order: the error is at most (n + 8) ε |A|ᵀ
     /// diag(c) |A|, entry by entry, with the rounding of c and of Q's part included. That is a

@@ -9,7 +9,7 @@
 
 use faer::{Mat, Side};
 
-/// How often a margin that was too narrow is made four times wider.
+/// How often a margin that is too narrow is widened fourfold.
 const TRIES: usize = 20;
 
 /// A number that no eigenvalue of the matrix exceeds; `None` if none could be proven.

@@ -1,13 +1,34 @@
 //! Values, slopes and means of many rows at once, in vector instructions.
 //!
-//! A family made of exponentials says what its terms are of (a scaled, shifted or mirrored segment,
-//! functions, and what becomes of them) and the loops for [`Chunked`] do it chunk by chunk. Rows
+//! A family made of exponentials implements [`Chunked`] (a scaled, shifted or mirrored segment,
+//! functions of it, and the slope from them), and the loops here run it chunk by chunk. Rows
 //! for which the vector forms do not hold, far out or not finite, take the family's own scalar
-//! functions instead. A family of plain arithmetic takes the loops of [`rows`] and [`segments`].
-//! Nothing of this depends on which rows stand beside one another.
+//! functions instead. A family of plain arithmetic uses the loops of [`rows`] and [`segments`].
+//! No result depends on the neighbouring rows.
 
 use super::{Family, Observation};
 use crate::elementary::{CHUNK, Kernel, vectorised};
+
+/// The list methods of a [`Family`] that is [`Chunked`]; with `values`, that of values too.
+macro_rules! chunked_lists {
+    () => {
+        fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
+            chunks::slopes(self, s, y, slopes);
+        }
+
+        fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
+            chunks::mean_slopes(self, s, t, y, slopes);
+        }
+    };
+    (values) => {
+        fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
+            chunks::values(self, s, y, values, Self::value);
+        }
+
+        chunks::chunked_lists!();
+    };
+}
+pub(super) use chunked_lists;
 
 /// A family whose slope is a function f of a transformed predictor.
 pub(super) trait Chunked: Family {
@@ -36,8 +57,7 @@ pub(super) trait Chunked: Family {
     fn value_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64;
 }
 
-/// [`Family::values`], or any other that is `alone` for rows for which the family's functions do
-/// not hold.
+/// [`Family::values`], with `alone` for rows for which the family's functions do not hold.
 pub(super) fn values<F: Chunked>(
     family: &F,
     s: &[f64],
@@ -179,8 +199,8 @@ impl<F: Chunked> Kernel for MeanSlopes<'_, F> {
     }
 }
 
-/// `row` for each s and y. What comes out as not a number is computed again by `alone`, which need
-/// not be fast.
+/// `row` for each s and y. A result that is NaN is computed again by `alone`, which need not be
+/// fast.
 pub(super) fn rows(
     s: &[f64],
     y: &[Observation],

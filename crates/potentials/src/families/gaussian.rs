@@ -1,7 +1,7 @@
 //! Linear regression with Gaussian noise of known scale.
 
 use super::chunks;
-use super::{CurvatureBounds, Family, Objection, Observation, real, scale, with_digits};
+use super::{CurvatureBounds, Family, Observation, scale, with_digits};
 use crate::error::Error;
 
 /// u = (s − y)²/(2σ²).
@@ -27,10 +27,6 @@ impl Gaussian {
 impl Family for Gaussian {
     fn name(&self) -> &'static str {
         "gaussian"
-    }
-
-    fn objection(&self, y: Observation) -> Option<Objection> {
-        real(y)
     }
 
     fn value(&self, s: f64, y: Observation) -> f64 {

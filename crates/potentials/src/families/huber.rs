@@ -1,7 +1,7 @@
 //! Robust regression with Huber's loss: quadratic near 0, straight beyond δ.
 
 use super::chunks;
-use super::{CurvatureBounds, Family, Objection, Observation, real, scale, with_digits};
+use super::{CurvatureBounds, Family, Observation, scale, with_digits};
 use crate::error::Error;
 use crate::segment::Segment;
 
@@ -42,10 +42,6 @@ impl Huber {
 impl Family for Huber {
     fn name(&self) -> &'static str {
         "robust-huber"
-    }
-
-    fn objection(&self, y: Observation) -> Option<Objection> {
-        real(y)
     }
 
     fn value(&self, s: f64, y: Observation) -> f64 {
@@ -126,9 +122,10 @@ fn clamped(x: f64, most: f64) -> f64 {
 
 /// The mean of clamp(x, −most, most) over the segment from x to x + t, without branches.
 ///
-/// With a and b the ends clamped and m, h half of their sum and of their difference, x − a and x +
-/// t − b what is beyond, it is m + h (what is beyond, of both)/t: m where the segment is straight
-/// as a whole, for then h is 0. Where nothing is beyond it is x + t/2, which rounds once.
+/// Let a and b be the clamped ends, m and h half of their sum and of their difference, and x − a
+/// and x + t − b the excesses. The mean is m + h (the sum of the excesses)/t: m if the whole
+/// segment is on one straight part, for then h is 0. Where nothing is beyond it is x + t/2, which
+/// rounds once.
 #[inline(always)]
 fn mean_clamped(x: f64, t: f64, most: f64) -> f64 {
     let end = x + t;

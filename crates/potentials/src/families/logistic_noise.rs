@@ -1,7 +1,7 @@
 //! Robust regression with logistic noise: tails that fall like e^-|e| instead of e^(-e²/2).
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Objection, Observation, real, scale, with_digits};
+use super::{CurvatureBounds, Family, Observation, scale, with_digits};
 use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::error::Error;
 use crate::segment::Segment;
@@ -31,10 +31,6 @@ impl Family for LogisticNoise {
         "robust-logistic"
     }
 
-    fn objection(&self, y: Observation) -> Option<Objection> {
-        real(y)
-    }
-
     fn value(&self, s: f64, y: Observation) -> f64 {
         // Even in e; written so that both terms are positive.
         let e = ((s - y.response) / self.scale).abs();
@@ -54,17 +50,7 @@ impl Family for LogisticNoise {
         mean_tanh_half(&Segment::new((s - y.response) / self.scale, t / self.scale)) / self.scale
     }
 
-    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
-        chunks::values(self, s, y, values, Self::value);
-    }
-
-    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        chunks::slopes(self, s, y, slopes);
-    }
-
-    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        chunks::mean_slopes(self, s, t, y, slopes);
-    }
+    chunks::chunked_lists!(values);
 
     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(0.5 / self.scale / self.scale) }

@@ -2,8 +2,8 @@
 //! s, minus its log-likelihood.
 //!
 //! Each family has u, u′, u″, bounds of u″, and the mean of u′ over a segment, which makes line
-//! integrals exact. A type of your own that implements [`Family`] works everywhere the built-in ones
-//! do; it needs a name, u, u′, u″ and the bounds of u″.
+//! integrals exact. A type of your own that implements [`Family`] works everywhere the built-in
+//! ones do; it needs a name, u, u′, u″ and the bounds of u″.
 
 #[cfg(test)]
 mod accuracy;
@@ -25,8 +25,7 @@ pub use probit::Probit;
 
 use crate::error::Error;
 
-/// What was observed in one row: a response, and for binomial counts the number of trials it is out
-/// of.
+/// An observation: a response and, for binomial counts, the number of trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
     /// The response: 0 or 1, a count, or a real number, as the family needs.
@@ -64,7 +63,7 @@ pub struct CurvatureBounds {
 
 /// One term u(s; y) of a ridge-separable potential, convex in s.
 pub trait Family: std::fmt::Debug + Send + Sync {
-    /// The name by which messages call it.
+    /// The name used in messages.
     fn name(&self) -> &'static str;
 
     /// What is wrong with an observation; `None` if it is one that the family can have. By default
@@ -104,8 +103,8 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 
     /// u′ for each s and y, into `slopes`; all lists are equally long.
     ///
-    /// Models call this one, for a block of rows at a time. What it gives for an s and y must not
-    /// depend on the others beside them.
+    /// Models call this method, for a block of rows at a time. The result for an s and y must not
+    /// depend on the other rows in the list.
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
         for ((slope, &s), &y) in slopes.iter_mut().zip(s).zip(y) {
             *slope = self.slope(s, y);
@@ -123,16 +122,16 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// Bounds of u″(s; y) over all s.
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds;
 
-    /// What u′ tends to as s goes to minus and to plus infinity; infinite where it grows without
-    /// bound. A 0 tells that moving s that way costs nothing, which is what separated data make of
-    /// a likelihood. Unless told otherwise, u′ far out.
+    /// The limits of u′ as s goes to minus and to plus infinity; infinite if it grows without
+    /// bound. A limit of 0 means that moving s that way costs nothing in the end, as with separated
+    /// data. By default u′ far out.
     fn slope_limits(&self, y: Observation) -> [f64; 2] {
         const FAR: f64 = 1e100;
         [self.slope(-FAR, y), self.slope(FAR, y)]
     }
 }
 
-/// A scale parameter: positive and finite.
+/// A scale parameter, checked to be positive and finite.
 fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
@@ -141,9 +140,8 @@ fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// An inverse of a scale for lists to multiply by, or NaN where it is not a normal number and has
-/// lost digits, or all of them: every row of such a list is then computed by itself, with
-/// divisions.
+/// The inverse of a scale, for lists to multiply by, or NaN if it is not a normal number and so has
+/// lost digits: every row of such a list is then computed by itself, with divisions.
 #[inline(always)]
 fn with_digits(inverse: f64) -> f64 {
     if inverse.is_normal() { inverse } else { f64::NAN }
@@ -190,7 +188,7 @@ fn binomial_limits(y: Observation, most: f64) -> [f64; 2] {
     [-side(y.response), side(y.trials - y.response)]
 }
 
-/// (trials − y) · `failures` − y · `successes`, without the term that has no weight: it may be
+/// (trials − y) · `failures` − y · `successes`. A term of weight 0 is left out, because it may be
 /// infinite.
 fn binomial_sum(y: Observation, failures: impl Fn() -> f64, successes: impl Fn() -> f64) -> f64 {
     if y.response == 0.0 {

@@ -20,7 +20,7 @@ fn mean_exponential(segment: &Segment) -> f64 {
     high.value.exp() * (1.0 + high.rest) * shrink
 }
 
-/// log y! of the counts that most data consist of.
+/// log y! for small counts, which most data have.
 const KNOWN: usize = 256;
 static LOG_FACTORIALS: LazyLock<[f64; KNOWN]> =
     LazyLock::new(|| std::array::from_fn(|y| libm::lgamma(y as f64 + 1.0)));
@@ -37,7 +37,7 @@ fn log_factorial(y: f64, known: &[f64; KNOWN]) -> f64 {
     }
 }
 
-/// Out of the way of the loop that rarely needs it.
+/// Kept out of the loop, which rarely needs it.
 #[cold]
 #[inline(never)]
 fn log_gamma(x: f64) -> f64 {
@@ -77,13 +77,7 @@ impl Family for Poisson {
         }
     }
 
-    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        chunks::slopes(self, s, y, slopes);
-    }
-
-    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        chunks::mean_slopes(self, s, t, y, slopes);
-    }
+    chunks::chunked_lists!();
 
     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: None }

@@ -41,17 +41,7 @@ impl Family for Probit {
         binomial_sum(y, || mean_inverse_mills(&segment.mirrored()), || mean_inverse_mills(&segment))
     }
 
-    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
-        chunks::values(self, s, y, values, Self::value);
-    }
-
-    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        chunks::slopes(self, s, y, slopes);
-    }
-
-    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        chunks::mean_slopes(self, s, t, y, slopes);
-    }
+    chunks::chunked_lists!(values);
 
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(y.trials) }

@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::hessian::{dot, norm};
 use crate::properness::Properness;
 
-/// Pairs of steps and changes of the gradient that are remembered.
+/// How many pairs of steps and gradient changes are kept.
 const MEMORY: usize = 20;
-/// How far above the tolerance rounding may keep the search without failing it.
+/// The factor above the tolerance at which a search that rounding stops still counts as converged.
 const SLACK: f64 = 1e3;
 
 /// A step and the change of the gradient along it.
@@ -27,93 +27,118 @@ struct Pair {
 /// from the first steps.
 pub(super) fn minimize<G: Gradient>(
     potential: &G,
-    mut point: Vec<f64>,
+    start: Vec<f64>,
     scales: Option<Vec<f64>>,
     tolerance: f64,
     iterations: usize,
 ) -> Result<Mode, Error> {
-    let d = point.len();
-    let evaluate = |point: &[f64]| {
-        let mut gradient = vec![0.0; d];
-        potential.gradient(point, &mut gradient).map_err(|error| error.at(point))?;
-        Ok::<_, Error>(gradient)
-    };
-    let mut gradient = evaluate(&point)?;
+    let gradient = evaluate(potential, &start)?;
     if gradient.iter().any(|g| !g.is_finite()) {
-        return Err(Error::NotFinite { what: "the gradient", point });
+        return Err(Error::NotFinite { what: "the gradient", point: start });
     }
+    let mut search = Search { potential, point: start, gradient, iteration: 0 };
     let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY);
-    let mut iteration = 0;
     loop {
-        let direction = direction(&gradient, &pairs, scales.as_deref());
-        let slope = dot(&gradient, &direction);
+        let direction = direction(&search.gradient, &pairs, scales.as_deref());
+        let slope = dot(&search.gradient, &direction);
         let decrement = (-slope).max(0.0).sqrt();
-        let ended = |why| Error::NotConverged {
-            method: Method::Lbfgs,
-            iterations: iteration,
-            why,
-            gradient_norm: norm(&gradient),
-            decrement,
-            point: point.clone(),
-        };
-        let mode = |point: Vec<f64>| Mode {
-            point,
-            gradient_norm: norm(&gradient),
-            decrement,
-            method: Method::Lbfgs,
-            iterations: iteration,
-            properness: Properness::NotChecked("found from gradients alone"),
-            notes: (decrement > tolerance)
-                .then_some(Note::Rounding { decrement })
-                .into_iter()
-                .collect(),
-        };
         // Before the first pairs the decrement is in no units at all, unless scales are given.
         let measured = scales.is_some() || !pairs.is_empty() || decrement == 0.0;
         if measured && decrement <= tolerance {
-            return Ok(mode(point));
+            return Ok(search.mode(decrement, tolerance));
         }
-        if iteration >= iterations {
-            return Err(ended("the limit of iterations was reached"));
+        if search.iteration >= iterations {
+            return Err(search.not_converged("the limit of iterations was reached", decrement));
         }
+        if let Some(Place { point: next, gradient: there }) = search.step(&direction, slope)? {
+            remember(&mut pairs, &search.point, &next, &search.gradient, &there);
+            (search.point, search.gradient) = (next, there);
+        } else if !pairs.is_empty() && decrement > SLACK * tolerance {
+            // A memory that misleads is dropped before giving up.
+            pairs.clear();
+        } else if measured && decrement <= SLACK * tolerance {
+            return Ok(search.mode(decrement, tolerance));
+        } else {
+            return Err(search.not_converged("no step made progress", decrement));
+        }
+        search.iteration += 1;
+    }
+}
+
+fn evaluate<G: Gradient>(potential: &G, point: &[f64]) -> Result<Vec<f64>, Error> {
+    let mut gradient = vec![0.0; point.len()];
+    potential.gradient(point, &mut gradient).map_err(|error| error.at(point))?;
+    Ok(gradient)
+}
+
+/// A point and the gradient there.
+struct Place {
+    point: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+/// The state of a search.
+struct Search<'a, G> {
+    potential: &'a G,
+    point: Vec<f64>,
+    gradient: Vec<f64>,
+    iteration: usize,
+}
+
+impl<G: Gradient> Search<'_, G> {
+    /// The point that a line search finds and the gradient there; `None` if no step makes progress.
+    fn step(&self, direction: &[f64], slope: f64) -> Result<Option<Place>, Error> {
         let mut last: Option<(f64, Vec<f64>)> = None;
-        let at =
-            |t: f64| -> Vec<f64> { point.iter().zip(&direction).map(|(x, p)| x + t * p).collect() };
+        let at = |t: f64| -> Vec<f64> {
+            self.point.iter().zip(direction).map(|(x, p)| x + t * p).collect()
+        };
         let step = line_search(slope, |t| {
-            let there = match evaluate(&at(t)) {
+            let there = match evaluate(self.potential, &at(t)) {
                 Ok(there) => there,
                 // Too far: the search goes back.
                 Err(Error::OutsideSupport { .. }) => return Ok(f64::INFINITY),
                 Err(error) => return Err(error),
             };
-            let slope = dot(&there, &direction);
+            let slope = dot(&there, direction);
             last = Some((t, there));
             Ok::<f64, Error>(slope)
         })?;
         if step.length == 0.0 {
-            // A memory that misleads is dropped before giving up.
-            if !pairs.is_empty() && decrement > SLACK * tolerance {
-                pairs.clear();
-                iteration += 1;
-                continue;
-            }
-            return if measured && decrement <= SLACK * tolerance {
-                Ok(mode(point))
-            } else {
-                Err(ended("no step made progress"))
-            };
+            return Ok(None);
         }
         let next = at(step.length);
         let there = match last {
             Some((t, there)) if t == step.length => there,
-            _ => evaluate(&next)?,
+            Some(_) | None => evaluate(self.potential, &next)?,
         };
         if there.iter().any(|g| !g.is_finite()) || next.iter().any(|x| !x.is_finite()) {
             return Err(Error::NotFinite { what: "the gradient", point: next });
         }
-        remember(&mut pairs, &point, &next, &gradient, &there);
-        (point, gradient) = (next, there);
-        iteration += 1;
+        Ok(Some(Place { point: next, gradient: there }))
+    }
+
+    fn mode(self, decrement: f64, tolerance: f64) -> Mode {
+        let rounding = (decrement > tolerance).then_some(Note::Rounding { decrement });
+        Mode {
+            gradient_norm: norm(&self.gradient),
+            decrement,
+            method: Method::Lbfgs,
+            iterations: self.iteration,
+            properness: Properness::NotChecked("found from gradients alone"),
+            notes: rounding.into_iter().collect(),
+            point: self.point,
+        }
+    }
+
+    fn not_converged(self, why: &'static str, decrement: f64) -> Error {
+        Error::NotConverged {
+            method: Method::Lbfgs,
+            iterations: self.iteration,
+            why,
+            gradient_norm: norm(&self.gradient),
+            decrement,
+            point: self.point,
+        }
     }
 }
 
@@ -141,7 +166,7 @@ fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, scales: Option<&[f64]>) -
     }
     let unit = |k: usize| scales.map_or(1.0, |scales| scales[k]);
     let size = pairs.back().map_or_else(
-        // A first step without any scale: of length 1.
+        // Without scales the first step has length 1.
         || if scales.is_some() { 1.0 } else { 1.0 / norm(gradient).max(f64::MIN_POSITIVE) },
         |pair| {
             let squares = pair.change.iter().enumerate().map(|(k, y)| y * y * unit(k));

@@ -3,7 +3,7 @@
 
 /// The slope left, as a share of the slope at the start, that ends a search.
 const SLOPE_LEFT: f64 = 0.1;
-/// Slopes that a search may ask for.
+/// The most slopes that a search evaluates.
 const EVALUATIONS: usize = 200;
 
 /// The step that a search took.
@@ -11,15 +11,15 @@ const EVALUATIONS: usize = 200;
 pub(crate) struct Step {
     /// Its length in units of the direction; 0 if none could be found.
     pub(crate) length: f64,
-    /// Whether the slope there is as small as was asked.
+    /// Whether the slope there is small enough.
     pub(crate) settled: bool,
 }
 
-/// Finds where the slope is small. `start` < 0 is the slope at 0, `slope(t)` that at t; one that is
-/// not finite means too far.
+/// Finds where the slope is small. `start` < 0 is the slope at 0, `slope(t)` that at t. A slope
+/// that is not finite means that t is too far.
 ///
 /// # Errors
-/// That of the first slope that fails.
+/// The error of the first slope that fails.
 pub(crate) fn line_search<E>(
     start: f64,
     mut slope: impl FnMut(f64) -> Result<f64, E>,
@@ -43,7 +43,7 @@ pub(crate) fn line_search<E>(
             high = Some((t, value));
         }
         let Some((high, high_slope)) = high else {
-            // Still falling: further out, in strides that grow.
+            // Still falling: go further out, in growing strides.
             t *= reach;
             reach *= 2.0;
             if !t.is_finite() {

@@ -1,7 +1,7 @@
 //! Modes: the point of largest density, by Newton's method where the Hessian can be factorised,
 //! from gradients alone elsewhere.
 //!
-//! The optimisers of the crate `argmin` were looked at: its L-BFGS and its line searches
+//! The optimisers of the crate `argmin` were considered: its L-BFGS and its line searches
 //! (backtracking, Hager-Zhang, Moré-Thuente) ask for values of the function, which a black box does
 //! not have, so the two methods here search lines by slopes, which convexity makes safe.
 
@@ -22,9 +22,9 @@ use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 use newton::{End, Newton};
 
-/// Newton's method is for potentials of up to so many coefficients.
+/// The most coefficients for which Newton's method is the default.
 const NEWTON: usize = 2000;
-/// Iterations, unless told otherwise.
+/// The default limits of iterations.
 const ITERATIONS_NEWTON: usize = 200;
 const ITERATIONS_LBFGS: usize = 10_000;
 
@@ -47,7 +47,7 @@ impl fmt::Display for Method {
     }
 }
 
-/// A mode, and what became known on the way to it.
+/// A mode, and what the search found out about the posterior.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Mode {
@@ -60,11 +60,11 @@ pub struct Mode {
     pub decrement: f64,
     /// How it was found.
     pub method: Method,
-    /// In how many iterations.
+    /// The number of iterations.
     pub iterations: usize,
     /// Whether the posterior exists.
     pub properness: Properness,
-    /// What a user should know beside that.
+    /// Other facts about the data that a user should know.
     pub notes: Vec<Note>,
 }
 
@@ -85,7 +85,7 @@ impl Mode {
     }
 }
 
-/// Something about the data that is no error.
+/// A remark about the data that is not an error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Note {
@@ -93,7 +93,7 @@ pub enum Note {
     Collinear(Vec<Relation>),
     /// All responses are equal and as extreme as they can be.
     ConstantResponse,
-    /// Rounding kept the search from the accuracy asked for.
+    /// Rounding kept the search from the accuracy requested.
     Rounding {
         /// The distance from the mode that is left, in standard deviations.
         decrement: f64,
@@ -152,13 +152,13 @@ impl Default for ModeSearch {
 }
 
 impl ModeSearch {
-    /// From 0, by the method that suits the size, to 1e-8 standard deviations.
+    /// A search from 0, by the method that suits the dimension, to 1e-8 standard deviations.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// To so many standard deviations.
+    /// Sets the accuracy, in standard deviations.
     ///
     /// # Errors
     /// Unless it is positive and finite.
@@ -170,21 +170,21 @@ impl ModeSearch {
         Ok(self)
     }
 
-    /// In at most so many iterations.
+    /// Sets the largest number of iterations.
     #[must_use]
     pub fn with_iterations(mut self, iterations: usize) -> Self {
         self.iterations = Some(iterations);
         self
     }
 
-    /// From this point.
+    /// Sets the starting point.
     #[must_use]
     pub fn with_start(mut self, start: Vec<f64>) -> Self {
         self.start = Some(start);
         self
     }
 
-    /// By this method; black boxes know L-BFGS only.
+    /// Sets the method. [`ModeSearch::of_gradient`] always uses L-BFGS.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = Some(method);
@@ -213,34 +213,19 @@ impl ModeSearch {
         ridge.check_range()?;
         let by_prior = ridge.has_proper_prior();
         let flat = (!by_prior).then(|| Flat::under_prior(ridge));
-        if let Some(flat) = &flat
-            && flat.too_large()
-            && let Some(impropriety) = flat.too_few_rows()
-        {
-            return Err(Error::Improper(impropriety));
-        }
-        let mut clear_rank = false;
-        if let Some(flat) = &flat
-            && !flat.too_large()
-        {
-            let rank = flat.rank();
-            if !rank.relations.is_empty() {
-                return Err(Error::Improper(Impropriety::Collinear(rank.relations)));
-            }
-            clear_rank = rank.clear;
-        }
+        let clear_rank = flat.as_ref().map_or(Ok(false), clear_rank)?;
+        let posterior = Posterior { ridge, flat: flat.as_ref(), clear_rank };
         let suited = if ridge.dimension() <= NEWTON { Method::Newton } else { Method::Lbfgs };
         let mut mode = match self.method.unwrap_or(suited) {
-            Method::Newton => self.by_newton(ridge, start, flat.as_ref(), clear_rank)?,
-            Method::Lbfgs => self.by_lbfgs(ridge, start, flat.as_ref(), clear_rank)?,
+            Method::Newton => self.by_newton(&posterior, start)?,
+            Method::Lbfgs => self.by_lbfgs(&posterior, start)?,
         };
         if by_prior {
             mode.properness = Properness::Proper(Proof::Prior);
         } else if clear_rank && flat.as_ref().is_some_and(Flat::resists) {
             mode.properness = Properness::Proper(Proof::Tails);
         }
-        // Under a prior that is flat throughout, nothing remains to be noted: it would have been an
-        // error.
+        // Under a prior that is flat in every direction these would have been errors.
         if !flat.as_ref().is_some_and(Flat::is_everything) {
             let all = Flat::everything(ridge);
             if all.has_constant_response() {
@@ -254,14 +239,12 @@ impl ModeSearch {
         Ok(mode)
     }
 
-    /// By L-BFGS, and then, as gradients alone cannot tell a mode from a slope that fades, looked
-    /// at as Newton's method would.
+    /// By L-BFGS. Gradients alone cannot tell a mode from a slope that fades, so the result is then
+    /// checked by Newton's method.
     fn by_lbfgs<F: Family>(
         &self,
-        ridge: &Ridge<'_, F>,
+        &Posterior { ridge, flat, clear_rank }: &Posterior<'_, '_, F>,
         start: Vec<f64>,
-        flat: Option<&Flat<'_, '_, F>>,
-        clear_rank: bool,
     ) -> Result<Mode, Error> {
         let improper = |separation| Err(Error::Improper(Impropriety::Separation(separation)));
         if let Some(separation) = flat.and_then(Flat::single_column) {
@@ -286,14 +269,14 @@ impl ModeSearch {
                 tolerance: self.tolerance,
                 iterations: ITERATIONS_NEWTON,
             };
-            // From where the search ended; and if rounding hides there what is the case, from 0.
+            // From where the search ended and, if rounding hides the answer there, from 0.
             for from in [point.clone(), vec![0.0; ridge.dimension()]] {
                 let found = newton.run(from, Some(flat))?;
                 let properness = found.properness(clear_rank);
                 match (found.end, &mut outcome) {
                     (End::Separated(separation), _) => return improper(separation),
                     (End::Converged, Ok(mode)) => mode.properness = properness,
-                    _ => {}
+                    (End::Converged, Err(_)) | (End::Exhausted(_), _) => {}
                 }
                 if matches!(&outcome, Ok(Mode { properness: Properness::Proper(_), .. })) {
                     break;
@@ -305,10 +288,8 @@ impl ModeSearch {
 
     fn by_newton<F: Family>(
         &self,
-        ridge: &Ridge<'_, F>,
+        &Posterior { ridge, flat, clear_rank }: &Posterior<'_, '_, F>,
         start: Vec<f64>,
-        flat: Option<&Flat<'_, '_, F>>,
-        clear_rank: bool,
     ) -> Result<Mode, Error> {
         let iterations = self.iterations.unwrap_or(ITERATIONS_NEWTON);
         let newton = Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations };
@@ -371,7 +352,7 @@ impl<F: Family> Ridge<'_, F> {
         ModeSearch::new().of_ridge(self)
     }
 
-    /// Whether the data are separated, whatever the prior: a proper prior then is all that keeps
+    /// Whether the data are separated, whatever the prior: if they are, only a proper prior keeps
     /// some coefficients finite.
     ///
     /// # Errors
@@ -410,7 +391,7 @@ impl<F: Family> Ridge<'_, F> {
         }
     }
 
-    /// 1/H_kk at a point, with a size that fits where H_kk is 0.
+    /// 1/H_kk at a point, with a typical size in place of an H_kk of 0.
     fn inverse_curvatures(&self, point: &[f64]) -> Vec<f64> {
         let curvatures = self.row_curvatures(&self.predictors(point));
         let (here, typical) = (self.diagonal(&curvatures), self.typical_diagonal());
@@ -419,7 +400,37 @@ impl<F: Family> Ridge<'_, F> {
     }
 }
 
-/// Prefers complete separation to the rest.
+/// A posterior and the directions along which it may be improper.
+struct Posterior<'r, 'a, F> {
+    ridge: &'r Ridge<'a, F>,
+    /// The directions along which the prior is flat, unless it is proper.
+    flat: Option<&'r Flat<'r, 'a, F>>,
+    /// Whether the columns that move along them are independent beyond rounding.
+    clear_rank: bool,
+}
+
+/// Whether the columns without a proper prior are independent beyond rounding; false for too many
+/// to look at.
+///
+/// # Errors
+/// If they are not independent.
+fn clear_rank<F: Family>(flat: &Flat<'_, '_, F>) -> Result<bool, Error> {
+    if flat.too_large() {
+        return match flat.too_few_rows() {
+            Some(impropriety) => Err(Error::Improper(impropriety)),
+            None => Ok(false),
+        };
+    }
+    let rank = flat.rank();
+    if rank.relations.is_empty() {
+        Ok(rank.clear)
+    } else {
+        Err(Error::Improper(Impropriety::Collinear(rank.relations)))
+    }
+}
+
+/// Whether no later look can find a better kind of separation: complete separation is preferred to
+/// quasi-complete.
 fn is_final(separation: &Separation) -> bool {
     separation.kind != SeparationKind::QuasiComplete
 }

@@ -2,13 +2,14 @@
 //!
 //! Columns are scaled by the Hessian's diagonal, so that units do not matter. Where the Hessian is
 //! singular (Huber's loss beyond δ, rows that are saturated) a multiple of the identity is added,
-//! as Levenberg did. Each step is searched by slopes, which cost O(n) because the predictors move
-//! along a line too; values, which lose half of the digits near the mode, are not needed.
+//! as in Levenberg's method. Each step is searched by slopes, which cost O(n) because the
+//! predictors move along a line too; values, which lose half of the digits near the mode, are not
+//! needed.
 //!
 //! A small decrement √(gᵀ H⁻¹ g) does not prove that a mode is near: on separated data it falls for
-//! ever. What does is that the full step removes nearly all of the slope, for then the curvature is
-//! nearly constant along it; along a separating direction a step takes away no more than two
-//! thirds. Far out rounding can feign that too. So a mode is taken for a proof only if the full
+//! ever. A full step that removes nearly all of the slope does prove it, for then the curvature is
+//! nearly constant along the step; along a separating direction a step takes away no more than two
+//! thirds. Far out, rounding can look like that too. So a mode counts as proven only if the full
 //! step moves no row by much: along a separating direction rows move by about 1.
 
 use faer::Mat;
@@ -45,14 +46,14 @@ const STILL_FAR_OUT: f64 = 1e-4;
 const ROUNDING: f64 = 1e-3;
 const STUCK: f64 = 1e-6;
 /// Rows of which less than this share of the curvature is left are saturated: with them a Hessian
-/// may be definite and still say nothing.
+/// may be definite and still prove nothing.
 const SATURATED: f64 = 1e-5;
 /// Diagonals of Hessians below this lose digits.
 const SMALL: f64 = 1e-280;
 
 pub(super) struct Newton<'m, 'a, F> {
     pub(super) ridge: &'m Ridge<'a, F>,
-    /// Whether the prior counts.
+    /// Whether the prior is part of the potential.
     pub(super) with_prior: bool,
     pub(super) tolerance: f64,
     pub(super) iterations: usize,
@@ -66,7 +67,7 @@ pub(super) struct Found {
     pub(super) gradient_norm: f64,
     pub(super) decrement: f64,
     pub(super) iterations: usize,
-    /// Whether a mode is near beyond what rounding can feign: the full step, not shortened by
+    /// Whether a mode is certainly near, whatever rounding does: the full step, not shortened by
     /// damping, moves no row by much, or no row could fit better for ever.
     pub(super) certain: bool,
     /// Whether the Hessian there is positive definite beyond rounding.
@@ -76,7 +77,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What a mode here says about the posterior, given whether all columns are clearly
+    /// What a mode here proves about the posterior, given whether all columns are clearly
     /// independent.
     pub(super) fn properness(&self, clear_rank: bool) -> Properness {
         match (self.definite || (clear_rank && self.curved), self.certain) {
@@ -95,7 +96,7 @@ pub(super) enum End {
     Exhausted(&'static str),
 }
 
-/// A point, and what the potential is like there.
+/// The derivatives of the potential at a point.
 struct Here {
     predictors: Vec<f64>,
     gradient: Vec<f64>,
@@ -111,10 +112,44 @@ struct Direction {
     definite: bool,
 }
 
+impl Direction {
+    /// The damping to try next: more after a short step, less after a long one.
+    fn damping_after(&self, length: f64) -> f64 {
+        match length {
+            ..0.01 => (self.damping * MORE).clamp(DAMPING, 1.0),
+            0.1.. if self.damping > DAMPING => self.damping / MORE,
+            0.1.. => 0.0,
+            _ => self.damping,
+        }
+    }
+}
+
 /// The slope along a step, and what rounding may have added to it.
 struct Slope {
     value: f64,
     rounding: f64,
+}
+
+impl Slope {
+    fn is_rounding(&self) -> bool {
+        self.value.is_finite() && self.value.abs() <= self.rounding
+    }
+}
+
+/// What an iteration finds before it moves.
+struct Look {
+    here: Here,
+    direction: Direction,
+    /// How the step moves each row's predictor.
+    moved: Vec<f64>,
+    /// What is to be returned if the search ends here, but for the point.
+    found: Found,
+    /// Whether the mode is within the tolerance.
+    close: bool,
+    /// Whether rounding hides the slope.
+    hidden: bool,
+    /// Whether the slope is smaller after the full step than before.
+    improves: bool,
 }
 
 impl<F: Family> Newton<'_, '_, F> {
@@ -123,61 +158,19 @@ impl<F: Family> Newton<'_, '_, F> {
         mut point: Vec<f64>,
         flat: Option<&Flat<'_, '_, F>>,
     ) -> Result<Found, Error> {
-        let (typical, most) = (self.ridge.typical_diagonal(), self.ridge.typical_curvatures());
+        let typical = [self.ridge.typical_diagonal(), self.ridge.typical_curvatures()];
         let runs_away = flat.is_some_and(Flat::separable);
         let mut quasi: Option<(usize, Separation)> =
             flat.and_then(Flat::single_column).map(|separation| (0, separation));
         let mut damping = 0.0;
         let mut iteration = 0;
         loop {
-            let here = self.here(&point)?;
-            let direction = self.direction(&point, &here, &typical, damping)?;
-            let moved = forward(self.ridge.design(), &direction.step);
-            let slope = |t: f64| self.slope(&here, &point, &direction.step, &moved, t);
-            let decrement = -dot(&here.gradient, &direction.step);
-            if !decrement.is_finite() {
-                return Err(Error::NotFinite { what: "the length of Newton's step", point });
-            }
-            let mut found = Found {
-                end: End::Converged,
-                certain: false,
-                gradient_norm: norm(&here.gradient),
-                decrement: decrement.max(0.0).sqrt(),
-                iterations: iteration,
-                definite: direction.definite,
-                curved: self.everywhere(
-                    here.curvatures.iter().zip(&most).all(|(c, most)| *c > SATURATED * most),
-                ),
-                point: Vec::new(),
-            };
-            let (start, full) = (slope(0.0), slope(1.0));
-            let rounding =
-                |slope: &Slope| slope.value.is_finite() && slope.value.abs() <= slope.rounding;
-            let removed = full.value.abs() <= SLOPE_LEFT * decrement;
-            let mut rows = moved.iter().zip(&here.predictors);
-            let still =
-                self.everywhere(rows.all(|(m, s)| m.abs() <= STILL.max(STILL_FAR_OUT * s.abs())));
-            found.certain = direction.damping == 0.0 && (still || !runs_away);
-            let close = found.decrement <= self.tolerance && (removed || rounding(&full));
-            let hidden = rounding(&start);
+            let look = self.look(&point, iteration, &typical, damping, runs_away)?;
+            let (close, hidden) = (look.close, look.hidden);
             if quasi.is_none() && (close || hidden) {
-                // A start far out may be here before patience has run out.
-                if let Some(separation) =
-                    flat.and_then(|flat| flat.separation(&point, &direction.step))
-                {
-                    return Ok(Found { end: End::Separated(separation), point, ..found });
-                }
-                if !close && found.decrement > ROUNDING {
-                    let end = End::Exhausted("rounding hides the slope");
-                    return Ok(Found { end, point, ..found });
-                }
-                if full.value.abs() < start.value.abs() {
-                    point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += p);
-                    found.gradient_norm =
-                        found.gradient_norm.min(norm(&self.here(&point)?.gradient));
-                }
-                return Ok(Found { point, ..found });
+                return self.settle(point, look, flat);
             }
+            let Look { here, direction, moved, found, .. } = look;
             if iteration >= PATIENCE
                 && let Some(flat) = flat
                 && let Some(separation) = flat.separation(&point, &direction.step)
@@ -192,7 +185,9 @@ impl<F: Family> Newton<'_, '_, F> {
             }) {
                 return Ok(Found { end: End::Separated(separation), point, ..found });
             }
-            let taken = line_search(-decrement, |t| Ok::<f64, Error>(slope(t).value))?;
+            let slope = |t: f64| self.slope(&here, &point, &direction.step, &moved, t).value;
+            let start = dot(&here.gradient, &direction.step);
+            let taken = line_search(start, |t| Ok::<f64, Error>(slope(t)))?;
             let stuck = taken.length == 0.0;
             if stuck && quasi.is_none() && found.decrement <= STUCK {
                 return Ok(Found { point, ..found });
@@ -213,15 +208,73 @@ impl<F: Family> Newton<'_, '_, F> {
                     quasi.map_or(End::Exhausted(why), |(_, separation)| End::Separated(separation));
                 return Ok(Found { end, point, ..found });
             }
-            damping = match taken.length {
-                ..0.01 => (direction.damping * MORE).clamp(DAMPING, 1.0),
-                0.1.. if direction.damping > DAMPING => direction.damping / MORE,
-                0.1.. => 0.0,
-                _ => direction.damping,
-            };
+            damping = direction.damping_after(taken.length);
             point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += taken.length * p);
             iteration += 1;
         }
+    }
+
+    /// The step at a point, and how near the mode is by it.
+    fn look(
+        &self,
+        point: &[f64],
+        iteration: usize,
+        [diagonal, curvatures]: &[Vec<f64>; 2],
+        damping: f64,
+        runs_away: bool,
+    ) -> Result<Look, Error> {
+        let here = self.here(point)?;
+        let direction = self.direction(point, &here, diagonal, damping)?;
+        let moved = forward(self.ridge.design(), &direction.step);
+        let decrement = -dot(&here.gradient, &direction.step);
+        if !decrement.is_finite() {
+            let point = point.to_vec();
+            return Err(Error::NotFinite { what: "the length of Newton's step", point });
+        }
+        let mut rows = here.curvatures.iter().zip(curvatures);
+        let curved = self.everywhere(rows.all(|(c, most)| *c > SATURATED * most));
+        let [start, full] =
+            [0.0, 1.0].map(|t| self.slope(&here, point, &direction.step, &moved, t));
+        let mut rows = moved.iter().zip(&here.predictors);
+        let still =
+            self.everywhere(rows.all(|(m, s)| m.abs() <= STILL.max(STILL_FAR_OUT * s.abs())));
+        let found = Found {
+            end: End::Converged,
+            certain: direction.damping == 0.0 && (still || !runs_away),
+            gradient_norm: norm(&here.gradient),
+            decrement: decrement.max(0.0).sqrt(),
+            iterations: iteration,
+            definite: direction.definite,
+            curved,
+            point: Vec::new(),
+        };
+        let removed = full.value.abs() <= SLOPE_LEFT * decrement;
+        let close = found.decrement <= self.tolerance && (removed || full.is_rounding());
+        let improves = full.value.abs() < start.value.abs();
+        Ok(Look { hidden: start.is_rounding(), here, direction, moved, found, close, improves })
+    }
+
+    /// The end of a search that is close to a mode or cannot see the slope for rounding.
+    fn settle(
+        &self,
+        mut point: Vec<f64>,
+        look: Look,
+        flat: Option<&Flat<'_, '_, F>>,
+    ) -> Result<Found, Error> {
+        let Look { direction, mut found, close, improves, .. } = look;
+        // A start far out may be here before patience has run out.
+        if let Some(separation) = flat.and_then(|flat| flat.separation(&point, &direction.step)) {
+            return Ok(Found { end: End::Separated(separation), point, ..found });
+        }
+        if !close && found.decrement > ROUNDING {
+            let end = End::Exhausted("rounding hides the slope");
+            return Ok(Found { end, point, ..found });
+        }
+        if improves {
+            point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += p);
+            found.gradient_norm = found.gradient_norm.min(norm(&self.here(&point)?.gradient));
+        }
+        Ok(Found { point, ..found })
     }
 
     fn everywhere(&self, here: bool) -> bool {
@@ -297,7 +350,7 @@ impl<F: Family> Newton<'_, '_, F> {
                 if size > 0.0 && size.is_finite() { 1.0 / size.sqrt() } else { 0.0 }
             })
             .collect();
-        // A coefficient that nothing feels stays where it is.
+        // A coefficient that nothing depends on stays where it is.
         let scaled = |k: usize, l: usize| match (k == l, units[k] == 0.0) {
             (true, true) => 1.0,
             _ => units[k] * hessian[k * d + l] * units[l],

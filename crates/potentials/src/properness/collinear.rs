@@ -15,12 +15,12 @@ pub(super) const NEGLIGIBLE: f64 = 1e-9;
 pub(crate) struct Rank {
     /// The relations that were confirmed.
     pub(crate) relations: Vec<Relation>,
-    /// Whether each column is clearly independent of those before it: none is even suspect.
+    /// Whether each column is clearly independent of those before it: none is suspected.
     pub(crate) clear: bool,
 }
 
 impl<F: Family> Flat<'_, '_, F> {
-    /// The relations between free columns that hold in every row and that the prior does not feel.
+    /// The relations between free columns that hold in every row and that the prior leaves free.
     pub(crate) fn rank(&self) -> Rank {
         let d = self.free.len();
         let matrix = self.gram(|_| true);
@@ -37,8 +37,8 @@ impl<F: Family> Flat<'_, '_, F> {
             for (k, share) in factor.solve(entries) {
                 z[k] = -share / lengths[k];
             }
-            // Two corrections, as a least squares problem: the matrix alone knows relations to half
-            // the digits only.
+            // Two corrections, as in least squares: the Gram matrix alone determines a relation to
+            // half of the digits.
             for _ in 0..2 {
                 let residual = self.products(&z);
                 let weighted: Vec<f64> =
@@ -73,7 +73,7 @@ impl<F: Family> Flat<'_, '_, F> {
         Some(Relation { column, terms: others.map(|k| (k, -v[k] / v[column])).collect() })
     }
 
-    /// Whether no row and no prior feels a direction.
+    /// Whether neither a row nor the prior changes along a direction.
     fn is_null(&self, z: &[f64]) -> bool {
         let size: f64 = z.iter().map(|z| z.abs()).sum();
         let still = |z: &[f64]| self.products(z).iter().all(|s| s.abs() <= ZERO * size);

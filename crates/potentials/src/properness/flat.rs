@@ -8,13 +8,13 @@ use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 
 /// How far from 0 a product of a row and a direction may be, in the units of [`Flat`], and still
-/// count as 0: far above rounding, far below what data mean.
+/// count as 0: far above rounding, far below any real effect.
 pub(crate) const ZERO: f64 = 1e-11;
 
 /// Passes of the scaling that brings the largest entry of each row and column near to 1.
 const PASSES: usize = 6;
 
-/// A ridge-separable potential as far as its prior is flat.
+/// A ridge-separable potential, restricted to the directions along which its prior is flat.
 ///
 /// Neither the rank of a design nor separation change if rows and columns are multiplied by
 /// positive numbers. So both are looked for where all sizes are near 1: row i by `rows[i]`, column
@@ -25,7 +25,7 @@ pub(crate) struct Flat<'m, 'a, F> {
     pub(crate) ridge: &'m Ridge<'a, F>,
     /// Whether a coefficient may be part of a flat direction.
     pub(crate) free: Vec<bool>,
-    /// A prior's matrix that must not feel the direction.
+    /// The matrix of a general prior: a flat direction is in its kernel.
     pub(crate) matrix: Option<&'m [f64]>,
     pub(crate) row_scales: Vec<f64>,
     pub(crate) column_scales: Vec<f64>,
@@ -34,7 +34,7 @@ pub(crate) struct Flat<'m, 'a, F> {
 }
 
 impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
-    /// What the prior leaves flat.
+    /// The directions that the prior leaves flat.
     pub(crate) fn under_prior(ridge: &'m Ridge<'a, F>) -> Self {
         match ridge.quadratic() {
             Quadratic::Diagonal(prior) => {
@@ -70,7 +70,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         self.ridge.peers().everywhere(self.costless.iter().all(|[down, up]| !*down && !*up))
     }
 
-    /// Whether the prior holds nothing.
+    /// Whether the prior is flat in every direction.
     pub(crate) fn is_everything(&self) -> bool {
         self.matrix.is_none() && self.free.iter().all(|free| *free)
     }
@@ -85,7 +85,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         down || up
     }
 
-    /// Too large for d x d matrices in reasonable time.
+    /// Whether d x d matrices would take too long.
     pub(crate) fn too_large(&self) -> bool {
         self.ridge.dimension() > DENSE
     }
@@ -104,7 +104,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         z.iter().zip(&self.column_scales).map(|(z, q)| z * q).collect()
     }
 
-    /// z for a direction, without what is not free.
+    /// z for a direction, with 0 for the coefficients that are not free.
     pub(crate) fn scaled(&self, v: &[f64]) -> Vec<f64> {
         let terms = v.iter().zip(&self.column_scales).zip(&self.free);
         terms.map(|((v, q), free)| if *free { v / q } else { 0.0 }).collect()
@@ -121,8 +121,8 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         self.row_scales.iter().enumerate().map(product).collect()
     }
 
-    /// The Gram matrix of the scaled rows that are kept, and of what the prior's matrix adds; rows
-    /// and columns not free are 0.
+    /// The Gram matrix of the scaled rows that are kept, plus the prior's matrix; rows and columns
+    /// that are not free are 0.
     pub(crate) fn gram(&self, keep: impl Fn(usize) -> bool) -> Vec<f64> {
         let d = self.free.len();
         let weights: Vec<f64> = self
@@ -152,7 +152,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
         matrix
     }
 
-    /// Whether the prior's matrix does not feel a direction.
+    /// Whether a direction is in the kernel of the prior's matrix.
     pub(crate) fn unfelt(&self, z: &[f64]) -> bool {
         let v = self.unscaled(z);
         self.matrix.is_none_or(|matrix| {
@@ -166,7 +166,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
     }
 }
 
-/// Factors for rows and columns; 1 for those that are 0.
+/// Scaling factors for rows and columns; 1 for rows and columns of zeros.
 fn equilibrate<F: Family>(ridge: &Ridge<'_, F>, free: &[bool]) -> (Vec<f64>, Vec<f64>) {
     let design = ridge.design();
     let (mut rows, mut columns) = (vec![1.0; design.rows()], vec![1.0; free.len()]);

@@ -3,8 +3,9 @@
 //!
 //! U is convex, so e^−U can be normalised unless some direction v costs nothing: Q v = 0 and, for
 //! each row, u′ tends to 0 on the side that a·v moves its predictor to. Such directions are of two
-//! kinds. Collinear columns: a·v = 0 in every row. Separation: rows that fit better and better, all
-//! the way. Both are found before or while the mode is sought, checked row by row, and named.
+//! kinds. Collinear columns: a·v = 0 in every row. Separation: rows that fit better and better,
+//! without end. Both are found before or during the search for the mode, checked row by row, and
+//! reported.
 
 mod collinear;
 mod flat;
@@ -14,12 +15,12 @@ pub(crate) use flat::Flat;
 
 use std::fmt;
 
-/// What is known about the existence of the posterior, where nothing speaks against it.
+/// What is known about the existence of a posterior for which no objection was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Properness {
     /// It exists.
     Proper(Proof),
-    /// Nobody looked, and why.
+    /// It was not checked, with the reason.
     NotChecked(&'static str),
 }
 
@@ -62,8 +63,8 @@ impl fmt::Display for Proof {
 pub enum Impropriety {
     /// Columns of the design that are collinear, with a flat prior along the direction.
     Collinear(Vec<Relation>),
-    /// More columns with flat priors than rows: some of their combinations move no row. Named where
-    /// relations would be dear to find.
+    /// More columns with flat priors than rows: some of their combinations move no row. Reported
+    /// when relations are too expensive to find.
     TooFewRows {
         /// How many columns have flat priors.
         columns: usize,
@@ -103,7 +104,7 @@ pub struct Relation {
     pub terms: Vec<(usize, f64)>,
 }
 
-/// Beyond so many terms a relation is told by their number.
+/// The most terms that a message spells out; longer relations are described by their number.
 const TERMS_IN_WORDS: usize = 8;
 
 impl fmt::Display for Relation {
@@ -136,7 +137,7 @@ impl fmt::Display for Relation {
     }
 }
 
-/// In words: which columns, and the first of their relations.
+/// Writes which columns are collinear, and the first of their relations.
 pub(crate) fn write_relations(f: &mut fmt::Formatter<'_>, relations: &[Relation]) -> fmt::Result {
     let Some(first) = relations.first() else { return Ok(()) };
     if first.terms.is_empty() {
@@ -171,11 +172,11 @@ fn list(columns: &[usize]) -> String {
 /// A direction along which no row of the data gets worse and some get better for ever.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Separation {
-    /// Which kind.
+    /// The kind of separation.
     pub kind: SeparationKind,
     /// The direction, one number for each coefficient.
     pub direction: Vec<f64>,
-    /// The columns that matter most in it, the first most.
+    /// The columns with the largest coefficients in it, in descending order.
     pub columns: Vec<usize>,
     /// How many rows get better along it.
     pub separated: usize,
@@ -226,6 +227,6 @@ pub enum Separability {
     Separated(Separation),
     /// They are not: the likelihood has a maximum.
     Overlapping,
-    /// It could not be told.
+    /// Undecided, with the reason.
     NotDecided(&'static str),
 }

@@ -3,7 +3,7 @@
 //! Candidates come from the search for the mode, which runs away along such a direction: the point
 //! reached is one, and so is Newton's step, which moves rows that are separated by about 1 and
 //! leaves the others in place. A candidate is made exact by projecting it on the directions that do
-//! not move those others, and is believed only if every row confirms it.
+//! not move those others, and accepted only if every row confirms it.
 
 use faer::Mat;
 
@@ -23,7 +23,7 @@ const IN_PLACE: f64 = 1e-10;
 const LEFT: f64 = 1e-6;
 /// Columns below this share of the largest are not named.
 const NAMED: f64 = 0.1;
-/// At most so many columns are named.
+/// The most columns that are named.
 const NAMES: usize = 5;
 
 impl<F: Family> Flat<'_, '_, F> {
@@ -47,7 +47,7 @@ impl<F: Family> Flat<'_, '_, F> {
                 }
             });
         }
-        // One number for each, so that the processes need to meet once.
+        // All flags in one list, so that the processes communicate once.
         let flags = moves.iter().zip(&free).flat_map(|(moves, free)| [*moves, !free[0], !free[1]]);
         let mut flags: Vec<f64> = flags.map(|flag| f64::from(u8::from(flag))).collect();
         self.ridge.peers().largest(&mut flags);
@@ -63,7 +63,7 @@ impl<F: Family> Flat<'_, '_, F> {
         found.max_by_key(|separation| separation.separated)
     }
 
-    /// The separation along a point, seen from 0.
+    /// The separation along the direction from 0 to a point.
     pub(crate) fn along(&self, point: &[f64]) -> Option<Separation> {
         if self.separable() { self.confirm(&self.scaled(point)) } else { None }
     }
@@ -101,8 +101,7 @@ impl<F: Family> Flat<'_, '_, F> {
     /// only rounding is left.
     fn project(&self, candidates: &[Vec<f64>], in_place: &[bool]) -> Option<Vec<Vec<f64>>> {
         let d = self.free.len();
-        // Among the free columns alone: the others would bring zeros of their own, and mix with
-        // what is sought.
+        // Among the free columns alone: the others would add zero eigenvalues of their own.
         let free: Vec<usize> = (0..d).filter(|&k| self.free[k]).collect();
         let matrix = self.gram(|row| in_place[row]);
         let entry = |k: usize, l: usize| matrix[free[k] * d + free[l]];
@@ -121,7 +120,7 @@ impl<F: Family> Flat<'_, '_, F> {
             if !(norm(&out) > LEFT * norm(z)) {
                 return None;
             }
-            // Corrections as for collinear columns.
+            // The same corrections as for collinear columns.
             for _ in 0..2 {
                 let mut weighted = self.products(&out);
                 for (row, s) in weighted.iter_mut().enumerate() {

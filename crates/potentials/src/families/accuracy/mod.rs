@@ -110,8 +110,7 @@ impl Case<'_> {
         [means, slopes, values]
     }
 
-    /// Each way's results against what is exact, and against the same with a planted error, which
-    /// must be found. The largest errors.
+    /// Each way's results against the exact ones; a planted error must be found. The largest errors.
     fn compare(
         &self,
         what: &str,
