@@ -4,7 +4,7 @@
 
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::potentials::{Error, LineIntegral, Scratch};
-use ridgewalk::sampler::{Batch, Kernel, Noise, Workspace, from_scheme};
+use ridgewalk::sampler::{Batch, Kernel, Noise, Step, Workspace, from_scheme};
 
 use super::mistakes::{Coefficient, Mistake, Mistaken};
 use super::models::Model;
@@ -154,7 +154,8 @@ fn entry(kernel: &dyn Kernel, source: usize) -> [f64; 2] {
         noise => normals[(2 * each - 4 + noise) * 2 + 1] = 1.0,
     }
     let noise = Noise { normals: &normals, uniforms: &[] };
-    kernel.step(&Nothing, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+    let (potential, workspace) = (&Nothing, &mut Workspace::default());
+    kernel.step(Step { potential, from: &from, noise, to: &mut to, workspace }).unwrap();
     [to.p()[3], to.r()[3]]
 }
 

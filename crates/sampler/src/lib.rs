@@ -86,7 +86,7 @@ pub use error::{Error, Quantity, SavedKind};
 pub use job::{Job, Watch};
 pub use kernels::{
     Adjusted, Averaged, Baoab, CoupledKernel, Halved, Kernel, Klmc, LinearKernel,
-    RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
+    RandomizedMidpoint, Step, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};

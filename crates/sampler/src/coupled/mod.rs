@@ -15,7 +15,7 @@ use ridgewalk_potentials::{LineIntegral, Whitening};
 
 use crate::batch::Batch;
 use crate::error::{Error, Quantity, length, positive};
-use crate::kernels::{Halved, Kernel, LinearKernel, Workspace, from_scheme};
+use crate::kernels::{Halved, Kernel, LinearKernel, Step, Workspace, from_scheme};
 use crate::noise::{Noise, Stream};
 
 mod moments;
@@ -289,7 +289,7 @@ fn one_step(
     noise: Noise<'_>,
     workspace: &mut Workspace,
 ) -> Result<u64, Error> {
-    let spent = kernel.step(potential, now, noise, spare, workspace)?;
+    let spent = kernel.step(Step { potential, from: now, noise, to: spare, workspace })?;
     std::mem::swap(now, spare);
     Ok(spent)
 }
