@@ -1,5 +1,6 @@
 //! What a run may cost at most.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::clock::Instant;
@@ -42,6 +43,15 @@ pub enum Exhausted {
     Gradients,
     /// The time.
     Time,
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gradients => "gradients",
+            Self::Time => "time",
+        })
+    }
 }
 
 /// A budget of a run that has begun.

@@ -14,8 +14,8 @@
 //! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which an interrupted run continues bit
 //!   for bit.
 //!
-//! The feature `serde` derives `Serialize` and `Deserialize` for results and settings. JSON has no
-//! infinity and no NaN: a [`Difference`] after a divergence does not survive that format.
+//! The feature `serde` gives results and settings `Serialize` and `Deserialize`. Numbers that are not
+//! finite, as a bias after a divergence, are words (`"NaN"`, `"inf"`) in text formats like JSON.
 //!
 //! ```
 //! use ridgewalk_coefficients::Parameters;

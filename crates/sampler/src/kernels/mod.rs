@@ -206,10 +206,12 @@ pub struct Halved {
     pub paths: Paths,
 }
 
+/// The kernel of a scheme, at smoothness L.
+type Make = fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>;
+
 /// Everything this crate knows about a built-in kernel beside its step and its coupling.
 pub(crate) struct BuiltIn {
-    /// The kernel of a scheme, at smoothness L.
-    make: fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>,
+    make: Make,
     /// The first step size that a warm-up tries.
     pub(crate) first_step: f64,
     /// The longest step it tries, for eigenvalues up to 1. There is a margin to where steps become
@@ -221,7 +223,7 @@ pub(crate) struct BuiltIn {
 
 impl BuiltIn {
     /// For most kernels.
-    const fn new(make: fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>) -> Self {
+    const fn new(make: Make) -> Self {
         Self { make, first_step: 0.5, longest_step: 1.5, bias_order: 2.0 }
     }
 
