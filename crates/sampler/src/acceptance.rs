@@ -1,6 +1,6 @@
-//! What became of proposals: of one, and of all that a chain has made.
+//! Proposals and their acceptance: of one step, and of all steps of a chain.
 
-/// What became of the proposal of one step, for kernels that accept or reject.
+/// The proposal of one step, for kernels that accept or reject.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Proposal {
@@ -34,7 +34,7 @@ impl Proposal {
     }
 }
 
-/// What became of all proposals of a chain, or of some chains.
+/// Statistics of all proposals of a chain, or of several chains.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
@@ -87,7 +87,7 @@ impl Acceptance {
         self
     }
 
-    /// Those that came after `earlier`, but for the largest error, which is of all.
+    /// Those that came after `earlier`. Only the largest error is still of all.
     #[must_use]
     pub fn since(mut self, earlier: &Self) -> Self {
         self.proposals -= earlier.proposals;

@@ -21,13 +21,13 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many gradients of all chains.
+    /// At most this many gradients of all chains.
     #[must_use]
     pub fn gradients(most: u64) -> Self {
         Self { gradients: Some(most), time: None }
     }
 
-    /// So much time.
+    /// At most this much time.
     #[must_use]
     pub fn time(most: Duration) -> Self {
         Self { gradients: None, time: Some(most) }

@@ -1,5 +1,5 @@
-//! Some chains that take their steps together, as columns of one batch, and what is done when one
-//! of them fails.
+//! Some chains that take their steps together, as columns of one batch, and how a failure of one
+//! of them is handled.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,7 +54,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// So many numbers of draws that follow each other, the first of which has the number `first`.
+    /// Consecutive draws, the first of which has the number `first`.
     pub(crate) fn new(points: Vec<f64>, first: u64) -> Self {
         Self { points, first, given: 0 }
     }

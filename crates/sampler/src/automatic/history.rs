@@ -31,7 +31,7 @@ pub enum Decision {
     },
     /// Coordinates were made anew.
     Rewhitened {
-        /// From the mean of so many Hessians; 0: from the covariance of the pilot.
+        /// The number of Hessians they are the mean of; 0: from the covariance of the pilot.
         hessians: usize,
         /// The share of the covariance that was replaced by a round one, against its noise.
         #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]

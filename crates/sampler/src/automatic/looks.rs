@@ -45,7 +45,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// For a run of this length after so many draws of each chain.
+    /// For a run of this length after `before` draws of each chain.
     pub(super) fn new(length: Length, before: u64) -> Result<Self, Error> {
         let (target, most) = match length {
             Length::Draws(draws) => (None, draws),

@@ -3,7 +3,7 @@
 //! A kernel needs little to run ([`Kernel`]): its step, how much noise that takes and what it
 //! costs. Two further traits are optional. [`LinearKernel`] gives the linear form that exact laws
 //! start from, [`CoupledKernel`] puts two step sizes on one Brownian path. The kernels here have
-//! both, but for [`Adjusted`], which cannot be coupled.
+//! both, except [`Adjusted`], which cannot be coupled.
 //!
 //! Every kernel here takes the smoothness L when it is made, and works in units in which p and r
 //! have covariance I/L at stationarity, as the paper does. Noise is the Cholesky factor of its
@@ -174,8 +174,8 @@ impl Step<'_> {
     }
 }
 
-/// A kernel whose linear form on quadratic potentials is known, so that exact laws apply to the code
-/// that runs.
+/// A kernel whose linear form on quadratic potentials is known, so that exact laws apply to the
+/// code that runs.
 pub trait LinearKernel: Kernel {
     /// The kernel with its parameters as the exact laws know it: its linear form at each eigenvalue
     /// of the Hessian over L. Where these laws are about (θ, p, r), multiply by 1/√L.
@@ -282,8 +282,8 @@ fn halved(
     Ok(Halved { paths: paths(&short)?, kernel: from_scheme(&short, smoothness)? })
 }
 
-/// The three traits of a kernel that has the fields `scheme` and `smoothness` and a method `advance`
-/// for its step.
+/// The three traits of a kernel that has the fields `scheme` and `smoothness` and a method
+/// `advance` for its step.
 macro_rules! built_in {
     ($kernel:ident {
         normals: $normals:expr,
