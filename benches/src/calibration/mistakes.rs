@@ -4,7 +4,7 @@
 use ridgewalk::coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::potentials::LineIntegral;
-use ridgewalk::sampler::{Batch, Error, Kernel, LinearKernel, Noise, Workspace, from_scheme};
+use ridgewalk::sampler::{Error, Kernel, LinearKernel, Noise, Step, from_scheme};
 
 use crate::Failure;
 
@@ -121,14 +121,8 @@ impl Kernel for Mistaken {
         self.right.gradients_per_step(potential)
     }
 
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
+    fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, workspace } = step;
         let (d, each) = (from.dimension(), self.normals());
         let gradient = match from.gradient() {
             _ if self.half_kick == 0.0 => vec![0.0; from.p().len()],
@@ -151,6 +145,7 @@ impl Kernel for Mistaken {
             normals[of_p] += shift;
             normals[of_r] += (more_r - l21 * shift) / l22;
         }
-        self.right.step(potential, from, Noise { normals: &normals, ..noise }, to, workspace)
+        let noise = Noise { normals: &normals, ..noise };
+        self.right.step(Step { potential, from, noise, to, workspace })
     }
 }

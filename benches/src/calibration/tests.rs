@@ -3,7 +3,7 @@
 //! of 2 and of 5 percent do not.
 
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::sampler::{Batch, Kernel, Noise, Workspace, from_scheme};
+use ridgewalk::sampler::{Batch, Kernel, Noise, Step, Workspace, from_scheme};
 
 use super::mistakes::{Coefficient, Mistake, Mistaken};
 use super::models::Model;
@@ -125,7 +125,8 @@ fn entry(kernel: &dyn Kernel, source: usize) -> [f64; 2] {
     }
     let noise = Noise { normals: &normals, uniforms: &[] };
     let nothing = Free { dimension: 2, factor: 0.0 };
-    kernel.step(&nothing, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+    let (potential, workspace) = (&nothing, &mut Workspace::default());
+    kernel.step(Step { potential, from: &from, noise, to: &mut to, workspace }).unwrap();
     [to.p()[3], to.r()[3]]
 }
 

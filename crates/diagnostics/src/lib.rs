@@ -52,6 +52,8 @@ mod sample;
 mod scores;
 mod summarizer;
 mod summary;
+#[cfg(feature = "serde")]
+mod with_serde;
 
 pub use covariance::Covariance;
 pub use error::Error;

@@ -13,28 +13,40 @@ use crate::summarizer::Summarizer;
 #[non_exhaustive]
 pub struct Summary {
     /// The mean of all draws.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub mean: f64,
     /// Their standard deviation, with divisor n − 1.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub sd: f64,
     /// The Monte Carlo standard error of the mean.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub mcse_mean: f64,
     /// The Monte Carlo standard error of the sd.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub mcse_sd: f64,
     /// The 5 % quantile.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub q05: f64,
     /// The median.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub q50: f64,
     /// The 95 % quantile.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub q95: f64,
     /// The effective sample size of the bulk.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub ess_bulk: f64,
     /// The effective sample size of the tails.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub ess_tail: f64,
     /// The effective sample size of the mean.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub ess_mean: f64,
     /// The effective sample size of (x − mean)².
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub ess_sd: f64,
     /// Rank-normalised split R-hat.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub rhat: f64,
 }
 

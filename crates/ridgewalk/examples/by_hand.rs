@@ -28,13 +28,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (first, second) = normals.split_at_mut(6);
         stream.normals(first);
         second.copy_from_slice(first);
-        kernel.step(
-            &target,
-            &now,
-            Noise { normals: &normals, uniforms: &[] },
-            &mut next,
-            &mut workspace,
-        )?;
+        let noise = Noise { normals: &normals, uniforms: &[] };
+        let (from, to, workspace) = (&now, &mut next, &mut workspace);
+        kernel.step(Step { potential: &target, from, noise, to, workspace })?;
         std::mem::swap(&mut now, &mut next);
     }
     Ok(())

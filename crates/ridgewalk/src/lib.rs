@@ -169,7 +169,9 @@
 //!     // Three normals for the one coordinate; any others would do.
 //!     let mut normals = [0.0; 3];
 //!     stream.normals(&mut normals);
-//!     kernel.step(&target, &now, Noise { normals: &normals, uniforms: &[] }, &mut next, &mut workspace)?;
+//!     let noise = Noise { normals: &normals, uniforms: &[] };
+//!     let (from, to, workspace) = (&now, &mut next, &mut workspace);
+//!     kernel.step(Step { potential: &target, from, noise, to, workspace })?;
 //!     std::mem::swap(&mut now, &mut next);
 //! }
 //! assert!(now.theta()[0].abs() < 6.0);
@@ -228,7 +230,7 @@ pub mod prelude {
     pub use ridgewalk_sampler::{
         Acceptance, Adjusted, Averaged, Baoab, Batch, ChainStatus, Draws, Ensemble, InOriginal,
         Kernel, Klmc, Noise, Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp,
-        Sink, SinkError, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+        Sink, SinkError, Step, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
     };
 }
 

@@ -1,13 +1,15 @@
-//! What became of proposals: of one, and of all that a chain has made.
+//! Proposals and their acceptance: of one step, and of all steps of a chain.
 
-/// What became of the proposal of one step, for kernels that accept or reject.
+/// The proposal of one step, for kernels that accept or reject.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Proposal {
     /// Δ, the error of the energy along it; infinite or not a number where it left the finite
     /// numbers.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub energy_error: f64,
     /// The probability with which it was accepted: min(1, e^−Δ), or 0 for a divergence.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub probability: f64,
     /// Whether it was.
     pub accepted: bool,
@@ -32,7 +34,7 @@ impl Proposal {
     }
 }
 
-/// What became of all proposals of a chain, or of some chains.
+/// Statistics of all proposals of a chain, or of several chains.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
@@ -43,12 +45,16 @@ pub struct Acceptance {
     /// How many diverged.
     pub divergences: u64,
     /// The sum of the probabilities with which they were accepted.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub probabilities: f64,
     /// The sum of the energy errors of those that did not diverge.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub errors: f64,
     /// The sum of the squares of these.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub squared_errors: f64,
     /// The largest of these by size.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub largest_error: f64,
 }
 
@@ -81,7 +87,7 @@ impl Acceptance {
         self
     }
 
-    /// Those that came after `earlier`, but for the largest error, which is of all.
+    /// Those that came after `earlier`. Only the largest error is still of all.
     #[must_use]
     pub fn since(mut self, earlier: &Self) -> Self {
         self.proposals -= earlier.proposals;

@@ -23,7 +23,7 @@ pub struct Batch {
     /// U at the positions, with the gradients there.
     values: Vec<f64>,
     values_known: bool,
-    /// What became of the proposals of the last step; none, or one for each chain.
+    /// The proposals of the last step; none, or one for each chain.
     proposals: Vec<Proposal>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// Puts a chain back to its state in another batch, where the gradient and the value are these.
+    /// Puts a chain back to its state in another batch, with this gradient and value there.
     pub(crate) fn put_back(
         &mut self,
         chain: usize,
@@ -149,8 +149,7 @@ impl Batch {
         self.values_known.then_some(self.values.as_slice())
     }
 
-    /// What became of the proposals of the last step, one for each chain; none after steps that
-    /// propose nothing.
+    /// The proposals of the last step, one for each chain; empty after steps that propose nothing.
     #[must_use]
     pub fn proposals(&self) -> &[Proposal] {
         &self.proposals
@@ -181,13 +180,13 @@ impl Batch {
         self.proposals.clear();
     }
 
-    /// Says that the lists of values and of gradients are, or will be, those at the positions.
+    /// Marks the lists of values and gradients as those at the positions, now or soon.
     pub(crate) fn assume_values(&mut self) {
         (self.gradient_known, self.values_known) = (true, true);
     }
 
-    /// Computes and stores the gradients at the positions, unless they are stored. How many a chain
-    /// this took: 0 or 1.
+    /// Computes and stores the gradients at the positions, unless they are stored. Returns the
+    /// number of gradients per chain: 0 or 1.
     ///
     /// # Errors
     /// Those of the potential.
@@ -226,7 +225,7 @@ impl Batch {
         (chain < self.chains()).then(|| self.copy_of(chain))
     }
 
-    /// A copy of the state of a chain that there is.
+    /// A copy of the state of an existing chain.
     pub(crate) fn copy_of(&self, chain: usize) -> State {
         let range = self.range(chain);
         let copy = |list: &[f64]| list[range.clone()].to_vec();

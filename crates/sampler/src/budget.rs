@@ -1,5 +1,6 @@
 //! What a run may cost at most.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::clock::Instant;
@@ -20,13 +21,13 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many gradients of all chains.
+    /// At most this many gradients of all chains.
     #[must_use]
     pub fn gradients(most: u64) -> Self {
         Self { gradients: Some(most), time: None }
     }
 
-    /// So much time.
+    /// At most this much time.
     #[must_use]
     pub fn time(most: Duration) -> Self {
         Self { gradients: None, time: Some(most) }
@@ -42,6 +43,15 @@ pub enum Exhausted {
     Gradients,
     /// The time.
     Time,
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gradients => "gradients",
+            Self::Time => "time",
+        })
+    }
 }
 
 /// A budget of a run that has begun.

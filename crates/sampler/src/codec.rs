@@ -1,5 +1,5 @@
 //! How saved states are written: numbers in little-endian order, one after the other, in a frame
-//! that tells what it is and whether it is whole.
+//! with a name and a checksum.
 //!
 //! ```text
 //! 8 bytes    "ridgewlk"

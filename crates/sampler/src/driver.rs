@@ -267,9 +267,9 @@ impl<'a> Sampler<'a> {
     }
 
     /// Makes what is left of the run, given chains that were stopped or restored on the way. Their
-    /// draws are those of a run without interruption. A run with more draws can go on where one with
-    /// fewer ended: [`Sampler::draws`] counts those that the chains have already. The potential is
-    /// that of the chains.
+    /// draws are those of a run without interruption. A run with more draws can go on where one
+    /// with fewer ended: [`Sampler::draws`] counts those that the chains have already. The
+    /// potential is that of the chains.
     ///
     /// # Errors
     /// As [`Sampler::run`], and for another number of chains. Draws that a sink did not take wait
@@ -294,7 +294,7 @@ impl<'a> Sampler<'a> {
         length("a state of the ensemble", ensemble.dimension(), self.potential.dimension())?;
         match self.make(ensemble, sink, goal) {
             Err(Error::Elsewhere) => Err(Error::Elsewhere),
-            // A process that fails tells the others before it ends, so that none waits for it.
+            // A process that fails notifies the others before it ends, so that none waits for it.
             done => match self.team.agree(Agenda { failed: done.is_err(), ..Agenda::default() }) {
                 Some(_) => done,
                 None => done.and(Err(Error::Elsewhere)),
@@ -348,8 +348,8 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Agrees with the other processes on the next leg. The steps that the budget allows, or why the
-    /// run ends here.
+    /// Agrees with the other processes on the next leg. The steps that the budget allows, or why
+    /// the run ends here.
     fn agree(
         &mut self,
         ensemble: &Ensemble<'_>,
@@ -427,7 +427,7 @@ impl<'a> Sampler<'a> {
         reports.collect()
     }
 
-    /// A run of so many draws of each chain, if its counts are good.
+    /// A run of this many draws of each chain, if its counts are good.
     fn goal(&self, draws: u64) -> Result<Goal, Error> {
         for (what, zero) in [
             (Quantity::Chains, self.chains == 0),

@@ -1,5 +1,4 @@
-//! Chains with their states and random streams, to be advanced as often as one likes, saved and
-//! restored.
+//! Chains with their states and random streams, which can be advanced, saved and restored.
 
 use std::fmt;
 
@@ -77,7 +76,7 @@ pub struct SavedChain {
     pub steps: u64,
     /// Gradients that they took.
     pub gradients: u64,
-    /// What became of its proposals.
+    /// Statistics of its proposals.
     pub acceptance: Acceptance,
     /// Its end, if it could not go on.
     pub end: Option<ChainEnd>,
@@ -186,7 +185,7 @@ impl<'a> Ensemble<'a> {
         Ok(ensemble)
     }
 
-    /// How many of so many chains take their steps together.
+    /// The number of chains, of `chains` in all, that take their steps together.
     fn width(&self, chains: usize) -> usize {
         if self.potential.collective() {
             // One call at a time: all in one.
@@ -293,7 +292,7 @@ impl<'a> Ensemble<'a> {
         self.members().map(|chain| chain.gradients).fold(0, u64::saturating_add)
     }
 
-    /// What became of the proposals of all chains so far.
+    /// Statistics of the proposals of all chains so far.
     #[must_use]
     pub fn acceptance(&self) -> Acceptance {
         // In the order of their numbers: a sum of floating-point numbers depends on it.
@@ -313,7 +312,7 @@ impl<'a> Ensemble<'a> {
         self.members().find(|member| member.number == chain)?.end.as_ref()
     }
 
-    /// Makes steps. Chains that fail on the way end; [`Ensemble::end`] tells how.
+    /// Makes steps. Chains that fail on the way end; [`Ensemble::end`] has the reason.
     pub fn advance(&mut self, kernel: &dyn Kernel, steps: u64) {
         self.step(kernel, steps, None);
         self.steps += steps;
@@ -349,8 +348,7 @@ impl<'a> Ensemble<'a> {
         }
     }
 
-    /// Tells the other processes where the chains of this one are, with the draws that wait, and
-    /// hears of theirs.
+    /// Exchanges the states of chains, and the draws that wait, with the other processes.
     fn meet(&mut self) -> Result<(), Error> {
         let mine = self.team.chains().share(self.chains);
         let mut bytes = Vec::new();

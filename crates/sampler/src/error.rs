@@ -1,5 +1,5 @@
-//! What can be wrong with a question put to this crate, and what ends a whole run. A chain that
-//! fails is no error but a status.
+//! Errors: bad arguments, and what ends a whole run. A chain that fails is not an error but a
+//! status.
 
 use std::any::Any;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::sink::SinkError;
 
-/// Why a kernel cannot be made, a step not be taken or a run not be started or finished.
+/// Why a kernel cannot be made, a step cannot be taken or a run cannot be started or finished.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,5 +1,5 @@
-//! Some chains that take their steps together, as columns of one batch, and what is done when one
-//! of them fails.
+//! Some chains that take their steps together, as columns of one batch, and how a failure of one
+//! of them is handled.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,8 +10,8 @@ use crate::acceptance::Acceptance;
 use crate::batch::{Batch, State};
 use crate::ensemble::SavedChain;
 use crate::error::panic_message;
-use crate::kernels::{Kernel, Workspace};
-use crate::noise::{Buffer, Noise, Stream};
+use crate::kernels::{Kernel, Step, Workspace};
+use crate::noise::{Buffer, Stream};
 use crate::outcome::{ChainEnd, Why};
 
 /// Which steps' states are draws.
@@ -54,7 +54,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// So many numbers of draws that follow each other, the first of which has the number `first`.
+    /// Consecutive draws, the first of which has the number `first`.
     pub(crate) fn new(points: Vec<f64>, first: u64) -> Self {
         Self { points, first, given: 0 }
     }
@@ -155,14 +155,9 @@ impl Group {
         for (slot, chain) in self.active.iter_mut().enumerate() {
             self.noise.draw(slot, &mut chain.stream);
         }
-        let together = attempt(
-            kernel,
-            potential,
-            &self.now,
-            self.noise.all(),
-            &mut self.next,
-            &mut self.workspace,
-        );
+        let (to, workspace) = (&mut self.next, &mut self.workspace);
+        let noise = self.noise.all();
+        let together = attempt(kernel, Step { potential, from: &self.now, noise, to, workspace });
         match together {
             Ok(spent) => {
                 for chain in &mut self.active {
@@ -199,8 +194,9 @@ impl Group {
         for (slot, chain) in self.active.iter_mut().enumerate() {
             let from = self.now.only(slot);
             let mut to = from.clone();
-            let noise = self.noise.of(slot);
-            match attempt(kernel, potential, &from, noise, &mut to, &mut self.workspace) {
+            let (noise, workspace) = (self.noise.of(slot), &mut self.workspace);
+            let step = Step { potential, from: &from, noise, to: &mut to, workspace };
+            match attempt(kernel, step) {
                 Ok(spent) => {
                     chain.gradients += spent;
                     to.proposals().iter().for_each(|proposal| chain.acceptance.count(proposal));
@@ -264,19 +260,11 @@ fn end(chain: &Chain, now: &Batch, slot: usize, why: Why) -> ChainEnd {
 }
 
 /// A step, with a panic in the potential caught.
-fn attempt(
-    kernel: &dyn Kernel,
-    potential: &dyn LineIntegral,
-    from: &Batch,
-    noise: Noise<'_>,
-    to: &mut Batch,
-    workspace: &mut Workspace,
-) -> Result<u64, Why> {
-    // What a panic may leave half made is `to` and the workspace. Both are written anew before they
-    // are read again: a step that failed is not used, and working space has no content between
-    // calls. The potential's own state is its owner's matter.
-    let step = AssertUnwindSafe(|| kernel.step(potential, from, noise, to, workspace));
-    match catch_unwind(step) {
+fn attempt(kernel: &dyn Kernel, step: Step<'_>) -> Result<u64, Why> {
+    // A panic may leave `to` and the workspace half written. Both are written anew before they are
+    // read again: a step that failed is not used, and working space has no content between calls.
+    // The potential's own state is up to its owner.
+    match catch_unwind(AssertUnwindSafe(|| kernel.step(step))) {
         Ok(result) => result.map_err(Why::from),
         Err(payload) => Err(Why::Panic { message: panic_message(&*payload) }),
     }

@@ -31,8 +31,8 @@ struct Shared {
     draws: Mutex<Draws>,
 }
 
-/// The content of a lock. That a thread panicked while it held the lock does no harm: what is in it
-/// is only shown, and whole after every write.
+/// The content of a lock. A thread may have panicked while holding it, but the content is
+/// consistent after every write.
 fn open<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,8 +14,8 @@
 //! - [`SavedRun`] and [`SavedWarmUp`]: states as bytes, from which an interrupted run continues bit
 //!   for bit.
 //!
-//! The feature `serde` derives `Serialize` and `Deserialize` for results and settings. JSON has no
-//! infinity and no NaN: a [`Difference`] after a divergence does not survive that format.
+//! The feature `serde` gives results and settings `Serialize` and `Deserialize`. Numbers that are not
+//! finite, as a bias after a divergence, are words (`"NaN"`, `"inf"`) in text formats like JSON.
 //!
 //! ```
 //! use ridgewalk_coefficients::Parameters;
@@ -86,7 +86,7 @@ pub use error::{Error, Quantity, SavedKind};
 pub use job::{Job, Watch, WatchedDraws};
 pub use kernels::{
     Adjusted, Averaged, Baoab, CoupledKernel, Halved, Kernel, Klmc, LinearKernel,
-    RandomizedMidpoint, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
+    RandomizedMidpoint, Step, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};

@@ -32,7 +32,7 @@ impl Stream {
         Self { generator }
     }
 
-    /// The same stream at a position that [`Stream::position`] told.
+    /// The same stream at a position from [`Stream::position`].
     #[must_use]
     pub fn at(seed: u64, chain: u64, position: u128) -> Self {
         let mut stream = Self::new(seed, chain);

@@ -26,7 +26,7 @@ pub enum Why {
     Gradient {
         /// In its own words.
         message: String,
-        /// Where; empty if it did not tell.
+        /// Where; empty if that is not known.
         point: Vec<f64>,
     },
     /// The potential panicked. (In a program built with `panic = "abort"` the program has ended
@@ -102,7 +102,7 @@ pub struct ChainReport {
     pub draws: u64,
     /// Gradients that its steps took.
     pub gradients: u64,
-    /// What became of its proposals; there are none for kernels that do not accept or reject.
+    /// Statistics of its proposals; there are none for kernels that do not accept or reject.
     pub acceptance: Acceptance,
 }
 
@@ -133,7 +133,7 @@ impl Outcome {
         self.chains.iter().map(|chain| chain.gradients).fold(0, u64::saturating_add)
     }
 
-    /// What became of the proposals of all chains.
+    /// Statistics of the proposals of all chains.
     #[must_use]
     pub fn acceptance(&self) -> Acceptance {
         self.chains.iter().fold(Acceptance::default(), |sum, chain| sum.and(&chain.acceptance))

@@ -1,4 +1,5 @@
-//! States from which a run goes on as if nothing had happened, in plain numbers and as bytes.
+//! States from which a run resumes as if it had never been interrupted, in plain numbers and as
+//! bytes.
 //!
 //! Bytes have a name, a version and a checksum; what was cut or damaged is refused. Floating-point
 //! numbers are stored as their bits, so that what goes on from them is the same to the last one.
@@ -15,7 +16,7 @@ use crate::ensemble::Snapshot;
 use crate::error::{Error, SavedKind};
 use crate::group::Schedule;
 
-/// Where a run is: what [`Sink::checkpoint`](crate::Sink::checkpoint) is given every now and then.
+/// The state of a run, as [`Sink::checkpoint`](crate::Sink::checkpoint) receives it.
 ///
 /// A [`Sampler`](crate::Sampler) goes on from the ensemble,
 /// [`Ensemble::restore`](crate::Ensemble::restore) and [`Sampler::go_on`](crate::Sampler::go_on); a
@@ -42,7 +43,7 @@ pub struct SavedLooks {
     pub(crate) fresh: Table,
 }
 
-/// What a warm-up found, but for what follows from the target: see
+/// What a warm-up found, except what follows from the target: see
 /// [`WarmedUp::saved`](crate::automatic::WarmedUp::saved) and
 /// [`WarmUp::restore`](crate::automatic::WarmUp::restore).
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +98,7 @@ macro_rules! as_bytes {
             /// The state that these bytes were made from.
             ///
             /// # Errors
-            /// [`Error::Saved`] tells what is wrong with bytes that are cut, changed, of another
+            /// [`Error::Saved`] says what is wrong with bytes that are cut, changed, of another
             /// kind or of another version.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
                 codec::from_bytes(bytes)

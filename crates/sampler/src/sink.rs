@@ -7,12 +7,12 @@ use crate::saved::SavedRun;
 /// A sink's own error.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Takes the draws of a run.
+/// Receives the draws of a run.
 ///
 /// They come draw by draw and, within a draw, chain by chain in the order of their numbers; a chain
 /// that has ended is left out. The order depends on nothing else.
 pub trait Sink {
-    /// A run of so many chains in so many dimensions begins, or goes on after an interruption.
+    /// A run of `chains` chains in `dimension` dimensions begins, or resumes.
     ///
     /// # Errors
     /// If it cannot take them; the run is then not begun.
@@ -24,8 +24,7 @@ pub trait Sink {
     /// If it cannot be kept; the run is then ended.
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError>;
 
-    /// Called every now and then, some ten times a second, and at the end: what was kept so far
-    /// should now be safe.
+    /// Called some ten times a second and at the end: what was kept so far should now be safe.
     ///
     /// # Errors
     /// If it is not; the run is then ended.
@@ -33,7 +32,7 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Called every now and then if the run was told to
+    /// Called from time to time if the run was asked to
     /// ([`Sampler::checkpoints`](crate::Sampler::checkpoints)), when every draw so far was handed
     /// over: the run can go on from here. A sink that outlives the program makes the draws safe
     /// first and then the state, whole or not at all; draws that come after it are to be forgotten

@@ -92,8 +92,8 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// Does the work for the chains of this process, which have so many entries each, and gathers
-    /// that of all.
+    /// Does the work for the chains of this process, which have `each` entries each, and gathers
+    /// the results of all.
     fn gather(
         &self,
         each: usize,
@@ -107,7 +107,7 @@ impl Shared<'_> {
         let range = mine.start * each..mine.end * each;
         let done =
             if range.is_empty() { Ok(()) } else { work(range.clone(), &mut out[range.clone()]) };
-        // A list of another length says that it could not be computed.
+        // A list of another length means that it could not be computed.
         let bytes: Vec<u8> = match &done {
             Ok(()) => bytes_of(&out[range]),
             Err(_) => vec![0],

@@ -15,7 +15,7 @@ use ridgewalk_potentials::{
 };
 use ridgewalk_sampler::automatic::{BlackBox, Decision, Length, Wanted, WarmUp};
 use ridgewalk_sampler::{
-    Adjusted, Batch, Draws, Ensemble, Error, Kernel, Noise, Proposal, Sampler, Stream, Why,
+    Adjusted, Batch, Draws, Ensemble, Error, Kernel, Noise, Proposal, Sampler, Step, Stream, Why,
     Workspace,
 };
 
@@ -266,16 +266,10 @@ struct AllAccepted(Adjusted);
 step_of_its_own!(
     AllAccepted,
     0,
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        let zeros = vec![0.0; noise.uniforms.len()];
-        self.0.step(potential, from, Noise { uniforms: &zeros, ..noise }, to, workspace)
+    fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+        let zeros = vec![0.0; step.noise.uniforms.len()];
+        let noise = Noise { uniforms: &zeros, ..step.noise };
+        self.0.step(Step { noise, ..step })
     }
 );
 
@@ -294,7 +288,8 @@ fn moved(law: &Mixed, starts: &[f64], kernel: &dyn Kernel) -> (Vec<f64>, f64) {
         source.normals(&mut normals);
         source.uniforms(&mut uniforms);
         let noise = Noise { normals: &normals, uniforms: &uniforms };
-        kernel.step(&potential, &from, noise, &mut to, &mut workspace).unwrap();
+        let (potential, to, workspace) = (&potential, &mut to, &mut workspace);
+        kernel.step(Step { potential, from: &from, noise, to, workspace }).unwrap();
         accepted += to.proposals().iter().map(|proposal| proposal.probability).sum::<f64>();
         points.extend_from_slice(to.theta());
     }
@@ -432,9 +427,9 @@ fn a_trajectory_is_what_the_definition_says() {
             for (uniform, accepted) in [(probability - 1e-9, true), (probability + 1e-9, false)] {
                 let mut to = from.clone();
                 let noise = Noise { normals: &normals, uniforms: &[uniform] };
-                let spent = kernel
-                    .step(&potential, &from, noise, &mut to, &mut Workspace::default())
-                    .unwrap();
+                let (potential, workspace) = (&potential, &mut Workspace::default());
+                let step = Step { potential, from: &from, noise, to: &mut to, workspace };
+                let spent = kernel.step(step).unwrap();
                 let proposal = to.proposals()[0];
                 assert_eq!(
                     (spent, proposal.accepted),

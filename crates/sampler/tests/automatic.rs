@@ -60,7 +60,7 @@ fn smallest(summaries: &[Summary]) -> f64 {
 }
 
 /// Warm-ups and runs with some seeds, each of which must agree with what is known, be within the
-/// tolerance and cost less than a fifth for its warm-up. The median of effective draws a gradient
+/// tolerance and cost less than a fifth for its warm-up. The median of effective draws per gradient
 /// must be above a floor.
 fn check<T: Target>(
     name: &str,
@@ -86,7 +86,7 @@ fn check<T: Target>(
         assert!(share < 0.2, "{name}, seed {seed}: the warm-up took {share} of the run");
         let efficiency = smallest(&summaries) / sampled.gradients() as f64;
         println!(
-            "{name}, seed {seed}: {efficiency:.3} effective draws a gradient, warm-up {:.1} %",
+            "{name}, seed {seed}: {efficiency:.3} effective draws per gradient, warm-up {:.1} %",
             100.0 * share
         );
         warm.history.iter().for_each(|decision| println!("  {decision}"));
@@ -94,7 +94,7 @@ fn check<T: Target>(
     }
     efficiencies.sort_by(f64::total_cmp);
     let median = efficiencies[efficiencies.len() / 2];
-    assert!(median > floor, "{name}: {efficiencies:?} effective draws a gradient");
+    assert!(median > floor, "{name}: {efficiencies:?} effective draws per gradient");
 }
 
 #[test]

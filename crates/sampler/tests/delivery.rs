@@ -5,7 +5,7 @@ use crate::common::{Quadratic, kernels, parameters, step_of_its_own};
 use ridgewalk_potentials::Whitening;
 use ridgewalk_sampler::{
     Batch, Draws, Ensemble, Error, InOriginal, Kernel, Noise, Sampler, Sink, SinkError, Snapshot,
-    ThirdOrder, Workspace,
+    Step, ThirdOrder, Workspace,
 };
 
 fn target() -> Quadratic {
@@ -121,7 +121,9 @@ fn kernels_hand_on_the_variables_they_do_not_have() {
         let mut to = Batch::new(2, 1).unwrap();
         let (normals, uniforms) = (vec![0.1; 2 * kernel.normals()], vec![0.5; kernel.uniforms()]);
         let noise = Noise { normals: &normals, uniforms: &uniforms };
-        kernel.step(&target, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+        let workspace = &mut Workspace::default();
+        let step = Step { potential: &target, from: &from, noise, to: &mut to, workspace };
+        kernel.step(step).unwrap();
         let dimension = kernel.scheme().linear_form(1.0).unwrap().dimension();
         assert_eq!(to.r() == from.r(), dimension < 3, "{}", kernel.name());
         assert_eq!(to.p() == from.p(), dimension < 2, "{}", kernel.name());
@@ -152,15 +154,9 @@ struct Runaway(ThirdOrder);
 step_of_its_own!(
     Runaway,
     0,
-    fn step(
-        &self,
-        potential: &dyn ridgewalk_potentials::LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        let spent = self.0.step(potential, from, noise, to, workspace)?;
+    fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+        let Step { potential, from, noise, to, workspace } = step;
+        let spent = self.0.step(Step { potential, from, noise, to, workspace })?;
         to.fields_mut().r[1] = f64::INFINITY;
         Ok(spent)
     }

@@ -9,7 +9,7 @@ use crate::common::{Quadratic, kernels, parameters};
 use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
 use ridgewalk_sampler::{
     Batch, ChainStatus, Draws, Ensemble, Error, Kernel, Noise, Outcome, Sampler, Sink, SinkError,
-    Symmetric, ThirdOrder, Ula, Why, Workspace,
+    Step, Symmetric, ThirdOrder, Ula, Why, Workspace,
 };
 
 fn third_order() -> ThirdOrder {
@@ -71,7 +71,8 @@ fn a_step_by_hand_with_lists_that_do_not_fit_is_refused() {
         let step = |from: &Batch, normals: usize, uniforms: usize, to: &mut Batch| {
             let (normals, uniforms) = (vec![0.0; normals], vec![0.5; uniforms]);
             let noise = Noise { normals: &normals, uniforms: &uniforms };
-            kernel.step(&potential, from, noise, to, &mut Workspace::default())
+            let (potential, workspace) = (&potential, &mut Workspace::default());
+            kernel.step(Step { potential, from, noise, to, workspace })
         };
         let batch = |dimension, chains| Batch::new(dimension, chains).unwrap();
         let (normals, uniforms) = (kernel.normals(), kernel.uniforms());

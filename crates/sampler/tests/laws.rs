@@ -9,10 +9,9 @@ use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Spectrum, Start, Trajector
 use ridgewalk_potentials::families::Gaussian;
 use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Scratch};
 use ridgewalk_quadrature::LineRule;
-use ridgewalk_sampler::kernels::check_shapes;
 use ridgewalk_sampler::{
-    Adjusted, Averaged, Batch, Ensemble, Error, Kernel, LinearKernel, Noise, ThirdOrder, Workspace,
-    from_scheme,
+    Adjusted, Averaged, Batch, Ensemble, Error, Kernel, LinearKernel, Noise, Step, ThirdOrder,
+    Workspace, from_scheme,
 };
 
 /// False alarms in all Monte Carlo tests of this file together. The estimates' tails are not quite
@@ -36,7 +35,8 @@ fn probe(kernel: &dyn Kernel, potential: &dyn LineIntegral, uniform: f64) -> (Ma
     let uniforms = vec![uniform; chains * kernel.uniforms()];
     let mut to = Batch::new(1, chains).unwrap();
     let given = Noise { normals: &noise, uniforms: &uniforms };
-    kernel.step(potential, &from, given, &mut to, &mut Workspace::default()).unwrap();
+    let (noise, workspace) = (given, &mut Workspace::default());
+    kernel.step(Step { potential, from: &from, noise, to: &mut to, workspace }).unwrap();
     let result = |variable: usize, chain: usize| [to.theta(), to.p(), to.r()][variable][chain];
     let matrix = std::array::from_fn(|i| std::array::from_fn(|j| result(i, j)));
     let covariance = std::array::from_fn(|i| {
@@ -208,15 +208,9 @@ impl Mistaken {
 step_of_its_own!(
     Mistaken,
     right,
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
+    fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+        step.check(self)?;
+        let Step { potential, from, noise, to, workspace } = step;
         let c = &self.coefficients;
         let eta = c.parameters().eta();
         let mu32 = if matches!(self.mistake, Mistake::SignOfMu32) { -c.mu32() } else { c.mu32() };
@@ -299,21 +293,10 @@ impl AlongOther {
 step_of_its_own!(
     AlongOther,
     right,
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        self.right.step(
-            &OtherSegment { potential, a: self.a, b: self.b },
-            from,
-            noise,
-            to,
-            workspace,
-        )
+    fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+        let other = OtherSegment { potential: step.potential, a: self.a, b: self.b };
+        let Step { from, noise, to, workspace, .. } = step;
+        self.right.step(Step { potential: &other, from, noise, to, workspace })
     }
 );
 

@@ -2,7 +2,7 @@
 //! Smirnov's test; and streams are independent.
 
 use crate::common::{Quadratic, critical, kernels};
-use ridgewalk_sampler::{Batch, Kernel, LinearKernel, Noise, Stream, Workspace};
+use ridgewalk_sampler::{Batch, Kernel, LinearKernel, Noise, Step, Stream, Workspace};
 
 /// False alarms of each test of this file.
 const FALSE_ALARMS: f64 = 1e-6;
@@ -43,7 +43,8 @@ fn single_step_noise(kernel: &dyn Kernel, seed: u64) -> [Vec<f64>; 3] {
         stream.uniforms(&mut uniforms[chain * each..(chain + 1) * each]);
     }
     let noise = Noise { normals: &normals, uniforms: &uniforms };
-    kernel.step(&potential, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+    let (potential, to, workspace) = (&potential, &mut to, &mut Workspace::default());
+    kernel.step(Step { potential, from: &from, noise, to, workspace }).unwrap();
     [to.theta().to_vec(), to.p().to_vec(), to.r().to_vec()]
 }
 

@@ -211,6 +211,7 @@ fn a_stop_signal_ends_the_run_between_looks_without_a_confirmation() {
     assert_eq!(sampled.differences, warm.differences);
     // A signal that is there before the run leaves nothing.
     let mut draws = Draws::default();
+    warm.begin_anew();
     let sampled = warm.run(Length::Draws(100)).stop(&signal).keep(&mut draws).unwrap();
     assert!(sampled.outcome.stopped && sampled.reached && sampled.outcome.draws() == 0);
 }

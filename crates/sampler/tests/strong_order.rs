@@ -10,7 +10,7 @@ use ridgewalk_lyapunov::laws;
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{Chebyshev, Dense, Error, LineIntegral, Prior, Ridge, Scratch};
 use ridgewalk_sampler::{
-    Averaged, Batch, CoupledChains, Coupling, Kernel, Noise, Symmetric, ThirdOrder, Workspace,
+    Averaged, Batch, CoupledChains, Coupling, Kernel, Noise, Step, Symmetric, ThirdOrder, Workspace,
 };
 
 fn normals(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
@@ -146,7 +146,8 @@ fn step(
     workspace: &mut Workspace,
 ) {
     let mut to = batch.clone();
-    kernel.step(potential, batch, Noise { normals, uniforms: &[] }, &mut to, workspace).unwrap();
+    let noise = Noise { normals, uniforms: &[] };
+    kernel.step(Step { potential, from: batch, noise, to: &mut to, workspace }).unwrap();
     *batch = to;
 }
 

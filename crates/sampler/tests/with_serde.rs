@@ -60,6 +60,11 @@ fn settings_and_warnings_come_back() {
     let few =
         Warning::LowEss { parameter: "x".into(), ess: 12.5, least: 400.0, suggested_draws: 4000 };
     there_and_back(&[Warning::Stopped, Warning::OneChain, excursion, few]);
+    let infinite = [f64::INFINITY, f64::NEG_INFINITY].map(|ess| Look { draws: 1, ess });
+    there_and_back(&infinite);
+    let unknown = serde_json::to_string(&Look { draws: 1, ess: f64::NAN }).unwrap();
+    assert!(serde_json::from_str::<Look>(&unknown).unwrap().ess.is_nan(), "{unknown}");
+    assert!(serde_json::from_str::<Look>("{\"draws\": 1, \"ess\": \"many\"}").is_err());
     assert!(serde_json::from_str::<Wanted>("{\"kernel\": \"nuts\"}").is_err());
 }
 

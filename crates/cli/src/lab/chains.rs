@@ -7,7 +7,7 @@ use ridgewalk::potentials::families::Logistic;
 use ridgewalk::potentials::{
     Dense, FromFn, Gradient, GradientError, LineIntegral, Prior, Ridge, Whitening,
 };
-use ridgewalk::sampler::{Batch, Kernel, Noise, Stream, Workspace};
+use ridgewalk::sampler::{Batch, Kernel, Noise, Step, Stream, Workspace};
 
 use crate::failure::Failure;
 
@@ -203,9 +203,8 @@ impl Synchronous {
         batch: &mut Batch,
     ) -> Result<(), Failure> {
         let noise = Noise { normals: &self.normals, uniforms: &self.uniforms };
-        kernel
-            .step(potential, batch, noise, &mut self.spare, &mut self.workspace)
-            .map_err(failed)?;
+        let (to, workspace) = (&mut self.spare, &mut self.workspace);
+        kernel.step(Step { potential, from: batch, noise, to, workspace }).map_err(failed)?;
         std::mem::swap(batch, &mut self.spare);
         Ok(())
     }

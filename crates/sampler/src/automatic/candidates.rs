@@ -8,8 +8,8 @@ use crate::coupled::Difference;
 use crate::error::Error;
 use crate::kernels::BuiltIn;
 
-/// What a warm-up is told and does not choose; nothing, unless told otherwise. Units are those of
-/// whitened coordinates, L = 1.
+/// Parameters that the user sets and the warm-up does not choose; none by default. Units are those
+/// of whitened coordinates, L = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wanted {
@@ -20,7 +20,7 @@ pub struct Wanted {
     pub gamma: Option<f64>,
     /// ξ.
     pub xi: Option<f64>,
-    /// η. Its bias is measured and told, whatever it is.
+    /// η. Its bias is measured and reported, whatever it is.
     pub eta: Option<f64>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Candidate {
     pub(super) scheme: Scheme,
     pub(super) bias: Bias,
     pub(super) differences: Vec<Difference>,
-    /// Effective draws a gradient, by the exact laws.
+    /// Effective draws per gradient, by the exact laws.
     pub(super) efficiency: f64,
     pub(super) gradients_per_step: u64,
     pub(super) within: bool,

@@ -26,6 +26,7 @@ pub struct Look {
     pub draws: u64,
     /// The smallest bulk effective sample size that the draws since the last look promise for all
     /// of them.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
     pub ess: f64,
 }
 
@@ -44,7 +45,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// For a run of this length after so many draws of each chain.
+    /// For a run of this length after `before` draws of each chain.
     pub(super) fn new(length: Length, before: u64) -> Result<Self, Error> {
         let (target, most) = match length {
             Length::Draws(draws) => (None, draws),

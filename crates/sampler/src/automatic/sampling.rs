@@ -21,7 +21,7 @@ use crate::saved::SavedRun;
 use crate::sink::{InOriginal, Sink};
 
 /// The share of a run's gradients that its confirmation takes, if that is enough for one block of
-/// steps of so many pairs.
+/// steps of `FEWEST` pairs.
 const CONFIRMATION: f64 = 0.03;
 const FEWEST: u64 = 4;
 /// Time of the dynamics that the pairs of a confirmation get to drift apart.
@@ -34,7 +34,7 @@ const STREAMS: u64 = 1 << 41;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Length {
-    /// So many draws of each chain.
+    /// This many draws of each chain.
     Draws(u64),
     /// Until the smallest bulk effective sample size of all coordinates, over all draws of all
     /// chains, is at least `target`, and at most `most` draws of each chain.
@@ -51,7 +51,7 @@ pub enum Length {
     },
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -92,7 +92,7 @@ impl Sampled {
 
 type Tell<'a> = Box<dyn FnMut(&Progress, Option<Look>) + 'a>;
 
-/// A run to be made after a warm-up.
+/// A configured run after a warm-up.
 ///
 /// ```
 /// use ridgewalk_potentials::FromFn;
@@ -213,9 +213,9 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
     /// # Errors
     /// For counts of 0 and targets that are not positive, before anything is done; for a saved
     /// state of another run; for a sink that fails; for a potential that fails or panics in the
-    /// confirmation, when all draws are kept. After a sink has failed, the next run begins where the
-    /// last one before it ended. A chain that fails in the run, a stop or the end of the budget is
-    /// no error: see [`Outcome`].
+    /// confirmation, when all draws are kept. After a sink has failed, the next run begins where
+    /// the last one before it ended. A chain that fails in the run, a stop or the end of the budget
+    /// is no error: see [`Outcome`].
     pub fn keep(self, sink: &mut dyn Sink) -> Result<Sampled, Error> {
         let Self { warm, length, thin, stop, progress, budget, saving, earlier } = self;
         let mut making = Making { warm: &*warm, length, thin, stop, progress, budget, saving };

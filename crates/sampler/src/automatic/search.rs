@@ -14,7 +14,7 @@ use crate::kernels::{BuiltIn, from_scheme};
 
 /// The part of the tolerance that a predicted bias is aimed at.
 const AIM: f64 = 0.7;
-/// A bias so many times the tolerance shows that a posterior is not nearly normal after all.
+/// A bias this many times the tolerance shows that a posterior is not nearly normal after all.
 const HOPELESS: f64 = 10.0;
 /// How often a kernel's step is corrected at most.
 const ROUNDS: usize = 6;
@@ -98,7 +98,7 @@ impl<T: Target> Work<'_, T> {
         self.affords_steps(best, steps, self.gradients, gradients_per_step)
     }
 
-    /// Whether so many more steps of pairs do.
+    /// The same for a number of steps of pairs.
     fn affords_steps(
         &self,
         best: &Candidate,
@@ -155,7 +155,8 @@ impl<T: Target> Work<'_, T> {
         }
         self.gradients += chains.gradients();
         // A step that is far too long has taken even the finer chains away from where the posterior
-        // is. The bound tells, not the estimate: a bias with an enormous error is drawn to 0.
+        // is. The bound shows this, the estimate does not: a bias with an enormous error is drawn
+        // to 0.
         if found.bias.bound() <= HOPELESS * tolerance {
             self.states.copy_from_slice(chains.fine().theta());
         }

@@ -20,7 +20,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Quantity};
 use crate::kernels::from_scheme;
 
-/// The acceptance that steps are made for. Effective draws a gradient change little between 0.65
+/// The acceptance that steps aim for. Effective draws per gradient change little between 0.65
 /// and 0.85.
 const ACCEPTANCE: f64 = 0.75;
 /// The longest useful step of a trajectory of one: somewhat more than a quarter turn, after which a
@@ -47,7 +47,7 @@ const FORGETTING: f64 = 0.75;
 /// better.
 const GAMMAS: [f64; 4] = [0.2, 0.5, 0.8, 1.2];
 const XIS: [f64; 2] = [2.0, 3.0];
-/// Effective draws a gradient that new coordinates may bring: from Hessians, and from the
+/// Effective draws per gradient that new coordinates may bring: from Hessians, and from the
 /// covariance of a pilot, whose noise costs acceptance.
 const BEST: f64 = 0.75;
 const BEST_OF_COVARIANCE: f64 = 0.4;
@@ -70,7 +70,7 @@ impl<T: Target> Work<'_, T> {
         Ok((white, best))
     }
 
-    /// The trajectories with most effective draws a gradient, in these coordinates. `others`:
+    /// The trajectories with most effective draws per gradient, in these coordinates. `others`:
     /// gradients that were spent on other kernels, which leave these their share.
     pub(super) fn fit_trajectories(
         &mut self,
@@ -115,17 +115,17 @@ impl<T: Target> Work<'_, T> {
         }
     }
 
-    /// Whether trajectories of so many steps can be tried within the warm-up's share of the run
+    /// Whether trajectories of this many steps can be tried within the warm-up's share of the run
     /// that `best` would make.
     fn affords_trajectories(&self, best: &Candidate, steps: u32, others: u64) -> bool {
         let cost = u64::from(steps * (ADAPTING + SEEN)) * self.chains() as u64;
         (self.gradients - others + cost) as f64 <= SHARE * self.run_cost(best)
     }
 
-    /// Finds the step of trajectories of so many steps, and sees what they give.
+    /// Finds the step size of trajectories of this many steps, and measures their efficiency.
     fn try_trajectories(&mut self, white: &T::White, steps: u32) -> Result<Candidate, Error> {
         let (d, wanted) = (self.whitening.dimension(), self.question.wanted);
-        // A potential without values is told by its own error, not by chains that end.
+        // A potential without values is reported by its own error, not by chains that end.
         let mut gradient = vec![0.0; d];
         white.values_and_gradients(
             &self.states[..d],
@@ -186,7 +186,7 @@ impl<T: Target> Work<'_, T> {
     }
 }
 
-/// One trajectory of every chain, and what became of it. A chain that ends is an error.
+/// One trajectory of every chain, and its acceptance. A chain that ends is an error.
 fn advance(ensemble: &mut Ensemble<'_>, scheme: &Scheme) -> Result<Acceptance, Error> {
     let before = ensemble.acceptance();
     ensemble.advance(&*from_scheme(scheme, 1.0)?, 1);
@@ -200,8 +200,8 @@ fn longest_step(steps: u32) -> f64 {
     if steps == 1 { ONE_STEP } else { LONGEST / f64::from(steps) }
 }
 
-/// The trajectory of so many steps of η with the γ and ξ that forget most, by the exact laws; those
-/// that are wanted are taken as they are.
+/// The trajectory of this many steps of η with the γ and ξ that forget fastest, by the exact laws.
+/// Values set by the user are kept.
 fn trajectory(steps: u32, eta: f64, wanted: Wanted) -> Result<Scheme, Error> {
     let [low, high] = FAR;
     let eigenvalues = [low, (low * high).sqrt(), high];
@@ -242,7 +242,7 @@ impl Averaging {
         Self { longest, now: longest, mean: longest, lack: 0.0, heard: 0.0, shortened: false }
     }
 
-    /// Takes account of an acceptance that was seen at the present step.
+    /// Adds an acceptance that was seen at the present step.
     fn hear(&mut self, acceptance: f64) {
         self.heard += 1.0;
         let weight = (self.heard + START).recip();
@@ -282,7 +282,7 @@ impl Motion {
         Self { count: 0.0, sums: vec![[[0.0; 3]; 2]; dimension] }
     }
 
-    /// Takes account of a draw of each chain and the next.
+    /// Adds a draw of each chain and the next.
     fn push(&mut self, from: &[f64], to: &[f64]) {
         let d = self.sums.len();
         for (from, to) in from.chunks_exact(d).zip(to.chunks_exact(d)) {
@@ -297,8 +297,8 @@ impl Motion {
         }
     }
 
-    /// Effective draws a draw, of the slowest quarter of the coordinates and of the slower of them
-    /// and their squares, taken to forget geometrically.
+    /// Effective draws per draw, of the slowest quarter of the coordinates and of the slower of
+    /// them and their squares, taken to forget geometrically.
     fn efficiency(&self) -> f64 {
         let quarter = self.sums.len().div_ceil(4);
         let of = |moment: usize| {

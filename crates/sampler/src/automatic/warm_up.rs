@@ -22,13 +22,13 @@ use crate::team::Team;
 
 /// Streams of a warm-up: far from those of the run, which have the numbers of its chains.
 const STREAMS: u64 = 1 << 40;
-/// The fewest chains that a warm-up has: the spread over fewer would not tell how sure a
-/// measurement is.
+/// The fewest chains of a warm-up: the spread over fewer would not show how accurate a measurement
+/// is.
 const FEWEST: usize = 8;
 /// Steps of the pilot before Hessians are taken along it, for a posterior that is not nearly
 /// normal.
 const PILOT: u64 = 24;
-/// Its steps where Hessians are dear and its covariance is used.
+/// Its steps when Hessians are too expensive and its covariance is used.
 const LONG_PILOT: u64 = 160;
 /// The pilot's step: short enough where the curvature is at most some ten times that of the
 /// whitened normal; and how often it is halved where chains diverge, as they do where the curvature
@@ -38,7 +38,7 @@ const PILOT_HALVINGS: i32 = 6;
 /// Points at which Hessians are averaged, and the steps that each chain makes from one to the next.
 const CURVATURE_POINTS: usize = 16;
 const BETWEEN_HESSIANS: u64 = 12;
-/// What they may cost, as a share of a run of one gradient a draw.
+/// What they may cost, as a share of a run of one gradient per draw.
 const CURVATURE_SHARE: f64 = 0.05;
 /// Effective draws that a step of the pilot gives, roughly.
 const PILOT_EFFICIENCY: f64 = 0.2;
@@ -47,10 +47,10 @@ const PILOT_EFFICIENCY: f64 = 0.2;
 pub(super) const NEARER: [f64; 2] = [0.95, 1.05];
 pub(super) const NEAR: [f64; 2] = [0.85, 1.15];
 pub(super) const FAR: [f64; 2] = [0.7, 1.4];
-/// Effective draws a gradient below which another kernel is tried too.
+/// Effective draws per gradient below which another kernel is tried too.
 const POOR: f64 = 0.1;
 
-/// A warm-up to be made.
+/// A configured warm-up.
 ///
 /// ```
 /// use ridgewalk_potentials::families::Logistic;
@@ -245,7 +245,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
         self
     }
 
-    /// Makes it.
+    /// Runs the warm-up.
     ///
     /// # Errors
     /// No chains or draws, a bad tolerance, a target without a mode or one that cannot be
@@ -313,7 +313,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
         })
     }
 
-    /// Whether nothing but trajectories without bias will do.
+    /// Whether only trajectories without bias are allowed.
     fn exact(&self) -> bool {
         self.wanted.kernel.map_or(self.tolerance == 0.0, |kernel| kernel == KernelKind::Adjusted)
     }
@@ -476,9 +476,9 @@ impl<T: Target> Work<'_, T> {
         Ok(())
     }
 
-    /// Hessians that new coordinates are made from; 0 where they are too dear. For trajectories,
-    /// which the coordinates of the mode would do for too, fewer where they are dear beside the
-    /// run.
+    /// The number of Hessians that new coordinates are made from; 0 if they are too expensive.
+    /// Trajectories can also use the coordinates of the mode, so they get fewer if Hessians are
+    /// expensive compared with the run.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 16")]
     pub(super) fn curvature_points(&self) -> usize {
         let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
@@ -561,7 +561,7 @@ impl<T: Target> Work<'_, T> {
         Ok(())
     }
 
-    /// The kernel and step with the most effective draws a gradient within the tolerance, for a
+    /// The kernel and step with the most effective draws per gradient within the tolerance, for a
     /// posterior that is not nearly normal.
     fn choose(&mut self, white: &T::White) -> Result<Candidate, Error> {
         let mut best: Option<Candidate> = None;
@@ -580,9 +580,9 @@ impl<T: Target> Work<'_, T> {
         best.ok_or(Error::Zero { what: Quantity::Kernels })
     }
 
-    /// Trajectories without bias in place of a kernel that is not within the tolerance, or gives
-    /// few effective draws a gradient, if they are better and the potential tells its values. They
-    /// are left alone where parameters are given.
+    /// Trajectories without bias, in place of a kernel that is not within the tolerance or gives
+    /// few effective draws per gradient, if they are better and the potential has values. Not tried
+    /// if the user has set parameters.
     fn or_trajectories(&mut self, white: &T::White, best: Candidate) -> Result<Candidate, Error> {
         if self.question.wanted != Wanted::default() || (best.within && best.efficiency > POOR) {
             return Ok(best);

@@ -46,8 +46,10 @@ pub enum Warning {
     /// Few trajectories were accepted.
     LowAcceptance {
         /// The mean probability of acceptance.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         rate: f64,
         /// What it should be at least.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         least: f64,
     },
     /// The stop signal ended the run.
@@ -62,11 +64,13 @@ pub enum Warning {
         /// The measured bias.
         bias: Bias,
         /// The tolerance.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         tolerance: f64,
     },
     /// The run ended at its longest, with a smaller effective sample size than asked for.
     TargetEssNotReached {
         /// The effective sample size asked for.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         target: f64,
         /// The most draws of each chain.
         most: u64,
@@ -76,8 +80,10 @@ pub enum Warning {
         /// The coordinate where it is smallest.
         parameter: String,
         /// The smaller of bulk and tail ESS; not a number with too few draws.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         ess: f64,
         /// What it should be at least.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         least: f64,
         /// Draws of each chain that would probably do.
         suggested_draws: u64,
@@ -89,8 +95,10 @@ pub enum Warning {
         /// The coordinate where R-hat is largest.
         parameter: String,
         /// Its R-hat; not a number with too few draws.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         rhat: f64,
         /// What it should be at most.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         most: f64,
         /// Draws of each chain that may do.
         suggested_draws: u64,
@@ -102,8 +110,10 @@ pub enum Warning {
         /// How many.
         draws: usize,
         /// How many an exact sample would have at most, in expectation.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         allowed: f64,
         /// The largest drop in log-density below the mode.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
         farthest: f64,
     },
 }
@@ -150,59 +160,30 @@ impl fmt::Display for Warning {
             Self::Stopped => f.write_str(
                 "the run was stopped before it had all its draws; those made so far are kept",
             ),
-            Self::OutOfBudget { exhausted } => {
-                let what = match exhausted {
-                    Exhausted::Gradients => "gradients",
-                    Exhausted::Time => "time",
-                };
-                write!(
-                    f,
-                    "the budget of {what} ended the run before it had all its draws; those made so \
-                     far are kept"
-                )
-            }
-            Self::BiasAboveTolerance { bias, tolerance } => {
-                let Bias { mean, mean_error, sd, sd_error } = bias;
-                write!(
-                    f,
-                    "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means \
-                     and {:.1} ± {:.1} % for standard deviations, more than the tolerance of \
-                     {tolerance} in the worst coefficient, or not known well enough to be called \
-                     less",
-                    100.0 * sd,
-                    100.0 * sd_error
-                )
-            }
+            Self::OutOfBudget { exhausted } => write!(
+                f,
+                "the budget of {exhausted} ended the run before it had all its draws; those made \
+                 so far are kept"
+            ),
+            Self::BiasAboveTolerance { bias, tolerance } => above_tolerance(f, bias, *tolerance),
             Self::TargetEssNotReached { target, most } => write!(
                 f,
                 "the smallest bulk ESS did not reach {target} in {most} draws of each chain"
             ),
-            Self::LowEss { parameter, ess, least, .. } => {
-                let size = if ess.is_nan() {
-                    "that so few draws do not show".to_owned()
-                } else {
-                    format!("of {ess:.0}")
-                };
-                write!(
-                    f,
-                    "`{parameter}` has an effective sample size {size}: below {least} its mean and \
-                     quantiles are rough"
-                )
-            }
+            Self::LowEss { parameter, ess, least, .. } => write!(
+                f,
+                "`{parameter}` has an effective sample size {}: below {least} its mean and \
+                 quantiles are rough",
+                known(*ess, "that so few draws do not show", |ess| format!("of {ess:.0}"))
+            ),
             Self::OneChain => {
                 f.write_str("with one chain there is no R-hat: whether chains agree is not known")
             }
-            Self::HighRhat { parameter, rhat, most, .. } => {
-                let known = if rhat.is_nan() {
-                    "not known from so few draws".to_owned()
-                } else {
-                    format!("{rhat:.3}")
-                };
-                write!(
-                    f,
-                    "R-hat of `{parameter}` is {known}: above {most} the chains do not agree yet"
-                )
-            }
+            Self::HighRhat { parameter, rhat, most, .. } => write!(
+                f,
+                "R-hat of `{parameter}` is {}: above {most} the chains do not agree yet",
+                known(*rhat, "not known from so few draws", |rhat| format!("{rhat:.3}"))
+            ),
             Self::Excursion { draws, allowed, farthest } => write!(
                 f,
                 "{draws} draws are farther out than the posterior goes (an exact sample would have \
@@ -212,6 +193,23 @@ impl fmt::Display for Warning {
             ),
         }
     }
+}
+
+fn above_tolerance(f: &mut fmt::Formatter<'_>, bias: &Bias, tolerance: f64) -> fmt::Result {
+    let Bias { mean, mean_error, sd, sd_error } = bias;
+    write!(
+        f,
+        "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means and {:.1} ± \
+         {:.1} % for standard deviations, more than the tolerance of {tolerance} in the worst \
+         coefficient, or not known well enough to be called less",
+        100.0 * sd,
+        100.0 * sd_error
+    )
+}
+
+/// A number in words, or other words where it is not one.
+fn known(value: f64, unknown: &str, words: impl FnOnce(f64) -> String) -> String {
+    if value.is_nan() { unknown.to_owned() } else { words(value) }
 }
 
 /// Why no draw is shared by all chains.

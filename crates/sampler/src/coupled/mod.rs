@@ -2,7 +2,7 @@
 //! apart their moments are.
 //!
 //! The two chains of a pair stay close, so that the difference of their means and variances is
-//! known far better than either: a short run tells the bias of η without any ground truth (section
+//! known far better than either: a short run shows the bias of η without any ground truth (section
 //! 7 of the mathematics). With a bias that falls like η^q, that of η is the difference times
 //! 2^q/(2^q − 1); 4/3 for q = 2.
 //!
@@ -15,7 +15,7 @@ use ridgewalk_potentials::{LineIntegral, Whitening};
 
 use crate::batch::Batch;
 use crate::error::{Error, Quantity, length, positive};
-use crate::kernels::{Halved, Kernel, LinearKernel, Workspace, from_scheme};
+use crate::kernels::{Halved, Kernel, LinearKernel, Step, Workspace, from_scheme};
 use crate::noise::{Noise, Stream};
 
 mod moments;
@@ -229,8 +229,8 @@ impl<'a> CoupledChains<'a> {
         self.advance((time / self.long.scheme().eta()).ceil().clamp(0.0, 1e6) as u64)
     }
 
-    /// Makes long steps, as many whole blocks as have at least so many, and compares the moments of
-    /// the states after each. One [`Difference`] for each coordinate, over all steps measured so
+    /// Makes at least `steps` long steps, in whole blocks, and compares the moments of the states
+    /// after each. One [`Difference`] for each coordinate, over all steps measured so
     /// far. After a divergence everything is not a number.
     ///
     /// # Errors
@@ -280,7 +280,7 @@ impl<'a> CoupledChains<'a> {
     }
 }
 
-/// One step of a batch, in place. How many gradients a chain it took.
+/// One step of a batch, in place. Returns the number of gradients per chain.
 fn one_step(
     kernel: &dyn Kernel,
     potential: &dyn LineIntegral,
@@ -289,7 +289,7 @@ fn one_step(
     noise: Noise<'_>,
     workspace: &mut Workspace,
 ) -> Result<u64, Error> {
-    let spent = kernel.step(potential, now, noise, spare, workspace)?;
+    let spent = kernel.step(Step { potential, from: now, noise, to: spare, workspace })?;
     std::mem::swap(now, spare);
     Ok(spent)
 }
@@ -302,7 +302,7 @@ mod tests {
     use super::CoupledChains;
 
     /// Planted: what is known of the twins is wrong by three tenths. The exact law catches it, and
-    /// says yes to what is right.
+    /// accepts what is right.
     #[test]
     fn twins_of_which_something_wrong_is_known_are_caught() {
         let gradient = |x: &[f64], g: &mut [f64]| {

@@ -5,9 +5,9 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::{Drift, Scheme, Trajectory};
 use ridgewalk_potentials::{Error as Potential, LineIntegral};
 
-use super::{BuiltIn, Kernel, LinearKernel, Workspace, check_shapes, parameters};
+use super::{BuiltIn, Kernel, LinearKernel, Step, parameters};
 use crate::acceptance::Proposal;
-use crate::batch::{Batch, Lists};
+use crate::batch::Lists;
 use crate::error::Error;
 use crate::noise::Noise;
 
@@ -146,15 +146,9 @@ impl Kernel for Adjusted {
         u64::from(self.trajectory.steps)
     }
 
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error> {
-        check_shapes(self, potential, from, noise, to)?;
+    fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+        step.check(self)?;
+        let Step { potential, from, noise, to, workspace } = step;
         let (room, energies) = workspace.room_with_energies(from);
         // Where a rejected chain goes back to: its gradient, and its value behind it.
         let (start, scratch) = (room.first, room.scratch);

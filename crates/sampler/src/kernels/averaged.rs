@@ -5,9 +5,11 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, lanes, parameters};
+use super::{BuiltIn, Room, built_in, each_chain, parameters};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::error::Error;
+use crate::noise::Noise;
 
 /// Exact Ornstein-Uhlenbeck step of (p, r) together, then an average-vector-field step of (θ, p):
 ///
@@ -53,8 +55,14 @@ impl Averaged {
         })
     };
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         let (velocities, integrals) = (room.first, room.second);
 
         let half = 0.5 * self.eta;
@@ -62,17 +70,18 @@ impl Averaged {
         let [[pp, pr], [rp, rr]] = self.first.flow();
         let [l11, l21, l22] = self.first.cholesky();
         let d = from.dimension();
-        let mut fields = to.fields_mut();
-        for (lane, velocity) in
-            lanes::<2>(from, noise, &mut fields).zip(velocities.chunks_exact_mut(d))
-        {
-            let Lane { normals: [n1, n2], theta, p, r, new_p, new_r, .. } = lane;
-            for k in 0..d {
-                new_p[k] = pp * p[k] + pr * r[k] + l11 * n1[k];
-                new_r[k] = rp * p[k] + rr * r[k] + l21 * n1[k] + l22 * n2[k];
-                velocity[k] = alpha * (new_p[k] - half * theta[k]);
+        let fields = to.fields_mut();
+        each_chain!(from, noise, |_chain, [n1, n2]|,
+            read { theta: from.theta, p: from.p, r: from.r },
+            write { velocity: velocities, new_p: fields.p, new_r: fields.r },
+            {
+                for k in 0..d {
+                    new_p[k] = pp * p[k] + pr * r[k] + l11 * n1[k];
+                    new_r[k] = rp * p[k] + rr * r[k] + l21 * n1[k] + l22 * n2[k];
+                    velocity[k] = alpha * (new_p[k] - half * theta[k]);
+                }
             }
-        }
+        );
         potential.integrate(self.eta, &from.theta, velocities, integrals, room.scratch)?;
 
         let per_l = 1.0 / self.smoothness;

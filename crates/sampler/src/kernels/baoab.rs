@@ -3,10 +3,12 @@
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, friction, lanes, start_gradient};
+use super::{BuiltIn, Room, built_in, each_chain, friction, start_gradient};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::{Error, positive};
+use crate::noise::Noise;
 
 /// Half kick, half drift, exact friction and noise, half drift, half kick (Leimkuhler and Matthews,
 /// Applied Mathematics Research eXpress 2013), for dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
@@ -36,24 +38,32 @@ impl Baoab {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         let (gradients, at_start) = start_gradient(potential, from, room.first, room.scratch)?;
 
         let half = 0.5 * self.eta;
         let half_kick = half / self.smoothness;
         let d = from.dimension();
-        let mut fields = to.fields_mut();
+        let fields = to.fields_mut();
         fields.r.copy_from_slice(&from.r);
-        for (lane, gradient) in lanes::<1>(from, noise, &mut fields).zip(gradients.chunks_exact(d))
-        {
-            let Lane { normals: [normals], theta, p, new_theta, new_p, .. } = lane;
-            for k in 0..d {
-                let kicked = p[k] - half_kick * gradient[k];
-                new_p[k] = self.decay * kicked + self.noise * normals[k];
-                new_theta[k] = theta[k] + half * (kicked + new_p[k]);
+        each_chain!(from, noise, |_chain, [normals]|,
+            read { theta: from.theta, p: from.p, gradient: gradients },
+            write { new_theta: fields.theta, new_p: fields.p },
+            {
+                for k in 0..d {
+                    let kicked = p[k] - half_kick * gradient[k];
+                    new_p[k] = self.decay * kicked + self.noise * normals[k];
+                    new_theta[k] = theta[k] + half * (kicked + new_p[k]);
+                }
             }
-        }
+        );
         Ok(at_start + to.kick(half_kick, potential, room.scratch)?)
     }
 }

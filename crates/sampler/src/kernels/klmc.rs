@@ -4,10 +4,12 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, friction, lanes};
+use super::{BuiltIn, Room, built_in, each_chain, friction};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
+use crate::noise::Noise;
 
 /// dθ = p dt, dp = −∇U(θ of the start)/L dt − ξ p dt + √(2ξ/L) dB, solved exactly (Cheng,
 /// Chatterji, Bartlett and Jordan, COLT 2018, who take ξ = 2 and write u for 1/L).
@@ -32,25 +34,33 @@ impl Klmc {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         potential.gradients(&from.theta, room.first, room.scratch)?;
 
         let per_l = 1.0 / self.smoothness;
         let (reach, decay, pushed) = (self.flow.reach(), self.flow.decay(), self.flow.pushed());
         let [l11, l21, l22] = self.flow.cholesky();
         let d = from.dimension();
-        let mut fields = to.fields_mut();
+        let fields = to.fields_mut();
         fields.r.copy_from_slice(&from.r);
-        let gradients = room.first.chunks_exact(d);
-        for (lane, gradient) in lanes::<2>(from, noise, &mut fields).zip(gradients) {
-            let Lane { normals: [n1, n2], theta, p, new_theta, new_p, .. } = lane;
-            for k in 0..d {
-                let push = per_l * gradient[k];
-                new_theta[k] = theta[k] + reach * p[k] - pushed * push + l11 * n1[k];
-                new_p[k] = decay * p[k] - reach * push + l21 * n1[k] + l22 * n2[k];
+        each_chain!(from, noise, |_chain, [n1, n2]|,
+            read { theta: from.theta, p: from.p, gradient: room.first },
+            write { new_theta: fields.theta, new_p: fields.p },
+            {
+                for k in 0..d {
+                    let push = per_l * gradient[k];
+                    new_theta[k] = theta[k] + reach * p[k] - pushed * push + l11 * n1[k];
+                    new_p[k] = decay * p[k] - reach * push + l21 * n1[k] + l22 * n2[k];
+                }
             }
-        }
+        );
         Ok(1)
     }
 }

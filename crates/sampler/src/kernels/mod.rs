@@ -3,7 +3,7 @@
 //! A kernel needs little to run ([`Kernel`]): its step, how much noise that takes and what it
 //! costs. Two further traits are optional. [`LinearKernel`] gives the linear form that exact laws
 //! start from, [`CoupledKernel`] puts two step sizes on one Brownian path. The kernels here have
-//! both, but for [`Adjusted`], which cannot be coupled.
+//! both, except [`Adjusted`], which cannot be coupled.
 //!
 //! Every kernel here takes the smoothness L when it is made, and works in units in which p and r
 //! have covariance I/L at stationarity, as the paper does. Noise is the Cholesky factor of its
@@ -45,7 +45,7 @@ pub use third_order::ThirdOrder;
 pub use ubu::Ubu;
 pub use ula::Ula;
 
-use crate::batch::{Batch, Fields};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::error::{Error, length};
 use crate::noise::Noise;
@@ -56,7 +56,7 @@ use crate::noise::Noise;
 ///
 /// ```
 /// use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
-/// use ridgewalk_sampler::{Batch, Draws, Error, Kernel, Noise, Sampler, Workspace};
+/// use ridgewalk_sampler::{Draws, Error, Kernel, Sampler, Step};
 ///
 /// /// An Euler step of the overdamped Langevin dynamics.
 /// #[derive(Debug)]
@@ -73,14 +73,8 @@ use crate::noise::Noise;
 ///         1
 ///     }
 ///
-///     fn step(
-///         &self,
-///         potential: &dyn LineIntegral,
-///         from: &Batch,
-///         noise: Noise<'_>,
-///         to: &mut Batch,
-///         workspace: &mut Workspace,
-///     ) -> Result<u64, Error> {
+///     fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+///         let Step { potential, from, noise, to, workspace } = step;
 ///         let room = workspace.room(from);
 ///         potential.gradients(from.theta(), room.first, room.scratch)?;
 ///         let new = to.fields_mut();
@@ -124,14 +118,7 @@ pub trait Kernel: Debug + Send + Sync {
     /// # Errors
     /// Lists whose lengths do not fit, or a potential that fails. `to` may then be half written;
     /// `from` is unchanged.
-    fn step(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
-        workspace: &mut Workspace,
-    ) -> Result<u64, Error>;
+    fn step(&self, step: Step<'_>) -> Result<u64, Error>;
 
     /// The smoothness L: chains begin with p and r from N(0, I/L).
     fn smoothness(&self) -> f64 {
@@ -144,8 +131,51 @@ pub trait Kernel: Debug + Send + Sync {
     }
 }
 
-/// A kernel whose linear form on quadratic potentials is known, so that exact laws apply to the code
-/// that runs.
+/// What a step works on: the potential, the states before it, its noise, where the states after it
+/// go, and working space.
+pub struct Step<'a> {
+    /// The potential.
+    pub potential: &'a dyn LineIntegral,
+    /// The states before the step.
+    pub from: &'a Batch,
+    /// Its noise.
+    pub noise: Noise<'a>,
+    /// Where the states after it are written, of the same shape.
+    pub to: &'a mut Batch,
+    /// Working space.
+    pub workspace: &'a mut Workspace,
+}
+
+impl Debug for Step<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { from, noise, to, .. } = self;
+        f.debug_struct("Step")
+            .field("from", from)
+            .field("noise", noise)
+            .field("to", to)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Step<'_> {
+    /// An error unless batches, noise and potential fit together, for use by kernels.
+    ///
+    /// # Errors
+    /// [`Error::Length`] names the list that does not fit.
+    #[inline]
+    pub fn check(&self, kernel: &dyn Kernel) -> Result<(), Error> {
+        let Self { potential, from, noise, to, .. } = self;
+        let entries = from.theta.len();
+        length("a state", from.dimension(), potential.dimension())?;
+        length("a state of the batch to write to", to.dimension(), from.dimension())?;
+        length("the batch to write to", to.theta.len(), entries)?;
+        length("the list of normals", noise.normals.len(), kernel.normals() * entries)?;
+        length("the list of uniforms", noise.uniforms.len(), kernel.uniforms() * from.chains())
+    }
+}
+
+/// A kernel whose linear form on quadratic potentials is known, so that exact laws apply to the
+/// code that runs.
 pub trait LinearKernel: Kernel {
     /// The kernel with its parameters as the exact laws know it: its linear form at each eigenvalue
     /// of the Hessian over L. Where these laws are about (θ, p, r), multiply by 1/√L.
@@ -176,10 +206,12 @@ pub struct Halved {
     pub paths: Paths,
 }
 
+/// The kernel of a scheme, at smoothness L.
+type Make = fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>;
+
 /// Everything this crate knows about a built-in kernel beside its step and its coupling.
 pub(crate) struct BuiltIn {
-    /// The kernel of a scheme, at smoothness L.
-    make: fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>,
+    make: Make,
     /// The first step size that a warm-up tries.
     pub(crate) first_step: f64,
     /// The longest step it tries, for eigenvalues up to 1. There is a margin to where steps become
@@ -191,7 +223,7 @@ pub(crate) struct BuiltIn {
 
 impl BuiltIn {
     /// For most kernels.
-    const fn new(make: fn(&Scheme, f64) -> Result<Box<dyn LinearKernel>, Error>) -> Self {
+    const fn new(make: Make) -> Self {
         Self { make, first_step: 0.5, longest_step: 1.5, bias_order: 2.0 }
     }
 
@@ -250,17 +282,8 @@ fn halved(
     Ok(Halved { paths: paths(&short)?, kernel: from_scheme(&short, smoothness)? })
 }
 
-/// What a step of a built-in kernel works on. Shapes have been checked.
-struct Step<'a> {
-    potential: &'a dyn LineIntegral,
-    from: &'a Batch,
-    noise: Noise<'a>,
-    to: &'a mut Batch,
-    room: Room<'a>,
-}
-
-/// The three traits of a kernel that has the fields `scheme` and `smoothness` and the method
-/// `advance(&self, Step) -> Result<u64, Error>`.
+/// The three traits of a kernel that has the fields `scheme` and `smoothness` and a method
+/// `advance` for its step.
 macro_rules! built_in {
     ($kernel:ident {
         normals: $normals:expr,
@@ -282,17 +305,12 @@ macro_rules! built_in {
                 count(potential)
             }
 
-            fn step(
-                &self,
-                potential: &dyn LineIntegral,
-                from: &$crate::Batch,
-                noise: $crate::Noise<'_>,
-                to: &mut $crate::Batch,
-                workspace: &mut $crate::Workspace,
-            ) -> Result<u64, Error> {
-                $crate::kernels::check_shapes(self, potential, from, noise, to)?;
-                let room = workspace.room(from);
-                self.advance($crate::kernels::Step { potential, from, noise, to, room })
+            fn step(&self, step: $crate::Step<'_>) -> Result<u64, Error> {
+                step.check(self)?;
+                let $crate::Step { potential, from, noise, to, workspace } = step;
+                // Parameters and not one struct: the compiler then knows that they do not overlap,
+                // which saved up to a seventh of the instructions.
+                self.advance(potential, from, noise, to, workspace.room(from))
             }
 
             fn smoothness(&self) -> f64 {
@@ -322,6 +340,26 @@ macro_rules! built_in {
     };
 }
 use built_in;
+
+/// Does some work for each chain of a step, with its noise components and its parts of the lists
+/// that it reads and writes.
+macro_rules! each_chain {
+    (
+        $from:ident, $noise:ident, |$chain:ident, $normals:pat_param|,
+        read { $($name:ident: $list:expr),* $(,)? },
+        write { $($out:ident: $mutable:expr),* $(,)? },
+        $body:block
+    ) => {
+        for $chain in 0..$from.chains() {
+            let range = $from.range($chain);
+            let $normals = $crate::kernels::components($noise, $chain, $from.dimension());
+            $(let $name = &$list[range.clone()];)*
+            $(let $out = &mut $mutable[range.clone()];)*
+            $body
+        }
+    };
+}
+use each_chain;
 
 /// Working space for steps. Its content does not matter; using one again saves the allocation.
 #[derive(Debug, Clone, Default)]
@@ -361,25 +399,6 @@ impl Workspace {
     }
 }
 
-/// An error unless batches, noise and potential fit together. For use by kernels.
-///
-/// # Errors
-/// [`Error::Length`] names the list that does not fit.
-pub fn check_shapes(
-    kernel: &dyn Kernel,
-    potential: &dyn LineIntegral,
-    from: &Batch,
-    noise: Noise<'_>,
-    to: &Batch,
-) -> Result<(), Error> {
-    let entries = from.theta.len();
-    length("a state", from.dimension(), potential.dimension())?;
-    length("a state of the batch to write to", to.dimension(), from.dimension())?;
-    length("the batch to write to", to.theta.len(), entries)?;
-    length("the list of normals", noise.normals.len(), kernel.normals() * entries)?;
-    length("the list of uniforms", noise.uniforms.len(), kernel.uniforms() * from.chains())
-}
-
 /// The gradient at the start of a step: the stored one, or one computed into `room`; and the number
 /// of gradients per chain that this took.
 fn start_gradient<'a>(
@@ -397,33 +416,12 @@ fn start_gradient<'a>(
     }
 }
 
-/// One chain's part of a step with N noise components. All lists have the length d.
-struct Lane<'a, const N: usize> {
-    normals: [&'a [f64]; N],
-    theta: &'a [f64],
-    p: &'a [f64],
-    r: &'a [f64],
-    new_theta: &'a mut [f64],
-    new_p: &'a mut [f64],
-    new_r: &'a mut [f64],
-}
-
-/// The chains of a step, one after the other.
-#[inline(always)]
-fn lanes<'a, const N: usize>(
-    from: &'a Batch,
+/// A chain's N noise components, each of the length of a state.
+fn components<'a, const N: usize>(
     noise: Noise<'a>,
-    to: &'a mut Fields<'_>,
-) -> impl Iterator<Item = Lane<'a, N>> {
-    let d = from.dimension();
-    let old = from.theta.chunks_exact(d).zip(from.p.chunks_exact(d)).zip(from.r.chunks_exact(d));
-    let new = to.theta.chunks_exact_mut(d).zip(to.p.chunks_exact_mut(d));
-    let new = new.zip(to.r.chunks_exact_mut(d));
-    let normals = noise.normals.chunks_exact(N * d);
-    normals.zip(old).zip(new).map(
-        move |((normals, ((theta, p), r)), ((new_theta, new_p), new_r))| {
-            let normals = std::array::from_fn(|j| &normals[j * d..(j + 1) * d]);
-            Lane { normals, theta, p, r, new_theta, new_p, new_r }
-        },
-    )
+    chain: usize,
+    dimension: usize,
+) -> [&'a [f64]; N] {
+    let all = &noise.normals[chain * N * dimension..(chain + 1) * N * dimension];
+    std::array::from_fn(|j| &all[j * dimension..(j + 1) * dimension])
 }

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{CoupledKernel, Kernel, LinearKernel, Workspace};
-use crate::batch::Batch;
+use super::{CoupledKernel, Kernel, LinearKernel, Step};
 use crate::error::Error;
-use crate::noise::Noise;
 
 macro_rules! behind {
     ($($pointer:ty),+) => {$(
@@ -25,15 +23,8 @@ macro_rules! behind {
                 (**self).gradients_per_step(potential)
             }
 
-            fn step(
-                &self,
-                potential: &dyn LineIntegral,
-                from: &Batch,
-                noise: Noise<'_>,
-                to: &mut Batch,
-                workspace: &mut Workspace,
-            ) -> Result<u64, Error> {
-                (**self).step(potential, from, noise, to, workspace)
+            fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+                (**self).step(step)
             }
 
             fn smoothness(&self) -> f64 {

@@ -4,9 +4,11 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, friction, lanes};
+use super::{BuiltIn, Room, built_in, each_chain, friction};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::error::Error;
+use crate::noise::Noise;
 
 /// Shen and Lee's randomized midpoint method (NeurIPS 2019, Algorithm 1, who take ξ = 2 and write u
 /// for 1/L): the gradient at θ(αη), α uniform and drawn for each chain, stands for that of the
@@ -43,40 +45,50 @@ impl RandomizedMidpoint {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         let per_l = 1.0 / self.smoothness;
         let d = from.dimension();
         potential.gradients(&from.theta, room.first, room.scratch)?;
-        let mut fields = to.fields_mut();
+        let fields = to.fields_mut();
         fields.r.copy_from_slice(&from.r);
-        let gradients = room.first.chunks_exact(d).zip(noise.uniforms);
-        for (lane, (gradient, time)) in lanes::<4>(from, noise, &mut fields).zip(gradients) {
-            let [before, _] = self.parts(*time)?;
-            let (reach, pushed, [l11, _, _]) =
-                (before.reach(), before.pushed() * per_l, before.cholesky());
-            let Lane { normals: [n1, ..], theta, p, new_theta: midpoint, .. } = lane;
-            for k in 0..d {
-                midpoint[k] = theta[k] + reach * p[k] - pushed * gradient[k] + l11 * n1[k];
+        each_chain!(from, noise, |chain, [n1, _, _, _]|,
+            read { theta: from.theta, p: from.p, gradient: room.first },
+            write { midpoint: fields.theta },
+            {
+                let [before, _] = self.parts(noise.uniforms[chain])?;
+                let (reach, pushed, [l11, _, _]) =
+                    (before.reach(), before.pushed() * per_l, before.cholesky());
+                for k in 0..d {
+                    midpoint[k] = theta[k] + reach * p[k] - pushed * gradient[k] + l11 * n1[k];
+                }
             }
-        }
+        );
         potential.gradients(fields.theta, room.second, room.scratch)?;
         let (reach, decay) = (self.full.reach(), self.full.decay());
         let kick = self.eta * per_l;
-        let gradients = room.second.chunks_exact(d).zip(noise.uniforms);
-        for (lane, (gradient, time)) in lanes::<4>(from, noise, &mut fields).zip(gradients) {
-            let [before, after] = self.parts(*time)?;
-            let [b11, b21, b22] = before.cholesky();
-            let [a11, a21, a22] = after.cholesky();
-            let Lane { normals: [n1, n2, n3, n4], theta, p, new_theta, new_p, .. } = lane;
-            for k in 0..d {
-                // What reaches p at the midpoint apart from p itself, and from there the end.
-                let arriving = b21 * n1[k] + b22 * n2[k] - kick * gradient[k];
-                new_theta[k] =
-                    theta[k] + reach * p[k] + b11 * n1[k] + after.reach() * arriving + a11 * n3[k];
-                new_p[k] = decay * p[k] + after.decay() * arriving + a21 * n3[k] + a22 * n4[k];
+        each_chain!(from, noise, |chain, [n1, n2, n3, n4]|,
+            read { theta: from.theta, p: from.p, gradient: room.second },
+            write { new_theta: fields.theta, new_p: fields.p },
+            {
+                let [before, after] = self.parts(noise.uniforms[chain])?;
+                let [b11, b21, b22] = before.cholesky();
+                let [a11, a21, a22] = after.cholesky();
+                for k in 0..d {
+                    // What reaches p at the midpoint apart from p itself, and from there the end.
+                    let arriving = b21 * n1[k] + b22 * n2[k] - kick * gradient[k];
+                    new_theta[k] =
+                        theta[k] + reach * p[k] + b11 * n1[k] + after.reach() * arriving + a11 * n3[k];
+                    new_p[k] = decay * p[k] + after.decay() * arriving + a21 * n3[k] + a22 * n4[k];
+                }
             }
-        }
+        );
         Ok(2)
     }
 }

@@ -4,10 +4,12 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, lanes, parameters, start_gradient};
+use super::{BuiltIn, Room, built_in, each_chain, parameters, start_gradient};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
+use crate::noise::Noise;
 
 /// Half kick, half drift, exact Ornstein-Uhlenbeck step of (p, r) together, half drift, half kick.
 /// The gradient that ends a step begins the next: one new gradient per step.
@@ -46,8 +48,14 @@ impl Symmetric {
         })
     };
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         let (gradients, at_start) = start_gradient(potential, from, room.first, room.scratch)?;
 
         let half = 0.5 * self.eta;
@@ -55,17 +63,19 @@ impl Symmetric {
         let [[pp, pr], [rp, rr]] = self.middle.flow();
         let [l11, l21, l22] = self.middle.cholesky();
         let d = from.dimension();
-        let mut fields = to.fields_mut();
-        for (lane, gradient) in lanes::<2>(from, noise, &mut fields).zip(gradients.chunks_exact(d))
-        {
-            let Lane { normals: [n1, n2], theta, p, r, new_theta, new_p, new_r } = lane;
-            for k in 0..d {
-                let kicked = p[k] - half_kick * gradient[k];
-                new_p[k] = pp * kicked + pr * r[k] + l11 * n1[k];
-                new_r[k] = rp * kicked + rr * r[k] + l21 * n1[k] + l22 * n2[k];
-                new_theta[k] = theta[k] + half * (kicked + new_p[k]);
+        let fields = to.fields_mut();
+        each_chain!(from, noise, |_chain, [n1, n2]|,
+            read { theta: from.theta, p: from.p, r: from.r, gradient: gradients },
+            write { new_theta: fields.theta, new_p: fields.p, new_r: fields.r },
+            {
+                for k in 0..d {
+                    let kicked = p[k] - half_kick * gradient[k];
+                    new_p[k] = pp * kicked + pr * r[k] + l11 * n1[k];
+                    new_r[k] = rp * kicked + rr * r[k] + l21 * n1[k] + l22 * n2[k];
+                    new_theta[k] = theta[k] + half * (kicked + new_p[k]);
+                }
             }
-        }
+        );
         Ok(at_start + to.kick(half_kick, potential, room.scratch)?)
     }
 }

@@ -4,10 +4,12 @@ use ridgewalk_coefficients::{Coefficients, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, lanes, parameters};
+use super::{BuiltIn, Room, built_in, each_chain, parameters};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
+use crate::noise::Noise;
 
 /// Algorithm 1 of Mou, Ma, Wainwright, Bartlett and Jordan (JMLR 2021): with ΔU = (1/L) ∫₀^η ∇U(θ +
 /// t p) dt,
@@ -40,8 +42,14 @@ impl ThirdOrder {
         Ok(Box::new(Self::new(parameters(scheme)?, smoothness)?))
     });
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         let (c, eta) = (&self.coefficients, self.coefficients.parameters().eta());
         potential.integrate(eta, &from.theta, &from.p, room.first, room.scratch)?;
 
@@ -51,23 +59,25 @@ impl ThirdOrder {
         let (mu31, mu32, mu33) = (c.mu31(), c.mu32(), c.mu33());
         let [l11, l21, l22, l31, l32, l33] = c.cholesky();
         let d = from.dimension();
-        let mut fields = to.fields_mut();
-        let integrals = room.first.chunks_exact(d);
-        for (lane, integral) in lanes::<3>(from, noise, &mut fields).zip(integrals) {
-            let Lane { normals: [n1, n2, n3], theta, p, r, new_theta, new_p, new_r } = lane;
-            for k in 0..d {
-                let delta_u = per_l * integral[k];
-                new_theta[k] =
-                    theta[k] - half_eta * delta_u + mu12 * p[k] + mu13 * r[k] + l11 * n1[k];
-                new_p[k] = -delta_u + mu22 * p[k] + mu23 * r[k] + l21 * n1[k] + l22 * n2[k];
-                new_r[k] = mu31 * delta_u
-                    + mu32 * p[k]
-                    + mu33 * r[k]
-                    + l31 * n1[k]
-                    + l32 * n2[k]
-                    + l33 * n3[k];
+        let fields = to.fields_mut();
+        each_chain!(from, noise, |_chain, [n1, n2, n3]|,
+            read { theta: from.theta, p: from.p, r: from.r, integral: room.first },
+            write { new_theta: fields.theta, new_p: fields.p, new_r: fields.r },
+            {
+                for k in 0..d {
+                    let delta_u = per_l * integral[k];
+                    new_theta[k] =
+                        theta[k] - half_eta * delta_u + mu12 * p[k] + mu13 * r[k] + l11 * n1[k];
+                    new_p[k] = -delta_u + mu22 * p[k] + mu23 * r[k] + l21 * n1[k] + l22 * n2[k];
+                    new_r[k] = mu31 * delta_u
+                        + mu32 * p[k]
+                        + mu33 * r[k]
+                        + l31 * n1[k]
+                        + l32 * n2[k]
+                        + l33 * n3[k];
+                }
             }
-        }
+        );
         Ok(potential.gradients_per_integral())
     }
 }

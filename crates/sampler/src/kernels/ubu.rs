@@ -4,10 +4,12 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, friction, lanes};
+use super::{BuiltIn, Room, built_in, each_chain, friction};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
+use crate::noise::Noise;
 
 /// Free flow over η/2, kick over η, free flow over η/2 (Sanz-Serna and Zygalakis, JMLR 2021), for
 /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
@@ -33,31 +35,42 @@ impl Ubu {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         let (reach, decay) = (self.half.reach(), self.half.decay());
         let [l11, l21, l22] = self.half.cholesky();
         let d = from.dimension();
-        let mut fields = to.fields_mut();
+        let fields = to.fields_mut();
         fields.r.copy_from_slice(&from.r);
-        for lane in lanes::<4>(from, noise, &mut fields) {
-            let Lane { normals: [n1, n2, _, _], theta, p, new_theta, new_p, .. } = lane;
-            for k in 0..d {
-                new_theta[k] = theta[k] + reach * p[k] + l11 * n1[k];
-                new_p[k] = decay * p[k] + l21 * n1[k] + l22 * n2[k];
+        each_chain!(from, noise, |_chain, [n1, n2, _, _]|,
+            read { theta: from.theta, p: from.p },
+            write { new_theta: fields.theta, new_p: fields.p },
+            {
+                for k in 0..d {
+                    new_theta[k] = theta[k] + reach * p[k] + l11 * n1[k];
+                    new_p[k] = decay * p[k] + l21 * n1[k] + l22 * n2[k];
+                }
             }
-        }
+        );
         potential.gradients(fields.theta, room.first, room.scratch)?;
         let kick = self.eta / self.smoothness;
-        let gradients = room.first.chunks_exact(d);
-        for (lane, gradient) in lanes::<4>(from, noise, &mut fields).zip(gradients) {
-            let Lane { normals: [_, _, n3, n4], new_theta, new_p, .. } = lane;
-            for k in 0..d {
-                let kicked = new_p[k] - kick * gradient[k];
-                new_theta[k] += reach * kicked + l11 * n3[k];
-                new_p[k] = decay * kicked + l21 * n3[k] + l22 * n4[k];
+        each_chain!(from, noise, |_chain, [_, _, n3, n4]|,
+            read { gradient: room.first },
+            write { new_theta: fields.theta, new_p: fields.p },
+            {
+                for k in 0..d {
+                    let kicked = new_p[k] - kick * gradient[k];
+                    new_theta[k] += reach * kicked + l11 * n3[k];
+                    new_p[k] = decay * kicked + l21 * n3[k] + l22 * n4[k];
+                }
             }
-        }
+        );
         Ok(1)
     }
 }

@@ -3,10 +3,12 @@
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Lane, Step, built_in, lanes};
+use super::{BuiltIn, Room, built_in, each_chain};
+use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::{Error, positive};
+use crate::noise::Noise;
 
 /// θ' = θ − (η/L) ∇U(θ) + √(2η/L) noise: an Euler step of the overdamped dynamics, with η in units
 /// of 1/L.
@@ -30,23 +32,31 @@ impl Ula {
     pub(super) const BUILT_IN: BuiltIn =
         BuiltIn::new(|scheme, smoothness| Ok(Box::new(Self::new(scheme.eta(), smoothness)?)));
 
-    fn advance(&self, step: Step<'_>) -> Result<u64, Error> {
-        let Step { potential, from, noise, to, room } = step;
+    fn advance(
+        &self,
+        potential: &dyn LineIntegral,
+        from: &Batch,
+        noise: Noise<'_>,
+        to: &mut Batch,
+        room: Room<'_>,
+    ) -> Result<u64, Error> {
         potential.gradients(&from.theta, room.first, room.scratch)?;
 
         let step = self.eta / self.smoothness;
         let scale = (2.0 * step).sqrt();
         let d = from.dimension();
-        let mut fields = to.fields_mut();
+        let fields = to.fields_mut();
         fields.p.copy_from_slice(&from.p);
         fields.r.copy_from_slice(&from.r);
-        let gradients = room.first.chunks_exact(d);
-        for (lane, gradient) in lanes::<1>(from, noise, &mut fields).zip(gradients) {
-            let Lane { normals: [normals], theta, new_theta, .. } = lane;
-            for k in 0..d {
-                new_theta[k] = theta[k] - step * gradient[k] + scale * normals[k];
+        each_chain!(from, noise, |_chain, [normals]|,
+            read { theta: from.theta, gradient: room.first },
+            write { new_theta: fields.theta },
+            {
+                for k in 0..d {
+                    new_theta[k] = theta[k] - step * gradient[k] + scale * normals[k];
+                }
             }
-        }
+        );
         Ok(1)
     }
 }
