@@ -124,12 +124,11 @@ impl Polynomial {
     /// This polynomial with `value` in place of an unknown.
     #[must_use]
     pub fn substitute(&self, unknown: Unknown, value: &Self) -> Self {
-        let mut sum = Self::default();
-        for (&(x, mut powers), c) in &self.terms {
-            let exponent = std::mem::take(&mut powers[unknown as usize]);
-            sum = &sum + &(&Self::term((x, powers), c.clone()) * &value.power(exponent));
-        }
-        sum
+        // Horner's rule in the unknown.
+        let highest = self.terms.keys().map(|(_, powers)| powers[unknown as usize]).max();
+        (0..=highest.unwrap_or(0)).rev().fold(Self::default(), |sum, exponent| {
+            &(&sum * value) + &self.coefficient(unknown, exponent)
+        })
     }
 
     /// The coefficient of a power of an unknown, as a polynomial in the others.
