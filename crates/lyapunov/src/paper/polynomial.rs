@@ -1,4 +1,4 @@
-//! Exact polynomials: rational coefficients, any power of κ, and a few unknowns beside it.
+//! Exact polynomials with rational coefficients, in powers of κ and a few unknowns.
 //!
 //! The paper's matrices and functions are polynomials in 1/κ, up to a power of κ. In this form an
 //! identity between them is an equality of two finite tables, for every κ at once, without grids or
