@@ -1,20 +1,19 @@
-//! Time that a thread computed: on a machine with other work on it, the wall's clock would count
-//! that too.
+//! CPU time of a thread: on a shared machine, wall time would include other work.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Counts the seconds that the thread it was started on computes.
+/// Measures the CPU time of the thread it was started on.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Timespec);
 
 impl Stopwatch {
-    /// From now on.
+    /// Starts measuring.
     #[must_use]
     pub fn start() -> Self {
         Self(clock_gettime(ClockId::ThreadCPUTime))
     }
 
-    /// So far.
+    /// Seconds since the start.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         let now = clock_gettime(ClockId::ThreadCPUTime);

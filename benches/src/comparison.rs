@@ -1,5 +1,5 @@
-//! One sampler on one target in a process of its own, rows of many such runs, and the files that
-//! they are kept in.
+//! Runs of a sampler on a target in a separate process, rows of the results of many runs, and the
+//! files that store them.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,21 +19,21 @@ use crate::rivals::{self, note};
 use crate::runs::{Bias, Cost, Kept, Measured, Run, median};
 use crate::tuning::Effort;
 
-/// The version of mini-mcmc that benches/mini-mcmc/Cargo.toml asks for.
+/// The version of mini-mcmc in benches/mini-mcmc/Cargo.toml.
 pub const MINI_MCMC: &str = "0.9.1";
 
-/// A sampler as tables know it.
+/// A sampler in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampler {
     /// Ours, with its automatic warm-up.
     Ridgewalk,
-    /// Ours with no bias allowed: trajectories that are accepted or rejected.
+    /// Ours with no bias allowed: adjusted trajectories.
     Adjusted,
     /// nuts-rs.
     NutsRs(Setting),
-    /// mini-mcmc's NUTS, on the target as it is or whitened.
+    /// mini-mcmc's NUTS, on the original or the whitened target.
     MiniMcmc {
-        /// Whether by the Hessian at the mode.
+        /// Whether the target is whitened by the Hessian at the mode.
         whitened: bool,
     },
     /// A kernel with its best parameters.
@@ -41,7 +41,7 @@ pub enum Sampler {
 }
 
 impl Sampler {
-    /// All, in the order of tables.
+    /// All samplers, in the order of the tables.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::Ridgewalk, Self::Adjusted];
@@ -51,7 +51,7 @@ impl Sampler {
         all
     }
 
-    /// What tables call it.
+    /// The name in tables.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -65,7 +65,7 @@ impl Sampler {
         }
     }
 
-    /// Chains, and draws of each.
+    /// The number of chains, and of draws of each.
     #[must_use]
     pub fn size(self, plan: Plan) -> [u64; 2] {
         match self {
@@ -77,26 +77,26 @@ impl Sampler {
     }
 }
 
-/// How much is run on a target.
+/// The size of the runs on a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// Seeds, from 1 on.
+    /// The number of seeds, from 1 on.
     pub seeds: u64,
     /// Draws of each of our eight chains.
     pub draws: u64,
-    /// Chains of the packages.
+    /// Chains of other packages.
     pub peer_chains: u64,
-    /// Draws of each of those.
+    /// Draws of each of those chains.
     pub peer_draws: u64,
-    /// Seconds below which a run is short, and made several times.
+    /// Runs that take fewer seconds are repeated.
     pub short: f64,
     /// The lengths of the runs of a search for parameters.
     pub effort: Effort,
 }
 
 impl Plan {
-    /// That of a target: where a gradient takes milliseconds, one seed, and half the draws for
-    /// packages.
+    /// The plan for a target: if a gradient takes milliseconds, one seed, and half the draws for
+    /// other packages.
     #[must_use]
     pub fn of(target: &str) -> Self {
         let usual = Self {
@@ -120,7 +120,7 @@ impl Plan {
     }
 }
 
-/// Where results are, relative to the root of the project.
+/// The path of a results file.
 #[must_use]
 pub fn results(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results").join(file)
@@ -131,7 +131,7 @@ pub fn results(file: &str) -> PathBuf {
 pub struct Child<'a> {
     /// The target.
     pub target: &'a str,
-    /// `loaded` for nothing but the target itself, or a sampler's name.
+    /// A sampler's name, or [`LOADED`] to only load the target.
     pub sampler: &'a str,
     /// The seed.
     pub seed: u64,
@@ -145,7 +145,7 @@ impl Visit for Child<'_> {
     fn visit<P: Problem>(self, problem: &P) -> Result<Measured, Failure> {
         let plan = Plan::of(self.target);
         if self.sampler == LOADED {
-            // The same code for its figures: two draws of nothing.
+            // Figures of meaningless draws, so that the same code is loaded.
             let d = problem.plain().dimension();
             let draws = vec![(0..8 * d).map(|k| (k as f64).sin()).collect(); 2];
             return Run { draws, ..Run::default() }.measured(d, memory::peak());
@@ -171,7 +171,7 @@ impl Visit for Child<'_> {
     }
 }
 
-/// Ridgewalk, as a user has it, with another tolerance of the bias if one is given.
+/// Ridgewalk with its defaults, or with another tolerance of the bias.
 fn ours<P: Problem>(
     problem: &P,
     tolerance: Option<f64>,
@@ -199,18 +199,18 @@ fn ours<P: Problem>(
     Ok(Run { draws: kept.draws, warm_up, sampling, divergences, note: note(&warm.scheme) })
 }
 
-/// What a child is asked for to tell the memory of the target alone.
+/// In place of a sampler's name: measure the memory of the target alone.
 pub const LOADED: &str = "loaded";
 
-/// Asks for a run in a process of its own: of this program, or of mini-mcmc's.
+/// Makes a run in a separate process: of this program, or of mini-mcmc's.
 ///
 /// # Errors
-/// If the process fails, with the last line of what it said.
+/// If the process fails, with the last line of its output.
 pub fn in_a_child(command: &mut Command) -> Result<Measured, Failure> {
     let done = command.output()?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        let last = said.lines().last().unwrap_or("it said nothing");
+        let last = said.lines().last().unwrap_or("no output");
         return Err(last.trim_start_matches("Error: ").trim_matches('"').into());
     }
     Ok(serde_json::from_slice(&done.stdout)?)
@@ -225,24 +225,24 @@ pub struct Row {
     pub sampler: Sampler,
     /// Chains, draws of each, and seeds.
     pub size: [u64; 3],
-    /// What came of it; nothing if it was not run.
+    /// The results; `None` if it was not run.
     pub result: Option<ComparisonRow>,
     /// Parameters, or why it was not run.
     pub note: String,
 }
 
-/// What came of the runs of a row.
+/// The results of the runs of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparisonRow {
     /// Medians over seeds, in the order of [`COLUMNS`].
     pub figures: [f64; COLUMNS.len()],
     /// The bias over all seeds and its noise: of means in sd, of sds in percent.
     pub bias: [f64; 4],
-    /// Whether it is within the tolerance.
+    /// Whether the bias is within the tolerance.
     pub within: bool,
 }
 
-/// What is told of a run.
+/// The figures of a run.
 pub const COLUMNS: [&str; 10] = [
     "ess",
     "gradients",
@@ -255,17 +255,17 @@ pub const COLUMNS: [&str; 10] = [
     "divergences",
     "memory_mib",
 ];
-/// Places of some of them.
+/// The index of effective draws per gradient.
 pub const PER_GRADIENT: usize = 2;
-/// With the warm-up.
+/// The index of effective draws per gradient, including the warm-up.
 pub const PER_GRADIENT_ALL: usize = 4;
-/// A second.
+/// The index of effective draws per second.
 pub const PER_SECOND: usize = 5;
-/// With the warm-up.
+/// The index of effective draws per second, including the warm-up.
 pub const PER_SECOND_ALL: usize = 6;
 
 impl Row {
-    /// From what the seeds gave.
+    /// The row for the runs of all seeds.
     ///
     /// # Errors
     /// If the target has no reference.
@@ -298,7 +298,7 @@ impl Row {
         Ok(Self { target: target.into(), sampler, size: [chains, draws, plan.seeds], result, note })
     }
 
-    /// From a line of compare.csv.
+    /// Parses a line of compare.csv: a row, and the memory of the target alone.
     fn parse(line: &str) -> Option<(Self, f64)> {
         let cells: Vec<&str> = line.split(',').collect();
         let name = cells.get(1)?.replace(';', ",");
@@ -321,7 +321,7 @@ impl Row {
         ))
     }
 
-    /// A figure, if it was run.
+    /// A figure; `None` if it was not run.
     #[must_use]
     pub fn figure(&self, place: usize) -> Option<f64> {
         self.result.map(|result| result.figures[place])
@@ -346,29 +346,29 @@ fn figures(run: &Measured) -> [f64; COLUMNS.len()] {
     ]
 }
 
-/// The rows of one target, and the memory that the target alone takes.
+/// The rows of one target, and the memory of the target alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The target.
     pub target: String,
     /// One row for each sampler, ours first.
     pub rows: Vec<Row>,
-    /// In MiB.
+    /// The memory of the target alone, in MiB.
     pub loaded: f64,
 }
 
 impl Table {
-    /// By how much ours is better in a figure: ours over that of the row.
+    /// A figure of ours divided by that of the row.
     #[must_use]
     pub fn ratio(&self, row: &Row, place: usize) -> Option<f64> {
         let ours = self.rows.iter().find(|row| row.sampler == Sampler::Ridgewalk)?;
         Some(ours.figure(place)? / row.figure(place)?)
     }
 
-    /// All that compare.csv has.
+    /// Parses compare.csv.
     ///
     /// # Errors
-    /// For a line that is not as written here.
+    /// For a line in another format.
     pub fn read(text: &str) -> Result<Vec<Self>, Failure> {
         let mut tables: Vec<Self> = Vec::new();
         for line in text.lines().skip(1) {
@@ -388,7 +388,7 @@ impl Table {
         self.rows.iter().map(|row| self.line(row)).collect()
     }
 
-    /// One of them.
+    /// The line of a row.
     fn line(&self, row: &Row) -> String {
         let mut cells = vec![key(&row.target, row.sampler)];
         cells.extend(row.size.map(|count| count.to_string()));
@@ -401,11 +401,11 @@ impl Table {
         cells.join(",") + "\n"
     }
 
-    /// compare.csv with these rows in place of those that it has of the same target and samplers.
-    /// If ours is not among them, rows are compared with the one that it has.
+    /// compare.csv with the rows of this table replaced. If this table has no row of ours, its rows
+    /// are compared with the row of ours in the file.
     ///
     /// # Errors
-    /// For a line of it that is not as written here.
+    /// For a line of the file in another format.
     pub fn put_into(mut self, old: &str) -> Result<String, Failure> {
         let new = self.rows.clone();
         let others = Self::read(old)?.into_iter().filter(|table| table.target == self.target);
@@ -421,7 +421,7 @@ impl Table {
         Ok(merged(old, &head(), &keys, &lines))
     }
 
-    /// The same for people.
+    /// The table as text for the terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let words = [
@@ -457,7 +457,7 @@ impl Table {
     }
 }
 
-/// What a line of compare.csv begins with.
+/// The beginning of a line of compare.csv.
 fn key(target: &str, sampler: Sampler) -> String {
     format!("{target},{}", sampler.name().replace(',', ";"))
 }
@@ -472,7 +472,7 @@ pub fn head() -> String {
     )
 }
 
-/// Four digits; nothing for what is not known.
+/// A number with four digits; empty if it is not known.
 fn short(x: Option<f64>) -> String {
     match x {
         Some(x) if x.abs() >= 1000.0 => format!("{x:.0}"),
@@ -481,8 +481,8 @@ fn short(x: Option<f64>) -> String {
     }
 }
 
-/// A file with some of its lines replaced. Lines belong to the key that they begin with; they come
-/// in the order of the keys.
+/// A file with some of its lines replaced. Each line begins with its key; lines are in the order of
+/// the keys.
 #[must_use]
 pub fn merged(old: &str, head: &str, keys: &[String], new: &[(String, String)]) -> String {
     let mut text = head.to_string();

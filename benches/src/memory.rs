@@ -1,6 +1,6 @@
-//! How much memory this process had in use at most.
+//! Peak memory of this process.
 
-/// In MiB, as Linux counts it; nothing on other systems.
+/// Peak memory in MiB, as reported by Linux; `None` on other systems.
 #[must_use]
 pub fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -1,4 +1,4 @@
-//! The best parameters that kernels have on targets, and the file that they are kept in.
+//! The best parameters of kernels on targets, and the file that stores them.
 
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_gallery as gallery;
@@ -19,7 +19,7 @@ pub struct Best {
     pub kernel: KernelKind,
     /// Its parameters.
     pub point: Point,
-    /// Effective draws a step.
+    /// Effective draws per step.
     pub per_step: f64,
 }
 
@@ -28,10 +28,10 @@ pub const BEST_HEAD: &str = "target,kernel,coordinates,gamma,xi,eta,ess_per_grad
                              sd_noise_percent,tried\n";
 
 impl Best {
-    /// All that rivals.csv has.
+    /// Parses rivals.csv.
     ///
     /// # Errors
-    /// For a line that is not as written here.
+    /// For a line in another format.
     pub fn read(text: &str) -> Result<Vec<Self>, Failure> {
         let line = |line: &str| -> Option<Self> {
             let cells: Vec<&str> = line.split(',').collect();
@@ -54,7 +54,7 @@ impl Best {
             .collect()
     }
 
-    /// A run of so many draws of each chain.
+    /// Runs the kernel for `draws` draws of each chain.
     ///
     /// # Errors
     /// If a chain does not finish.
@@ -68,8 +68,8 @@ impl Best {
     }
 }
 
-/// Searches the parameters of a kernel on a target: a line of rivals.csv, which says so where none
-/// are within the tolerance.
+/// Searches for the best parameters of a kernel on a target. Returns a line of rivals.csv, which
+/// ends with `none` if no parameters are within the tolerance.
 #[must_use]
 pub fn tuned(target: &str, kernel: KernelKind) -> String {
     match on(target, Tune { target, kernel }) {

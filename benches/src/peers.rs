@@ -1,10 +1,9 @@
-//! nuts-rs on our targets: draws in original coordinates, with a count of every call of the
-//! log-density and of the time it took.
+//! nuts-rs on our targets: draws in original coordinates, with counts of calls of the log-density
+//! and of CPU time.
 //!
-//! Settings are the crate's defaults but for what a [`Setting`] names. Chains start as PyMC starts
-//! them, uniformly within 1 of the origin in each coordinate; whitened ones from the normal fit at
-//! the mode. nuts-rs asks for value and gradient together, and gets them from one pass over the
-//! data.
+//! Settings are the crate's defaults except for those of a [`Setting`]. Chains start as in PyMC,
+//! uniformly within 1 of the origin in each coordinate; on whitened targets, from the normal fit at
+//! the mode. nuts-rs evaluates value and gradient together, which take one pass over the data.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -26,7 +25,7 @@ use crate::clock::Stopwatch;
 use crate::problems::{Density, Problem};
 use crate::runs::{Cost, Run};
 
-/// The version of nuts-rs that Cargo.toml asks for.
+/// The version of nuts-rs in Cargo.toml.
 pub const VERSION: &str = "0.19.1";
 
 /// How nuts-rs is used.
@@ -38,16 +37,16 @@ pub enum Setting {
     LowRank,
     /// As [`Setting::Diagonal`] on the target whitened by the Hessian at the mode.
     Whitened,
-    /// The same with its integrator that is exact on a standard normal, and the largest step that
-    /// the crate itself sets for that.
+    /// As [`Setting::Whitened`], with the integrator that is exact on a standard normal and the
+    /// largest step that the crate uses for it.
     WhitenedExactNormal,
-    /// Its unadjusted microcanonical sampler, which the crate calls experimental, on the whitened
+    /// The unadjusted microcanonical sampler, which the crate labels experimental, on the whitened
     /// target.
     WhitenedMclmc,
 }
 
 impl Setting {
-    /// All of them.
+    /// All settings.
     pub const ALL: [Self; 5] = [
         Self::Diagonal,
         Self::LowRank,
@@ -56,7 +55,7 @@ impl Setting {
         Self::WhitenedMclmc,
     ];
 
-    /// What tables call it.
+    /// The name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,11 +72,10 @@ impl Setting {
     }
 }
 
-/// Runs so many chains, in rayon's pool. The seed is that of all, and each chain has a stream of
-/// its own.
+/// Runs several chains in rayon's pool, with the same seed and a different stream for each.
 ///
 /// # Errors
-/// If the target has no mode, or nuts-rs gives up.
+/// If the target has no mode, or nuts-rs fails.
 pub fn run<P: Problem>(
     problem: &P,
     setting: Setting,
@@ -114,7 +112,7 @@ fn gather(
     Ok(all)
 }
 
-/// One chain with the settings that belong to a name.
+/// Runs one chain with the given setting.
 fn dispatch<D: Density>(
     density: &D,
     whitening: Option<&Whitening>,
@@ -206,11 +204,11 @@ impl<D: Density> Task<'_, D> {
 struct Counted<'a, D> {
     density: &'a D,
     scratch: Scratch,
-    /// A chain keeps its log-density to itself, so that the count lies beside it.
+    /// Shared, because the chain owns its log-density.
     calls: Rc<Cell<u64>>,
 }
 
-/// A point at which a target is not finite. nuts-rs takes it for a divergence.
+/// A point at which a target is not finite; nuts-rs treats it as a divergence.
 #[derive(Debug, thiserror::Error)]
 #[error("no finite value and gradient: {0}")]
 struct NotFinite(String);

@@ -1,6 +1,6 @@
-//! Algorithm 1 for logistic regression, written down plainly: one chain at a time, row by row, with
-//! the functions of the standard library and a normal random number whenever one is needed. What
-//! someone would write first, without a mistake and without a trick.
+//! A plain implementation of Algorithm 1 for logistic regression: one chain at a time, row by row,
+//! with the functions of the standard library and normal random numbers drawn one by one. A correct
+//! first implementation without any optimisation.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -28,7 +28,7 @@ impl<'a> PlainChain<'a> {
     /// A chain at the origin.
     ///
     /// # Errors
-    /// For parameters without coefficients.
+    /// For invalid parameters.
     pub fn new(
         design: &'a [f64],
         responses: &'a [f64],
@@ -52,12 +52,12 @@ impl<'a> PlainChain<'a> {
         Ok(Self { design, responses, prior, coefficients, generator, theta: vec![0.0; d], p, r })
     }
 
-    /// One step.
+    /// Makes one step.
     pub fn step(&mut self) {
         let d = self.theta.len();
         let c = &self.coefficients;
         let eta = c.parameters().eta();
-        // The integral of the gradient along the segment: what the rows contribute, then the prior.
+        // The integral of the gradient along the segment: the rows, then the prior.
         let mut integral = vec![0.0; d];
         for (row, y) in self.design.chunks_exact(d).zip(self.responses) {
             let s: f64 = row.iter().zip(&self.theta).map(|(a, x)| a * x).sum();

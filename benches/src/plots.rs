@@ -1,11 +1,11 @@
-//! Dot plots of a comparison as SVG: a panel for each target, a line for each sampler, logarithmic.
+//! Logarithmic dot plots of a comparison as SVG: a panel for each target, a line for each sampler.
 
 use std::fmt::Write;
 
 use crate::comparison::{Row, Sampler, Table};
 
-/// Sizes in pixels: the names at the left, a panel, a line, what is above and below the lines of a
-/// panel.
+/// Sizes in pixels: the names on the left, a panel, the gap after it, a line, and the space above
+/// and below the lines of a panel.
 const NAMES: f64 = 252.0;
 const PANEL: f64 = 264.0;
 const GAP: f64 = 42.0;
@@ -14,21 +14,21 @@ const ABOVE: f64 = 34.0;
 const BELOW: f64 = 34.0;
 /// Panels side by side.
 const COLUMNS: usize = 3;
-/// Head of the picture, with its title and what the marks mean.
+/// The height of the head with title and legend.
 const HEAD: f64 = 58.0;
 
 /// One plot.
 #[derive(Debug, Clone, Copy)]
 pub struct Plot<'a> {
-    /// Above all.
+    /// The title.
     pub title: &'a str,
-    /// The place of the figure without and with the warm-up.
+    /// The indices of the figure without and with the warm-up.
     pub places: [usize; 2],
 }
 
 impl Plot<'_> {
-    /// The picture. Dots do not count the warm-up, bars do; a dot is empty where the bias is beyond
-    /// the tolerance.
+    /// The plot as SVG. Dots exclude the warm-up, bars include it; a dot is empty if the bias
+    /// exceeds the tolerance.
     #[must_use]
     pub fn svg(&self, tables: &[Table]) -> String {
         let lines = tables.iter().map(|table| table.rows.len()).max().unwrap_or(0);
@@ -36,10 +36,7 @@ impl Plot<'_> {
         let rows = tables.len().div_ceil(COLUMNS);
         let width = NAMES + (PANEL + GAP) * COLUMNS.min(tables.len().max(1)) as f64;
         let height = HEAD + panel_height * rows as f64;
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-        );
+        let mut svg = open(width, height);
         text(&mut svg, [10.0, 24.0], "start", 17, "#000", self.title);
         let words = "dot: warm-up not counted; bar: counted; empty: bias beyond 0.05 sd or 5 %. Orange: ridgewalk, blue: other packages, \
                      grey: kernels with their best parameters";
@@ -105,7 +102,7 @@ impl Plot<'_> {
     }
 }
 
-/// Colours that stay apart for colour-blind readers (Okabe and Ito).
+/// Colours that colour-blind readers can distinguish (Okabe and Ito).
 fn colour(sampler: Sampler) -> &'static str {
     match sampler {
         Sampler::Ridgewalk | Sampler::Adjusted => "#d55e00",
@@ -114,13 +111,21 @@ fn colour(sampler: Sampler) -> &'static str {
     }
 }
 
-/// A power of ten, in full where that is short.
+/// A power of ten, without an exponent if it is short.
 fn power(exponent: f64) -> String {
     if (-4.0..=5.0).contains(&exponent) {
         format!("{}", 10_f64.powf(exponent))
     } else {
         format!("1e{exponent:.0}")
     }
+}
+
+/// The beginning of an SVG file with a white background.
+pub(crate) fn open(width: f64, height: f64) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    )
 }
 
 // Writing to a string does not fail.

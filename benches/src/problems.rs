@@ -1,6 +1,6 @@
-//! Targets as both kinds of samplers need them: with line integrals for ours, with values and
-//! gradients for others, in original and in whitened coordinates. The pass over the data is the
-//! same code for all.
+//! Targets in the forms that samplers need: with line integrals for ours, with values and gradients
+//! for others, in original and in whitened coordinates. The pass over the data is the same code for
+//! all.
 
 use ridgewalk::potentials::families::Family;
 use ridgewalk::potentials::{Gradient, LineIntegral, Ridge, Scratch, Whitening};
@@ -55,12 +55,12 @@ impl Density for Ladder {
         _: &mut Scratch,
     ) -> Result<f64, Failure> {
         Gradient::gradient(self, point, gradient)?;
-        // U is quadratic: half the gradient times the way from the mean.
+        // U is quadratic: half the gradient times the distance from the mean.
         Ok(0.5 * gradient.iter().zip(point).map(|(g, x)| g * (x - Ladder::MEAN)).sum::<f64>())
     }
 }
 
-/// A ladder as a function of z.
+/// The ladder in whitened coordinates.
 #[derive(Debug, Clone)]
 pub struct WhiteLadder {
     gradient: ridgewalk::potentials::Whitened<Ladder>,
@@ -86,29 +86,29 @@ impl Density for WhiteLadder {
     }
 }
 
-/// A target in all its forms.
+/// A target in all forms.
 pub trait Problem: Sync {
-    /// For automatic warm-ups.
+    /// The form for automatic warm-ups.
     type Target: Target;
-    /// With value and gradient.
+    /// The form with value and gradient.
     type Plain: Density;
-    /// The same in other coordinates.
+    /// The form with value and gradient in whitened coordinates.
     type White: Density;
 
-    /// For automatic warm-ups.
+    /// The target for automatic warm-ups.
     fn target(&self) -> &Self::Target;
 
-    /// With value and gradient.
+    /// The target with value and gradient.
     fn plain(&self) -> &Self::Plain;
 
-    /// The same in other coordinates.
+    /// The target with value and gradient in whitened coordinates.
     ///
     /// # Errors
     /// If it is not finite there.
     fn white(&self, whitening: &Whitening) -> Result<Self::White, Failure>;
 
-    /// Coordinates that make the normal fit at the mode round, and what they cost, in gradients, by
-    /// the count that our own warm-up uses.
+    /// The whitening by the Hessian at the mode, and its cost in gradients, counted as in our own
+    /// warm-up.
     ///
     /// # Errors
     /// If there is no mode.
@@ -137,15 +137,15 @@ impl<F: Family + Clone> Problem for Ridge<'static, F> {
     }
 }
 
-/// The ladder of the gallery, with three nodes a line integral.
+/// The ladder of the gallery, with three nodes per line integral.
 #[derive(Debug, Clone)]
 pub struct LadderProblem(BlackBox<Ladder>);
 
 impl LadderProblem {
-    /// With the mode looked for from the origin.
+    /// The ladder, with the search for the mode starting at the origin.
     ///
     /// # Errors
-    /// None.
+    /// Never.
     pub fn new() -> Result<Self, Failure> {
         Ok(Self(BlackBox::new(Ladder, 3, &[0.0; 100])?))
     }
@@ -170,22 +170,22 @@ impl Problem for LadderProblem {
     }
 }
 
-/// Something to be done with a target, whatever its type.
+/// A function of a target, generic over its type.
 pub trait Visit {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// Whatever goes wrong.
+    /// Any error of the function.
     fn visit<P: Problem>(self, problem: &P) -> Result<Self::Output, Failure>;
 }
 
-/// Does something with the target of this name, one of [`gallery::NAMES`].
+/// Visits the target of this name, one of [`gallery::NAMES`].
 ///
 /// # Errors
-/// For another name, and whatever goes wrong.
+/// For an unknown name, and any error of the visitor.
 pub fn on<V: Visit>(name: &str, visitor: V) -> Result<V::Output, Failure> {
     fn made<P, E: std::fmt::Display>(target: Result<P, E>) -> Result<P, Failure> {
         target.map_err(|error| error.to_string().into())

@@ -1,8 +1,8 @@
-//! Kernels with given parameters, run the way ridgewalk runs its own: on the whitened target, eight
-//! chains at once, every step a draw.
+//! Kernels with given parameters, run in the same way as ridgewalk's own: on the whitened target,
+//! with eight chains at once and every step a draw.
 //!
-//! Their parameters are the best that [`crate::tuning`] found with the reference at hand, which no
-//! user has; what the search cost is not charged.
+//! Their parameters are the best that [`crate::tuning`] found with the help of the reference, which
+//! a user does not have; the cost of the search is not charged.
 
 use std::fmt::{self, Write};
 
@@ -17,7 +17,7 @@ use crate::clock::Stopwatch;
 use crate::problems::Problem;
 use crate::runs::{Cost, Kept, Run};
 
-/// Those that are compared: first the rivals, then our own with parameters that no warm-up chose.
+/// The kernels compared: first the rivals, then our own with tuned parameters.
 pub const KERNELS: [KernelKind; 8] = [
     KernelKind::Baoab,
     KernelKind::Ubu,
@@ -28,19 +28,19 @@ pub const KERNELS: [KernelKind; 8] = [
     KernelKind::Averaged,
     KernelKind::ThirdOrder,
 ];
-/// Chains of a run, which take their steps together.
+/// Chains of a run, advanced together.
 pub const CHAINS: usize = 8;
-/// How many times the time to an independent draw chains get before draws count.
+/// Steps before draws are kept, in multiples of the steps per independent draw.
 const SETTLE: f64 = 5.0;
-/// Streams of the starts: far from those of the chains.
+/// The first stream of the starting points, far from those of the chains.
 const STARTS: u64 = 1 << 42;
 
 /// The coordinates of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinates {
-    /// From the Hessian at the mode.
+    /// Whitened by the Hessian at the mode.
     Mode,
-    /// From Hessians along a pilot, as ridgewalk has them where a posterior is not nearly normal.
+    /// Whitened by Hessians along a pilot run, as in ridgewalk if a posterior is far from normal.
     Pilot,
 }
 
@@ -48,13 +48,13 @@ impl Coordinates {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Mode, Self::Pilot];
 
-    /// The one of that name.
+    /// The coordinates of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|coordinates| coordinates.to_string() == name)
     }
 
-    /// The coordinates of a target, and the gradients that they cost.
+    /// The whitening of a target, and its cost in gradients.
     ///
     /// # Errors
     /// If there is no mode, or the pilot fails.
@@ -62,8 +62,8 @@ impl Coordinates {
         match self {
             Self::Mode => problem.laplace(),
             Self::Pilot => {
-                // A kernel and a step that are given leave the pilot, and one measurement that is
-                // charged too.
+                // With a given kernel and step, the warm-up makes only the pilot run and one
+                // measurement, which is charged too.
                 let wanted = Wanted {
                     kernel: Some(KernelKind::Averaged),
                     eta: Some(0.6),
@@ -85,7 +85,7 @@ impl fmt::Display for Coordinates {
     }
 }
 
-/// What tables call a kernel.
+/// The name of a kernel in tables.
 #[must_use]
 pub fn label(kernel: KernelKind) -> String {
     let name = match kernel {
@@ -94,12 +94,15 @@ pub fn label(kernel: KernelKind) -> String {
         KernelKind::Klmc => "KLMC",
         KernelKind::Ula => "ULA",
         KernelKind::RandomizedMidpoint => "randomized midpoint",
-        other => other.name(),
+        KernelKind::Symmetric
+        | KernelKind::Averaged
+        | KernelKind::ThirdOrder
+        | KernelKind::Adjusted => kernel.name(),
     };
     format!("{name}, best parameters")
 }
 
-/// A scheme in few words.
+/// A short description of a scheme.
 #[must_use]
 pub fn note(scheme: &Scheme) -> String {
     let mut text = String::from(scheme.name());
@@ -115,14 +118,14 @@ pub fn note(scheme: &Scheme) -> String {
     text
 }
 
-/// Steps before draws count, for a kernel that gives so many effective draws a step.
+/// Steps before draws are kept, for a kernel with this number of effective draws per step.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
 pub fn settling(efficiency: f64) -> u64 {
     (SETTLE / efficiency).ceil().clamp(SETTLE, 1e6) as u64
 }
 
-/// Runs a scheme in coordinates that are made for it, and are counted as its warm-up.
+/// Runs a scheme in the given coordinates, whose cost is counted as warm-up.
 ///
 /// # Errors
 /// If the coordinates cannot be made, or a chain does not finish.
@@ -142,8 +145,8 @@ pub fn run<P: Problem>(
     Ok(run)
 }
 
-/// Runs a scheme, from the normal distribution of the coordinates: so many steps that do not count,
-/// and so many draws of each chain.
+/// Runs a scheme from starting points with the normal distribution of the whitening: `settle` steps
+/// that are discarded, then `draws` draws of each chain.
 ///
 /// # Errors
 /// If a chain does not finish.

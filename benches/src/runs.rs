@@ -1,4 +1,4 @@
-//! What every sampler gives back, whoever wrote it, and what is worked out from that alike for all.
+//! The common result of all samplers, and figures computed from it in the same way for all.
 
 use ridgewalk::diagnostics::{Summary, summaries_of_table};
 use ridgewalk::sampler::{Sink, SinkError};
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// What one phase of a run took, over all chains.
+/// The cost of one phase of a run, over all chains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Gradients; a value that comes with one is free.
     pub gradients: u64,
-    /// Seconds of a core.
+    /// CPU seconds.
     pub seconds: f64,
 }
 
 impl Cost {
-    /// One phase and another.
+    /// Adds the cost of another phase.
     pub fn add(&mut self, other: Self) {
         self.gradients += other.gradients;
         self.seconds += other.seconds;
@@ -27,29 +27,28 @@ impl Cost {
 /// A run of a sampler.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
-    /// For each chain the draws after the warm-up, in original coordinates, one after the other.
+    /// The draws of each chain after the warm-up, in original coordinates, one after the other.
     pub draws: Vec<Vec<f64>>,
-    /// Until the warm-up's end; with mode and Hessian, where the target was whitened.
+    /// The cost of the warm-up, including mode and Hessian if the target is whitened.
     pub warm_up: Cost,
-    /// After it.
+    /// The cost of sampling.
     pub sampling: Cost,
-    /// Trajectories after the warm-up that diverged.
+    /// Divergent trajectories after the warm-up.
     pub divergences: u64,
-    /// What else there is to say: parameters.
+    /// A note, such as the parameters.
     pub note: String,
 }
 
-/// Draws of kernels of ours, kept as those of others are: in lists that have room for all from the
-/// start.
+/// A sink that stores draws like those of other samplers: in lists allocated once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Kept {
     each: usize,
-    /// For each chain its draws, one after the other.
+    /// The draws of each chain, one after the other.
     pub draws: Vec<Vec<f64>>,
 }
 
 impl Kept {
-    /// Room for so many draws of each chain.
+    /// Allocates room for `each` draws per chain.
     #[must_use]
     pub fn with_room(each: usize) -> Self {
         Self { each, draws: Vec::new() }
@@ -70,41 +69,40 @@ impl Sink for Kept {
     }
 }
 
-/// A run in figures.
+/// The figures of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The smallest, over coordinates, of the effective sample sizes of θ and of (θ − mean)².
+    /// The smallest effective sample size of θ and of (θ − mean)² over all coordinates.
     pub ess: f64,
-    /// Until the warm-up's end.
+    /// The cost of the warm-up.
     pub warm_up: Cost,
-    /// After it.
+    /// The cost of sampling.
     pub sampling: Cost,
     /// The largest R-hat.
     pub rhat: f64,
-    /// Trajectories after the warm-up that diverged.
+    /// Divergent trajectories after the warm-up.
     pub divergences: u64,
     /// The mean of each coordinate with its Monte Carlo standard error.
     pub means: Vec<[f64; 2]>,
-    /// The standard deviation of each coordinate with its own.
+    /// The standard deviation of each coordinate with its Monte Carlo standard error.
     pub sds: Vec<[f64; 2]>,
-    /// The most memory that the process had in use until the run's end, in MiB, where the system
-    /// tells.
+    /// The peak memory of the process in MiB, if the system reports it.
     pub memory: Option<f64>,
-    /// What else there is to say.
+    /// A note, such as the parameters.
     pub note: String,
 }
 
 impl Measured {
-    /// What the whole run took.
+    /// CPU seconds of the whole run.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.warm_up.seconds + self.sampling.seconds
     }
 
-    /// One run that was made several times, with the median of the seconds.
+    /// Combines repetitions of one run, with the median of the seconds.
     ///
     /// # Errors
-    /// If it was never made.
+    /// If there are none.
     pub fn with_usual_seconds(runs: &[Self]) -> Result<Self, Failure> {
         let mut one = runs.first().ok_or("no runs")?.clone();
         one.warm_up.seconds = median(runs.iter().map(|run| run.warm_up.seconds).collect());
@@ -114,10 +112,10 @@ impl Measured {
 }
 
 impl Run {
-    /// Its figures.
+    /// The figures of this run.
     ///
     /// # Errors
-    /// If there are no draws, or the effective sample size is not a number.
+    /// If there are no draws, or if the effective sample size or R-hat is not finite.
     pub fn measured(&self, dimension: usize, memory: Option<f64>) -> Result<Measured, Failure> {
         let tables: Vec<&[f64]> = self.draws.iter().map(Vec::as_slice).collect();
         let summaries = summaries_of_table(&tables, dimension)?;
@@ -140,26 +138,26 @@ impl Run {
     }
 }
 
-/// How far moments are from a reference: of means in sd, of sds relative to them.
+/// The bias relative to a reference: of means in sd, of sds relative to them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bias {
-    /// The largest over coordinates, of means and of sds.
+    /// The largest bias over coordinates, of means and of sds.
     pub largest: [f64; 2],
-    /// The largest that is left after two standard errors were taken off, no less than 0.
+    /// The largest bias minus two standard errors, at least 0.
     pub clear: [f64; 2],
-    /// The root mean square of the standard errors: what of it can be noise.
+    /// The root mean square of the standard errors: the part that can be noise.
     pub noise: [f64; 2],
 }
 
 impl Bias {
-    /// What counts as unbiased, of means in sd and of sds relative to them.
+    /// The bias that is tolerated, of means in sd and of sds relative to them.
     pub const TOLERANCE: f64 = 0.05;
 
-    /// The bias of the mean over some runs of the same sampler.
+    /// The bias of the average over several runs of the same sampler.
     ///
-    /// No standard error is taken to be larger than what the smallest effective sample size says of
-    /// a distribution with the reference's spread, or half as much again for standard deviations:
-    /// draws that break out now and then have enormous errors, which are no excuse.
+    /// Standard errors are limited to those implied by the smallest effective sample size and the
+    /// standard deviation of the reference, times 1.5 for standard deviations: occasional extreme
+    /// draws inflate the estimated errors, which must not hide a bias.
     #[must_use]
     pub fn of(runs: &[Measured], reference: &Reference) -> Self {
         let (share, d) = (1.0 / runs.len() as f64, reference.means.len());
@@ -189,14 +187,14 @@ impl Bias {
         bias
     }
 
-    /// Whether no coordinate is clearly beyond the tolerance.
+    /// Whether no coordinate is significantly beyond the tolerance.
     #[must_use]
     pub fn within(&self) -> bool {
         self.clear.iter().all(|off| *off <= Self::TOLERANCE)
     }
 }
 
-/// The middle one, or the mean of both.
+/// The median; NaN for an empty list.
 #[must_use]
 pub fn median(mut list: Vec<f64>) -> f64 {
     list.sort_by(f64::total_cmp);

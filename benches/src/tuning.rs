@@ -1,15 +1,16 @@
-//! The search for a kernel's best parameters on a target: the most effective draws a gradient with
-//! a bias within [`Bias::TOLERANCE`] of the reference.
+//! The search for a kernel's best parameters on a target: the most effective draws per gradient
+//! with a bias within [`Bias::TOLERANCE`] of the reference.
 //!
-//! 1. Step sizes from a wide range, in both kinds of coordinates, each with the frictions that the
-//!    exact laws prefer for it, on a standard normal and on curvatures around 1, and with a third
-//!    and three times of these, by short runs.
-//! 2. From the two best step sizes, a compass search over step and friction, alone and together, by
-//!    longer runs of one seed: with a factor of 1.2 from both, with 1.08 and 1.03 from the better.
-//! 3. A run of another seed that is long enough to see the bias. While it is clearly beyond the
-//!    tolerance, the step is shortened by a twentieth.
+//! 1. Short runs with step sizes from a wide range, in both kinds of coordinates, each with the
+//!    frictions that are best for it by the exact laws (on a standard normal and on curvatures
+//!    around 1), and with a third and three times of these.
+//! 2. A compass search over step and friction, separately and together, by longer runs of one seed:
+//!    with a factor of 1.2 from the two best step sizes, then 1.08 and 1.03 from the better.
+//! 3. A run of another seed that is long enough to measure the bias. While that is significantly
+//!    beyond the tolerance, the step is shortened by 5 %.
 //!
-//! A bias counts as beyond if it is so by two standard errors: in the kernel's favour.
+//! A bias is significantly beyond the tolerance if it exceeds it by two standard errors, which
+//! favours the kernel.
 
 use rayon::prelude::*;
 use ridgewalk::lyapunov::laws::{Autocorrelation, KernelKind, Scheme};
@@ -22,33 +23,32 @@ use crate::problems::Problem;
 use crate::rivals::{CHAINS, Coordinates, run_in, settling};
 use crate::runs::Bias;
 
-/// Step sizes to begin with: the shortest, the longest, and the factor from one to the next.
+/// First step sizes: the shortest, the longest, and the ratio of neighbours.
 const ETAS: [f64; 3] = [0.06, 1.95, 1.35];
-/// Factors on the friction that the laws prefer.
+/// Factors on the friction that is best by the laws.
 const FRICTIONS: [f64; 3] = [1.0 / 3.0, 1.0, 3.0];
-/// γ and ξ among which the laws choose.
+/// Values of γ and ξ considered in the laws.
 const CHOICES: [f64; 10] = [0.3, 0.5, 0.8, 1.2, 2.0, 3.0, 5.0, 8.0, 15.0, 40.0];
-/// Eigenvalues of the curvature in whitened coordinates that the laws are asked about: first the
-/// one in the middle.
+/// Eigenvalues of the curvature in whitened coordinates used in the laws, the middle one first.
 const EIGENVALUES: [f64; 3] = [1.0, 0.85, 1.15];
-/// How many step sizes the compass search begins from, and its factors.
+/// The number of step sizes from which the compass search starts, and its factors.
 const STARTS: usize = 2;
 const COMPASS: [f64; 3] = [1.2, 1.08, 1.03];
-/// How much better a point must be to be moved to: less is noise.
+/// The ratio by which a point must be better to move to it; less is noise.
 const BETTER: f64 = 1.01;
-/// By how much a step is shortened whose bias is too large, and how often at most.
+/// The factor by which a step with too much bias is shortened, and how often at most.
 const SHORTER: f64 = 0.95;
 const SHORTENED: usize = 40;
 /// Seeds of the search and of the long runs.
 const SEARCH_SEED: u64 = 71;
 const LONG_SEED: u64 = 72;
 
-/// How long the runs of a search are.
+/// The lengths of the runs of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// Draws of each of eight chains at first.
+    /// Draws of each of eight chains in the first runs.
     pub glance: u64,
-    /// Those of the compass search.
+    /// Draws of each of eight chains in the compass search.
     pub look: u64,
     /// Effective draws of the long run.
     pub proof: f64,
@@ -68,7 +68,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// With γ, ξ and η multiplied by powers of a factor.
+    /// The point with γ, ξ and η multiplied by powers of a factor.
     fn moved(self, [gamma, xi, eta]: [i32; 3], factor: f64) -> Self {
         Self {
             gamma: self.gamma * factor.powi(gamma),
@@ -79,8 +79,8 @@ impl Point {
     }
 }
 
-/// Ways from a point: powers of the factor for γ, ξ and η. Frictions move twice as far as steps.
-/// Where there is a γ, that is the friction: beside it ξ matters little.
+/// Directions of the compass search: powers of the factor for γ, ξ and η. Frictions move twice as
+/// far as steps. If the kernel has a γ, it plays the role of the friction, and ξ matters little.
 fn directions(kernel: KernelKind) -> Vec<[i32; 3]> {
     let frictions: &[i32] = if kernel.has_xi() { &[-2, 0, 2] } else { &[0] };
     let mut all = Vec::new();
@@ -93,19 +93,20 @@ fn directions(kernel: KernelKind) -> Vec<[i32; 3]> {
     all
 }
 
-/// What a run with some parameters gave.
+/// The result of a run with given parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// Where.
+    /// The parameters.
     pub point: Point,
-    /// Effective draws a gradient.
+    /// Effective draws per gradient.
     pub efficiency: f64,
-    /// Against the reference.
+    /// The bias relative to the reference.
     pub bias: Bias,
 }
 
 impl Trial {
-    /// Within the tolerance before efficient; where neither is within, less biased.
+    /// Whether this is better: within the tolerance, then more efficient; if neither is within it,
+    /// less biased.
     fn beats(&self, other: &Self, by: f64) -> bool {
         match (self.bias.within(), other.bias.within()) {
             (true, true) => self.efficiency > by * other.efficiency,
@@ -119,19 +120,19 @@ fn worst(bias: &Bias) -> f64 {
     bias.clear[0].max(bias.clear[1])
 }
 
-/// The best parameters found, and how many were tried.
+/// The best parameters found, and the number of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tuned {
-    /// By the long run.
+    /// The result of the long run.
     pub best: Trial,
-    /// Runs that were made.
+    /// The number of runs.
     pub tried: u64,
 }
 
-/// Searches the parameters of one kernel on one target.
+/// Searches for the best parameters of a kernel on a target.
 ///
 /// # Errors
-/// If the coordinates cannot be made, or no parameters are within the tolerance.
+/// If the whitening fails, or no parameters are within the tolerance.
 pub fn tune<P: Problem>(
     problem: &P,
     reference: &Reference,
@@ -180,7 +181,7 @@ struct Search<'a, T: Target> {
 }
 
 impl<T: Target> Search<'_, T> {
-    /// The best of a wide range, with different steps.
+    /// The best points of a wide range, with different steps.
     fn glance(&mut self, draws: u64) -> Vec<Point> {
         let mut points: Vec<Point> = Vec::new();
         let mut eta = ETAS[0];
@@ -189,7 +190,7 @@ impl<T: Target> Search<'_, T> {
             for (gamma, xi) in preferred(self.kernel, step) {
                 let frictions = if self.kernel.has_xi() { &FRICTIONS[..] } else { &[1.0] };
                 for factor in frictions {
-                    // With a γ it is that which couples θ to the noise.
+                    // If there is a γ, it couples θ to the noise.
                     let (gamma, xi) = if self.kernel.has_gamma() {
                         (gamma * factor, xi)
                     } else {
@@ -216,8 +217,8 @@ impl<T: Target> Search<'_, T> {
         best
     }
 
-    /// The best that is reached by steps of this factor in one parameter or two at a time; nothing
-    /// if the start is none.
+    /// The best trial reached by moves with this factor in one or two parameters at a time; `None`
+    /// if the start fails.
     fn compass(&mut self, start: Point, factor: f64, draws: u64) -> Option<Trial> {
         let mut here = best_of(&self.try_all(&[start], draws, SEARCH_SEED))?;
         loop {
@@ -232,7 +233,7 @@ impl<T: Target> Search<'_, T> {
         }
     }
 
-    /// Runs with these parameters; those that fail are left out.
+    /// Runs with these parameters, without those that fail.
     fn try_all(&mut self, points: &[Point], draws: u64, seed: u64) -> Vec<Trial> {
         self.tried += points.len() as u64;
         points.par_iter().filter_map(|point| self.try_one(*point, draws, seed)).collect()
@@ -256,8 +257,7 @@ fn best_of(trials: &[Trial]) -> Option<Trial> {
     trials.iter().copied().reduce(|best, next| if next.beats(&best, 1.0) { next } else { best })
 }
 
-/// Effective draws a step on normal targets of these curvatures; nothing if a step is not stable
-/// there.
+/// Effective draws per step on normal targets of these curvatures; `None` if a step is unstable.
 fn predicted(scheme: &Scheme, eigenvalues: &[f64]) -> Option<f64> {
     let time = eigenvalues.iter().try_fold(0.0_f64, |worst, l| {
         Some(worst.max(Autocorrelation::new(&scheme.linear_form(*l).ok()?)?.longer()))
@@ -265,8 +265,8 @@ fn predicted(scheme: &Scheme, eigenvalues: &[f64]) -> Option<f64> {
     Some(1.0 / time)
 }
 
-/// The γ and ξ with the most effective draws a step of this length by the exact laws: on a standard
-/// normal, and at all eigenvalues.
+/// The γ and ξ with the most effective draws per step of this length by the exact laws: on a
+/// standard normal, and at all eigenvalues.
 fn preferred(kernel: KernelKind, eta: f64) -> Vec<(f64, f64)> {
     let gammas = if kernel.has_gamma() { &CHOICES[..] } else { &[1.0] };
     let xis = if kernel.has_xi() { &CHOICES[..] } else { &[1.0] };

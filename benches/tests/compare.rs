@@ -1,5 +1,5 @@
-//! The comparison's machinery: what is biased is told, what is better is found, and no row is lost
-//! on the way to the files.
+//! The comparison: biases are detected, the search finds good parameters, and no row is lost on the
+//! way to the files.
 
 use std::process::Command;
 
@@ -26,7 +26,8 @@ fn small(scheme: &Scheme) -> Measured {
 fn a_step_that_is_too_long_is_biased_and_a_short_one_is_not() {
     let truth = reference("huber").unwrap();
     let bias = |scheme| Bias::of(&[small(&scheme)], &truth);
-    // On a normal law of variance 1 that of ULA is 1/(1 - η/2): sds are 2.6 % and 41 % too large.
+    // On a normal law of variance 1 the variance of ULA is 1/(1 - η/2): sds are 2.6 % and 41 % too
+    // large.
     let (short, long) = (bias(Scheme::ula(0.1).unwrap()), bias(Scheme::ula(1.0).unwrap()));
     assert!(short.within(), "{short:?}");
     assert!(!long.within() && (0.3..0.55).contains(&long.largest[1]), "{long:?}");
@@ -65,7 +66,7 @@ fn draws_that_break_out_are_no_excuse_for_a_bias() {
     assert!(!bias.within(), "{bias:?}");
     run.sds = vec![[1.01, 0.01]];
     assert!(Bias::of(&[run.clone()], &truth).within());
-    // Two runs that are off to both sides are off by less together.
+    // The average of two runs with opposite errors has a smaller bias.
     let mut other = run.clone();
     (run.means[0][0], other.means[0][0]) = (0.2, -0.2);
     assert!(!Bias::of(&[run.clone()], &truth).within());
@@ -78,8 +79,8 @@ fn the_search_finds_long_steps_for_good_kernels_and_short_ones_for_others() {
     let effort = Effort { glance: 100, look: 300, proof: 1e4 };
     let found = |kernel| tune(&problem, &truth, kernel, effort).unwrap();
     let (baoab, ula) = (found(KernelKind::Baoab), found(KernelKind::Ula));
-    // On nearly normal targets nine of ten steps of BAOAB near 1.9 are worth an independent draw,
-    // and a step of ULA within 5 % is worth a tenth.
+    // On nearly normal targets a step of BAOAB near 1.9 is worth about 0.9 independent draws, and a
+    // step of ULA within 5 % about 0.1.
     assert!(baoab.best.bias.within() && ula.best.bias.within());
     assert!(baoab.best.efficiency > 0.6 && baoab.best.point.eta > 1.4, "{baoab:?}");
     assert!(ula.best.efficiency < 0.2 && ula.best.point.eta < 0.4, "{ula:?}");
@@ -101,8 +102,8 @@ fn parameters_are_read_as_they_are_written() {
     assert!(on("huber", child(&[])).unwrap_err().to_string().contains("--tune"));
 }
 
-/// Rows of ours, of a package that loses, of one that wins with a bias, and of one that could not
-/// be built.
+/// Rows of ours, of a slower package, of a faster one with a bias, and of one that could not be
+/// built.
 fn sample_table() -> Table {
     let truth = reference("huber").unwrap();
     let good = |seconds: f64| Measured {
@@ -145,7 +146,7 @@ fn every_row_reaches_the_table_whether_it_wins_loses_or_fails() {
     assert!(csv.ends_with("not run: no; not today\n"));
     let back = Table::read(&(head() + &csv)).unwrap();
     assert_eq!(back.len(), 1);
-    // Ratios are made anew from figures that the file has rounded.
+    // Ratios are recomputed from the rounded figures in the file.
     let ratio = head().split(',').position(|name| name == "ratio_with_warm_up").unwrap();
     let others = |csv: &str| -> Vec<Vec<String>> {
         let cells = |line: &str| line.split(',').map(String::from).enumerate().collect::<Vec<_>>();
@@ -200,7 +201,7 @@ fn runs_have_processes_of_their_own() {
     assert!(
         ours.warm_up.gradients > 0 && ours.sampling.gradients > 8000 && ours.sampling.seconds > 0.0
     );
-    // Draws of 8 x 1000 x 6 numbers take more than nothing.
+    // The draws, 8 x 1000 x 6 numbers, take memory.
     if let (Some(loaded), Some(ours)) = (loaded, ours.memory) {
         assert!(ours > loaded + 0.3, "{ours} and {loaded} MiB");
     }

@@ -1,4 +1,5 @@
-//! The peer is asked for the same posterior as we are, and gradients are counted alike for both.
+//! The peer samples the same posterior as we do, and gradients are counted in the same way for
+//! both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,8 @@ use ridgewalk_benches::peers::{Setting, run};
 use ridgewalk_benches::problems::{Density, LadderProblem, Problem};
 use ridgewalk_gallery::{Ladder, Reference, huber, probit, reference};
 
-/// Values differ between two points by what gradients at Gauss's two nodes between them say.
+/// The difference of values at two points agrees with the integral of the gradient by Gauss's rule
+/// with two nodes.
 fn value_fits_gradient(density: &impl Density) {
     let d = density.dimension();
     let at = |t: f64| -> Vec<f64> { (0..d).map(|k| 0.1 + t * (k as f64).cos()).collect() };
@@ -51,7 +53,7 @@ fn every_setting_draws_from_the_posterior_in_original_coordinates() {
         assert_eq!(run.draws.len(), 2);
         let tables: Vec<&[f64]> = run.draws.iter().map(Vec::as_slice).collect();
         assert!(tables.iter().all(|table| table.len() == 6 * 1500));
-        // Each draw takes a gradient at least.
+        // Each draw takes at least one gradient.
         assert!(
             run.sampling.gradients >= 3000 && run.warm_up.gradients >= 800,
             "{}",

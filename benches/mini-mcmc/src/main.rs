@@ -2,10 +2,10 @@
 //! `ridgewalk-mini-mcmc TARGET WHITENED CHAINS DRAWS SEED`, with 0 or 1 for WHITENED. Prints the
 //! figures that `compare` reads.
 //!
-//! The package's own example: acceptance 0.8, 400 steps of warm-up, starts from a standard normal.
-//! The log-density and its gradient are ours, through its trait for gradients that a user computes,
-//! so that no tensor is involved. It keeps a unit metric, adapts the step alone and has no limit on
-//! the length of a trajectory.
+//! As in the package's own example: acceptance 0.8, 400 steps of warm-up, starts from a standard
+//! normal. The log-density and its gradient are ours, through its trait for user-supplied
+//! gradients, so that no tensor is involved. It uses a unit metric, adapts only the step, and does
+//! not limit the length of a trajectory.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use ridgewalk_benches::problems::{Density, Problem, Visit, on};
 use ridgewalk_benches::runs::{Cost, Measured, Run};
 use ridgewalk_benches::{Failure, memory};
 
-/// What its documentation recommends.
+/// As its documentation recommends.
 const ACCEPTANCE: f64 = 0.8;
 const WARM_UP: usize = 400;
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
     };
     let whitened = whitened.parse::<u8>()? != 0;
     let question = Question { whitened, chains: chains.parse()?, draws: draws.parse()?, seed: seed.parse()? };
-    // Passes over the data take one thread, as with the others.
+    // Passes over the data use one thread, as for the other samplers.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     println!("{}", serde_json::to_string(&pool.install(|| on(target, question))?)?);
     Ok(())
@@ -100,7 +100,7 @@ impl Question {
 struct Counted<'a, D> {
     density: &'a D,
     scratch: RefCell<Scratch>,
-    /// A chain keeps its log-density to itself, so that the count lies beside it.
+    /// Shared, because the chain owns its log-density.
     calls: Rc<Cell<u64>>,
 }
 
@@ -112,7 +112,7 @@ impl<D: Density> ManualGradientTarget<f64> for Counted<'_, D> {
                 gradient.iter_mut().for_each(|g| *g = -*g);
                 -value
             }
-            // Where the target cannot be evaluated a trajectory ends.
+            // A trajectory ends where the target cannot be evaluated.
             Err(_) => {
                 gradient.fill(0.0);
                 f64::NEG_INFINITY

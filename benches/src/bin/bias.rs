@@ -1,17 +1,16 @@
-//! Whether the bias that a warm-up reports is the true one:
+//! Compares the bias reported by a warm-up with the true one:
 //! `cargo run --profile checks -p ridgewalk-benches --bin bias [NAME ...]`.
 //!
-//! For each target some kernels and steps, among them what the automatic warm-up picks, with a
-//! warm-up for each seed. What it reports, the largest bias of a mean in sd and of an sd relative
-//! to it, stands beside the truth: long runs of the same scheme in the same coordinates against the
-//! reference. A truth is measurable from six of its standard errors on, since the largest of many
-//! noisy numbers has two of them too much. Beside it: the share of coordinates and seeds in which
-//! report and truth agree within two joint standard errors, the order with which differences fall
-//! with the step, and what bias the plain and the extrapolated moments have over all coordinates.
-//! Writes docs/results/bias.csv and prints the table.
+//! For each target there are several kernels and steps, among them those of the automatic warm-up,
+//! with one warm-up per seed. The reported bias (the largest of a mean in sd, and of an sd relative
+//! to it) is compared with the truth: long runs of the same scheme in the same coordinates against
+//! the reference. The truth counts as measurable if it exceeds six of its standard errors, since
+//! the largest of many noisy numbers is about two of them too large. Further columns: the share of
+//! coordinates and seeds in which report and truth agree within two joint standard errors, the
+//! order with which differences fall with the step, and the bias of the plain and of the
+//! extrapolated moments over all coordinates. Writes docs/results/bias.csv and prints the table.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use clap::Parser;
 use rayon::prelude::*;
@@ -23,18 +22,19 @@ use ridgewalk::sampler::automatic::{
 };
 use ridgewalk::sampler::{CoupledChains, Difference};
 use ridgewalk_benches::Failure;
+use ridgewalk_benches::comparison::results;
 use ridgewalk_benches::problems::{Problem, Visit, on};
 use ridgewalk_gallery::{self as gallery, Reference};
 
-/// Whether the bias that a warm-up reports is the true one.
+/// Compares the bias reported by a warm-up with the true one.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Targets; the six small ones where none is named.
+    /// Targets; by default the six small ones.
     names: Vec<String>,
-    /// How many warm-ups, with seeds from 1 on.
+    /// Number of warm-ups, with seeds from 1 on.
     #[arg(long, default_value_t = 9)]
     seeds: u64,
-    /// Draws of each chain that tell the truth about seed 1; the others have a quarter of them.
+    /// Draws of each chain in the long run of seed 1; the other seeds have a quarter of them.
     #[arg(long, default_value_t = 2000)]
     draws: u64,
     /// Only print.
@@ -46,23 +46,22 @@ const NAMES: [&str; 6] =
     ["correlated-logistic", "breast-cancer", "poisson", "probit", "huber", "ladder"];
 /// Copies of the eight chains of a warm-up in a long run.
 const COPIES: usize = 8;
-/// Seeds of long runs are beyond this.
+/// Offset of the seeds of long runs.
 const LONG_RUNS: u64 = 1000;
-/// Time of the dynamics before anything counts.
+/// Time of the dynamics before measurements.
 const SETTLE: f64 = 20.0;
 /// Time of the dynamics over which pairs of chains are compared for the order.
 const LONG: f64 = 300.0;
-/// Standard errors from which on a truth is measurable.
+/// Number of standard errors above which the truth is measurable.
 const MEASURABLE: f64 = 6.0;
 
 const HEADER: &str = "target,kernel,eta,automatic,moment,reported,reported_low,reported_high,true,true_low,true_high,\
                       true_error,measurable,ratio,ratio_low,ratio_high,coverage,order,plain_rms,extrapolated_rms,noise_rms\n";
 
-/// A kernel with a step, and whether the automatic warm-up picks it.
+/// A kernel, a step, and whether they are those of the automatic warm-up.
 type Case = (KernelKind, f64, bool);
 
-/// Kernels and steps whose bias is large enough to be seen, but not so large that nobody would use
-/// them.
+/// Kernels and steps with a bias that is measurable but not unreasonably large.
 fn cases(name: &str) -> Vec<Case> {
     let steps: [&[f64]; 3] = match name {
         "breast-cancer" => [&[0.4, 0.6], &[0.6, 0.9], &[0.4, 0.6]],
@@ -86,8 +85,7 @@ fn main() -> Result<(), Failure> {
         text += &on(name, Study { name, arguments: &arguments })?;
     }
     if !arguments.dry {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results/bias.csv");
-        std::fs::write(path, text)?;
+        std::fs::write(results("bias.csv"), text)?;
     }
     Ok(())
 }
@@ -121,10 +119,10 @@ impl Visit for Study<'_> {
     }
 }
 
-/// A number for each coordinate, with its standard error: of means in sd, of sds relative to them.
+/// For each coordinate a bias with its standard error: of means in sd, of sds relative to them.
 type Biases = [Vec<[f64; 2]>; 2];
 
-/// What one seed gives.
+/// The results of one seed.
 struct Seen {
     reported: [f64; 2],
     estimates: Biases,
@@ -168,41 +166,47 @@ fn rows<T: Target>(
     let orders = orders(&long, &short);
     let mut text = String::new();
     for (k, moment) in ["mean", "sd"].into_iter().enumerate() {
-        let reported: Vec<f64> = seen.iter().map(|s| s.reported[k]).collect();
-        let truth: Vec<[f64; 2]> = seen.iter().map(|s| largest(&s.truth[k])).collect();
-        let ratios: Vec<f64> = reported
-            .iter()
-            .zip(&truth)
-            .filter(|(_, [value, error])| *value > MEASURABLE * error)
-            .map(|(reported, [value, _])| reported / value)
-            .collect();
-        let values: Vec<f64> = truth.iter().map(|[value, _]| *value).collect();
-        let errors: Vec<f64> = truth.iter().map(|[_, error]| *error).collect();
-        let covered: Vec<f64> =
-            seen.iter().flat_map(|s| agreement(&s.estimates[k], &s.truth[k])).collect();
-        let coverage = covered.iter().sum::<f64>() / covered.len() as f64;
-        let noise = rms(left[k].iter().map(|[_, error]| *error));
-        let numbers = [
-            &spread(&reported)[..],
-            &spread(&values),
-            &[spread(&errors)[0], ratios.len() as f64],
-            &spread(&ratios),
-            &[coverage, orders[k], rms(seen[0].truth[k].iter().map(|[value, _]| *value))],
-            &[rms(left[k].iter().map(|[value, _]| *value)), noise],
-        ];
         // Writing to a string does not fail.
         let _ = write!(text, "{name},{},{eta:.3},{automatic},{moment}", kernel.name());
-        numbers.concat().iter().for_each(|x| _ = write!(text, ",{}", short_form(*x)));
+        let numbers = numbers(k, &seen, &left[k], orders[k]);
+        numbers.iter().for_each(|x| _ = write!(text, ",{}", short_form(*x)));
         text.push('\n');
     }
     Ok(text)
+}
+
+/// The numbers of a row: for moment `k`, with the biases `left` by extrapolation and the order.
+fn numbers(k: usize, seen: &[Seen], left: &[[f64; 2]], order: f64) -> Vec<f64> {
+    let reported: Vec<f64> = seen.iter().map(|s| s.reported[k]).collect();
+    let truth: Vec<[f64; 2]> = seen.iter().map(|s| largest(&s.truth[k])).collect();
+    let ratios: Vec<f64> = reported
+        .iter()
+        .zip(&truth)
+        .filter(|(_, [value, error])| *value > MEASURABLE * error)
+        .map(|(reported, [value, _])| reported / value)
+        .collect();
+    let values: Vec<f64> = truth.iter().map(|[value, _]| *value).collect();
+    let errors: Vec<f64> = truth.iter().map(|[_, error]| *error).collect();
+    let covered: Vec<f64> =
+        seen.iter().flat_map(|s| agreement(&s.estimates[k], &s.truth[k])).collect();
+    let coverage = covered.iter().sum::<f64>() / covered.len() as f64;
+    let noise = rms(left.iter().map(|[_, error]| *error));
+    [
+        &spread(&reported)[..],
+        &spread(&values),
+        &[spread(&errors)[0], ratios.len() as f64],
+        &spread(&ratios),
+        &[coverage, order, rms(seen[0].truth[k].iter().map(|[value, _]| *value))],
+        &[rms(left.iter().map(|[value, _]| *value)), noise],
+    ]
+    .concat()
 }
 
 fn or_one(x: Option<f64>) -> f64 {
     x.unwrap_or(1.0)
 }
 
-/// Nothing where there is no number.
+/// Four decimals; empty for NaN.
 fn short_form(x: f64) -> String {
     if x.is_finite() { format!("{x:.4}") } else { String::new() }
 }
@@ -211,7 +215,7 @@ fn plain(s: &Summary) -> [f64; 4] {
     [s.mean, s.mcse_mean, s.sd, s.mcse_sd]
 }
 
-/// The states of a warm-up's chains, copied.
+/// The states of a warm-up's chains, repeated.
 fn starts<W>(warm: &WarmedUp<W>) -> Vec<f64> {
     warm.starts.repeat(COPIES)
 }
@@ -246,7 +250,7 @@ fn long_run<W: ridgewalk::potentials::LineIntegral + Sync>(
     Ok(summaries_of_table(&memory.tables(), warm.whitening.dimension())?)
 }
 
-/// Differences between a scheme's step and half of it, over a long time.
+/// Differences between a scheme and the same with half the step, over a long time.
 fn differences<W: ridgewalk::potentials::LineIntegral + Sync>(
     warm: &WarmedUp<W>,
     scheme: &Scheme,
@@ -265,7 +269,7 @@ fn by_coordinate(differences: &[Difference]) -> Biases {
     ]
 }
 
-/// How far means and sds, each with its error, are from the reference.
+/// The biases of means and sds, given with their errors, relative to the reference.
 fn against(reference: &Reference, moments: impl Iterator<Item = [f64; 4]>) -> Biases {
     let mut found: Biases = Default::default();
     for (k, [mean, mean_error, sd, sd_error]) in moments.enumerate() {
@@ -279,14 +283,13 @@ fn against(reference: &Reference, moments: impl Iterator<Item = [f64; 4]>) -> Bi
     found
 }
 
-/// The largest absolute value, and its error.
+/// The largest absolute value and its error.
 fn largest(list: &[[f64; 2]]) -> [f64; 2] {
     let found = list.iter().max_by(|a, b| a[0].abs().total_cmp(&b[0].abs()));
     found.map_or([f64::NAN; 2], |[value, error]| [value.abs(), *error])
 }
 
-/// 1 for each coordinate where two estimates agree within two joint standard errors, 0 for the
-/// others.
+/// For each coordinate, 1 if two estimates agree within two joint standard errors, otherwise 0.
 fn agreement(a: &[[f64; 2]], b: &[[f64; 2]]) -> Vec<f64> {
     a.iter()
         .zip(b)
@@ -294,8 +297,8 @@ fn agreement(a: &[[f64; 2]], b: &[[f64; 2]]) -> Vec<f64> {
         .collect()
 }
 
-/// log2 of the slope of differences at η over those at η/2, for means and for variances, with the
-/// noise of the latter taken off; not a number where they are mostly noise.
+/// log2 of the regression slope of differences at η on those at η/2, for means and for variances,
+/// corrected for the noise of the latter; NaN if they are mostly noise.
 fn orders(long: &[Difference], short: &[Difference]) -> [f64; 2] {
     let order = |of: &dyn Fn(&Difference) -> [f64; 2]| {
         let (mut product, mut square, mut noise) = (0.0, 0.0, 0.0);
@@ -318,7 +321,7 @@ fn rms(numbers: impl Iterator<Item = f64>) -> f64 {
     (list.iter().map(|x| x * x).sum::<f64>() / list.len() as f64).sqrt()
 }
 
-/// Median, smallest and largest; not numbers where there are none.
+/// Median, smallest and largest; NaN for an empty list.
 fn spread(list: &[f64]) -> [f64; 3] {
     let mut list = list.to_vec();
     list.sort_by(f64::total_cmp);

@@ -1,14 +1,13 @@
-//! Simulation-based calibration of the automatic run, with errors planted that it must find:
+//! Simulation-based calibration of the automatic run, with planted errors that it must detect:
 //! `cargo run --release -p ridgewalk-benches --bin calibrate`.
 //!
-//! For each model 1,000 data sets by default. Writes docs/results/calibration.csv with every test,
-//! calibration-power.csv with how small an error is found how often, and the pictures
-//! calibration.svg and calibration-planted.svg. Fails if the right sampler does, or if one that is
-//! planted to be found passes. One thread: `RAYON_NUM_THREADS=1`; the results are the same on any
-//! number.
+//! Uses 1,000 data sets per model by default. Writes docs/results/calibration.csv with every test,
+//! calibration-power.csv with how often errors of which size are detected, and the plots
+//! calibration.svg and calibration-planted.svg. Fails if the correct sampler is rejected, or if a
+//! planted error that must be detected is not. Results do not depend on the number of threads; set
+//! `RAYON_NUM_THREADS=1` for a single one.
 
 use std::fmt::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -19,11 +18,12 @@ use ridgewalk_benches::calibration::models::Model;
 use ridgewalk_benches::calibration::power::power;
 use ridgewalk_benches::calibration::sampler::Automatic;
 use ridgewalk_benches::calibration::{Calibrated, QUANTITIES, Size, calibrate, plots, tests};
+use ridgewalk_benches::comparison::results;
 
 /// Simulation-based calibration of the automatic run, with planted errors.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Models; all where none is named.
+    /// Models; by default all.
     models: Vec<String>,
     /// Data sets of each model.
     #[arg(long, default_value_t = Size::FULL.replications)]
@@ -31,28 +31,28 @@ struct Arguments {
     /// Rows of each data set.
     #[arg(long, default_value_t = Size::FULL.rows)]
     rows: usize,
-    /// Coefficients of each, three at least.
+    /// Coefficients of each data set, at least three.
     #[arg(long, default_value_t = Size::FULL.columns)]
     columns: usize,
-    /// Draws among which ranks are taken; one less than a multiple of 16.
+    /// Draws for a rank; one less than a multiple of 16.
     #[arg(long, default_value_t = Size::FULL.draws)]
     draws: usize,
-    /// The bias that the warm-up may leave, in standard deviations.
+    /// The bias that the warm-up allows, in standard deviations.
     #[arg(long, default_value_t = 0.01)]
     tolerance: f64,
-    /// The kernel, where the warm-up is not to choose one.
+    /// The kernel; by default the warm-up chooses one.
     #[arg(long)]
     kernel: Option<String>,
-    /// The probability with which a right sampler fails.
+    /// The probability with which a correct sampler is rejected.
     #[arg(long, default_value_t = 0.01)]
     level: f64,
     /// The seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only the right sampler: nothing planted, and no power.
+    /// Only the correct sampler: no planted errors, and no power.
     #[arg(long)]
     right: bool,
-    /// How the files that are written begin.
+    /// The beginning of the names of the files written.
     #[arg(long, default_value = "calibration")]
     name: String,
     /// Only print.
@@ -60,17 +60,17 @@ struct Arguments {
     dry: bool,
 }
 
-/// What is expected of a calibration.
+/// The expected result of a calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Passes,
     Fails,
-    /// Told as it is: the default tolerance allows a bias, and some mistakes are too small to be
-    /// found.
+    /// Reported only: the default tolerance allows a bias, and some mistakes are too small to be
+    /// detected.
     Either,
 }
 
-/// A sampler, the factor of its prior scale, and what is expected of it.
+/// A sampler, the factor on its prior scale, and the expected result.
 struct Variant {
     name: &'static str,
     sampler: Automatic,
@@ -109,8 +109,8 @@ fn variants(arguments: &Arguments, kernel: Option<KernelKind>) -> Vec<Variant> {
 }
 
 const HEADER: &str = "sampler,model,quantity,replications,chi_square,chi_square_p,ecdf_tail,ecdf_p,level,within,gradients,kernels\n";
-/// Errors of all standard deviations whose chance to be found is told, in percent, and from how
-/// many calibrations.
+/// Relative errors of all standard deviations, in percent, for which the power is estimated, and
+/// the number of calibrations for each.
 const ERRORS: [f64; 6] = [0.0, 1.0, 1.5, 2.0, 3.0, 5.0];
 const TRIALS: u64 = 200;
 
@@ -121,13 +121,7 @@ fn main() -> Result<ExitCode, Failure> {
     if columns < 3 || replications == 0 || !(arguments.level > 0.0 && arguments.level < 1.0) {
         return Err("need three columns, a replication and a level between 0 and 1 at least".into());
     }
-    let kernel = match &arguments.kernel {
-        Some(name) if name == KernelKind::Adjusted.name() => Some(KernelKind::Adjusted),
-        Some(name) => {
-            Some(KernelKind::from_name(name).ok_or_else(|| format!("no kernel `{name}`"))?)
-        }
-        None => None,
-    };
+    let kernel = arguments.kernel.as_deref().map(kernel).transpose()?;
     let models = models(&arguments.models)?;
     let level = arguments.level / tests(models.len()) as f64;
     println!("each of {} tests at {level:.2e}", tests(models.len()));
@@ -176,6 +170,13 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The kernel of this name.
+fn kernel(name: &str) -> Result<KernelKind, Failure> {
+    let mut all = KernelKind::ALL.into_iter().chain([KernelKind::Adjusted]);
+    let found = all.find(|kernel| kernel.name() == name);
+    found.ok_or_else(|| format!("no kernel `{name}`").into())
+}
+
 fn models(names: &[String]) -> Result<Vec<Model>, Failure> {
     if names.is_empty() {
         return Ok(Model::ALL.to_vec());
@@ -189,7 +190,7 @@ fn models(names: &[String]) -> Result<Vec<Model>, Failure> {
     names.iter().map(known).collect()
 }
 
-/// Writes and prints what the tests say. Whether one of them fails.
+/// Writes and prints the results of the tests. Returns whether one of them fails.
 fn report(
     csv: &mut String,
     [sampler, model]: [&str; 2],
@@ -228,7 +229,7 @@ fn report(
     Ok(fails)
 }
 
-/// How often errors of all standard deviations are found, by a model alone and by all together.
+/// How often errors of all standard deviations are detected, by one model and by all together.
 fn powers(size: Size, models: u64, level: f64) -> Result<String, Failure> {
     let mut csv = String::from("error_percent,replications,calibrations,found\n");
     for (error, seed) in ERRORS.into_iter().zip(1..) {
@@ -241,6 +242,5 @@ fn powers(size: Size, models: u64, level: f64) -> Result<String, Failure> {
 }
 
 fn write(arguments: &Arguments, more: &str, ending: &str, text: &str) -> Result<(), Failure> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results");
-    Ok(std::fs::write(folder.join(format!("{}{more}.{ending}", arguments.name)), text)?)
+    Ok(std::fs::write(results(&format!("{}{more}.{ending}", arguments.name)), text)?)
 }

@@ -1,24 +1,25 @@
-//! Samplers side by side: `cargo run --release -p ridgewalk-benches --bin compare [NAME ...]`.
+//! Comparison of samplers: `cargo run --release -p ridgewalk-benches --bin compare [NAME ...]`.
 //!
-//! Ridgewalk with its automatic warm-up, at the usual tolerance of the bias and at none, nuts-rs
-//! with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the best
-//! parameters that `compare --tune` found, on every target of the gallery, all with the same pass
-//! over the data. E is the smallest, over coordinates, of the effective sample sizes of θ and of (θ
-//! − mean)². Gradients are those of all chains, and for ours of the confirmation of the bias too; a
-//! value that comes with a gradient is free, and whitening costs others what the mode and the
-//! Hessian cost us. Each run has a process of its own with one thread: seconds are those that it
-//! computes, and memory is its own peak. Samplers take turns, and short runs are made several
-//! times, with the same draws and the median of the seconds. Figures are medians over seeds; biases
-//! are of the mean over seeds. Prints the tables, and writes docs/results/compare.csv, two plots
-//! beside it and, by scripts/tables.py, the tables of docs/benchmarks.md and docs/sampler.md.
+//! Ridgewalk with its automatic warm-up, with the default tolerance of the bias and with none,
+//! nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the
+//! best parameters that `compare --tune` found, on every target of the gallery, all with the same
+//! code for the pass over the data. E is the smallest effective sample size of θ and of (θ − mean)²
+//! over all coordinates. Gradients are counted over all chains, and for ours include the
+//! confirmation of the bias. A value that comes with a gradient is free, and other samplers are
+//! charged for whitening what the mode and the Hessian cost us. Each run is a separate process with
+//! one thread: seconds are its CPU time, and memory is its peak. Samplers take turns, and short
+//! runs are repeated, with the same draws and the median of the seconds. Figures are medians over
+//! seeds; biases are those of the mean over seeds. Prints the tables, and writes
+//! docs/results/compare.csv, two plots and, by scripts/tables.py, the tables of docs/benchmarks.md
+//! and docs/sampler.md.
 //!
-//! A core's seconds favour batches: kernels of ours compute eight chains at once, packages ask for
-//! one point at a time. The smallest of many noisy effective sample sizes is the smaller the fewer
-//! the draws, by a tenth or so for 4 chains beside 8.
+//! CPU time favours batches: our kernels compute eight chains at once, while other packages
+//! evaluate one point at a time. The smallest of many noisy effective sample sizes is smaller for
+//! fewer draws, by about a tenth for 4 chains compared with 8.
 //!
-//! `compare --tune [NAME ...]` searches the parameters of kernels ([`ridgewalk_benches::tuning`])
-//! and writes docs/results/rivals.csv. Rows of targets and kernels that are not named stay as they
-//! were, in both files.
+//! `compare --tune [NAME ...]` searches for the best parameters of kernels
+//! ([`ridgewalk_benches::tuning`]) and writes docs/results/rivals.csv. In both files, rows of other
+//! targets and kernels are kept.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,28 +38,28 @@ use ridgewalk_benches::rivals;
 use ridgewalk_benches::runs::Measured;
 use ridgewalk_gallery as gallery;
 
-/// How often all samplers take their turn, if their runs are short: a core that is shared is slower
-/// at times, and a long run has slow and fast times in it.
+/// How often short runs are repeated: the speed of a shared core varies, which averages out in long
+/// runs.
 const ROUNDS: usize = 5;
 
-/// Samplers side by side.
+/// Comparison of samplers.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Targets; all nine where none is named.
+    /// Targets; by default all nine.
     names: Vec<String>,
-    /// Searches the best parameters of kernels.
+    /// Search for the best parameters of kernels.
     #[arg(long)]
     tune: bool,
-    /// The kernels to search; all where none is named.
+    /// The kernels to search; by default all.
     #[arg(long, requires = "tune")]
     kernel: Vec<String>,
-    /// Only samplers whose name contains one of these; rows of others stay as they were.
+    /// Only samplers whose name contains one of these; rows of others are kept.
     #[arg(long, conflicts_with = "tune", value_delimiter = ',')]
     only: Vec<String>,
     /// Only print.
     #[arg(long)]
     dry: bool,
-    /// One run in this process, for the program itself: sampler and seed.
+    /// One run in this process, started by the program itself: sampler and seed.
     #[arg(long, hide = true, num_args = 2)]
     child: Vec<String>,
 }
@@ -80,7 +81,7 @@ fn main() -> Result<(), Failure> {
     if arguments.tune { search(&arguments, names) } else { compare(&arguments, names) }
 }
 
-/// What a file of results holds now; nothing if there is none.
+/// The current content of a results file; empty if there is none.
 fn old(file: &str) -> String {
     std::fs::read_to_string(results(file)).unwrap_or_default()
 }
@@ -133,32 +134,32 @@ fn compare(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
     if writes { show() } else { Ok(()) }
 }
 
-/// Plots and tables of what compare.csv holds now.
+/// Writes the plots and tables from compare.csv.
 fn show() -> Result<(), Failure> {
     let tables = Table::read(&old("compare.csv"))?;
     let plots = [
         (
             "compare-seconds.svg",
-            "Effective draws a second of one core",
+            "Effective draws per second of one core",
             [PER_SECOND, PER_SECOND_ALL],
         ),
-        ("compare-gradients.svg", "Effective draws a gradient", [PER_GRADIENT, PER_GRADIENT_ALL]),
+        ("compare-gradients.svg", "Effective draws per gradient", [PER_GRADIENT, PER_GRADIENT_ALL]),
     ];
     for (file, title, places) in plots {
         std::fs::write(results(file), Plot { title, places }.svg(&tables))?;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/tables.py");
-    let told = Command::new("python3")
+    let updated = Command::new("python3")
         .arg(script)
         .args(["efficiency", "headline", "goals", "losses", "compare", "rivals"])
         .status();
-    if !told.is_ok_and(|status| status.success()) {
+    if !updated.is_ok_and(|status| status.success()) {
         eprintln!("the pages are not up to date: run scripts/tables.py");
     }
     Ok(())
 }
 
-/// All samplers on one target, one process after the other, in rounds.
+/// Runs all samplers on one target, one process at a time, in rounds.
 fn table(
     target: &str,
     samplers: &[Sampler],
@@ -203,8 +204,8 @@ fn table(
     Ok(Table { target: target.into(), rows, loaded })
 }
 
-/// The program that runs mini-mcmc. It is a package of its own, as mini-mcmc brings several hundred
-/// crates.
+/// Builds the program that runs mini-mcmc. It is a separate package, because mini-mcmc depends on
+/// several hundred crates.
 fn build_mini_mcmc() -> Result<PathBuf, Failure> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("mini-mcmc");
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/mini-mcmc");

@@ -1,18 +1,17 @@
-//! Steps beside what bounds them: `cargo run --release -p ridgewalk-benches --bin limits`.
+//! The time of a step against its lower bounds:
+//! `cargo run --release -p ridgewalk-benches --bin limits`.
 //!
 //! For logistic regressions of many shapes, dense and sparse, on one thread: a whole step of the
-//! third-order kernel (noise, line integral, updates, checks) and, in the same run, its ceilings:
-//! the two matrix products that an implementation by a library would make, one reading of the
-//! design, the bare generator's normals, and the slopes of all rows. Measurements take turns, round
-//! after round, and each counts with its fastest round: on shared cores the others measure who else
-//! is there.
+//! third-order kernel (noise, line integral, updates, checks) and, in the same run, lower bounds:
+//! the two matrix products of an implementation by a library, one pass over the design, the normals
+//! of the bare generator, and the slopes of all rows. Measurements take turns in rounds, and each
+//! counts with its fastest round: on shared cores the others measure other processes.
 //!
-//! Then how a step's time grows with n, d and C, with fitted exponents; two threads beside one; and
-//! a small problem beside Algorithm 1 written down plainly. Writes docs/results/limits.csv,
-//! growth.csv and steps.csv.
+//! Then the growth of a step's time with n, d and C, with fitted exponents; two threads against
+//! one; and a small problem against a plain implementation of Algorithm 1. Writes
+//! docs/results/limits.csv, growth.csv and steps.csv.
 
 use std::fmt::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -20,12 +19,13 @@ use rayon::ThreadPool;
 use ridgewalk::prelude::*;
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::ceilings::{Ceilings, Entries, Shape};
+use ridgewalk_benches::comparison::results;
 use ridgewalk_benches::plain::PlainChain;
 
-/// Steps beside what bounds them.
+/// The time of a step against its lower bounds.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Only shapes with at most so many rows.
+    /// Only shapes with at most this many rows.
     #[arg(long, default_value_t = 200_000)]
     rows: usize,
     /// Seconds for each shape.
@@ -44,7 +44,7 @@ const COLUMNS: [usize; 3] = [10, 50, 200];
 const CHAINS: [usize; 3] = [1, 8, 32];
 /// The share of entries in sparse designs.
 const SHARE: f64 = 0.01;
-/// L of every kernel: of the size of the data's.
+/// L of every kernel, about that of the data.
 const SMOOTHNESS: f64 = 400.0;
 
 fn main() -> Result<(), Failure> {
@@ -57,16 +57,13 @@ fn main() -> Result<(), Failure> {
             other => return Err(format!("no part `{other}`: need limits, growth or steps").into()),
         };
         if !arguments.dry {
-            std::fs::write(
-                Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results").join(name),
-                text,
-            )?;
+            std::fs::write(results(name), text)?;
         }
     }
     Ok(())
 }
 
-/// Seconds of the fastest round of each.
+/// The seconds of the fastest round of each call.
 fn fastest(budget: f64, calls: &mut [&mut dyn FnMut()]) -> Vec<f64> {
     const SHORTEST: Duration = Duration::from_micros(50);
     let mut counts = vec![1_u32; calls.len()];
@@ -114,46 +111,25 @@ fn limits(arguments: &Arguments) -> Result<String, Failure> {
         "{:<7} {:>7} {:>4} {:>3} {:>10} {:>10} {:>9} {:>8} {:>9}   products/step  limit/step",
         "", "n", "d", "C", "step µs", "products", "reading", "normals", "slopes"
     );
-    let kernel = third_order()?;
     let one = pool(1)?;
-    for design in ["dense", "sparse"] {
+    for design in [Design::Dense, Design::Sparse] {
         for rows in ROWS.into_iter().filter(|rows| *rows <= arguments.rows) {
             for columns in COLUMNS {
-                let shape = match design {
-                    "dense" => Shape::dense(rows, columns),
-                    _ => Shape::sparse(rows, columns, SHARE),
-                };
+                let shape = design.shape(rows, columns);
                 let model = shape.model()?;
                 for chains in CHAINS {
-                    let times = one.install(|| -> Result<Vec<f64>, Failure> {
-                        let mut chain = ensemble(&model, chains)?;
-                        let mut parts = [(); 4].map(|()| Ceilings::new(&shape, chains));
-                        let [products, reading, normals, slopes] = &mut parts;
-                        products.products();
-                        slopes.products();
-                        Ok(fastest(
-                            arguments.seconds,
-                            &mut [
-                                &mut || chain.advance(&kernel, 1),
-                                &mut || products.products(),
-                                &mut || reading.reading(),
-                                &mut || normals.normals(),
-                                &mut || slopes.slopes(),
-                            ],
-                        ))
-                    })?;
-                    let us: Vec<f64> = times.iter().map(|t| 1e6 * t).collect();
-                    // Whoever makes the products reads the design on the way; the noise comes on
-                    // top.
+                    let us = one.install(|| step_and_bounds(arguments, &shape, &model, chains))?;
+                    // The products include the pass over the design; the noise is added.
                     let limit = us[1].max(us[2]) + us[3];
                     let (products, all) = (us[1] / us[0], limit / us[0]);
+                    let name = design.name();
                     println!(
-                        "{design:<7} {rows:>7} {columns:>4} {chains:>3} {:>10.2} {:>10.2} {:>9.2} {:>8.2} {:>9.2} {products:>15.2} {all:>11.2}",
+                        "{name:<7} {rows:>7} {columns:>4} {chains:>3} {:>10.2} {:>10.2} {:>9.2} {:>8.2} {:>9.2} {products:>15.2} {all:>11.2}",
                         us[0], us[1], us[2], us[3], us[4]
                     );
                     writeln!(
                         text,
-                        "{design},{rows},{columns},{chains},{:.2},{:.2},{:.2},{:.2},{:.2},{products:.3},{all:.3}",
+                        "{name},{rows},{columns},{chains},{:.2},{:.2},{:.2},{:.2},{:.2},{products:.3},{all:.3}",
                         us[0], us[1], us[2], us[3], us[4]
                     )?;
                 }
@@ -163,40 +139,80 @@ fn limits(arguments: &Arguments) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// The kind of design.
+#[derive(Debug, Clone, Copy)]
+enum Design {
+    Dense,
+    Sparse,
+}
+
+impl Design {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Sparse => "sparse",
+        }
+    }
+
+    fn shape(self, rows: usize, columns: usize) -> Shape {
+        match self {
+            Self::Dense => Shape::dense(rows, columns),
+            Self::Sparse => Shape::sparse(rows, columns, SHARE),
+        }
+    }
+}
+
+/// Microseconds of a step, of the products, of reading, of normals and of slopes.
+fn step_and_bounds(
+    arguments: &Arguments,
+    shape: &Shape,
+    model: &Ridge<'_, Logistic>,
+    chains: usize,
+) -> Result<Vec<f64>, Failure> {
+    let kernel = third_order()?;
+    let mut chain = ensemble(model, chains)?;
+    let mut parts = [(); 4].map(|()| Ceilings::new(shape, chains));
+    let [products, reading, normals, slopes] = &mut parts;
+    products.products();
+    slopes.products();
+    let times = fastest(
+        arguments.seconds,
+        &mut [
+            &mut || chain.advance(&kernel, 1),
+            &mut || products.products(),
+            &mut || reading.reading(),
+            &mut || normals.normals(),
+            &mut || slopes.slopes(),
+        ],
+    );
+    Ok(times.iter().map(|t| 1e6 * t).collect())
+}
+
+/// Rows, columns and chains of the shapes along one of them.
+type Series = (Design, &'static str, [[usize; 3]; 5]);
+
+/// The shapes along which the growth is measured.
+fn series() -> [Series; 5] {
+    let rows = [2_000, 6_000, 20_000, 60_000, 200_000];
+    let columns = [2_000, 4_000, 8_000, 16_000, 32_000];
+    [
+        (Design::Dense, "rows", rows.map(|n| [n, 50, 8])),
+        (Design::Dense, "columns", [100, 200, 400, 800, 1600].map(|d| [4_000, d, 8])),
+        (Design::Dense, "chains", [8, 16, 32, 64, 128].map(|c| [10_000, 50, c])),
+        (Design::Sparse, "rows", rows.map(|n| [n, 200, 8])),
+        (Design::Sparse, "columns", columns.map(|d| [2_000, d, 8])),
+    ]
+}
+
 /// Times along each of n, d and C, and the exponents of powers fitted to them.
 fn growth(arguments: &Arguments) -> Result<String, Failure> {
     let mut text = String::from("design,along,rows,columns,chains,step_us,exponent\n");
     let kernel = third_order()?;
     let one = pool(1)?;
-    let dense = |rows, columns| Shape::dense(rows, columns);
-    let sparse = |rows, columns| Shape::sparse(rows, columns, SHARE);
-    type Make<'a> = &'a dyn Fn(usize, usize) -> Shape;
-    let series: [(&str, &str, Make<'_>, Vec<[usize; 3]>); 5] = [
-        (
-            "dense",
-            "rows",
-            &dense,
-            [2_000, 6_000, 20_000, 60_000, 200_000].map(|n| [n, 50, 8]).to_vec(),
-        ),
-        ("dense", "columns", &dense, [100, 200, 400, 800, 1600].map(|d| [4_000, d, 8]).to_vec()),
-        ("dense", "chains", &dense, [8, 16, 32, 64, 128].map(|c| [10_000, 50, c]).to_vec()),
-        (
-            "sparse",
-            "rows",
-            &sparse,
-            [2_000, 6_000, 20_000, 60_000, 200_000].map(|n| [n, 200, 8]).to_vec(),
-        ),
-        (
-            "sparse",
-            "columns",
-            &sparse,
-            [2_000, 4_000, 8_000, 16_000, 32_000].map(|d| [2_000, d, 8]).to_vec(),
-        ),
-    ];
-    for (design, along, make, shapes) in series {
+    for (design, along, shapes) in series() {
         let mut times = Vec::new();
-        for &[rows, columns, chains] in &shapes {
-            let shape = make(rows, columns);
+        for [rows, columns, chains] in shapes {
+            let shape = design.shape(rows, columns);
             let model = shape.model()?;
             let seconds = one.install(|| -> Result<f64, Failure> {
                 let mut chain = ensemble(&model, chains)?;
@@ -204,17 +220,10 @@ fn growth(arguments: &Arguments) -> Result<String, Failure> {
             })?;
             times.push(seconds);
         }
-        let sizes: Vec<f64> = shapes
-            .iter()
-            .map(|shape| {
-                shape[match along {
-                    "rows" => 0,
-                    "columns" => 1,
-                    _ => 2,
-                }] as f64
-            })
-            .collect();
-        let exponent = exponent(&sizes, &times);
+        // The entry that grows.
+        let varied = (0..3).find(|&k| shapes[0][k] != shapes[1][k]).unwrap_or(0);
+        let exponent = exponent(&shapes.map(|shape| shape[varied] as f64), &times);
+        let design = design.name();
         println!("{design}, along {along}: exponent {exponent:.3}");
         for ([rows, columns, chains], time) in shapes.iter().zip(&times) {
             println!("  {rows:>7} x {columns:>5}, {chains:>3} chains: {:>12.1} µs", 1e6 * time);
@@ -238,25 +247,34 @@ fn exponent(sizes: &[f64], times: &[f64]) -> f64 {
     covariance / x.iter().map(|x| (x - mx).powi(2)).sum::<f64>()
 }
 
-/// Two threads beside one, and a small problem beside the plain implementation.
+/// Two threads against one, and a small problem against the plain implementation.
 fn steps(arguments: &Arguments) -> Result<String, Failure> {
     let mut text = String::from("what,rows,columns,chains,us,beside_us,ratio\n");
-    let mut tell = |what: &str,
-                    shape: &Shape,
-                    chains: usize,
-                    times: &[f64]|
-     -> Result<(), Failure> {
-        let (fast, slow) = (1e6 * times[0], 1e6 * times[1]);
-        let Shape { rows, columns, .. } = *shape;
-        println!(
-            "{what}: {rows} x {columns}, {chains} chains: {fast:.1} µs, {slow:.1} µs: {:.2}",
-            slow / fast
-        );
-        writeln!(text, "{what},{rows},{columns},{chains},{fast:.2},{slow:.2},{:.2}", slow / fast)?;
-        Ok(())
-    };
-    let kernels: [(&str, Box<dyn Kernel>); 2] =
-        [("third-order", Box::new(third_order()?)), ("symmetric", Box::new(symmetric()?))];
+    two_threads(arguments, &mut text)?;
+    against_plain(arguments, &mut text)?;
+    Ok(text)
+}
+
+/// Prints and writes a row: two times and their ratio.
+fn report(
+    text: &mut String,
+    what: &str,
+    shape: &Shape,
+    chains: usize,
+    [fast, slow]: [f64; 2],
+) -> Result<(), Failure> {
+    let (fast, slow) = (1e6 * fast, 1e6 * slow);
+    let Shape { rows, columns, .. } = *shape;
+    println!(
+        "{what}: {rows} x {columns}, {chains} chains: {fast:.1} µs, {slow:.1} µs: {:.2}",
+        slow / fast
+    );
+    writeln!(text, "{what},{rows},{columns},{chains},{fast:.2},{slow:.2},{:.2}", slow / fast)?;
+    Ok(())
+}
+
+fn two_threads(arguments: &Arguments, text: &mut String) -> Result<(), Failure> {
+    let kernel = third_order()?;
     let (one, two) = (pool(1)?, pool(2)?);
     for (rows, columns, chains) in
         [(200_000, 10, 8), (200_000, 50, 1), (200_000, 50, 8), (200_000, 50, 32), (200_000, 200, 8)]
@@ -266,18 +284,23 @@ fn steps(arguments: &Arguments) -> Result<String, Failure> {
         }
         let shape = Shape::dense(rows, columns);
         let model = shape.model()?;
-        let mut both =
-            [one.install(|| ensemble(&model, chains))?, two.install(|| ensemble(&model, chains))?];
-        let [single, double] = &mut both;
-        let kernel = &*kernels[0].1;
+        let mut single = one.install(|| ensemble(&model, chains))?;
+        let mut double = two.install(|| ensemble(&model, chains))?;
         let times = fastest(
             2.0 * arguments.seconds,
-            &mut [&mut || two.install(|| double.advance(kernel, 1)), &mut || {
-                one.install(|| single.advance(kernel, 1))
+            &mut [&mut || two.install(|| double.advance(&kernel, 1)), &mut || {
+                one.install(|| single.advance(&kernel, 1))
             }],
         );
-        tell("two threads beside one", &shape, chains, &times)?;
+        report(text, "two threads beside one", &shape, chains, [times[0], times[1]])?;
     }
+    Ok(())
+}
+
+fn against_plain(arguments: &Arguments, text: &mut String) -> Result<(), Failure> {
+    let kernels: [(&str, Box<dyn Kernel>); 2] =
+        [("third-order", Box::new(third_order()?)), ("symmetric", Box::new(symmetric()?))];
+    let one = pool(1)?;
     let shape = Shape::dense(500, 10);
     let model = shape.model()?;
     let Entries::Dense(values) = &shape.entries else { return Err("a dense shape".into()) };
@@ -293,10 +316,10 @@ fn steps(arguments: &Arguments) -> Result<String, Failure> {
                     &mut [&mut || ours.advance(&**kernel, 1), &mut || plain.step()],
                 )
             });
-            // The plain one takes its chains one after the other.
+            // The plain implementation advances its chains one after the other.
             let times = [times[0], f64::from(chains) * times[1]];
-            tell(&format!("{name} beside plain"), &shape, chains as usize, &times)?;
+            report(text, &format!("{name} beside plain"), &shape, chains as usize, times)?;
         }
     }
-    Ok(text)
+    Ok(())
 }

@@ -1,11 +1,10 @@
 //! Long runs of nuts-rs that give the references of the gallery:
 //! `cargo run --profile checks -p ridgewalk-benches --bin reference [NAME ...]`.
 //!
-//! Writes crates/gallery/data/NAME.csv for every target but two: `ladder` is known exactly, and
-//! `breast-cancer`, whose reference comes from another sampler, is compared with that one instead,
-//! which checks nuts-rs as it is called here. With `--law` it writes what means and standard
-//! deviations do not tell: NAME-law.csv with quantiles and correlations, and NAME-draws.csv with
-//! draws far apart.
+//! Writes crates/gallery/data/NAME.csv for every target but two: `ladder` is known exactly, and the
+//! reference of `breast-cancer` comes from another sampler. The latter is compared with the run
+//! instead, which checks our use of nuts-rs. With `--law` it writes NAME-law.csv with quantiles and
+//! correlations, and NAME-draws.csv with widely spaced draws.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -21,21 +20,21 @@ use ridgewalk_gallery as gallery;
 /// Long runs of nuts-rs that give the references of the gallery.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Targets; all but the ladder where none is named.
+    /// Targets; by default all but the ladder.
     names: Vec<String>,
-    /// Chains of each.
+    /// Chains for each target.
     #[arg(long, default_value_t = 4)]
     chains: u64,
     /// Draws of each chain.
     #[arg(long, default_value_t = 100_000)]
     draws: u64,
-    /// The seed; chains have streams of it.
+    /// The seed; chains use different streams of it.
     #[arg(long, default_value_t = 20_260_101)]
     seed: u64,
-    /// With the integrator that is exact on a standard normal.
+    /// Use the integrator that is exact on a standard normal.
     #[arg(long)]
     exact_normal: bool,
-    /// Quantiles, correlations and some of the draws, in place of means and standard deviations.
+    /// Write quantiles, correlations and some draws instead of means and standard deviations.
     #[arg(long)]
     law: bool,
     /// Only print.
@@ -43,7 +42,7 @@ struct Arguments {
     dry: bool,
 }
 
-/// Draws that are kept with `--law`.
+/// The number of draws kept with `--law`.
 const KEPT: usize = 800;
 
 fn main() -> Result<(), Failure> {
@@ -79,7 +78,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A long run, and the dimension.
+/// Makes a long run and returns it with the dimension.
 struct Sample<'a>(&'a Arguments);
 
 impl Visit for Sample<'_> {
@@ -92,7 +91,7 @@ impl Visit for Sample<'_> {
     }
 }
 
-/// The smallest or largest of a figure.
+/// The smallest or largest value of a figure over all coordinates.
 fn extreme(
     summaries: &[Summary],
     of: impl Fn(&Summary) -> f64,
@@ -101,7 +100,7 @@ fn extreme(
     summaries.iter().map(of).fold(f64::NAN, choose)
 }
 
-/// How it was made, in lines that begin with #.
+/// How the reference was computed, in lines that begin with #.
 fn head(name: &str, arguments: &Arguments, run: &Run, summaries: &[Summary]) -> String {
     let Arguments { chains, draws, seed, exact_normal, .. } = arguments;
     let (flag, more) = if *exact_normal {
@@ -134,8 +133,8 @@ fn table(summaries: &[Summary]) -> String {
     text
 }
 
-/// Quantiles of each coordinate, then the mean products of coordinates that were made to have mean
-/// 0 and variance 1; each with its Monte Carlo standard error.
+/// Quantiles of each coordinate, then the mean products of standardised coordinates, each with its
+/// Monte Carlo standard error.
 fn law(tables: &[&[f64]], summaries: &[Summary]) -> Result<String, Failure> {
     let d = summaries.len();
     let mut text = String::from("what,first,second,value,error\n");
@@ -162,7 +161,7 @@ fn law(tables: &[&[f64]], summaries: &[Summary]) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Draws that are equally far apart, as many of each chain.
+/// Equally spaced draws, the same number from each chain.
 fn some(tables: &[&[f64]], dimension: usize) -> String {
     let mut text = String::new();
     for table in tables {
@@ -175,7 +174,7 @@ fn some(tables: &[&[f64]], dimension: usize) -> String {
     text
 }
 
-/// Prints how far the stored reference is away, in standard errors of both.
+/// Prints the differences from the stored reference, in joint standard errors.
 fn compare(summaries: &[Summary]) -> Result<(), Failure> {
     let stored = gallery::reference("breast-cancer").map_err(|error| error.to_string())?;
     println!("coordinate: mean and sd less the stored ones, in standard errors of the difference");

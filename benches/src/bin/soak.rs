@@ -1,14 +1,14 @@
-//! Draws to a Zarr store while the chains go on: how fast, and whether memory stays what it is.
-//! `cargo run --release -p ridgewalk-benches --bin soak [--minutes 10]`.
+//! A long run that writes its draws to a Zarr store: how fast it is, and whether memory stays
+//! constant. `cargo run --release -p ridgewalk-benches --bin soak [--minutes 10]`.
 //!
-//! A run as `ridgewalk fit` makes it (warm-up, then draws to a store), of 8 chains on a logistic
-//! regression of 500 rows and 10 columns. Every second a second thread reads the process's resident
-//! memory (`VmRSS`). Writes docs/results/soak.csv and soak.svg and prints kept values a minute and
-//! the growth of memory: the slope of the least-squares line over the last 80 % of the time. The
-//! store is removed at the end.
+//! A run like that of `ridgewalk fit` (warm-up, then draws to a store), with 8 chains on a logistic
+//! regression with 500 rows and 10 columns. Every second, another thread reads the resident memory
+//! of the process (`VmRSS`). Writes docs/results/soak.csv and soak.svg, and prints kept values per
+//! minute and the growth of memory: the slope of the least-squares line over the last 80 % of the
+//! time. The store is removed at the end.
 //!
-//! `--share` instead tells what writing costs the chains: the same run, every step a draw, in turns
-//! into a store and into nothing; writes docs/results/soak-share.csv.
+//! `--share` measures the cost of writing instead: the same run, with every step a draw,
+//! alternately into a store and into nothing; writes docs/results/soak-share.csv.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,9 @@ use ridgewalk::sampler::SinkError;
 use ridgewalk::sampler::automatic::{Length, Target, WarmUp, WarmedUp};
 use ridgewalk::store::ZarrDraws;
 use ridgewalk_benches::Failure;
+use ridgewalk_benches::comparison::results;
+use ridgewalk_benches::data::{numbers, responses};
+use ridgewalk_benches::runs::median;
 
 const ROWS: usize = 500;
 const COLUMNS: usize = 10;
@@ -30,7 +33,7 @@ const CHAINS: usize = 8;
 const ROUNDS: usize = 7;
 const HALF: f64 = 3.0;
 
-/// Draws to a Zarr store while the chains go on: how fast, and whether memory stays what it is.
+/// A long run that writes its draws to a Zarr store: its speed and memory.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// How long to sample, after the warm-up.
@@ -39,10 +42,10 @@ struct Arguments {
     /// Steps from one draw to the next.
     #[arg(long, default_value_t = 1)]
     thin: u64,
-    /// Where to put the store meanwhile; a temporary directory if left out.
+    /// Where to put the store; by default a temporary directory.
     #[arg(long)]
     directory: Option<PathBuf>,
-    /// What writing costs the chains.
+    /// Measure the cost of writing.
     #[arg(long)]
     share: bool,
     /// Only print.
@@ -52,9 +55,8 @@ struct Arguments {
 
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let responses: Vec<f64> = (0..ROWS).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
-    let design = Dense::new(ROWS, COLUMNS, numbers(1, ROWS * COLUMNS))?;
-    let model = Ridge::new(design, Logistic, &responses, Prior::centred(COLUMNS, 2.5)?)?;
+    let design = Dense::new(ROWS, COLUMNS, numbers(1, ROWS * COLUMNS, 1.0))?;
+    let model = Ridge::new(design, Logistic, &responses(ROWS), Prior::centred(COLUMNS, 2.5)?)?;
     let mut warm = WarmUp::new(&model).chains(CHAINS).seed(1).run()?;
     println!("{} chains, {} kernel, eta {:.3}", CHAINS, warm.scheme.name(), warm.scheme.eta());
     if arguments.share {
@@ -64,18 +66,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// Numbers between −1 and 1 by a linear congruential generator: seeded, and without a dependency.
-fn numbers(seed: u64, count: usize) -> Vec<f64> {
-    let mut state = seed;
-    let next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0
-    };
-    std::iter::repeat_with(next).take(count).collect()
-}
-
-/// Counts what it hands on, and hands it on to a store if there is one.
+/// Counts values and passes them on to a store, if there is one.
 struct Counted<'a> {
     store: Option<ZarrDraws>,
     values: &'a AtomicU64,
@@ -99,8 +90,8 @@ impl Sink for Counted<'_> {
     }
 }
 
-/// One run of so many seconds; how long it really took, until the chains ended. `watch` is called
-/// every second.
+/// Samples for about `seconds` and returns the time until the chains ended. `watch` is called every
+/// second.
 fn run<T: Target>(
     warm: &mut WarmedUp<T::White>,
     thin: u64,
@@ -130,7 +121,7 @@ fn run<T: Target>(
     Ok(took)
 }
 
-/// Calls `watch` every second, and stops the run at its end.
+/// Calls `watch` every second, and stops the run after `seconds`.
 fn tick(
     began: Instant,
     seconds: f64,
@@ -151,7 +142,7 @@ fn tick(
     Ok(())
 }
 
-/// What was seen at one moment.
+/// A measurement at one moment.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     seconds: f64,
@@ -184,8 +175,8 @@ fn soak<T: Target>(arguments: &Arguments, warm: &mut WarmedUp<T::White>) -> Resu
     let (low, high) =
         late.iter().fold((f64::MAX, 0.0_f64), |(a, b), s| (a.min(s.rss), b.max(s.rss)));
     println!(
-        "{kept:.3e} values in {took:.1} s: {:.3e} a minute; memory between {:.2} and {:.2} MiB over the last 80 %, growing by {:.0} bytes \
-         a million values",
+        "{kept:.3e} values in {took:.1} s: {:.3e} per minute; memory between {:.2} and {:.2} MiB over the last 80 %, growing by {:.0} \
+         bytes per million values",
         60.0 * kept / took,
         low / MIB,
         high / MIB,
@@ -205,10 +196,6 @@ fn soak<T: Target>(arguments: &Arguments, warm: &mut WarmedUp<T::White>) -> Resu
 
 const MIB: f64 = 1_048_576.0;
 
-fn results(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results").join(name)
-}
-
 fn place(arguments: &Arguments) -> Result<tempfile::TempDir, Failure> {
     let place = match &arguments.directory {
         Some(directory) => tempfile::tempdir_in(directory)?,
@@ -217,7 +204,7 @@ fn place(arguments: &Arguments) -> Result<tempfile::TempDir, Failure> {
     Ok(place)
 }
 
-/// The process's resident memory, in bytes.
+/// The resident memory of the process, in bytes.
 fn resident() -> Result<f64, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -227,7 +214,7 @@ fn resident() -> Result<f64, Failure> {
     Ok(1024.0 * number.trim().parse::<f64>()?)
 }
 
-/// Bytes a value, by least squares.
+/// Bytes per value, by least squares.
 fn slope(seen: &[Seen]) -> f64 {
     let n = seen.len() as f64;
     let mean = |of: fn(&Seen) -> f64| seen.iter().map(of).sum::<f64>() / n;
@@ -238,7 +225,7 @@ fn slope(seen: &[Seen]) -> f64 {
     xy / xx
 }
 
-/// What is drawn of a moment.
+/// The plotted value of a measurement.
 type Value = fn(&Seen) -> f64;
 
 /// Memory and kept values over time.
@@ -276,7 +263,7 @@ fn plot(path: &Path, seen: &[Seen]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// In turns into a store and into nothing.
+/// Samples alternately into a store and into nothing.
 fn share<T: Target>(arguments: &Arguments, warm: &mut WarmedUp<T::White>) -> Result<(), Failure> {
     let mut text = "round,sink,values_per_second\n".to_owned();
     let mut rates: [Vec<f64>; 2] = Default::default();
@@ -296,7 +283,7 @@ fn share<T: Target>(arguments: &Arguments, warm: &mut WarmedUp<T::White>) -> Res
         rates[1].iter().zip(&rates[0]).map(|(zarr, nothing)| zarr / nothing).collect();
     let [nothing, zarr] = rates.map(median);
     println!(
-        "{:.3e} values a minute into nothing, {:.3e} into a store; ratio {:.3}",
+        "{:.3e} values per minute into nothing, {:.3e} into a store; ratio {:.3}",
         60.0 * nothing,
         60.0 * zarr,
         median(ratios)
@@ -305,9 +292,4 @@ fn share<T: Target>(arguments: &Arguments, warm: &mut WarmedUp<T::White>) -> Res
         std::fs::write(results("soak-share.csv"), text)?;
     }
     Ok(())
-}
-
-fn median(mut list: Vec<f64>) -> f64 {
-    list.sort_by(f64::total_cmp);
-    list[list.len() / 2]
 }

@@ -11,8 +11,8 @@ use crate::Failure;
 /// A coefficient of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coefficient {
-    /// From p into p: μ22 of Algorithm 1; in the other two kernels, the same entry of the exact step
-    /// of (p, r).
+    /// From p into p: μ22 of Algorithm 1; in the other two kernels, the same entry of the exact
+    /// step of (p, r).
     PToP,
     /// From r into p: μ23.
     RToP,

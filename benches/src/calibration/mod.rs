@@ -24,9 +24,9 @@ use models::{Drawn, Model, Visit};
 use sampler::{Draws, Sampler};
 use uniformity::{Envelope, Ranks};
 
-/// Functions of the coefficients whose ranks are tested. The last three combine all coefficients: an
-/// error of a few percent in every direction hardly changes the rank of a single coefficient, but
-/// changes theirs.
+/// Functions of the coefficients whose ranks are tested. The last three combine all coefficients:
+/// an error of a few percent in every direction hardly changes the rank of a single coefficient,
+/// but changes theirs.
 pub const QUANTITIES: [&str; 8] = [
     "intercept",
     "first slope",
@@ -139,8 +139,8 @@ impl Calibrated {
     }
 }
 
-/// The number of tests in a calibration of several models: two for each quantity, for each model and
-/// for all together.
+/// The number of tests in a calibration of several models: two for each quantity, for each model
+/// and for all together.
 #[must_use]
 pub fn tests(models: usize) -> usize {
     2 * QUANTITIES.len() * (models + usize::from(models > 1))

@@ -1,5 +1,5 @@
-//! Rank plots as SVG: a panel for each set, a line for each quantity, showing the difference between
-//! the empirical and the uniform distribution function.
+//! Rank plots as SVG: a panel for each set, a line for each quantity, showing the difference
+//! between the empirical and the uniform distribution function.
 
 use std::fmt::Write;
 
@@ -19,8 +19,8 @@ const COLUMNS: usize = 4;
 /// The number of ranks between points of a line.
 const EVERY: usize = 2;
 
-/// Colours that colour-blind readers can distinguish (Okabe and Ito), for the last three quantities;
-/// the others are grey.
+/// Colours that colour-blind readers can distinguish (Okabe and Ito), for the last three
+/// quantities; the others are grey.
 const COLOURS: [&str; 3] = ["#0072b2", "#009e73", "#d55e00"];
 
 fn colour(quantity: usize) -> &'static str {

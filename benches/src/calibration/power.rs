@@ -1,5 +1,5 @@
-//! The power of a calibration: the share of calibrations that detect a posterior that is too wide by
-//! some percent in every direction.
+//! The power of a calibration: the share of calibrations that detect a posterior that is too wide
+//! by some percent in every direction.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -9,9 +9,9 @@ use super::uniformity::{Envelope, Ranks};
 use super::{CELLS, Size};
 use crate::Failure;
 
-/// The share of `trials` calibrations of a normal posterior in `size.columns` dimensions that detect
-/// standard deviations too large by the relative `error` in all directions, from the rank of the
-/// posterior density alone, with each of the two tests at `level`.
+/// The share of `trials` calibrations of a normal posterior in `size.columns` dimensions that
+/// detect standard deviations too large by the relative `error` in all directions, from the rank of
+/// the posterior density alone, with each of the two tests at `level`.
 ///
 /// # Errors
 /// For a size that is not valid for a calibration.

@@ -3,6 +3,7 @@
 //! of 2 and of 5 percent do not.
 
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
+use ridgewalk::potentials::{Chebyshev, FromFn};
 use ridgewalk::sampler::{Batch, Kernel, Noise, Step, Workspace, from_scheme};
 
 use super::mistakes::{Coefficient, Mistake, Mistaken};
@@ -10,7 +11,6 @@ use super::models::Model;
 use super::sampler::Automatic;
 use super::uniformity::{Envelope, Ranks};
 use super::{Calibrated, Size, calibrate, tests};
-use crate::data::Free;
 
 /// The probability with which the small calibration rejects a correct sampler.
 const FALSE_ALARMS: f64 = 1e-3;
@@ -124,7 +124,11 @@ fn entry(kernel: &dyn Kernel, source: usize) -> [f64; 2] {
         noise => normals[(2 * each - 4 + noise) * 2 + 1] = 1.0,
     }
     let noise = Noise { normals: &normals, uniforms: &[] };
-    let nothing = Free { dimension: 2, factor: 0.0 };
+    let zero = FromFn::new(2, |_: &[f64], gradient: &mut [f64]| {
+        gradient.fill(0.0);
+        Ok(())
+    });
+    let nothing = Chebyshev::new(zero, 1).unwrap();
     let (potential, workspace) = (&nothing, &mut Workspace::default());
     kernel.step(Step { potential, from: &from, noise, to: &mut to, workspace }).unwrap();
     [to.p()[3], to.r()[3]]

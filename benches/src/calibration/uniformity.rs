@@ -167,7 +167,8 @@ impl Envelope {
         out
     }
 
-    /// The smallest tail of the cumulative counts of the ranks, and the probability of one as small.
+    /// The smallest tail of the cumulative counts of the ranks, and the probability of one as
+    /// small.
     ///
     /// # Errors
     /// If the numbers of ranks or values differ from those of this envelope.
@@ -190,8 +191,8 @@ impl Envelope {
         Ok([smallest, self.leaves(smallest).min(1.0)])
     }
 
-    /// The largest level of the single intervals for which the probability of leaving any of them is
-    /// at most this.
+    /// The largest level of the single intervals for which the probability of leaving any of them
+    /// is at most this.
     #[must_use]
     pub fn level(&self, probability: f64) -> f64 {
         // Bisection of logarithms.

@@ -1,5 +1,5 @@
-//! Shared by the commands that run chains: targets drawn from a seed, starting points, and distances
-//! between batches.
+//! Shared by the commands that run chains: targets drawn from a seed, starting points, and
+//! distances between batches.
 
 use std::fmt::Display;
 
@@ -243,8 +243,8 @@ mod tests {
                 target.smoothness
             );
         }
-        // At the origin all classes are equally likely: the gradients of the classes, expected minus
-        // observed features, sum to 0.
+        // At the origin all classes are equally likely: the gradients of the classes, expected
+        // minus observed features, sum to 0.
         let g = gradient(&vec![0.0; d]);
         for j in 0..FEATURES {
             assert!((0..CLASSES).map(|k| g[k * FEATURES + j]).sum::<f64>().abs() < 1e-10);

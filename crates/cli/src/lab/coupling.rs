@@ -143,7 +143,8 @@ impl Regression {
         let [convexity, smoothness] = curvature.certifiable().map_err(failed)?;
         let mode = ridge.mode().map_err(failed)?.point;
         let hessian = ridge.hessian(&mode).map_err(failed)?;
-        // Shifted, not scaled: the averaged kernel assumes that the target is centred at the origin.
+        // Shifted, not scaled: the averaged kernel assumes that the target is centred at the
+        // origin.
         let centred = Whitening::diagonal(&mode, &vec![1.0; d]).map_err(failed)?;
         let ridge = ridge.whitened(&centred).map_err(failed)?;
         let whitening = Whitening::from_hessian(&vec![0.0; d], &hessian).map_err(failed)?;
@@ -233,8 +234,8 @@ fn apart(
     Ok((distance, spread.sqrt() / (2.0 * distance), chains.coarse().clone()))
 }
 
-/// The time until chains from the mode are within half the accuracy of stationary ones with the same
-/// noise, in root mean square.
+/// The time until chains from the mode are within half the accuracy of stationary ones with the
+/// same noise, in root mean square.
 fn approach(
     options: &Options,
     regression: &Regression,

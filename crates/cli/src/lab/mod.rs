@@ -1,5 +1,5 @@
-//! `ridgewalk lab`: exact laws of every kernel on Gaussian targets, the growth of plans, and coupled
-//! chains on regressions, as tables, CSV files and plots.
+//! `ridgewalk lab`: exact laws of every kernel on Gaussian targets, the growth of plans, and
+//! coupled chains on regressions, as tables, CSV files and plots.
 
 mod bias;
 mod bound;

@@ -1,5 +1,5 @@
-//! `ridgewalk lab nodes`: the number of Chebyshev nodes a line integral needs, on a smooth potential
-//! that is no ridge.
+//! `ridgewalk lab nodes`: the number of Chebyshev nodes a line integral needs, on a smooth
+//! potential that is no ridge.
 
 use clap::Args;
 use ridgewalk::coefficients::Parameters;

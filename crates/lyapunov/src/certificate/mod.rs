@@ -10,7 +10,8 @@
 //! ```
 //! use ridgewalk_lyapunov::certificate::{Process, Verdict, certify};
 //!
-//! let found = certify(10.0, Process::ThirdOrder { eta: 0.5, nodes: None }, Some(2.09), Some(4.0))?;
+//! let process = Process::ThirdOrder { eta: 0.5, nodes: None };
+//! let found = certify(10.0, process, Some(2.09), Some(4.0))?;
 //! let Verdict::Certified(certificate) = found.status else { panic!("{:?}", found.status) };
 //! assert!(certificate.speed() < 1.0 - 0.046, "each step brings two copies closer by this factor");
 //! # Ok::<(), ridgewalk_lyapunov::Error>(())

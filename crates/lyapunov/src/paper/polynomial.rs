@@ -1,4 +1,4 @@
-//! Exact polynomials: rational coefficients, any power of κ, and a few unknowns beside it.
+//! Exact polynomials with rational coefficients, in powers of κ and a few unknowns.
 //!
 //! The paper's matrices and functions are polynomials in 1/κ, up to a power of κ. In this form an
 //! identity between them is an equality of two finite tables, for every κ at once, without grids or
@@ -124,12 +124,11 @@ impl Polynomial {
     /// This polynomial with `value` in place of an unknown.
     #[must_use]
     pub fn substitute(&self, unknown: Unknown, value: &Self) -> Self {
-        let mut sum = Self::default();
-        for (&(x, mut powers), c) in &self.terms {
-            let exponent = std::mem::take(&mut powers[unknown as usize]);
-            sum = &sum + &(&Self::term((x, powers), c.clone()) * &value.power(exponent));
-        }
-        sum
+        // Horner's rule in the unknown.
+        let highest = self.terms.keys().map(|(_, powers)| powers[unknown as usize]).max();
+        (0..=highest.unwrap_or(0)).rev().fold(Self::default(), |sum, exponent| {
+            &(&sum * value) + &self.coefficient(unknown, exponent)
+        })
     }
 
     /// The coefficient of a power of an unknown, as a polynomial in the others.

@@ -92,22 +92,10 @@ impl Printed {
                 + &consecutive(1, &[-16, 52, 16, -44, 20, 3, -12, 2, 0, -1]),
             g6: &Polynomial::table(&[(0, 64, 5), (1, -564, 25)])
                 + &consecutive(2, &[-16, 52, 16, -44, 20, 3, -12, 2, 0, -1]),
-            g6_recentred: [
-                (201_599, 51_200),
-                (-49_211, 25_600),
-                (24_025, 512),
-                (2_955, 256),
-                (-3_397, 64),
-                (-1_399, 32),
-                (-751, 16),
-                (-381, 8),
-                (-189, 8),
-                (-47, 4),
-                (-11, 2),
-                (-1, 1),
-            ]
-            .map(|(n, d)| rational(n, d))
-            .to_vec(),
+            g6_recentred: fractions(
+                [201_599, -49_211, 24_025, 2_955, -3_397, -1_399, -751, -381, -189, -47, -11, -1],
+                [51_200, 25_600, 512, 256, 64, 32, 16, 8, 8, 4, 2, 1],
+            ),
             g6_bound: [rational(38_097, 12_800), rational(5_523, 128)],
             f_at_upper: consecutive(
                 9,
@@ -165,6 +153,11 @@ impl Printed {
         let scale = Polynomial::table(&[(5, 4, 1)]);
         [&scale * &self.smallest, &scale * &self.largest]
     }
+}
+
+/// The fractions with these numerators and denominators.
+fn fractions<const N: usize>(numerators: [i64; N], denominators: [i64; N]) -> Vec<BigRational> {
+    numerators.into_iter().zip(denominators).map(|(n, d)| rational(n, d)).collect()
 }
 
 /// A polynomial in x with integer coefficients, of consecutive powers from `first` on.

@@ -181,35 +181,45 @@ fn chain_of_part_b(printed: &Printed) -> Vec<Claim> {
     ]
 }
 
-/// Values of f, f′ and f″ at a point, with signs such that all are nonnegative exactly if no root
-/// is below.
-fn nothing_below(printed: &Printed, point: &Polynomial) -> Vec<Polynomial> {
-    let [f, first, second] = derivatives(printed, point);
-    vec![-&f, first, -&second]
-}
+/// The cubic f with its first two derivatives.
+struct Cubic([Polynomial; 3]);
 
-/// Values of f, f′ and f″ at a point, all nonnegative exactly if no root is above.
-fn nothing_above(printed: &Printed, point: &Polynomial) -> Vec<Polynomial> {
-    derivatives(printed, point).to_vec()
-}
+impl Cubic {
+    fn new(printed: &Printed) -> Self {
+        let f = printed.cubic();
+        let first = f.derivative(Unknown::Lambda);
+        let second = first.derivative(Unknown::Lambda);
+        Self([f, first, second])
+    }
 
-fn derivatives(printed: &Printed, point: &Polynomial) -> [Polynomial; 3] {
-    let f = printed.cubic();
-    let first = f.derivative(Unknown::Lambda);
-    let second = first.derivative(Unknown::Lambda);
-    [f, first, second].map(|p| p.substitute(Unknown::Lambda, point))
+    fn at(&self, point: &Polynomial) -> [Polynomial; 3] {
+        self.0.each_ref().map(|p| p.substitute(Unknown::Lambda, point))
+    }
+
+    /// Values of f, f′ and f″ at a point, with signs such that all are nonnegative exactly if no
+    /// root is below.
+    fn nothing_below(&self, point: &Polynomial) -> Vec<Polynomial> {
+        let [f, first, second] = self.at(point);
+        vec![-&f, first, -&second]
+    }
+
+    /// Values of f, f′ and f″ at a point, all nonnegative exactly if no root is above.
+    fn nothing_above(&self, point: &Polynomial) -> Vec<Polynomial> {
+        self.at(point).to_vec()
+    }
 }
 
 /// Lemmas 10, 5 and 3. All roots of f are real, so they are above a point exactly if f, f′, f″
 /// alternate there, and below exactly if all are positive.
 fn lemmas(printed: &Printed) -> Vec<Claim> {
     let [lower, upper] = printed.root_range();
+    let cubic = Cubic::new(printed);
     let below = |t: &BigRational| lower.scaled(&one_plus(t));
     let above = |t: &BigRational| upper.scaled(&one_minus(t));
     let fraction = "margin: how far the end of the interval could be moved, as a fraction of it";
     let lemma5 = |t: &BigRational| {
-        let mut conditions = nothing_below(printed, &below(t));
-        conditions.extend(nothing_above(printed, &above(t)));
+        let mut conditions = cubic.nothing_below(&below(t));
+        conditions.extend(cubic.nothing_above(&above(t)));
         conditions
     };
     vec![
@@ -218,7 +228,7 @@ fn lemmas(printed: &Printed) -> Vec<Claim> {
             "Lemma 10 (a)",
             Need::NonNegative,
             [-8, 1],
-            |t| nothing_above(printed, &above(t)).split_off(1),
+            |t| cubic.nothing_above(&above(t)).split_off(1),
             fraction,
         ),
         Claim::inequality(
@@ -226,7 +236,7 @@ fn lemmas(printed: &Printed) -> Vec<Claim> {
             "Lemma 10 (b)",
             Need::NonNegative,
             [-1, 64],
-            |t| nothing_below(printed, &below(t)).split_off(1),
+            |t| cubic.nothing_below(&below(t)).split_off(1),
             fraction,
         ),
         Claim::inequality(
@@ -242,7 +252,7 @@ fn lemmas(printed: &Printed) -> Vec<Claim> {
             "Lemma 3",
             Need::NonNegative,
             [-1, 64],
-            |t| nothing_below(printed, &below(t)),
+            |t| cubic.nothing_below(&below(t)),
             "margin: the bound could be larger by this fraction of itself",
         ),
         Claim::inequality(
@@ -250,7 +260,7 @@ fn lemmas(printed: &Printed) -> Vec<Claim> {
             "Lemma 3",
             Need::NonNegative,
             [-8, 1],
-            |t| nothing_above(printed, &above(t)),
+            |t| cubic.nothing_above(&above(t)),
             "margin: the bound could be smaller by this fraction of itself",
         ),
         trace_of_inverse(printed),

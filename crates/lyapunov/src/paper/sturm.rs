@@ -300,14 +300,23 @@ fn roots_between(chain: &[Univariate], from: &BigRational, to: &BigRational) -> 
 
 /// Whether every polynomial meets the need for all κ >= 1; false if one contains an unknown.
 pub(crate) fn for_all_kappa(need: Need, conditions: &[Polynomial]) -> bool {
-    violation(need, conditions).is_none()
+    violation(need, conditions, None).is_none()
 }
 
-/// An x at which a condition is not met.
-fn violation(need: Need, conditions: &[Polynomial]) -> Option<BigRational> {
-    conditions.iter().find_map(|condition| match condition.in_x() {
-        Some(polynomial) => polynomial.violation(need),
-        None => Some(BigRational::one()),
+/// An x at which a condition is not met: `hint`, if a condition is negative there, which only costs
+/// an evaluation.
+fn violation(
+    need: Need,
+    conditions: &[Polynomial],
+    hint: Option<&BigRational>,
+) -> Option<BigRational> {
+    let polynomials: Vec<Option<Univariate>> = conditions.iter().map(Polynomial::in_x).collect();
+    let negative = |x: &&BigRational| polynomials.iter().flatten().any(|p| p.sign_at(x) < 0);
+    hint.filter(negative).cloned().or_else(|| {
+        polynomials.iter().find_map(|polynomial| match polynomial {
+            Some(polynomial) => polynomial.violation(need),
+            None => Some(BigRational::one()),
+        })
     })
 }
 
@@ -335,21 +344,18 @@ pub(crate) fn largest_slack(
     [from, to]: [i64; 2],
     conditions: impl Fn(&BigRational) -> Vec<Polynomial>,
 ) -> Option<Slack> {
-    let refuted = |t: &BigRational| violation(need, &conditions(t));
-    let still_refuted = |t: &BigRational, x: &BigRational| {
-        let below = conditions(t).iter().filter_map(Polynomial::in_x).any(|p| p.sign_at(x) < 0);
-        below.then(|| x.clone())
-    };
+    let refuted =
+        |t: &BigRational, hint: Option<&BigRational>| violation(need, &conditions(t), hint);
     let (mut low, mut high) = (rational(from, 1), rational(to, 1));
-    let mut at = refuted(&high)?;
-    if refuted(&low).is_some() {
+    let mut at = refuted(&high, None)?;
+    if refuted(&low, None).is_some() {
         return None;
     }
     // Try 0 first, so that a claim that is sharp as printed has a margin of exactly 0.
     let mut next = if low.is_negative() { BigRational::zero() } else { middle(&low, &high) };
     for _ in 0..36 {
-        // The last point of refutation often works again, and only costs an evaluation.
-        match still_refuted(&next, &at).or_else(|| refuted(&next)) {
+        // The last point of refutation often works again.
+        match refuted(&next, Some(&at)) {
             Some(x) => (high, at) = (next, x),
             None => low = next,
         }
