@@ -1,4 +1,4 @@
-//! Certificates and plans: the search, and beside it the exact check that each one has to pass.
+//! Certificates and plans: the search, and the exact check that each certificate has to pass.
 
 use std::hint::black_box;
 

@@ -1,15 +1,14 @@
-//! The coefficients of one step: our stable forms beside the printed ones, in the same run.
+//! The coefficients of one step: our stable forms against the printed ones, in the same run.
 //!
-//! "printed" is the paper's formulas and a plain 3x3 Cholesky factorisation, what a straightforward
-//! program computes.
+//! "printed" stands for the paper's formulas and a plain 3x3 Cholesky factorisation, as in a
+//! straightforward implementation.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ridgewalk::coefficients::{Coefficients, Parameters, printed};
 
-/// The plain factorisation that goes with the printed formulas; NaN where they are no longer
-/// positive definite.
+/// The plain factorisation for the printed formulas; NaN if their result is not positive definite.
 fn plain_cholesky([s11, s12, s13, s22, s23, s33]: [f64; 6]) -> [f64; 6] {
     let l11 = s11.sqrt();
     let (l21, l31) = (s12 / l11, s13 / l11);
@@ -19,7 +18,7 @@ fn plain_cholesky([s11, s12, s13, s22, s23, s33]: [f64; 6]) -> [f64; 6] {
 }
 
 fn one_step(c: &mut Criterion) {
-    // One parameter set in each branch, one right above the threshold between them.
+    // Two parameter sets in the series branch, one with a tiny step, and one in the closed branch.
     for (name, eta) in [("series", 0.05), ("closed", 2.0), ("tiny", 1e-6)] {
         let mut group = c.benchmark_group(format!("coefficients/{name}"));
         let parameters = Parameters::new(1.32, 2.07, eta).expect("valid parameters");

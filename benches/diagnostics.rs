@@ -1,5 +1,5 @@
-//! Summaries of many parameters, and their parts; streaming moments. The limit to compare with is
-//! sorting alone: the only part of a summary that grows faster than the draws.
+//! Summaries of many parameters and their parts, and streaming moments. The limit to compare with is
+//! sorting: the only part of a summary that grows faster than the number of draws.
 
 use std::hint::black_box;
 

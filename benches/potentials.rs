@@ -1,9 +1,9 @@
-//! Line integrals: the fused pass beside the matrix products it replaces, one chain beside eight,
-//! sparse beside dense, one thread beside two; and what families give for a row, one by one and in
+//! Line integrals: the fused pass against the matrix products it replaces, one chain against eight,
+//! sparse against dense, one thread against two; and the functions of families, one by one and in
 //! lists.
 //!
-//! "two products" is what any implementation by matrix products pays before it has looked at a
-//! single likelihood: A [θ p] and Aᵀ c for all chains, by faer on one thread.
+//! "two products" is the cost of any implementation by matrix products before it evaluates a single
+//! likelihood: A [θ p] and Aᵀ c for all chains, by faer on one thread.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,21 +16,10 @@ use ridgewalk::potentials::families::{
     Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
 };
 use ridgewalk::potentials::{Dense, LineIntegral, Prior, Ridge, Scratch, Sparse};
+use ridgewalk_benches::data::{numbers, responses};
 
-/// Numbers between −scale and scale by a linear congruential generator: seeded, and without a
-/// dependency.
-fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
-    let mut state = seed;
-    let next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        scale * (2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0)
-    };
-    std::iter::repeat_with(next).take(count).collect()
-}
-
-/// A logistic model as dense, as sparse with 1 % of the entries, and as the bare entries; and
-/// numbers for 32 chains.
+/// A logistic model with a dense design, with 1 % of its entries, and as the bare entries; and
+/// states of 32 chains.
 struct Case {
     rows: usize,
     columns: usize,
@@ -45,8 +34,8 @@ struct Case {
 
 impl Case {
     fn new(rows: usize, columns: usize) -> Self {
-        // Rows of about unit length, so that linear predictors and their steps are of the size they
-        // have in use.
+        // Rows of about unit length, so that linear predictors and their steps have realistic
+        // sizes.
         let values = numbers(1, rows * columns, (3.0 / columns as f64).sqrt());
         let thin: Vec<f64> = numbers(2, rows * columns, 1.0)
             .iter()
@@ -54,7 +43,7 @@ impl Case {
             .map(|(u, v)| if u.abs() < 0.01 { *v } else { 0.0 })
             .collect();
         let thin = Sparse::from_dense(&Dense::new(rows, columns, thin).expect("finite"));
-        let responses: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+        let responses = responses(rows);
         let prior = || Prior::centred(columns, 2.5).expect("a scale");
         let dense = Dense::new(rows, columns, values.clone()).expect("finite");
         Self {
@@ -98,8 +87,7 @@ impl Case {
     }
 }
 
-/// The fastest call of each sample counts for all of it: on shared cores the others measure who
-/// else is there.
+/// Each sample counts with its fastest call: on shared cores the others measure other processes.
 fn fastest<T>(b: &mut Bencher<'_, WallTime>, mut call: impl FnMut() -> T) {
     b.iter_custom(|calls| {
         let time = |_| {
@@ -167,9 +155,34 @@ fn threads(c: &mut Criterion) {
     group.finish();
 }
 
-/// Means of slopes, slopes and values of every family: one by one by the functions of the standard
+/// Mean slopes, slopes and values of every family: one by one with the functions of the standard
 /// library, and in lists.
 fn rows(c: &mut Criterion) {
+    let (s, t) = (numbers(5, 1000, 3.0), numbers(6, 1000, 1.0));
+    let mut out = vec![0.0; 1000];
+    by_family(
+        &mut group(c, "mean slope of 1000 segments"),
+        |family, y| s.iter().zip(&t).map(|(s, t)| family.mean_slope(*s, *t, y)).sum(),
+        |family, list| family.mean_slopes(&s, &t, list, black_box(&mut out)),
+    );
+    by_family(
+        &mut group(c, "slope at 1000 points"),
+        |family, y| s.iter().map(|s| family.slope(*s, y)).sum(),
+        |family, list| family.slopes(&s, list, black_box(&mut out)),
+    );
+    by_family(
+        &mut group(c, "value at 1000 points"),
+        |family, y| s.iter().map(|s| family.value(*s, y)).sum(),
+        |family, list| family.values(&s, list, black_box(&mut out)),
+    );
+}
+
+/// Measures a function of every family for 1000 rows, one by one and in lists.
+fn by_family(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    one_by_one: impl Fn(&dyn Family, Observation) -> f64,
+    mut together: impl FnMut(&dyn Family, &[Observation]),
+) {
     let families: [(&dyn Family, f64); 6] = [
         (&Logistic, 1.0),
         (&Probit, 1.0),
@@ -178,41 +191,15 @@ fn rows(c: &mut Criterion) {
         (&LogisticNoise::new(1.0).expect("a scale"), 0.3),
         (&Huber::new(1.0, 1.345).expect("scales"), 0.3),
     ];
-    let (s, t) = (numbers(5, 1000, 3.0), numbers(6, 1000, 1.0));
-    let mut out = vec![0.0; 1000];
-    let mut means = group(c, "mean slope of 1000 segments");
     for (family, response) in families {
         let (y, list) = (Observation::of(response), [Observation::of(response); 1000]);
-        means.bench_function(format!("{}, one by one", family.name()), |b| {
-            fastest(b, || s.iter().zip(&t).map(|(s, t)| family.mean_slope(*s, *t, y)).sum::<f64>());
+        group.bench_function(format!("{}, one by one", family.name()), |b| {
+            fastest(b, || one_by_one(family, y));
         });
-        means.bench_function(format!("{}, together", family.name()), |b| {
-            fastest(b, || family.mean_slopes(&s, &t, &list, black_box(&mut out)));
-        });
-    }
-    means.finish();
-    let mut slopes = group(c, "slope at 1000 points");
-    for (family, response) in families {
-        let (y, list) = (Observation::of(response), [Observation::of(response); 1000]);
-        slopes.bench_function(format!("{}, one by one", family.name()), |b| {
-            fastest(b, || s.iter().map(|s| family.slope(*s, y)).sum::<f64>());
-        });
-        slopes.bench_function(format!("{}, together", family.name()), |b| {
-            fastest(b, || family.slopes(&s, &list, black_box(&mut out)));
+        group.bench_function(format!("{}, together", family.name()), |b| {
+            fastest(b, || together(family, &list));
         });
     }
-    slopes.finish();
-    let mut values = group(c, "value at 1000 points");
-    for (family, response) in families {
-        let (y, list) = (Observation::of(response), [Observation::of(response); 1000]);
-        values.bench_function(format!("{}, one by one", family.name()), |b| {
-            fastest(b, || s.iter().map(|s| family.value(*s, y)).sum::<f64>());
-        });
-        values.bench_function(format!("{}, together", family.name()), |b| {
-            fastest(b, || family.values(&s, &list, black_box(&mut out)));
-        });
-    }
-    values.finish();
 }
 
 criterion_group!(benches, line_integrals, threads, rows);

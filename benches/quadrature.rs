@@ -1,4 +1,4 @@
-//! The line rule: making it, and the overhead of an integral over evaluating the function alone.
+//! The line rule: its construction, and the overhead of an integral over evaluating the function.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use ridgewalk::quadrature::LineRule;
 
 const DIMENSION: usize = 200;
 
-/// A cheap gradient, so that the rule's own work shows.
+/// A cheap gradient, so that the work of the rule matters.
 fn gradient(t: f64, value: &mut [f64]) {
     for (i, v) in value.iter_mut().enumerate() {
         *v = t * i as f64 + 1.0;

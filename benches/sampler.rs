@@ -1,78 +1,29 @@
-//! Steps of the sampler: a whole step beside the line integral in it, and normals beside the bare
+//! Steps of the sampler: a whole step against its line integral, and normals against the bare
 //! generator.
 //!
-//! "line integral" and "step" take 8 chains of 200 coordinates on 10,000 rows; "the rest" is the
+//! "line integral" and "step" are for 8 chains of 200 coordinates on 10,000 rows; "the rest" is the
 //! same step on a potential that costs nothing: noise, updates and bookkeeping. "Cheap steps" are
-//! those of 8 chains on targets where the noise counts.
+//! steps of 8 chains on targets where the cost of the noise matters.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use ridgewalk::potentials::Error;
 use ridgewalk::prelude::*;
+use ridgewalk_benches::data::{Free, numbers, responses};
 
 const ROWS: usize = 10_000;
 const COLUMNS: usize = 200;
 const CHAINS: usize = 8;
 
-/// Numbers between −scale and scale by a linear congruential generator: seeded, and without a
-/// dependency.
-fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
-    let mut state = seed;
-    let next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        scale * (2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0)
-    };
-    std::iter::repeat_with(next).take(count).collect()
-}
-
-/// U = |θ|²/2 at the cost of a copy.
-#[derive(Debug)]
-struct Free;
-
-impl LineIntegral for Free {
-    fn dimension(&self) -> usize {
-        COLUMNS
-    }
-
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-
-    fn integrate(
-        &self,
-        _: f64,
-        positions: &[f64],
-        _: &[f64],
-        integrals: &mut [f64],
-        _: &mut Scratch,
-    ) -> Result<(), Error> {
-        integrals.copy_from_slice(positions);
-        Ok(())
-    }
-
-    fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        _: &mut Scratch,
-    ) -> Result<(), Error> {
-        gradients.copy_from_slice(positions);
-        Ok(())
-    }
-}
 
 fn steps(c: &mut Criterion) {
     let mut group = c.benchmark_group("step of 8 chains, 10000 x 200");
     group.sample_size(20);
-    let responses: Vec<f64> = (0..ROWS).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let design = Dense::new(ROWS, COLUMNS, numbers(1, ROWS * COLUMNS, 0.12)).expect("finite");
-    let model =
-        Ridge::new(design, Logistic, &responses, Prior::centred(COLUMNS, 2.5).expect("a scale"));
-    let model = model.expect("a model");
+    let prior = Prior::centred(COLUMNS, 2.5).expect("a scale");
+    let model = Ridge::new(design, Logistic, &responses(ROWS), prior).expect("a model");
     let (positions, momenta) =
         (numbers(2, CHAINS * COLUMNS, 0.2), numbers(3, CHAINS * COLUMNS, 0.05));
     let mut out = vec![0.0; CHAINS * COLUMNS];
@@ -84,9 +35,10 @@ fn steps(c: &mut Criterion) {
     let third_order = ThirdOrder::new(parameters, 400.0).expect("a kernel");
     let symmetric = Symmetric::new(parameters, 400.0).expect("a kernel");
     let starts = vec![0.0; CHAINS * COLUMNS];
+    let free = Free { dimension: COLUMNS, factor: 1.0 };
     for kernel in [&third_order as &dyn Kernel, &symmetric] {
         for (what, potential) in
-            [("step", &model as &(dyn LineIntegral + Sync)), ("the rest", &Free)]
+            [("step", &model as &(dyn LineIntegral + Sync)), ("the rest", &free)]
         {
             let ensemble =
                 Ensemble::new(potential, 1, &starts, 400.0).and_then(|e| e.with_width(CHAINS));
@@ -131,10 +83,9 @@ fn noise(c: &mut Criterion) {
 fn cheap_steps(c: &mut Criterion) {
     let mut group = c.benchmark_group("cheap steps");
     group.sample_size(20);
-    let responses: Vec<f64> = (0..500).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let design = Dense::new(500, 10, numbers(1, 5000, 1.0)).expect("finite");
-    let model = Ridge::new(design, Logistic, &responses, Prior::centred(10, 2.5).expect("a scale"));
-    let model = model.expect("a model");
+    let prior = Prior::centred(10, 2.5).expect("a scale");
+    let model = Ridge::new(design, Logistic, &responses(500), prior).expect("a model");
     let gaussian = FromFn::new(100, |x: &[f64], g: &mut [f64]| {
         g.copy_from_slice(x);
         Ok(())

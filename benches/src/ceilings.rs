@@ -1,5 +1,5 @@
-//! What bounds a step on a machine: the matrix products in it made by a library, one reading of the
-//! design, the step's random numbers, and the slopes of its rows.
+//! Lower bounds on the time of a step on this machine: its matrix products by a library, one pass
+//! over the design, its random numbers, and the slopes of its rows.
 
 use std::hint::black_box;
 
@@ -14,38 +14,26 @@ use ridgewalk::potentials::families::{Family, Logistic, Observation};
 use ridgewalk::potentials::{Dense, Prior, Ridge, Sparse};
 
 use crate::Failure;
-
-/// Numbers between −scale and scale by a linear congruential generator: seeded, and fast for
-/// designs of hundreds of megabytes.
-#[must_use]
-pub fn numbers(seed: u64, count: usize, scale: f64) -> Vec<f64> {
-    let mut state = seed;
-    let next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        scale * (2.0 * (state >> 11) as f64 / (1_u64 << 53) as f64 - 1.0)
-    };
-    std::iter::repeat_with(next).take(count).collect()
-}
+use crate::data::{numbers, responses};
 
 /// The entries of a design.
 #[derive(Debug, Clone)]
 pub enum Entries {
-    /// All of them, row by row.
+    /// All entries, row by row.
     Dense(Vec<f64>),
     /// Compressed rows.
     Sparse {
-        /// Where each row starts, and where the last one ends.
+        /// The start of each row, and the end of the last.
         starts: Vec<usize>,
-        /// Columns.
+        /// The column of each entry.
         indices: Vec<usize>,
-        /// Entries.
+        /// The entries.
         values: Vec<f64>,
     },
 }
 
-/// A logistic regression with rows of about unit length, so that predictors and their steps are of
-/// the size they have in use.
+/// A logistic regression with rows of about unit length, so that predictors and their steps have
+/// realistic sizes.
 #[derive(Debug, Clone)]
 pub struct Shape {
     /// The number of rows.
@@ -65,13 +53,12 @@ impl Shape {
         Self { rows, columns, entries: Entries::Dense(values), responses: responses(rows) }
     }
 
-    /// A sparse design: this share of the entries, at random places.
+    /// A sparse design with the given share of entries, at random places.
     #[must_use]
     pub fn sparse(rows: usize, columns: usize, share: f64) -> Self {
         let scale = (3.0 / (share * columns as f64)).sqrt().min(2.0);
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        // Gaps between entries are geometric, so that the time this takes is that of the entries
-        // there are.
+        // Gaps between entries are geometric, so the time is proportional to the number of entries.
         let gaps = |u: f64| ((0.5 * (u + 1.0)).max(1e-300).ln() / (-share).ln_1p()).min(1e15);
         let mut sizes = numbers(2, 2 * (rows * columns / 50).max(1000), 1.0).into_iter().cycle();
         let mut place = 0.0;
@@ -99,7 +86,7 @@ impl Shape {
         }
     }
 
-    /// What was observed: 0 or 1 for each row.
+    /// The responses: 0 or 1 for each row.
     #[must_use]
     pub fn responses(&self) -> &[f64] {
         &self.responses
@@ -108,7 +95,7 @@ impl Shape {
     /// The model.
     ///
     /// # Errors
-    /// None, but for mistakes here.
+    /// Never, unless this crate has a mistake.
     pub fn model(&self) -> Result<Ridge<'_, Logistic>, Failure> {
         let prior = Prior::centred(self.columns, 2.5)?;
         Ok(match &self.entries {
@@ -127,11 +114,7 @@ impl Shape {
     }
 }
 
-fn responses(rows: usize) -> Vec<f64> {
-    (0..rows).map(|i| f64::from(u8::from(i % 3 == 0))).collect()
-}
-
-/// Room for what bounds the steps of some chains on a design.
+/// Buffers to measure the lower bounds for some chains on a design.
 #[derive(Debug)]
 pub struct Ceilings<'a> {
     shape: &'a Shape,
@@ -145,7 +128,7 @@ pub struct Ceilings<'a> {
 }
 
 impl<'a> Ceilings<'a> {
-    /// For so many chains.
+    /// Buffers for a number of chains.
     #[must_use]
     pub fn new(shape: &'a Shape, chains: usize) -> Self {
         let Shape { rows, columns, .. } = *shape;
@@ -161,8 +144,8 @@ impl<'a> Ceilings<'a> {
         }
     }
 
-    /// A [θ p] and Aᵀ c for all chains, by faer, with chains lying as faer likes them best: columns
-    /// for a dense design, rows for a sparse one.
+    /// A [θ p] and Aᵀ c for all chains, by faer, with chains in the layout that is fastest for it:
+    /// columns for a dense design, rows for a sparse one.
     pub fn products(&mut self) {
         let Shape { rows, columns, .. } = *self.shape;
         let chains = self.chains;
@@ -198,7 +181,7 @@ impl<'a> Ceilings<'a> {
         black_box(&self.sums);
     }
 
-    /// One reading of the design.
+    /// One pass over the design.
     pub fn reading(&self) {
         let sum = match &self.shape.entries {
             Entries::Dense(values) => sum(values),
@@ -217,8 +200,8 @@ impl<'a> Ceilings<'a> {
         black_box(&self.normals);
     }
 
-    /// The mean slopes of all rows and chains, given the predictors, as the family computes them in
-    /// lists.
+    /// The mean slopes of all rows and chains, given the predictors, computed in lists by the
+    /// family.
     pub fn slopes(&mut self) {
         let rows = self.shape.rows;
         for chain in 0..self.chains {
@@ -240,7 +223,7 @@ impl<'a> Ceilings<'a> {
     }
 }
 
-/// Thirty-two sums side by side: as many loads at a time as the machine can make.
+/// Thirty-two independent sums: as many loads at a time as the machine can execute.
 fn sum(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<32>();
     let mut sums = [0.0; 32];

@@ -1,10 +1,11 @@
-//! What the programs that measure share: the targets as every sampler sees them, other samplers
-//! behind one call, and what bounds a step.
+//! Shared code of the benchmark programs: targets in the form that each sampler needs, a common
+//! interface to other samplers, and lower bounds on the time of a step.
 
 pub mod calibration;
 pub mod ceilings;
 pub mod clock;
 pub mod comparison;
+pub mod data;
 pub mod memory;
 pub mod parameters;
 pub mod peers;
@@ -15,5 +16,5 @@ pub mod rivals;
 pub mod runs;
 pub mod tuning;
 
-/// Whatever went wrong; these programs only print it.
+/// Any error; these programs only print it.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ridgewalk::diagnostics::summaries_of_table;
-use ridgewalk::potentials::{Gradient, Scratch};
+use ridgewalk::potentials::{Gradient, GradientError, Scratch};
 use ridgewalk::prelude::{InOriginal, Memory};
 use ridgewalk::sampler::automatic::{BlackBox, WarmUp};
 use ridgewalk_benches::peers::{Setting, run};
@@ -91,7 +91,7 @@ impl Gradient for CountedLadder {
         Gradient::dimension(&Ladder)
     }
 
-    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), GradientError> {
         self.0.fetch_add(1, Ordering::Relaxed);
         Gradient::gradient(&Ladder, point, into)
     }

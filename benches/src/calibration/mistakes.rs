@@ -1,5 +1,5 @@
-//! Kernels with a planted error: one coefficient of a step is off by a factor, and everything else
-//! as it should be.
+//! Kernels with a planted error: one coefficient of a step is off by a factor, everything else is
+//! correct.
 
 use ridgewalk::coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
@@ -8,11 +8,11 @@ use ridgewalk::sampler::{Batch, Error, Kernel, Noise, Workspace, from_scheme};
 
 use crate::Failure;
 
-/// A coefficient of a step: what goes from where to where.
+/// A coefficient of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coefficient {
-    /// From p into p: μ22 of Algorithm 1, the same entry of the exact step of (p, r) in the two
-    /// other kernels.
+    /// From p into p: μ22 of Algorithm 1; in the other two kernels, the same entry of the exact step
+    /// of (p, r).
     PToP,
     /// From r into p: μ23.
     RToP,
@@ -20,26 +20,26 @@ pub enum Coefficient {
     PToR,
     /// From r into r: μ33.
     RToR,
-    /// The noise of p by itself: L22 of Algorithm 1, L11 in the two others.
+    /// The noise of p alone: L22 of Algorithm 1, L11 in the other two.
     NoiseOfP,
-    /// The noise of r by itself: L33, or L22.
+    /// The noise of r alone: L33 of Algorithm 1, L22 in the other two.
     NoiseOfR,
 }
 
-/// A coefficient, and the factor by which it is off.
+/// A coefficient and the factor by which it is off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mistake {
-    /// Which.
+    /// The coefficient.
     pub coefficient: Coefficient,
-    /// What it is multiplied by.
+    /// The factor.
     pub factor: f64,
 }
 
-/// A kernel with a mistake. It claims to be the right one.
+/// A kernel with a mistake, which reports itself as the correct one.
 ///
-/// The right kernel makes the step, with other noise: whatever the mistake adds to p and to r can
-/// be had by adding to the normals that p and r alone depend on, in the rows of the Cholesky
-/// factor. What comes out is to the last digits the step with the wrong coefficient.
+/// The correct kernel makes the step with changed noise: the effect of the mistake on p and r is
+/// added to the normals on which p and r alone depend, by the rows of the Cholesky factor. Up to
+/// rounding, the result is the step with the wrong coefficient.
 #[derive(Debug)]
 pub struct Mistaken {
     right: Box<dyn Kernel>,
@@ -48,7 +48,7 @@ pub struct Mistaken {
     flow: [f64; 4],
     /// Entries of the factor in the rows of p and r, for the noises of p and r.
     factor: [f64; 3],
-    /// What of the gradient is taken off p before these coefficients are used.
+    /// The multiple of the gradient that is subtracted from p before these coefficients apply.
     half_kick: f64,
 }
 
@@ -56,7 +56,7 @@ impl Mistaken {
     /// The kernel of a scheme at smoothness 1, with a mistake.
     ///
     /// # Errors
-    /// For a kernel other than the three of the third-order dynamics.
+    /// For kernels other than those that step the third-order dynamics.
     pub fn new(scheme: &Scheme, mistake: Mistake) -> Result<Self, Failure> {
         let right = from_scheme(scheme, 1.0)?;
         let (gamma, xi, eta) =
@@ -73,7 +73,12 @@ impl Mistaken {
                 let [[pp, pr], [rp, rr]] = step.flow();
                 ([pp, pr, rp, rr], step.cholesky())
             }
-            other => {
+            other @ (KernelKind::Ula
+            | KernelKind::Klmc
+            | KernelKind::Ubu
+            | KernelKind::Baoab
+            | KernelKind::RandomizedMidpoint
+            | KernelKind::Adjusted) => {
                 return Err(format!("no planted error for the kernel `{}`", other.name()).into());
             }
         };
@@ -81,7 +86,7 @@ impl Mistaken {
         Ok(Self { right, mistake, flow, factor, half_kick })
     }
 
-    /// What the mistake adds to p and to r, given both before the step and their own noises.
+    /// What the mistake adds to p and r, given both before the step and their noises.
     fn added(&self, [p, r]: [f64; 2], [of_p, of_r]: [f64; 2]) -> [f64; 2] {
         let [pp, pr, rp, rr] = self.flow;
         let [l11, _, l22] = self.factor;
@@ -135,7 +140,7 @@ impl Kernel for Mistaken {
         let [l11, l21, l22] = self.factor;
         let mut normals = noise.normals.to_vec();
         for (at, (p, r)) in from.p().iter().zip(from.r()).enumerate() {
-            // The last two noises of a chain are those of p and of r.
+            // The last two noises of a chain are those of p and r.
             let place = |back: usize| ((at / d + 1) * each - back) * d + at % d;
             let (of_p, of_r) = (place(2), place(1));
             let [more_p, more_r] =

@@ -1,8 +1,8 @@
 //! Simulation-based calibration (Cook, Gelman and Rubin 2006; Talts and others 2018; Modrák and
-//! others 2023): coefficients are drawn from the prior, data from the coefficients, draws from the
-//! posterior. If the draws are right, coefficients and draws have the same law given the data, and
-//! the rank of any function of the coefficients among its values at the draws is uniform, exactly,
-//! at any size of the data.
+//! others 2023): coefficients are drawn from the prior, data given the coefficients, and draws from
+//! the posterior. If the sampler is correct, coefficients and draws have the same law given the
+//! data, and the rank of any function of the coefficients among its values at the draws is exactly
+//! uniform, for data of any size.
 
 pub mod mistakes;
 pub mod models;
@@ -24,9 +24,9 @@ use models::{Drawn, Model, Visit};
 use sampler::{Draws, Sampler};
 use uniformity::{Envelope, Ranks};
 
-/// Functions of the coefficients whose ranks are taken. The last three add up what all coefficients
-/// say: an error of a few percent in every direction, which hardly moves the rank of a coefficient,
-/// moves theirs.
+/// Functions of the coefficients whose ranks are tested. The last three combine all coefficients: an
+/// error of a few percent in every direction hardly changes the rank of a single coefficient, but
+/// changes theirs.
 pub const QUANTITIES: [&str; 8] = [
     "intercept",
     "first slope",
@@ -41,40 +41,38 @@ pub const QUANTITIES: [&str; 8] = [
 /// Cells of the chi-square test.
 pub const CELLS: usize = 16;
 
-/// How large a calibration is.
+/// The size of a calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Rows of each data set.
     pub rows: usize,
-    /// Coefficients of each.
+    /// Coefficients of each data set.
     pub columns: usize,
-    /// Data sets.
+    /// The number of data sets.
     pub replications: u64,
-    /// Draws among which ranks are taken; with one more they can be shared out among [`CELLS`]
-    /// cells.
+    /// The number of draws for a rank; one less than a multiple of [`CELLS`].
     pub draws: usize,
 }
 
 impl Size {
-    /// That of the full calibration. About as many rows as columns, so that data and prior both
-    /// matter.
+    /// The full calibration. About as many rows as columns, so that both data and prior matter.
     pub const FULL: Self = Self { rows: 32, columns: 32, replications: 1000, draws: 127 };
 }
 
-/// Ranks of every quantity, and how the draws were made.
+/// Ranks of every quantity, and statistics of the runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibrated {
     /// For each of [`QUANTITIES`].
     pub ranks: Vec<Ranks>,
-    /// Replications whose bias the sampler takes to be within its tolerance.
+    /// Replications whose bias the sampler reports to be within its tolerance.
     pub within: u64,
-    /// By kernel, how many replications used it and the sum of their steps.
+    /// For each kernel, the number of replications that used it and the sum of their step sizes.
     pub kernels: BTreeMap<&'static str, (u64, f64)>,
-    /// Gradients of all.
+    /// Gradients of all replications.
     pub gradients: u64,
 }
 
-/// What the two tests say of a quantity: their statistics and probabilities.
+/// The statistics and p-values of the two tests for a quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     /// Pearson's statistic, and the probability of a larger one.
@@ -84,7 +82,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The smaller of the two probabilities.
+    /// The smaller of the two p-values.
     #[must_use]
     pub fn smallest(&self) -> f64 {
         self.chi_square[1].min(self.ecdf[1])
@@ -97,7 +95,7 @@ impl Calibrated {
         Self { ranks, within: 0, kernels: BTreeMap::new(), gradients: 0 }
     }
 
-    /// This and another: ranks of other models, of which the same is expected.
+    /// Adds another outcome, such as that of another model.
     pub fn add(&mut self, other: &Self) {
         self.ranks.iter_mut().zip(&other.ranks).for_each(|(sum, more)| sum.add(more));
         self.within += other.within;
@@ -108,7 +106,7 @@ impl Calibrated {
         }
     }
 
-    /// All of some.
+    /// The sum of several outcomes.
     #[must_use]
     pub fn together(outcomes: &[Self]) -> Self {
         let values = outcomes.first().map_or(0, |first| first.ranks[0].counts.len());
@@ -117,10 +115,10 @@ impl Calibrated {
         all
     }
 
-    /// Both tests of every quantity.
+    /// Both tests for every quantity.
     ///
     /// # Errors
-    /// For ranks that cannot be shared out among the cells.
+    /// If the number of ranks is not a multiple of the number of cells.
     pub fn verdicts(&self) -> Result<Vec<Verdict>, Failure> {
         let first = &self.ranks[0];
         let envelope = Envelope::new(usize::try_from(first.total())?, first.counts.len());
@@ -130,7 +128,7 @@ impl Calibrated {
         self.ranks.iter().map(verdict).collect()
     }
 
-    /// One more replication.
+    /// Adds a replication.
     fn push(&mut self, replication: &Replication) {
         self.ranks.iter_mut().zip(replication.ranks).for_each(|(all, rank)| all.push(rank));
         let Draws { within, kernel, eta, gradients, .. } = &replication.draws;
@@ -141,16 +139,16 @@ impl Calibrated {
     }
 }
 
-/// The number of tests that a calibration of so many models makes: two for each quantity, of each
-/// model and of all together.
+/// The number of tests in a calibration of several models: two for each quantity, for each model and
+/// for all together.
 #[must_use]
 pub fn tests(models: usize) -> usize {
     2 * QUANTITIES.len() * (models + usize::from(models > 1))
 }
 
-/// Calibrates a sampler on a model. It is handed posteriors under the prior scale times `prior`:
-/// anything but 1 is an error that must be found. What a replication is depends on its number, the
-/// seed and the model alone.
+/// Calibrates a sampler on a model. The sampler gets posteriors with the prior scale times `prior`;
+/// any factor other than 1 is an error that must be detected. A replication depends only on its
+/// number, the seed and the model.
 ///
 /// # Errors
 /// If a run fails.
@@ -178,7 +176,7 @@ pub fn calibrate<S: Sampler>(
     Ok(outcome)
 }
 
-/// A number that has nothing to do with another: the last step of SplitMix64.
+/// A well-mixed seed from a number: the last step of SplitMix64.
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -205,7 +203,7 @@ impl<S: Sampler> Visit for Sampling<'_, S> {
     }
 }
 
-/// Ranks under the model that the data are from.
+/// Ranks under the model that generated the data.
 struct Ranking<'a> {
     data: &'a Drawn,
     draws: &'a Draws,
@@ -235,7 +233,7 @@ impl Visit for Ranking<'_> {
     }
 }
 
-/// The values of [`QUANTITIES`], with the precision of every coefficient in the prior.
+/// The values of [`QUANTITIES`], given the prior precision of the coefficients.
 fn quantities<F: Family>(
     posterior: &Ridge<'_, F>,
     precision: f64,

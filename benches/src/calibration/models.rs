@@ -1,6 +1,5 @@
-//! Models with data drawn from them: coefficients from the prior, responses from the coefficients,
-//! by formulas of their own. Nothing here but the potential that a sampler is handed comes from the
-//! crates that are tested.
+//! Models with simulated data: coefficients from the prior, responses given the coefficients, by
+//! independent formulas. Only the potential for the sampler comes from the crates under test.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -15,9 +14,9 @@ use statrs::function::erf::erf;
 
 use crate::Failure;
 
-/// Where Huber's loss becomes straight, in scales of the noise.
+/// Where Huber's loss becomes linear, in units of the noise scale.
 const DELTA: f64 = 1.345;
-/// The scale of noise that is not of a count or a yes.
+/// The noise scale of continuous responses.
 const NOISE: f64 = 1.0;
 
 /// A kind of regression, with the prior scale of its coefficients.
@@ -37,7 +36,7 @@ pub enum Model {
     Huber,
 }
 
-/// Coefficients from the prior, and a data set from them.
+/// Coefficients from the prior, and a data set simulated with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawn {
     /// The coefficients.
@@ -49,20 +48,20 @@ pub struct Drawn {
     pub responses: Vec<f64>,
 }
 
-/// Something to be done with a posterior, whatever its family.
+/// A function of a posterior, generic over its family.
 pub trait Visit {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// Whatever goes wrong.
+    /// Any error of the function.
     fn visit<F: Family + Clone>(self, posterior: &Ridge<'_, F>) -> Result<Self::Output, Failure>;
 }
 
 impl Model {
-    /// All of them.
+    /// All models.
     pub const ALL: [Self; 6] = [
         Self::Logistic,
         Self::Probit,
@@ -72,7 +71,7 @@ impl Model {
         Self::Huber,
     ];
 
-    /// The name at the command line and in tables: that of the family.
+    /// The name on the command line and in tables: that of the family.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -85,8 +84,8 @@ impl Model {
         }
     }
 
-    /// The standard deviation of every coefficient in the prior. A predictor has √2 times that:
-    /// what a row says is then far from normal, and counts stay below some hundreds.
+    /// The prior standard deviation of the coefficients. That of a predictor is √2 times as large,
+    /// so that likelihoods are far from normal and counts stay below a few hundred.
     #[must_use]
     pub fn prior_scale(self) -> f64 {
         match self {
@@ -96,10 +95,10 @@ impl Model {
         }
     }
 
-    /// Coefficients and data, with so many rows and columns.
+    /// Simulates coefficients and data.
     ///
     /// # Errors
-    /// For a mean of counts that is out of range.
+    /// If a Poisson mean is out of range.
     pub fn draw(self, rows: usize, columns: usize, seed: u64) -> Result<Drawn, Failure> {
         let mut source = ChaCha8Rng::seed_from_u64(seed);
         let mut normal = |scale: f64| {
@@ -132,10 +131,10 @@ impl Model {
         })
     }
 
-    /// The posterior under a prior of this scale.
+    /// Visits the posterior under a prior of the given scale.
     ///
     /// # Errors
-    /// For data that the family cannot have, and whatever the visitor meets.
+    /// For data that are invalid for the family, and any error of the visitor.
     pub fn posterior<V: Visit>(
         self,
         data: &Drawn,
@@ -159,7 +158,7 @@ fn ridge<F: Family>(data: &Drawn, family: F, scale: f64) -> Result<Ridge<'_, F>,
     Ok(Ridge::new(design, family, &data.responses, Prior::centred(d, scale)?)?)
 }
 
-/// Noise of density e^−h(e) over its integral: a normal that is cut at ±δ, and beyond it an
+/// Noise with density proportional to e^−h(e): a normal truncated at ±δ, and beyond it an
 /// exponential law of rate δ on either side. The parts have weights √(2π)(2Φ(δ) − 1) and 2
 /// e^(−δ²/2)/δ.
 fn huber_noise(uniform: f64, source: &mut ChaCha8Rng) -> f64 {
@@ -176,6 +175,6 @@ fn huber_noise(uniform: f64, source: &mut ChaCha8Rng) -> f64 {
     }
     let e: f64 = Exp1.sample(source);
     let beyond = DELTA + e / DELTA;
-    // Either side has half of what is left of the uniform number's range.
+    // Each side gets half of the remaining range of the uniform number.
     if uniform - share < 0.5 * (1.0 - share) { beyond } else { -beyond }
 }

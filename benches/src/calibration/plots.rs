@@ -1,14 +1,14 @@
-//! Pictures of ranks as SVG: a panel for each set, a line for each quantity, how far the empirical
-//! distribution function is from the uniform one.
+//! Rank plots as SVG: a panel for each set, a line for each quantity, showing the difference between
+//! the empirical and the uniform distribution function.
 
 use std::fmt::Write;
 
 use super::uniformity::Envelope;
 use super::{Calibrated, QUANTITIES};
 use crate::Failure;
-use crate::plots::{line, text};
+use crate::plots::{line, open, text};
 
-/// Sizes in pixels: a panel, what is between them, above one and above all.
+/// Sizes in pixels: a panel, the gap between panels, the space above a panel and above all.
 const WIDTH: f64 = 250.0;
 const HEIGHT: f64 = 170.0;
 const GAP: f64 = 62.0;
@@ -16,10 +16,10 @@ const ABOVE: f64 = 34.0;
 const HEAD: f64 = 64.0;
 /// Panels side by side.
 const COLUMNS: usize = 4;
-/// Every so many ranks a point of a line.
+/// The number of ranks between points of a line.
 const EVERY: usize = 2;
 
-/// Colours that stay apart for colour-blind readers (Okabe and Ito), for the last three quantities;
+/// Colours that colour-blind readers can distinguish (Okabe and Ito), for the last three quantities;
 /// the others are grey.
 const COLOURS: [&str; 3] = ["#0072b2", "#009e73", "#d55e00"];
 
@@ -28,19 +28,16 @@ fn colour(quantity: usize) -> &'static str {
     if quantity < first { "#999999" } else { COLOURS[quantity - first] }
 }
 
-/// The picture of some sets of ranks, each by its name. The grey band is what a test of one line at
-/// `level` lets pass.
+/// The plot of several named sets of ranks. The grey band is the acceptance region of a test of one
+/// line at `level`.
 ///
 /// # Errors
-/// For more ranks than can be counted.
+/// If there are too many ranks to count.
 pub fn svg(title: &str, panels: &[(String, Calibrated)], level: f64) -> Result<String, Failure> {
     let columns = COLUMNS.min(panels.len().max(1));
     let width = GAP + (WIDTH + GAP) * columns as f64;
     let height = HEAD + (HEIGHT + ABOVE + 30.0) * panels.len().div_ceil(columns) as f64;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
+    let mut svg = open(width, height);
     text(&mut svg, [10.0, 24.0], "start", 17, "#000", title);
     text(&mut svg, [10.0, 46.0], "start", 12, "#444", "share of ranks at most x, less x, for the");
     let mut at = 250.0;
@@ -84,7 +81,7 @@ fn panel(
         .collect();
     let most =
         lines.iter().chain([&low, &high]).flatten().fold(0.0_f64, |most, y| most.max(y.abs()));
-    // A round number of hundredths that holds everything.
+    // Rounded up to hundredths.
     let most = (most * 100.0).ceil().max(1.0) / 100.0;
     let point = |k: usize, y: f64| {
         let x = (k + 1) as f64 / values as f64;

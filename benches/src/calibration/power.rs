@@ -1,5 +1,5 @@
-//! How small an error a calibration finds: the share of calibrations in which the tests fail when
-//! every direction of a posterior is too wide by some percent.
+//! The power of a calibration: the share of calibrations that detect a posterior that is too wide by
+//! some percent in every direction.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -9,12 +9,12 @@ use super::uniformity::{Envelope, Ranks};
 use super::{CELLS, Size};
 use crate::Failure;
 
-/// The share of `trials` calibrations of a normal posterior in `size.columns` dimensions that find
-/// standard deviations `error` times too large in all directions, by the rank of the posterior
-/// density alone, if each of the two tests is made at `level`.
+/// The share of `trials` calibrations of a normal posterior in `size.columns` dimensions that detect
+/// standard deviations too large by the relative `error` in all directions, from the rank of the
+/// posterior density alone, with each of the two tests at `level`.
 ///
 /// # Errors
-/// None for sizes that can be calibrated with.
+/// For a size that is not valid for a calibration.
 pub fn power(size: Size, error: f64, level: f64, trials: u64, seed: u64) -> Result<f64, Failure> {
     let mut source = ChaCha8Rng::seed_from_u64(seed);
     let law = ChiSquareLaw::new(size.columns as f64)?;

@@ -1,5 +1,5 @@
-//! The samplers under test. Another one is a type that implements [`Sampler`]; another kernel of
-//! the library is a name.
+//! The samplers under test. To test another sampler, implement [`Sampler`]; to test another kernel
+//! of the library, set [`Automatic::kernel`].
 
 use ridgewalk::lyapunov::laws;
 use ridgewalk::sampler::automatic::{Target, Wanted, WarmUp};
@@ -8,52 +8,52 @@ use ridgewalk::sampler::{InOriginal, Memory};
 use super::mistakes::{Mistake, Mistaken};
 use crate::Failure;
 
-/// Draws of a posterior, and how they were made.
+/// Draws of a posterior, and statistics of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draws {
-    /// One after the other, in original coordinates.
+    /// The draws in original coordinates, one after the other.
     pub points: Vec<f64>,
-    /// The kernel, by name.
+    /// The name of the kernel.
     pub kernel: &'static str,
-    /// Its step.
+    /// Its step size.
     pub eta: f64,
-    /// Whether the sampler takes its bias to be within the tolerance.
+    /// Whether the sampler reports its bias to be within the tolerance.
     pub within: bool,
-    /// Gradients, all phases and chains.
+    /// Gradients of all phases and chains.
     pub gradients: u64,
 }
 
-/// What is asked for draws.
+/// A sampler under test.
 pub trait Sampler: Sync {
-    /// So many draws at least, as nearly independent as it can make them. The same seed gives the
-    /// same.
+    /// At least `count` draws, as nearly independent as possible. The same seed gives the same
+    /// draws.
     ///
     /// # Errors
-    /// Whatever goes wrong; a calibration then fails.
+    /// Any error; the calibration then fails.
     fn draw<T: Target>(&self, posterior: &T, count: usize, seed: u64) -> Result<Draws, Failure>;
 }
 
-/// The automatic run: warm-up, then draws from where it ended.
+/// The automatic run: warm-up, then draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Automatic {
-    /// The bias that the warm-up may leave, in standard deviations.
+    /// The bias that the warm-up allows, in standard deviations.
     pub tolerance: f64,
-    /// The kernel, where the warm-up is not to choose one.
+    /// The kernel; chosen by the warm-up if there is none.
     pub kernel: Option<laws::KernelKind>,
-    /// Draws of each chain that the warm-up is told of: a fifth of their cost is what it may spend.
+    /// Draws of each chain that the warm-up plans for: it may spend a fifth of their cost.
     pub budget: u64,
     /// An error planted in the kernel after the warm-up.
     pub mistake: Option<Mistake>,
 }
 
 impl Automatic {
-    /// How many chains, as many as the library has unless told otherwise.
+    /// The number of chains: the library's default.
     const CHAINS: usize = 8;
-    /// Draws are so many times as far apart as the library would have them. Ranks are uniform for
-    /// draws that are independent, and for others they are too often near the ends.
+    /// Thinning, as a multiple of the library's default. Ranks are uniform only for independent
+    /// draws; for dependent ones they are too often near the ends.
     const APART: u64 = 4;
 
-    /// With this tolerance, and everything else as the library has it.
+    /// An automatic run with this tolerance and defaults otherwise.
     #[must_use]
     pub fn new(tolerance: f64) -> Self {
         Self { tolerance, kernel: None, budget: 1000, mistake: None }
@@ -72,8 +72,8 @@ impl Sampler for Automatic {
                 .run()
         };
         let mut warm = warmed_up(self.kernel)?;
-        // Mistakes are those of kernels that step; trajectories take the place of these where they
-        // are cheaper.
+        // Mistakes are defined for kernels without acceptance; the warm-up may choose trajectories
+        // instead if they are cheaper.
         if self.mistake.is_some() && warm.scheme.kernel() == laws::KernelKind::Adjusted {
             warm = warmed_up(Some(laws::KernelKind::Averaged))?;
         }

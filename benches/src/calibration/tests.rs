@@ -3,7 +3,6 @@
 //! of 2 and of 5 percent do not.
 
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::potentials::{Error, LineIntegral, Scratch};
 use ridgewalk::sampler::{Batch, Kernel, Noise, Workspace, from_scheme};
 
 use super::mistakes::{Coefficient, Mistake, Mistaken};
@@ -11,8 +10,9 @@ use super::models::Model;
 use super::sampler::Automatic;
 use super::uniformity::{Envelope, Ranks};
 use super::{Calibrated, Size, calibrate, tests};
+use crate::data::Free;
 
-/// The probability with which the small calibration fails a right sampler.
+/// The probability with which the small calibration rejects a correct sampler.
 const FALSE_ALARMS: f64 = 1e-3;
 
 fn ranks_of(list: impl IntoIterator<Item = usize>, values: usize) -> Ranks {
@@ -21,7 +21,7 @@ fn ranks_of(list: impl IntoIterator<Item = usize>, values: usize) -> Ranks {
     ranks
 }
 
-/// n over k times shareᵏ (1 − share)ⁿ⁻ᵏ, as it is written.
+/// The binomial probability, n over k times shareᵏ (1 − share)ⁿ⁻ᵏ.
 fn binomial(n: u64, k: u64, share: f64) -> f64 {
     let ways: f64 = (0..k).map(|j| (n - j) as f64 / (k - j) as f64).product();
     ways * share.powf(k as f64) * (1.0 - share).powf((n - k) as f64)
@@ -57,8 +57,8 @@ fn the_probability_of_leaving_the_envelope_is_that_of_all_lists_of_ranks_that_do
             "{ranks:?}: {probability} instead of {expected}"
         );
     }
-    // A level is the largest that leaves no more than what was asked for, and its bounds are what
-    // the tails say.
+    // A level is the largest whose probability of leaving is within the wanted one, and its bounds
+    // agree with the tails.
     let level = envelope.level(0.1);
     assert!(envelope.leaves(level) <= 0.1 && envelope.leaves(1.0001 * level) > 0.1);
     let bounds = envelope.bounds(level);
@@ -71,7 +71,7 @@ fn the_probability_of_leaving_the_envelope_is_that_of_all_lists_of_ranks_that_do
 
 #[test]
 fn chi_square_is_that_of_the_formula() {
-    // Counts 10, 20, 30, 40 where 25 are expected: 20; beyond it 3 degrees of freedom leave
+    // Counts 10, 20, 30, 40 with 25 expected give 20; the tail of 3 degrees of freedom beyond it is
     // 1.697e-4 (scipy.stats.chi2.sf(20, 3)).
     let ranks = Ranks { counts: vec![4, 6, 20, 0, 13, 17, 40, 0] };
     let [statistic, probability] = ranks.chi_square(4).unwrap();
@@ -102,7 +102,7 @@ fn huber_noise_has_the_density_that_the_family_takes_it_to_have() {
     }
     for (share, edge) in found.into_iter().zip([0.5, 1.345, 2.5]) {
         let expected = mass(edge) / whole;
-        // Five standard errors, four times: a false alarm with a probability of 2e-6.
+        // Five standard errors in four comparisons: a false alarm has a probability of 2e-6.
         let error = (expected * (1.0 - expected) / n as f64).sqrt();
         assert!(
             (share - expected).abs() < 5.0 * error,
@@ -112,38 +112,8 @@ fn huber_noise_has_the_density_that_the_family_takes_it_to_have() {
     assert!((sum / n as f64).abs() < 5.0 * 1.6 / (n as f64).sqrt(), "{sum}");
 }
 
-/// U = 0: what a step does to p and r is then what its coefficients say.
-struct Nothing;
-
-impl LineIntegral for Nothing {
-    fn dimension(&self) -> usize {
-        2
-    }
-
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-
-    fn integrate(
-        &self,
-        _: f64,
-        _: &[f64],
-        _: &[f64],
-        integrals: &mut [f64],
-        _: &mut Scratch,
-    ) -> Result<(), Error> {
-        integrals.fill(0.0);
-        Ok(())
-    }
-
-    fn gradients(&self, _: &[f64], gradients: &mut [f64], _: &mut Scratch) -> Result<(), Error> {
-        gradients.fill(0.0);
-        Ok(())
-    }
-}
-
-/// p and r after a step of the second coordinate of the second of two chains, of which one of p, r,
-/// the noise of p and that of r is 1 and the others 0.
+/// p and r after a step of the second coordinate of the second of two chains, when one of p, r, the
+/// noise of p and the noise of r is 1 and the others are 0. With U = 0 these are the coefficients.
 fn entry(kernel: &dyn Kernel, source: usize) -> [f64; 2] {
     let (mut from, mut to) = (Batch::new(2, 2).unwrap(), Batch::new(2, 2).unwrap());
     let each = kernel.normals();
@@ -154,7 +124,8 @@ fn entry(kernel: &dyn Kernel, source: usize) -> [f64; 2] {
         noise => normals[(2 * each - 4 + noise) * 2 + 1] = 1.0,
     }
     let noise = Noise { normals: &normals, uniforms: &[] };
-    kernel.step(&Nothing, &from, noise, &mut to, &mut Workspace::default()).unwrap();
+    let nothing = Free { dimension: 2, factor: 0.0 };
+    kernel.step(&nothing, &from, noise, &mut to, &mut Workspace::default()).unwrap();
     [to.p()[3], to.r()[3]]
 }
 

@@ -1,47 +1,47 @@
-//! Whether ranks are uniform: Pearson's chi-square test, and the empirical distribution function
-//! within a simultaneous envelope.
+//! Tests of the uniformity of ranks: Pearson's chi-square test, and a simultaneous envelope for the
+//! empirical distribution function.
 //!
-//! The envelope is that of Säilynoja, Bürkner and Vehtari (Statistics and Computing 32, 2022): at
-//! every rank an interval of the binomial law of the count up to there, all of the same level,
-//! which is chosen so that all hold at once with the probability wanted. They find it by
-//! simulation; here it is computed, count by count: given how many ranks are at most i − 1, those
-//! at i are binomial among the rest.
+//! The envelope is that of Säilynoja, Bürkner and Vehtari (Statistics and Computing 32, 2022): an
+//! interval of the binomial law of the cumulative count at every rank, all at the same level, which
+//! is chosen so that all hold simultaneously with the wanted probability. They find it by
+//! simulation; here it is computed recursively: given the number of ranks up to i − 1, the number
+//! at i is binomial among the rest.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::Failure;
 
-/// Ranks from 0 to `values` − 1, counted.
+/// Counts of the ranks from 0 to `values` − 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranks {
-    /// How often each came.
+    /// The count of each rank.
     pub counts: Vec<u64>,
 }
 
 impl Ranks {
-    /// None yet.
+    /// No ranks yet.
     #[must_use]
     pub fn new(values: usize) -> Self {
         Self { counts: vec![0; values] }
     }
 
-    /// One more.
+    /// Adds a rank.
     pub fn push(&mut self, rank: usize) {
         self.counts[rank] += 1;
     }
 
-    /// These and others.
+    /// Adds other ranks.
     pub fn add(&mut self, other: &Self) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(sum, more)| *sum += more);
     }
 
-    /// How many.
+    /// The total number of ranks.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How many are at most i, for each i.
+    /// The number of ranks up to i, for each i.
     #[must_use]
     pub fn cumulative(&self) -> Vec<u64> {
         let sums = self.counts.iter().scan(0, |sum, count| {
@@ -51,16 +51,15 @@ impl Ranks {
         sums.collect()
     }
 
-    /// Pearson's statistic over so many cells of equally many ranks, and the probability of a
-    /// larger one.
+    /// Pearson's statistic over cells of equal size, and the probability of a larger one.
     ///
     /// # Errors
-    /// Unless ranks can be shared out among the cells, two at least.
+    /// Unless the number of values is a multiple of the number of cells, which must be at least 2.
     pub fn chi_square(&self, cells: usize) -> Result<[f64; 2], Failure> {
         let values = self.counts.len();
         if cells < 2 || !values.is_multiple_of(cells) {
             return Err(format!(
-                "{values} ranks in {cells} cells: need as many in each of two or more"
+                "{values} ranks in {cells} cells: need at least two cells of equal size"
             )
             .into());
         }
@@ -71,26 +70,26 @@ impl Ranks {
     }
 }
 
-/// The law of the counts up to each rank, for ranks that are uniform and independent.
+/// The law of the cumulative counts for independent uniform ranks.
 #[derive(Debug, Clone)]
 pub struct Envelope {
     total: usize,
     values: usize,
-    /// For each rank but the last and each count: twice the smaller of the probabilities of at most
-    /// and of at least so many.
+    /// For each rank but the last and each cumulative count: twice the smaller of its two tail
+    /// probabilities.
     tails: Vec<Vec<f64>>,
     /// ln k!.
     factorials: Vec<f64>,
 }
 
-/// Terms of a binomial law below this part of the largest are left out.
+/// Terms of a binomial law below this fraction of the largest are neglected.
 const NEGLIGIBLE: f64 = 1e-20;
-/// Tails that differ by less, relatively, are the same: those of a rank and of its mirror image
-/// are, and are rounded differently.
+/// Tails with a smaller relative difference are considered equal: those of a rank and of its mirror
+/// image are equal, but rounded differently.
 const SAME: f64 = 1e-9;
 
 impl Envelope {
-    /// For so many ranks from 0 to `values` − 1.
+    /// For `total` ranks from 0 to `values` − 1.
     #[must_use]
     pub fn new(total: usize, values: usize) -> Self {
         let factorials: Vec<f64> = std::iter::once(0.0)
@@ -113,7 +112,7 @@ impl Envelope {
         below.iter().zip(&above).map(|(b, a)| 2.0 * b.min(*a)).collect()
     }
 
-    /// Hands out the probabilities of k among n, but for negligible ones.
+    /// Calls `take` with k and the probability of k among n, for all but negligible ones.
     fn binomial(&self, n: usize, share: f64, mut take: impl FnMut(usize, f64)) {
         if share >= 1.0 {
             return take(n, 1.0);
@@ -168,10 +167,10 @@ impl Envelope {
         out
     }
 
-    /// The smallest tail of the counts of some ranks, and the probability that one is as small.
+    /// The smallest tail of the cumulative counts of the ranks, and the probability of one as small.
     ///
     /// # Errors
-    /// For other numbers of ranks than this envelope's.
+    /// If the numbers of ranks or values differ from those of this envelope.
     pub fn test(&self, ranks: &Ranks) -> Result<[f64; 2], Failure> {
         let cumulative = ranks.cumulative();
         let total = usize::try_from(ranks.total())?;
@@ -191,10 +190,11 @@ impl Envelope {
         Ok([smallest, self.leaves(smallest).min(1.0)])
     }
 
-    /// The level of each interval with which all hold but for this probability, at most.
+    /// The largest level of the single intervals for which the probability of leaving any of them is
+    /// at most this.
     #[must_use]
     pub fn level(&self, probability: f64) -> f64 {
-        // Of logarithms.
+        // Bisection of logarithms.
         let (mut low, mut high) = ((1e-6 * probability).ln(), 0.0);
         for _ in 0..40 {
             let middle = 0.5 * (low + high);
@@ -203,7 +203,8 @@ impl Envelope {
         low.exp()
     }
 
-    /// The smallest and the largest count within, for each rank but the last, at a level of each.
+    /// The smallest and the largest count inside, for each rank but the last, at a level of the
+    /// single intervals.
     #[must_use]
     pub fn bounds(&self, level: f64) -> Vec<[usize; 2]> {
         let bound = |tails: &Vec<f64>| {

@@ -19,20 +19,20 @@ pub(crate) enum Command {
                       summary.json and report.html. Exit code 1 if the run failed, 2 for wrong usage or data, 130 if\n\
                       stopped by Ctrl-C, with the draws so far kept. A run that was interrupted, by whatever, goes on\n\
                       with `ridgewalk resume DIR`.")]
-    Fit(Box<crate::fit::FitOptions>),
+    Fit(Box<crate::fit::options::FitOptions>),
     /// Go on with a run that was interrupted: the draws are bit for bit those of an uninterrupted
     /// one
     #[command(after_help = "Example:\n  ridgewalk resume ridgewalk-run\n\n\
                       After Ctrl-C, a kill, a crash or a full disk. Data or options that have changed since, another\n\
                       version of the program or a damaged checkpoint are refused, with what differs: exit code 2.\n\
                       A run that is finished is left as it is.")]
-    Resume(crate::fit::resume::ResumeOptions),
+    Resume(crate::fit::options::ResumeOptions),
     /// The table of a run again
     #[command(after_help = "Example:\n  ridgewalk summary ridgewalk-run")]
-    Summary(crate::fit::again::AgainOptions),
+    Summary(crate::fit::table::AgainOptions),
     /// The report of a run, report.html, again
     #[command(after_help = "Example:\n  ridgewalk report ridgewalk-run")]
-    Report(crate::fit::again::AgainOptions),
+    Report(crate::fit::table::AgainOptions),
     /// Means, noise covariance and Cholesky factor of one step of Algorithm 1
     #[command(after_help = "Example:\n  ridgewalk coefficients --gamma 2 --xi 4 --eta 0.1\n\n\
                       The step takes (theta, p, r) to a Gaussian with mean\n  \
@@ -61,40 +61,6 @@ pub(crate) enum Command {
     /// grow: tables, CSV and SVG
     #[command(after_help = "Example:\n  ridgewalk lab iact --kappa 1,5,20,100")]
     Lab(crate::lab::LabOptions),
-}
-
-/// Third-order Langevin sampling of log-concave distributions by several processes
-#[derive(Debug, Parser)]
-#[command(name = "ridgewalk-mpi", version, max_term_width = 100)]
-pub(crate) struct SharedArguments {
-    #[command(subcommand)]
-    pub(crate) command: SharedCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SharedCommand {
-    /// A posterior from a data file, as `ridgewalk fit` makes it
-    #[command(
-        after_help = "Examples:\n  mpirun -n 4 ridgewalk-mpi fit wells.csv --response switched --out wells\n  \
-                      mpirun -n 4 ridgewalk-mpi fit part-{}.csv --response y --row-shards 4\n\n\
-                      The first shares out the chains; its draws are those of `ridgewalk fit`, bit for bit. In the second\n\
-                      each process has a part of the rows, here a file of its own. See docs/distributed.md."
-    )]
-    Fit(Box<SharedFitOptions>),
-    /// Go on with a run that was interrupted, by one process or by several
-    #[command(after_help = "Example:\n  mpirun -n 4 ridgewalk-mpi resume ridgewalk-run")]
-    Resume(crate::fit::resume::ResumeOptions),
-}
-
-/// Options of `ridgewalk-mpi fit`.
-#[derive(Debug, Args)]
-pub(crate) struct SharedFitOptions {
-    #[command(flatten)]
-    pub(crate) options: crate::fit::FitOptions,
-    /// Parts that the rows are in; it must divide the number of processes, and the chains are
-    /// shared out among what remains
-    #[arg(long, value_name = "R", default_value_t = 1)]
-    pub(crate) row_shards: usize,
 }
 
 /// Options of `ridgewalk coefficients`.

@@ -1,5 +1,5 @@
-//! `ridgewalk certify`: a contraction certificate for the diffusion or for an algorithm, or the
-//! reason there is none.
+//! `ridgewalk certify`: a contraction certificate for the diffusion or for an algorithm, or why
+//! there is none.
 
 use ridgewalk::lyapunov::certificate::{Certification, Process, Verdict, certify};
 use serde::Serialize;
@@ -112,7 +112,7 @@ fn text(d: &Document, process: Process) -> String {
             format!("Algorithm 1 with {n} Chebyshev nodes, eta = {eta}")
         }
         Process::Symmetric { eta } => {
-            format!("the symmetric splitting seen after each whole kick, eta = {eta}")
+            format!("the symmetric splitting observed after each full kick, eta = {eta}")
         }
     };
     let heading = format!(
@@ -144,12 +144,12 @@ fn text(d: &Document, process: Process) -> String {
             )
         }
         (None, Some(w)) => format!(
-            "At Hessian eigenvalue {} (of H/L) the step has spectral radius {:.9}: copies move apart.\nTake a smaller --eta.",
+            "At Hessian eigenvalue {} (of H/L) the step has spectral radius {:.9}: copies move apart.\nUse a smaller --eta.",
             w.eigenvalue, w.spectral_radius
         ),
         (None, None) => {
             "No quadratic form was found, and no eigenvalue at which the step expands: nothing is claimed.\n\
-                         A smaller --eta, or leaving --gamma and --xi to the search, may help."
+             A smaller --eta, or leaving out --gamma and --xi, may help."
                 .to_owned()
         }
     };

@@ -2,111 +2,78 @@
 
 use comfy_table::Table;
 use ridgewalk::coefficients::{Coefficients, Parameters};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::arguments::CoefficientOptions;
 use crate::failure::Failure;
 use crate::output;
 
 /// The JSON document; its keys are a promise to scripts.
-#[derive(Debug, Serialize)]
-struct Document {
-    gamma: f64,
-    xi: f64,
-    eta: f64,
-    smoothness: f64,
-    mu12: f64,
-    mu13: f64,
-    mu22: f64,
-    mu23: f64,
-    mu31: f64,
-    mu32: f64,
-    mu33: f64,
-    sigma11: f64,
-    sigma12: f64,
-    sigma13: f64,
-    sigma22: f64,
-    sigma23: f64,
-    sigma33: f64,
-    chol11: f64,
-    chol21: f64,
-    chol22: f64,
-    chol31: f64,
-    chol32: f64,
-    chol33: f64,
-}
+struct Document<'a>(&'a Coefficients);
 
-impl Document {
-    fn new(c: &Coefficients) -> Self {
-        let [chol11, chol21, chol22, chol31, chol32, chol33] = c.cholesky();
-        Self {
-            gamma: c.parameters().gamma(),
-            xi: c.parameters().xi(),
-            eta: c.parameters().eta(),
-            smoothness: c.smoothness(),
-            mu12: c.mu12(),
-            mu13: c.mu13(),
-            mu22: c.mu22(),
-            mu23: c.mu23(),
-            mu31: c.mu31(),
-            mu32: c.mu32(),
-            mu33: c.mu33(),
-            sigma11: c.sigma11(),
-            sigma12: c.sigma12(),
-            sigma13: c.sigma13(),
-            sigma22: c.sigma22(),
-            sigma23: c.sigma23(),
-            sigma33: c.sigma33(),
-            chol11,
-            chol21,
-            chol22,
-            chol31,
-            chol32,
-            chol33,
-        }
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (c, p) = (self.0, self.0.parameters());
+        let given = [
+            ("gamma", p.gamma()),
+            ("xi", p.xi()),
+            ("eta", p.eta()),
+            ("smoothness", c.smoothness()),
+        ];
+        serializer.collect_map(given.into_iter().chain(c.named()))
     }
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(options: &CoefficientOptions) -> Result<(), Failure> {
     let parameters = Parameters::new(options.gamma, options.xi, options.eta)?;
-    let document = Document::new(&Coefficients::new(parameters, options.smoothness)?);
-    if options.json { output::json(&document) } else { output::text(&tables(&document)) }
+    let coefficients = Coefficients::new(parameters, options.smoothness)?;
+    if options.json {
+        output::json(&Document(&coefficients))
+    } else {
+        output::text(&tables(&coefficients))
+    }
 }
 
 /// Three small tables, laid out as the matrices they are.
-fn tables(d: &Document) -> String {
-    let eta_half = -0.5 * d.eta;
+fn tables(c: &Coefficients) -> String {
+    let eta_half = -0.5 * c.parameters().eta();
+    let [sigma12, sigma13, sigma23] = [c.sigma12(), c.sigma13(), c.sigma23()];
+    let [l11, l21, l22, l31, l32, l33] = c.cholesky();
     let means = table(
         ["mean of", "theta", "p", "r", "dU"],
         [
-            ("theta", [Some(1.0), Some(d.mu12), Some(d.mu13), Some(eta_half)]),
-            ("p", [None, Some(d.mu22), Some(d.mu23), Some(-1.0)]),
-            ("r", [None, Some(d.mu32), Some(d.mu33), Some(d.mu31)]),
+            ("theta", [Some(1.0), Some(c.mu12()), Some(c.mu13()), Some(eta_half)]),
+            ("p", [None, Some(c.mu22()), Some(c.mu23()), Some(-1.0)]),
+            ("r", [None, Some(c.mu32()), Some(c.mu33()), Some(c.mu31())]),
         ],
     );
     let sigma = table(
         ["sigma", "theta", "p", "r"],
         [
-            ("theta", [Some(d.sigma11), Some(d.sigma12), Some(d.sigma13)]),
-            ("p", [Some(d.sigma12), Some(d.sigma22), Some(d.sigma23)]),
-            ("r", [Some(d.sigma13), Some(d.sigma23), Some(d.sigma33)]),
+            ("theta", [Some(c.sigma11()), Some(sigma12), Some(sigma13)]),
+            ("p", [Some(sigma12), Some(c.sigma22()), Some(sigma23)]),
+            ("r", [Some(sigma13), Some(sigma23), Some(c.sigma33())]),
         ],
     );
     let cholesky = table(
         ["chol", "1", "2", "3"],
         [
-            ("theta", [Some(d.chol11), None, None]),
-            ("p", [Some(d.chol21), Some(d.chol22), None]),
-            ("r", [Some(d.chol31), Some(d.chol32), Some(d.chol33)]),
+            ("theta", [Some(l11), None, None]),
+            ("p", [Some(l21), Some(l22), None]),
+            ("r", [Some(l31), Some(l32), Some(l33)]),
         ],
     );
+    let p = c.parameters();
     format!(
         "One step of Algorithm 1: gamma = {}, xi = {}, eta = {}, L = {}\n\n\
          Mean (mu12 is the entry of theta and p, mu31 that of r and dU, and so on):\n{means}\n\n\
          Noise covariance is sigma / L:\n{sigma}\n\n\
          Lower Cholesky factor of sigma / L:\n{cholesky}",
-        d.gamma, d.xi, d.eta, d.smoothness
+        p.gamma(),
+        p.xi(),
+        p.eta(),
+        c.smoothness()
     )
 }
 

@@ -3,40 +3,38 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use ridgewalk::RunError;
+use ridgewalk::frame::DataError;
+use ridgewalk::{pipeline as fit, store};
+
 /// A failure that reaches the user.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+#[non_exhaustive]
+pub enum Failure {
     /// A value on the command line cannot be used: exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// A data file, a prior or a question to them cannot be used: exit code 2.
+    /// A fit failed: exit code 1, or 2 if settings, data or the run directory have to change.
     #[error(transparent)]
-    Data(#[from] crate::data::DataError),
-    /// A run directory is in the way or is none: exit code 2; it cannot be written or read: exit
-    /// code 1.
-    #[error(transparent)]
-    Files(#[from] crate::run::Error),
-    /// The run failed: exit code 1.
+    Fit(#[from] RunError),
+    /// A computation failed: exit code 1.
     #[error("{0}")]
     Run(String),
-    /// The run came to its end without a draw that all chains have: exit code 1.
-    #[error("{0}")]
-    NoDraws(String),
-    /// The run was stopped by a signal, which standard error has told: exit code 130.
+    /// The run was stopped by a signal: exit code 130.
     #[error("stopped: {0}")]
     Stopped(String),
-    /// It failed in another process of the run: with the exit code of that one.
+    /// Another process of the run failed: its message and exit code.
     #[error("{message}")]
     Elsewhere {
         /// The exit code.
         code: u8,
-        /// What that process said.
+        /// The message.
         message: String,
     },
-    /// A certificate or a plan was refuted or not found, which standard output tells: exit code 3.
+    /// A certificate or a plan was refuted or not found, as standard output says: exit code 3.
     #[error("not certified")]
     NotCertified,
-    /// Claims of the paper, this many, do not hold: exit code 1.
+    /// This many claims of the paper do not hold: exit code 1.
     #[error("{0} of the claims do not hold")]
     Claims(usize),
     /// A file cannot be written: exit code 1.
@@ -54,33 +52,71 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// Writes the message to standard error and gives the exit code.
-    pub(crate) fn tell(&self) -> ExitCode {
+    #[must_use]
+    pub fn tell(&self) -> ExitCode {
         if !matches!(self, Self::NotCertified) {
             // Standard error may be closed; the exit code still tells.
-            let _ = writeln!(std::io::stderr(), "error: {self}");
+            let _ = writeln!(std::io::stderr(), "error: {}", self.words());
         }
         ExitCode::from(self.code())
     }
 
+    /// The message.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Fit(error @ RunError::Stopped { .. }) => format!("stopped: {error}"),
+            other => other.to_string(),
+        }
+    }
+
     /// The exit code.
-    pub(crate) fn code(&self) -> u8 {
+    #[must_use]
+    pub fn code(&self) -> u8 {
         match self {
             Self::Elsewhere { code, .. } => *code,
-            Self::Usage(_) | Self::Data(_) => 2,
-            Self::Files(
-                crate::run::Error::Exists { .. }
-                | crate::run::Error::NotARun { .. }
-                | crate::run::Error::Busy { .. },
-            ) => 2,
+            Self::Usage(_) => 2,
+            Self::Fit(error) => code_of(error),
             Self::Stopped(_) => 130,
-            Self::Files(_)
-            | Self::Run(_)
-            | Self::NoDraws(_)
-            | Self::Claims(_)
-            | Self::File { .. }
-            | Self::Output(_) => 1,
+            Self::Run(_) | Self::Claims(_) | Self::File { .. } | Self::Output(_) => 1,
             Self::NotCertified => 3,
         }
+    }
+}
+
+/// The exit code of a fit that failed.
+fn code_of(error: &RunError) -> u8 {
+    match error {
+        RunError::Fit(error) => match error.kind() {
+            fit::ErrorKind::Input => 2,
+            fit::ErrorKind::Stopped => 130,
+            _ => 1,
+        },
+        RunError::Store(error) => match error.kind() {
+            store::ErrorKind::Input => 2,
+            _ => 1,
+        },
+        RunError::Stopped { .. } => 130,
+        RunError::MissingDraws { .. } => 2,
+        _ => 1,
+    }
+}
+
+impl From<fit::Error> for Failure {
+    fn from(error: fit::Error) -> Self {
+        Self::Fit(error.into())
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        fit::Error::from(error).into()
+    }
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        Self::Fit(error.into())
     }
 }
 

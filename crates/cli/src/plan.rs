@@ -80,7 +80,7 @@ fn text(options: &PlanOptions, plan: Option<&Plan>) -> String {
     );
     let Some(plan) = plan else {
         return format!(
-            "unknown: no plan with a certificate was found for {problem}.\nA larger --accuracy may help; nothing is claimed."
+            "unknown: no certified plan was found for {problem}.\nA larger --accuracy may help; nothing is claimed."
         );
     };
     let integral = match options.nodes {
@@ -90,7 +90,7 @@ fn text(options: &PlanOptions, plan: Option<&Plan>) -> String {
     format!(
         "certified: for {problem},\nAlgorithm 1 with {integral}, gamma = {}, xi = {}, eta = {},\n\
          started at the minimiser with p and r drawn from N(0, I/L), has after\n\n    {} steps ({} gradients)\n\n\
-         a law of theta within W2 <= {} of the target (asked for: {}).\n\
+         a law of theta within W2 <= {} of the target (requested: {}).\n\
          Each step contracts by {:.12} in the norm of S; the certificate is checked in exact arithmetic (--json shows it).",
         plan.gamma(),
         plan.xi(),

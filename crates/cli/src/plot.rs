@@ -1,4 +1,4 @@
-//! Log-log line plots as SVG files: panels side by side, one line for each series, one legend.
+//! Log-log line plots as SVG files: panels side by side, one line per series, one legend.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 use crate::failure::Failure;
 
-/// Colours that stay apart for colour-blind readers (Okabe and Ito), in the order of the series.
+/// Colours that colour-blind readers can distinguish (Okabe and Ito), in the order of the series.
 const COLOURS: [RGBColor; 9] = [
     RGBColor(213, 94, 0),
     RGBColor(0, 114, 178),
@@ -22,9 +22,9 @@ const COLOURS: [RGBColor; 9] = [
 /// Width and height of a panel, and width of the legend, in pixels.
 const PANEL: (u32, u32) = (560, 460);
 const LEGEND: u32 = 190;
-/// Length of a dash, and of what is left out after it, in pixels.
+/// The length of a dash and of the gap after it, in pixels.
 const DASH: u32 = 6;
-/// So many values of x are each a tick, unless two are nearer than this part of the axis.
+/// Up to this many values of x get a tick each, unless two are closer than 1/`NEAR` of the axis.
 const FEW: usize = 8;
 const NEAR: f64 = 12.0;
 
@@ -32,7 +32,7 @@ const NEAR: f64 = 12.0;
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// (x, y); points that are not positive and finite are left out.
+    /// (x, y); points that are not positive and finite are not drawn.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Panel {
 }
 
 /// Writes the panels to an SVG file. All panels have the same series in the same order; the legend
-/// is at the right.
+/// is on the right.
 pub(crate) fn save(path: &Path, panels: &[Panel]) -> Result<(), Failure> {
     let svg = draw(panels).map_err(|error| std::io::Error::other(error.to_string()));
     svg.and_then(|svg| std::fs::write(path, svg))
@@ -110,9 +110,8 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
         .light_line_style(RGBColor(238, 238, 238))
         .bold_line_style(RGBColor(205, 205, 205))
         .draw()?;
-    // Lines are drawn one over the other, solid ones first, the first the widest, and upon them
-    // every other one dashed, so that two that coincide are both seen. Markers show where values
-    // were computed.
+    // Lines that coincide must both be visible: solid lines are drawn first, the first one widest,
+    // and dashed lines on top of them. Markers show where values were computed.
     let (dashed, solid): (Vec<_>, Vec<_>) =
         lines.iter().zip(COLOURS.iter().cycle()).enumerate().partition(|(at, _)| is_dashed(*at));
     for (at, (line, colour)) in solid.into_iter().chain(dashed) {
@@ -130,8 +129,7 @@ fn draw_panel(panel: &Panel, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn
     Ok(())
 }
 
-/// How wide the line of the series with this number is: a dashed one is narrower than the solid one
-/// below it.
+/// The line width of a series: a dashed line is narrower than the solid one below it.
 fn width(at: usize) -> u32 {
     match at {
         0 => 5,
@@ -141,7 +139,7 @@ fn width(at: usize) -> u32 {
     }
 }
 
-/// Whether it is dashed: every other one from the third on.
+/// Whether the line of a series is dashed: every other one from the third on.
 fn is_dashed(at: usize) -> bool {
     at >= 2 && at.is_multiple_of(2)
 }
@@ -161,7 +159,7 @@ fn draw_legend(series: &[Series], area: &DrawingArea<SVGBackend<'_>, Shift>) -> 
     Ok(())
 }
 
-/// A range around the values, wider by `margin` at both ends; a range of some width even for a
+/// A range around the values, wider by the factor `margin` at both ends; never empty, even for a
 /// single value or none.
 fn decades(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
     let (low, high) =
@@ -172,8 +170,7 @@ fn decades(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
     if high < low * 1.5 { (low / 3.0, high * 3.0) } else { (low / margin, high * margin) }
 }
 
-/// The values themselves, in order, if they are few and none is near another: then each of them has
-/// a tick.
+/// The sorted values, if they are few and not too close to each other, so that each gets a tick.
 fn few(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mut all: Vec<f64> = values.collect();
     all.sort_by(f64::total_cmp);
@@ -183,8 +180,8 @@ fn few(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     (apart && all.len() <= FEW).then_some(all)
 }
 
-/// Round numbers in a range, few enough to be read: 1, 2 and 5 times powers of ten in a short
-/// range, some powers in a long one.
+/// Round numbers in a range, few enough to be legible: 1, 2 and 5 times powers of ten in a short
+/// range, powers of ten in a long one.
 fn ticks((low, high): (f64, f64)) -> Vec<f64> {
     let decades = high.log10() - low.log10();
     let multiples: &[f64] = if decades < 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -199,18 +196,19 @@ fn ticks((low, high): (f64, f64)) -> Vec<f64> {
     all
 }
 
-/// Whether the numbers of an axis are written plainly: if all are between 0.001 and a million.
+/// Whether the numbers of an axis are written without exponents: if all are between 0.001 and a
+/// million.
 fn plain(ticks: &[f64]) -> bool {
     ticks.iter().all(|value| (1e-3..1e6).contains(value))
 }
 
-/// Plainly, or as a power of ten.
+/// A number without or with an exponent.
 fn number(value: f64, plain: bool) -> String {
     if plain {
         let text = format!("{value:.6}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
-        // As few digits as tell it.
+        // As few digits as possible.
         let [short, long] = [format!("{value:.0e}"), format!("{value:.1e}")];
         if short.parse().is_ok_and(|near: f64| (near / value - 1.0).abs() < 1e-3) {
             short
@@ -293,7 +291,7 @@ mod tests {
             svg.lines().filter(|line| line.contains("<polyline") && line.contains(colour)).count()
         };
         assert!(pieces("#CC79A7") > 10 && pieces("#787878") <= 2, "{svg}");
-        // The third is dashed too, and lies upon the fourth, which is not.
+        // The third is dashed too, and is drawn over the fourth, which is not.
         let first = |stroke: &str| svg.find(&format!("stroke={stroke}")).unwrap();
         assert!(
             first(r##""#000000" stroke-width="2""##) > first(r##""#787878" stroke-width="3""##),

@@ -15,8 +15,7 @@ struct Row<'a> {
     place: &'a str,
     verdict: String,
     margin: Option<f64>,
-    /// Null where no κ is involved, and where the margin is approached only as κ grows without
-    /// bound.
+    /// Null if no κ is involved, or if the margin is approached only as κ grows without bound.
     kappa: Option<f64>,
     detail: &'a str,
 }
@@ -66,7 +65,7 @@ pub(crate) fn run(options: &VerifyOptions) -> Result<(), Failure> {
     }
 }
 
-/// The table, and below it what is wrong where something is.
+/// The table, and below it the details of claims that do not hold.
 fn text(claims: &[Claim], document: &Document) -> String {
     let rows = claims.iter().map(|claim| {
         vec![
@@ -89,15 +88,15 @@ fn text(claims: &[Claim], document: &Document) -> String {
         })
         .collect();
     format!(
-        "The paper's claims, each decided for every kappa >= 1 (and at the values given), and last the steps of its proofs that do\n\
-         not follow as printed, each in an example. A margin is how much more could have been claimed; --json says for each row\n\
-         what it measures.\n\n{table}\n{notes}\n\
+        "The paper's claims, each decided for every kappa >= 1 (and at the given values), followed by the steps of its proofs that\n\
+         do not follow as printed, each in an example. A margin is how much more could have been claimed; --json explains for each\n\
+         row what it measures.\n\n{table}\n{notes}\n\
          {} hold, {} are misprints, {} fail",
         document.holds, document.misprints, document.fails
     )
 }
 
-/// Four decimals where they say something; whole numbers as they are.
+/// Four decimals, an exponent for small numbers, and whole numbers as they are.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 || !value.is_finite() {
         format!("{value}")

@@ -2,7 +2,7 @@
 //! and g = γη.
 
 use crate::error::{Error, positive};
-use crate::factor::ScaledFactor;
+use crate::factor::scaled_factor;
 use crate::functions::Functions;
 use crate::parameters::Parameters;
 
@@ -25,19 +25,19 @@ impl Coefficients {
     ///
     /// Relative errors are below 2e-15 in the μ and σ and below 5e-14 in the factor (1e-14 unless
     /// γη is far above ξη), for every ξη. μ12, μ22, μ32, μ33, σ13, σ23, L31 and L32 are differences
-    /// of two terms and pass through zero as γη grows; there the error is that fraction of the
-    /// larger term, and below 1e-15 of it in the μ.
+    /// of two terms and pass through zero as γη grows. Near such a zero the error is relative to
+    /// the larger term, and below 1e-15 of it in the μ.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a coefficient over- or
-    /// underflows (σ11 is of order η⁵, so η below about 1e-61 does).
+    /// [`Error::NotPositive`] for an invalid L; [`Error::OutOfRange`] if a coefficient over- or
+    /// underflows (σ11 is of order η⁵, so it underflows for η below about 1e-61).
     pub fn new(parameters: Parameters, smoothness: f64) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
         let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
         let z = xi * eta;
         let g = gamma * eta;
-        // What rounding took from z and g: put back where it would be the largest error, in e^-z
-        // (relative error z times that of z) and in g², which stands in differences that vanish.
+        // The rounding errors of z and g. They are corrected for where they would dominate: in e^-z
+        // (relative error z times that of z) and in g², which enters differences that vanish.
         let z_lost = xi.mul_add(eta, -z);
         let g_lost = gamma.mul_add(eta, -g);
         let g2 = g.mul_add(g, 2.0 * g * g_lost);
@@ -65,17 +65,16 @@ impl Coefficients {
         let row3 = (two_z / smoothness).sqrt();
         let row2 = row3 * g;
         let row1 = row2 * eta;
-        let l = ScaledFactor::new(&f, g2);
-        let cholesky =
-            [row1 * l.l11, row2 * l.l21, row2 * l.l22, row3 * l.l31, row3 * l.l32, row3 * l.l33];
+        let [l11, l21, l22, l31, l32, l33] = scaled_factor(&f, g2);
+        let cholesky = [row1 * l11, row2 * l21, row2 * l22, row3 * l31, row3 * l32, row3 * l33];
 
         let coefficients = Self { parameters, smoothness, mu, sigma, cholesky };
         coefficients.check_range()?;
         Ok(coefficients)
     }
 
-    /// Positive quantities must be normal numbers, the others finite: a zero or subnormal variance
-    /// would be a wrong one.
+    /// Positive quantities must be normal numbers, the others finite: a variance that came out zero
+    /// or subnormal is wrong.
     fn check_range(&self) -> Result<(), Error> {
         let [mu12, mu13, mu22, mu23, mu31, mu32, mu33] = self.mu;
         let [sigma11, sigma12, sigma13, sigma22, sigma23, sigma33] = self.sigma;
@@ -120,13 +119,13 @@ impl Coefficients {
         }
     }
 
-    /// γ, ξ and η, as given.
+    /// The parameters γ, ξ and η.
     #[must_use]
     pub fn parameters(&self) -> Parameters {
         self.parameters
     }
 
-    /// The smoothness L, as given.
+    /// The smoothness L.
     #[must_use]
     pub fn smoothness(&self) -> f64 {
         self.smoothness
@@ -144,6 +143,18 @@ impl Coefficients {
     pub fn covariance(&self) -> [[f64; 3]; 3] {
         let [s11, s12, s13, s22, s23, s33] = self.sigma.map(|s| s / self.smoothness);
         [[s11, s12, s13], [s12, s22, s23], [s13, s23, s33]]
+    }
+
+    /// Every coefficient with its name: the μ, the σ, then the entries of the factor.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, f64); 19] {
+        const NAMES: [&str; 19] = [
+            "mu12", "mu13", "mu22", "mu23", "mu31", "mu32", "mu33", "sigma11", "sigma12",
+            "sigma13", "sigma22", "sigma23", "sigma33", "chol11", "chol21", "chol22", "chol31",
+            "chol32", "chol33",
+        ];
+        let mut values = self.mu.iter().chain(&self.sigma).chain(&self.cholesky).copied();
+        NAMES.map(|name| (name, values.next().unwrap_or(f64::NAN)))
     }
 
     /// μ12 = η (1 − γ²η² φ3): p into θ.

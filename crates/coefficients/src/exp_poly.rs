@@ -1,17 +1,17 @@
 //! Functions of the form (P(z) + A(z) e^-z + B(z) e^-2z) / z^m, where the numerator vanishes to
 //! order m at zero.
 //!
-//! Every function of z = ξη behind the coefficients is one of these, so one type carries them all.
-//! From the same integers it gives the closed form, for large z, and a power series, for small z,
-//! where the closed form cancels. The series is that of e^(2z) times the function: all its terms
-//! have one sign, so that it loses nothing to cancellation, unlike the function's own alternating
-//! series. The integers are twelfths, because 12 is the common denominator of the polynomials.
+//! Every function of z = ξη behind the coefficients has this form, so one type represents them all.
+//! The same integers give the closed form, for large z, and a power series, for small z, where the
+//! closed form cancels. The series is that of e^(2z) times the function: all its terms have the
+//! same sign, so nothing cancels, unlike in the function's own alternating series. The integers are
+//! twelfths, because 12 is the common denominator of the polynomials.
 
-/// How many terms of the series are kept: at z = [`crate::SERIES_BELOW`] what is left out is below
-/// 1e-16 of the sum.
+/// The number of terms of the series: at z = [`crate::SERIES_BELOW`] the remainder is below 1e-16
+/// of the sum.
 pub(crate) const TERMS: usize = 36;
 
-/// One such function. `twelfths[j][q]` is 12 times the coefficient of z^q e^(-jz).
+/// A function of this form. `twelfths[j][q]` is 12 times the coefficient of z^q e^(-jz).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExpPoly {
     order: usize,
@@ -24,8 +24,8 @@ impl ExpPoly {
         Self { order, twelfths }
     }
 
-    /// The Taylor coefficients at 0 of e^(2z) times the function, each rounded three times at most:
-    /// their numerators are exact integers.
+    /// The Taylor coefficients at 0 of e^(2z) times the function. Their numerators are exact
+    /// integers, so each coefficient is rounded at most three times.
     ///
     /// z^q e^(2z - jz) contributes (2-j)^(n-q) / (n-q)! = (2-j)^(n-q) n(n-1)...(n-q+1) / n! to the
     /// coefficient of z^n.
@@ -34,7 +34,7 @@ impl ExpPoly {
         let mut k = 0;
         while k < TERMS {
             let n = k + self.order;
-            // n! in two exact halves: the whole no longer fits an integer for the last terms.
+            // n! as a product of two exact integers: for the last terms it does not fit in one.
             let half = if n < 30 { n } else { 30 };
             let numerator = self.numerator_times_factorial(n) as f64;
             coefficients[k] =
@@ -59,7 +59,7 @@ impl ExpPoly {
         sum
     }
 
-    /// The closed form, given e = e^-z. Cancels as z falls below 1.
+    /// The closed form, given e = e^-z. It cancels for z below 1.
     pub(crate) fn closed(&self, z: f64, e: f64) -> f64 {
         let [free, once, twice] = self.twelfths.map(|p| {
             let [p0, p1, p2, p3] = p.map(|integer| integer as f64);

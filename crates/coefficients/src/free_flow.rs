@@ -1,16 +1,16 @@
 //! The kinetic dynamics without a gradient, solved exactly: dθ = p dt, dp = −ξ p dt + √(2ξ/L) dB.
 //!
-//! Over a time t, with z = ξt, the flow is [[1, t φ1(z)], [0, e^−z]] and the noise covariance is
-//! made of the integrals of (s φ1(ξs), e^−ξs) over the time: 2ξ t³ w(z), ξ t² φ1(z)² and 2ξ t
-//! φ1(2z), each over L.
+//! Over a time t, with z = ξt, the flow is [[1, t φ1(z)], [0, e^−z]]. The noise covariance consists
+//! of integrals of products of (s φ1(ξs), e^−ξs) over the time: 2ξ t³ w(z), ξ t² φ1(z)² and 2ξ t
+//! φ1(2z), each divided by L.
 
 use crate::error::{Error, positive};
 use crate::functions::{SERIES_BELOW, phi1, phi2, phi3};
 
-/// The longest time, as ξt: beyond it p is forgotten to the last digit.
+/// The longest time, as ξt: beyond it nothing of p remains in double precision.
 const LONGEST: f64 = 700.0;
 
-/// The free flow of (θ, p) over one time: what the kinetic kernels are made of.
+/// The free flow of (θ, p) over a fixed time: the building block of the kinetic kernels.
 ///
 /// ```
 /// use ridgewalk_coefficients::FreeFlow;
@@ -33,12 +33,12 @@ pub struct FreeFlow {
 }
 
 impl FreeFlow {
-    /// The flow with friction ξ over a time at smoothness L. A time of 0 is allowed, and does
-    /// nothing.
+    /// The flow with friction ξ over a time at smoothness L. A time of 0 is allowed and gives the
+    /// identity.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad ξ, L or time; [`Error::TooLong`] where ξ times the time is
-    /// above 700; [`Error::OutOfRange`] where something overflows.
+    /// [`Error::NotPositive`] for an invalid ξ, L or time; [`Error::TooLong`] if ξ times the time
+    /// is above 700; [`Error::OutOfRange`] if something overflows.
     pub fn new(xi: f64, time: f64, smoothness: f64) -> Result<Self, Error> {
         positive("xi", xi)?;
         positive("smoothness", smoothness)?;
@@ -58,8 +58,8 @@ impl FreeFlow {
             pushed: time * time * phi2(z),
             noise: [2.0 * z * time * time * w, z * time * phi * phi, z * of_p]
                 .map(|s| s / smoothness),
-            // With z and the time taken out, nothing is divided by what vanishes with them. What is
-            // left of the second pivot is never below a quarter of what it is taken from.
+            // With z and the time factored out, no divisor vanishes with them. The second pivot is
+            // never below a quarter of the term it is subtracted from.
             cholesky: [
                 root * time * (2.0 * w).sqrt(),
                 root * phi * phi / (2.0 * w).sqrt(),
@@ -76,7 +76,7 @@ impl FreeFlow {
         }
     }
 
-    /// t φ1: p into θ, and a force that stays the same into p.
+    /// t φ1: p into θ, and a constant force into p.
     #[must_use]
     pub fn reach(&self) -> f64 {
         self.reach
@@ -88,7 +88,7 @@ impl FreeFlow {
         self.decay
     }
 
-    /// t² φ2: a force that stays the same into θ.
+    /// t² φ2: a constant force into θ.
     #[must_use]
     pub fn pushed(&self) -> f64 {
         self.pushed
@@ -108,9 +108,9 @@ impl FreeFlow {
     }
 }
 
-/// w(z) = ∫₀¹ (s φ1(zs))² ds = (z − 3/2 + 2e^−z − e^−2z/2)/z³. That form is right for large z and
-/// cancels for small; there it is 2 (2 φ3(2z) − φ3(z)), by the recursion of the φ, which cancels at
-/// most half and only for large z more.
+/// w(z) = ∫₀¹ (s φ1(zs))² ds = (z − 3/2 + 2e^−z − e^−2z/2)/z³. That form is accurate for large z
+/// and cancels for small z. There 2 (2 φ3(2z) − φ3(z)) is used, by the recursion of the φ: it loses
+/// at most half of the larger term, and more only for large z.
 fn integrated_square(z: f64) -> f64 {
     if z < SERIES_BELOW {
         2.0 * (2.0 * phi3(2.0 * z) - phi3(z))

@@ -1,7 +1,6 @@
 //! The functions of z = ξη alone from which every coefficient is built.
 //!
-//! With s the fraction of the step that is left when a bit of noise comes in, that noise reaches θ,
-//! p and r through
+//! Noise that enters when a fraction s of the step is left reaches θ, p and r through the kernels
 //!
 //! ```text
 //! k_θ = √(2ξ) γ η² f1,   f1 = s² φ2(zs)            = (x − 1 + e^-x) / z²          x = z s
@@ -10,15 +9,15 @@
 //! ```
 //!
 //! and the σ are inner products of these over s in [0, 1]: `g12` below is ∫ f1 f2 ds, and so on.
-//! Each is an entire function of z with a series branch and a closed branch. φ3 and a, b stand in
-//! the means; a = −φ2′ and b = −φ1′.
+//! Each is an entire function of z with a series branch and a closed branch. φ3, a = −φ2′ and
+//! b = −φ1′ enter the means.
 
 use crate::exp_poly::{ExpPoly, TERMS};
 
-/// Below this value of ξη the series are used, above it the closed forms.
+/// Series are used below this value of ξη, closed forms above it.
 ///
-/// The series keep 5e-16 (relative) everywhere below; the closed forms have lost at most 6e-16 at
-/// this point, but a digit more at 1.5 and two at 1.
+/// The relative error of the series is below 5e-16 everywhere below it. That of the closed forms is
+/// at most 6e-16 here, ten times that at 1.5 and a hundred times at 1.
 pub const SERIES_BELOW: f64 = 2.5;
 
 const PHI2: ExpPoly = ExpPoly::new(2, [[-12, 12, 0, 0], [12, 0, 0, 0], [0; 4]]);
@@ -75,7 +74,7 @@ fn by_branch(function: &ExpPoly, series: &[f64; TERMS], z: f64) -> f64 {
     }
 }
 
-/// Values of all of them at one z.
+/// The values of all functions at one z.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Functions {
     pub(crate) phi1: f64,
@@ -95,33 +94,30 @@ pub(crate) struct Functions {
     pub(crate) b23: f64,
     pub(crate) b33: f64,
     pub(crate) bb: f64,
-    /// What completes f1, f2, f3 to a basis that holds fb too.
+    /// Completes f1, f2, f3 to a basis of a space that contains fb.
     pub(crate) fourth: Fourth,
 }
 
-/// A function f4 with fb = `on_first` f1 + `on_second` f2 + `on_fourth` f4, and its inner products.
+/// A function f4 such that fb is a combination of f1, f2 and f4, and its inner products.
 ///
-/// Which f4 is good depends on z: for small z the four functions should look like s², s, 1, s³, for
-/// large z f4 has to live near s = 0 as e^-zs does.
+/// A suitable f4 depends on z: for small z the four functions should behave like s², s, 1, s³; for
+/// large z f4 must be concentrated near s = 0, as e^-zs is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fourth {
-    pub(crate) on_first: f64,
-    pub(crate) on_second: f64,
-    pub(crate) on_fourth: f64,
-    pub(crate) g14: f64,
-    pub(crate) g24: f64,
-    pub(crate) g34: f64,
-    pub(crate) g44: f64,
+    /// The coefficients of f1, f2 and f4 in fb.
+    pub(crate) expansion: [f64; 3],
+    /// ∫ fi f4 ds for i = 1, 2, 3, 4.
+    pub(crate) products: [f64; 4],
 }
 
 impl Functions {
-    /// All functions at z > 0, by the branch that is accurate there.
+    /// All functions at z > 0, by the branch that is accurate at z.
     pub(crate) fn at(z: f64) -> Self {
         if z < SERIES_BELOW { Self::series(z) } else { Self::closed(z) }
     }
 
-    /// The series branch. The coefficients of one power stand side by side, so that one pass of
-    /// Horner's rule serves all functions and the compiler can use vector registers.
+    /// The series branch. The coefficients of one power are adjacent in memory, so one pass of
+    /// Horner's rule evaluates all functions and the compiler can use vector registers.
     pub(crate) fn series(z: f64) -> Self {
         const COLUMNS: [[f64; TERMS]; 15] = [
             PHI2.growing_series(),
@@ -150,7 +146,7 @@ impl Functions {
         let e = (-z).exp();
         let sums = sums.map(|sum| sum * (e * e));
         let [phi2, phi3, a, b, g11, g22, g13, b13, b23, b33, bb, g14, g24, g34, g44] = sums;
-        let fourth = Fourth { on_first: 1.0, on_second: 0.0, on_fourth: z, g14, g24, g34, g44 };
+        let fourth = Fourth { expansion: [1.0, 0.0, z], products: [g14, g24, g34, g44] };
         Self::with_products(z, [phi2, phi3, a, b], [g11, g22, g13], [b13, b23, b33, bb], fourth)
     }
 
@@ -159,13 +155,8 @@ impl Functions {
         let e = (-z).exp();
         let at = |f: ExpPoly| f.closed(z, e);
         let fourth = Fourth {
-            on_first: 0.0,
-            on_second: 1.0 / z,
-            on_fourth: -1.0 / z,
-            g14: at(H14),
-            g24: at(H24),
-            g34: at(H34),
-            g44: at(H44),
+            expansion: [0.0, 1.0 / z, -1.0 / z],
+            products: [at(H14), at(H24), at(H34), at(H44)],
         };
         Self::with_products(
             z,
@@ -176,8 +167,8 @@ impl Functions {
         )
     }
 
-    /// Adds those that are products: as f1′ = f2 and f2′ = f3, f1 f2 integrates to f1(1)²/2 = φ2²/2
-    /// and f2 f3 to φ1²/2; f3² integrates to φ1(2z).
+    /// Adds the functions with simple forms: since f1′ = f2 and f2′ = f3, f1 f2 integrates to
+    /// f1(1)²/2 = φ2²/2 and f2 f3 to φ1²/2; f3² integrates to φ1(2z).
     fn with_products(
         z: f64,
         [phi2, phi3, a, b]: [f64; 4],
@@ -236,8 +227,8 @@ mod tests {
     fn the_branches_agree_around_the_threshold() {
         for i in 0..1000 {
             let z = SERIES_BELOW * (0.9 + 0.2 * f64::from(i) / 1000.0);
-            // The truncated series loses a digit by 1.1 times the threshold, the closed form a
-            // little below it.
+            // At 1.1 times the threshold the truncated series has lost a digit, and so has the
+            // closed form at 0.9 times it.
             for (k, (s, c)) in
                 all(&Functions::series(z)).into_iter().zip(all(&Functions::closed(z))).enumerate()
             {
@@ -248,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_closed_branch_alone_fails_for_small_z() {
-        // What the series are for: without them the smallest would be pure noise here.
+        // Why there are series: without them g11 would be pure rounding noise here.
         let (series, closed) = (Functions::series(1e-3), Functions::closed(1e-3));
         assert!((series.g11 * 20.0 - 1.0).abs() < 1e-3);
         assert!((closed.g11 / series.g11 - 1.0).abs() > 1e-3);
@@ -261,17 +252,17 @@ mod tests {
             .into_iter()
             .chain([2.5, 4.0, 20.0, 400.0].map(|z| (Functions::closed(z), z)))
         {
-            let h = f.fourth;
-            let expanded = [
-                h.on_first * f.g11 + h.on_second * f.g12 + h.on_fourth * h.g14,
-                h.on_first * f.g12 + h.on_second * f.g22 + h.on_fourth * h.g24,
-                h.on_first * f.g13 + h.on_second * f.g23 + h.on_fourth * h.g34,
-            ];
+            let Fourth { expansion, products: [g14, g24, g34, g44] } = f.fourth;
+            // The inner product of fb with a function, from those of f1, f2 and f4 with it.
+            let with_fb = |products: [f64; 3]| -> f64 {
+                expansion.iter().zip(products).map(|(c, g)| c * g).sum()
+            };
+            let expanded =
+                [[f.g11, f.g12, g14], [f.g12, f.g22, g24], [f.g13, f.g23, g34]].map(with_fb);
             for (a, b) in expanded.into_iter().zip([f.b13, f.b23, f.b33]) {
                 assert!((a / b - 1.0).abs() < 1e-13, "z = {z}: {a} and {b}");
             }
-            let with_fourth = h.on_first * h.g14 + h.on_second * h.g24 + h.on_fourth * h.g44;
-            let square = h.on_first * f.b13 + h.on_second * f.b23 + h.on_fourth * with_fourth;
+            let square = with_fb([f.b13, f.b23, with_fb([g14, g24, g44])]);
             assert!((square / f.bb - 1.0).abs() < 1e-13, "z = {z}");
         }
     }

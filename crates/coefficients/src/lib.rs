@@ -12,34 +12,25 @@
 //!
 //! where ΔU = (1/L) ∫₀^η ∇U(θ + t p) dt. This crate computes the seven μ, the six σ and the
 //! Cholesky factor of the covariance from γ, ξ, η and L: pure scalars, no allocation, and full
-//! accuracy for every step size. The formulas as the paper prints them lose all digits for small ξη
-//! (σ11 is of order η⁵ and is printed as a sum of terms of order η); they are kept in [`printed`],
-//! for reading and for tests.
+//! accuracy for every step size. The formulas printed in the paper lose all digits for small ξη
+//! (σ11 is of order η⁵ and is printed as a sum of terms of order η). They are kept in [`printed`]
+//! for reference and for tests.
 //!
 //! ```
 //! use ridgewalk_coefficients::{Coefficients, Parameters};
 //!
 //! let parameters = Parameters::new(2.0, 4.0, 1e-6)?;
 //! let c = Coefficients::new(parameters, 1.0)?;
-//! // σ11 → ξ γ² η⁵ / 10 as η → 0; 31 orders of magnitude below 1 it still has all its digits.
+//! // σ11 → ξ γ² η⁵ / 10 as η → 0; at 1.6e-30 it still has all its digits.
 //! assert!((c.sigma11() / 1.6e-30 - 1.0).abs() < 1e-5);
-//! // The same for the factor that turns three independent normals into the noise of one step.
+//! // So has the factor that turns three independent normals into the noise of one step.
 //! let [l11, ..] = c.cholesky();
 //! assert!((l11 * l11 / c.sigma11() - 1.0).abs() < 1e-14);
 //! # Ok::<(), ridgewalk_coefficients::Error>(())
 //! ```
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::print_stdout,
-        clippy::print_stderr,
-        clippy::exit
-    )
-)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod coefficients;
 mod error;

@@ -4,23 +4,24 @@
 //! dp = γ r dt, dr = −γ p dt − ξ r dt + √(2ξ/L) dB is an Ornstein-Uhlenbeck process with the
 //! stationary law N(0, I/L). Over a time η it is a linear map E = exp(η [[0, γ], [−γ, −ξ]]) plus
 //! Gaussian noise of covariance (I − E Eᵀ)/L. That difference cancels (the noise of p is of order
-//! η³), and closed forms have three cases, for over-, under- and critical damping. Here both are
-//! summed as power series over a short piece of the time and then doubled: a doubling adds positive
-//! things to the variances, so nothing cancels, and there is one case.
+//! η³), and closed forms have three cases: over-, under- and critical damping. Instead, both are
+//! summed as power series over a short first piece of the time, which is then doubled repeatedly.
+//! Each doubling adds positive terms to the variances, so nothing cancels, and no cases are needed.
 
 use crate::error::{Error, positive};
 use crate::parameters::Parameters;
 
-/// Terms of the power series on the first piece, on which ξt and γt are at most [`PIECE`].
+/// The number of terms of the power series on the first piece, where ξt and γt are at most
+/// [`PIECE`].
 const TERMS: usize = 18;
 /// The longest first piece, in units of 1/ξ and of 1/γ.
 const PIECE: f64 = 0.25;
-/// The longest step, in the same units. Each doubling doubles the relative error of E, so that
-/// about 1e-10 is left at the end; a step this long is of no use to a sampler.
+/// The longest step, in the same units. Each doubling doubles the relative error of E, up to about
+/// 1e-10 for this step. Steps this long are of no use to a sampler.
 const LONGEST: f64 = 1e6;
 
-/// One exact step of length η of (p, r): `flow` is E, `covariance` that of the noise, `cholesky`
-/// its lower factor.
+/// One exact step of (p, r) of length η: `flow` is E, `covariance` is the covariance of the noise
+/// and `cholesky` its lower factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OrnsteinUhlenbeck {
     flow: [[f64; 2]; 2],
@@ -33,8 +34,8 @@ impl OrnsteinUhlenbeck {
     /// The step of length η = `parameters.eta()` at smoothness L.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a bad L; [`Error::OutOfRange`] where a variance over- or
-    /// underflows; [`Error::TooLong`] where γη or ξη is above 1e6.
+    /// [`Error::NotPositive`] for an invalid L; [`Error::OutOfRange`] if a variance over- or
+    /// underflows; [`Error::TooLong`] if γη or ξη is above 1e6.
     pub fn new(parameters: Parameters, smoothness: f64) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
         let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
@@ -57,7 +58,7 @@ impl OrnsteinUhlenbeck {
             (flow, sigma) = doubled(flow, sigma);
         }
         let step = Self { flow, sigma, smoothness };
-        // Before L and after: a variance of few digits has no Cholesky factor.
+        // Before and after the division by L: a subnormal variance has no usable Cholesky factor.
         for (quantity, value) in [
             ("variance of p", sigma[0]),
             ("variance of r", sigma[2]),
@@ -95,8 +96,8 @@ impl OrnsteinUhlenbeck {
     }
 }
 
-/// E and the noise over a piece with ξt = z and γt = g, both small: E as a power series in the
-/// fraction s of the piece, the noise as 2z ∫ (E's second column)(E's second column)ᵀ ds.
+/// E and the noise over a piece with small ξt = z and γt = g: E as a power series in the fraction s
+/// of the piece, the noise as 2z ∫ e eᵀ ds, where e is the second column of E.
 fn first_piece(z: f64, g: f64) -> ([[f64; 2]; 2], [f64; 3]) {
     // columns[c][n] is the coefficient of sⁿ in column c of exp(s [[0, g], [-g, -z]]).
     let mut columns = [[[0.0; 2]; TERMS]; 2];

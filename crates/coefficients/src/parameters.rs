@@ -1,8 +1,8 @@
-//! The three numbers that determine a step: friction-like γ and ξ, and the step size η.
+//! The three parameters of a step: the coupling γ, the friction ξ and the step size η.
 
 use crate::error::{Error, positive};
 
-/// γ, ξ and η of the third-order dynamics, checked once.
+/// γ, ξ and η of the third-order dynamics, validated once.
 ///
 /// `dp = −∇U/L dt + γ r dt`, `dr = −γ p dt − ξ r dt + √(2ξ/L) dB`, and steps of length η. The
 /// paper's proofs take γ = κ and ξ = 2κ.
@@ -14,16 +14,18 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Takes γ, ξ and η; each must be positive and finite, and so must the products ξη and γη.
+    /// Creates parameters from γ, ξ and η. Each must be positive and finite, and so must the
+    /// products ξη and γη.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] names the parameter and its value, [`Error::OutOfRange`] the product.
+    /// [`Error::NotPositive`] for an invalid parameter; [`Error::OutOfRange`] if a product over- or
+    /// underflows.
     pub fn new(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         positive("gamma", gamma)?;
         positive("xi", xi)?;
         positive("eta", eta)?;
         for (quantity, value) in [("xi * eta", xi * eta), ("gamma * eta", gamma * eta)] {
-            if !(value.is_normal()) {
+            if !value.is_normal() {
                 return Err(Error::OutOfRange { quantity, value, gamma, xi, eta, smoothness: 1.0 });
             }
         }

@@ -1,9 +1,8 @@
-//! The closed forms as they stand in the paper's Appendix "Details of Algorithm 1", letter by
-//! letter.
+//! The closed forms exactly as printed in the paper's Appendix "Details of Algorithm 1".
 //!
-//! For reading beside the paper, and for tests. Not for use: at ξη = 1e-3 σ11 keeps three digits,
-//! at 1e-4 none. The one misprint among them, the L in σ12, is kept too; [`crate::Coefficients`]
-//! has it right. Every function takes γ, ξ and η as they are; nothing is checked.
+//! For comparison with the paper, and for tests. Not for use: at ξη = 1e-3 σ11 has three correct
+//! digits, at 1e-4 none. The one misprint among them, the L in σ12, is kept too;
+//! [`crate::Coefficients`] has the right formula.
 
 use crate::parameters::Parameters;
 
@@ -25,7 +24,7 @@ pub fn mu(parameters: &Parameters) -> [f64; 7] {
     ]
 }
 
-/// σ11, σ12, σ13, σ22, σ23, σ33 as printed. `smoothness` is the L that stands, wrongly, in σ12.
+/// σ11, σ12, σ13, σ22, σ23, σ33 as printed. `smoothness` is the L misprinted in σ12.
 #[must_use]
 pub fn sigma(parameters: &Parameters, smoothness: f64) -> [f64; 6] {
     let (g, x, h) = (parameters.gamma(), parameters.xi(), parameters.eta());

@@ -1,5 +1,5 @@
-//! Identities that the coefficients must satisfy for all parameters, and the printed formulas
-//! beside ours.
+//! Identities that the coefficients must satisfy for all parameters, and a comparison with the
+//! printed formulas.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, Parameters, SERIES_BELOW, phi1, phi2, phi3, printed};
@@ -18,7 +18,7 @@ fn parameters(low: f64, high: f64) -> impl Strategy<Value = (f64, f64, f64)> {
     })
 }
 
-/// The noise kernels of MATH: what a bit of noise that enters with `left` to go adds to θ, p and r.
+/// The noise kernels: the effect on θ, p and r of noise that enters when a time `left` remains.
 fn noise_kernels(gamma: f64, xi: f64, left: f64) -> [f64; 3] {
     let x = xi * left;
     let lost = -(-x).exp_m1();
@@ -30,8 +30,8 @@ fn noise_kernels(gamma: f64, xi: f64, left: f64) -> [f64; 3] {
     ]
 }
 
-/// ∫ k_i k_j by composite quadrature in the order 11, 12, 13, 22, 23, 33, and the size of what was
-/// summed.
+/// ∫ k_i k_j by composite quadrature in the order 11, 12, 13, 22, 23, 33, and the integrals of
+/// their absolute values.
 fn isometry(gamma: f64, xi: f64, eta: f64) -> ([f64; 6], [f64; 6]) {
     const PIECES: u32 = 20;
     let width = eta / f64::from(PIECES);
@@ -102,6 +102,8 @@ proptest! {
         let c = coefficients(gamma, xi, eta, l);
         prop_assert_eq!(sigma(&one), sigma(&c));
         prop_assert_eq!(mu(&one), mu(&c));
+        let all = [&mu(&c)[..], &sigma(&c), &c.cholesky()].concat();
+        prop_assert_eq!(c.named().map(|(_, value)| value).to_vec(), all);
         let scaled = one.cholesky().map(|entry| entry / l.sqrt());
         prop_assert!(largest_difference(scaled, c.cholesky(), scaled) < 1e-15);
         prop_assert_eq!(c.covariance()[1][2], c.sigma23() / l);
@@ -131,8 +133,8 @@ proptest! {
 
     #[test]
     fn both_branches_meet_at_the_threshold(ratio in 0.01..10.0_f64, xi in 0.01..100.0_f64) {
-        // 1e-13 of ξη to either side the functions change by less than 1e-12; a branch that is
-        // wrong by more shows.
+        // Between ξη (1 − 1e-13) and ξη (1 + 1e-13) the functions change by less than 1e-12; a
+        // branch that is wrong by more is detected.
         let at = |z: f64| coefficients(ratio * xi, xi, z / xi, 1.0);
         let (below, above) = (at(SERIES_BELOW * (1.0 - 1e-13)), at(SERIES_BELOW * (1.0 + 1e-13)));
         let term = 1.0 + (ratio * SERIES_BELOW).powi(2);
@@ -149,7 +151,7 @@ proptest! {
     fn the_printed_forms_agree_where_they_are_well_conditioned((gamma, xi, eta) in parameters(0.3, 1.7)) {
         let p = Parameters::new(gamma, xi, eta).unwrap();
         let c = Coefficients::new(p, 1.0).unwrap();
-        // Sums of terms up to (γ/ξ)^4 (1 + ξη)^3; allow their rounding.
+        // Sums of terms up to (γ/ξ)^4 (1 + ξη)^3: the tolerance is their rounding.
         let (z, ratio) = (xi * eta, gamma / xi);
         let terms = 1e-14 * (1.0 + ratio).powi(4) * (1.0 + z).powi(3);
         let absolute = |a: f64, b: f64, power: i32| (a - b).abs() * xi.powi(power) < terms;
@@ -183,7 +185,7 @@ fn printed_sigma12_with_its_extra_smoothness_breaks_the_isometry() {
     let (integral, size) = isometry(gamma, xi, eta);
     assert!(
         largest_difference(printed::sigma(&p, 1.0), integral, size) < 1e-12,
-        "with L = 1 nothing shows"
+        "with L = 1 the misprint has no effect"
     );
     let printed = printed::sigma(&p, 3.0);
     assert!(
@@ -198,7 +200,8 @@ fn printed_sigma12_with_its_extra_smoothness_breaks_the_isometry() {
 #[test]
 fn the_printed_forms_lose_every_digit_for_small_steps_and_ours_do_not() {
     let p = Parameters::new(2.0, 4.0, 1e-6).unwrap();
-    let exact = 1.599_997_866e-30; // σ11 = ξγ²η⁵ (1/10)(1 − (5/9) ξη + ...) at ξη = 4e-6 starts so.
+    // σ11 = ξγ²η⁵ (1/10)(1 − (5/9) ξη + ...) at ξη = 4e-6.
+    let exact = 1.599_997_866e-30;
     assert!((sigma(&Coefficients::new(p, 1.0).unwrap())[0] / exact - 1.0).abs() < 2e-6);
     assert!((printed::sigma(&p, 1.0)[0] / exact - 1.0).abs() > 1.0);
 }

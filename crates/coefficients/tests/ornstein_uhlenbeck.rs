@@ -1,37 +1,19 @@
 //! The exact step of (p, r) against a high-precision oracle, and the identities it must satisfy for
 //! all parameters.
 //!
-//! `golden/ornstein_uhlenbeck.json` is from `scripts/oracles/ornstein_uhlenbeck.py`: exponentials
-//! at 120 digits.
+//! `golden/ornstein_uhlenbeck.json` is computed with 120 digits from matrix exponentials by
+//! `scripts/oracles/ornstein_uhlenbeck.py`.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Error, OrnsteinUhlenbeck, Parameters};
-use serde_json::Value;
+
+use crate::common;
 
 /// Allowed error, relative or as a fraction of the larger term, up to moderate ξη and γη.
 const TOLERANCE: f64 = 1e-13;
 
-/// A hexadecimal double as Python's `float.hex` writes it.
-fn hex(text: &str) -> f64 {
-    let (mantissa, exponent) = text.strip_prefix("0x").unwrap().split_once('p').unwrap();
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = i64::from_str_radix(&format!("{whole}{fraction}"), 16).unwrap();
-    let exponent: i32 = exponent.parse().unwrap();
-    digits as f64 * 2f64.powi(exponent - 4 * i32::try_from(fraction.len()).unwrap())
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_str().unwrap().parse().unwrap()
-}
-
 fn step(gamma: f64, xi: f64, eta: f64) -> OrnsteinUhlenbeck {
     OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta).unwrap(), 1.0).unwrap()
-}
-
-fn cases() -> Vec<Value> {
-    let document: Value =
-        serde_json::from_str(include_str!("golden/ornstein_uhlenbeck.json")).unwrap();
-    document["cases"].as_array().unwrap().clone()
 }
 
 fn named(s: &OrnsteinUhlenbeck) -> [(&'static str, f64); 10] {
@@ -55,18 +37,19 @@ fn named(s: &OrnsteinUhlenbeck) -> [(&'static str, f64); 10] {
 fn every_entry_agrees_with_the_oracle_relative_or_to_its_larger_term() {
     let mut worst = [(0.0, String::new()), (0.0, String::new())];
     let mut kinds = std::collections::BTreeSet::new();
-    for case in cases() {
+    for case in common::cases(include_str!("golden/ornstein_uhlenbeck.json")) {
         let kind = case["kind"].as_str().unwrap();
         kinds.insert(kind.to_owned());
-        let [gamma, xi, eta] = ["gamma", "xi", "eta"].map(|name| hex(case[name].as_str().unwrap()));
+        let [gamma, xi, eta] = common::parameters(&case);
         for (name, value) in named(&step(gamma, xi, eta)) {
-            let exact = number(&case["values"][name]);
+            let exact = common::number(&case["values"][name]);
             let error = (value - exact).abs();
-            // A difference that has lost a digit or more is held to its larger term.
-            let term = case["terms"].get(name).map_or(0.0, number);
+            // For a difference that has lost a digit or more, the error is relative to the larger
+            // term.
+            let term = common::larger_term(&case, name);
             let cancels = term > 10.0 * exact.abs();
             let measured = if cancels { error / term } else { error / exact.abs() };
-            // Each doubling doubles the relative error of E, which shows from (ξ + γ)η = 50 on.
+            // Each doubling doubles the relative error of E, which matters for (ξ + γ)η above 50.
             let allowed = TOLERANCE * ((xi + gamma) * eta / 50.0).max(1.0);
             assert!(
                 measured < allowed,
@@ -108,8 +91,8 @@ proptest! {
         let tolerance = 1e-13 * (1.0 + (gamma + xi) * eta);
         let entries = whole.flow().into_iter().flatten().zip(product.into_iter().flatten()).enumerate();
         for (entry, (once, twice)) in entries {
-            // The length of the step itself is rounded: an entry far below 1 is held to the
-            // products it is made of.
+            // The lengths of the two steps are rounded: the error of a small entry is relative to
+            // the products that it is the sum of.
             let scale = twice.abs() + if entry == 0 || entry == 3 { 1.0 } else { gamma * eta };
             prop_assert!((once - twice).abs() < tolerance * scale, "entry {entry}: {once} and {twice}");
         }
@@ -157,7 +140,7 @@ proptest! {
     }
 }
 
-/// Refused, or finite throughout.
+/// Whether the parameters are rejected or all entries are finite.
 fn is_sound(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> bool {
     let Ok(parameters) = Parameters::new(gamma, xi, eta) else { return true };
     let Ok(s) = OrnsteinUhlenbeck::new(parameters, smoothness) else { return true };
@@ -166,7 +149,8 @@ fn is_sound(gamma: f64, xi: f64, eta: f64, smoothness: f64) -> bool {
 
 #[test]
 fn the_plain_difference_has_no_digit_of_a_small_variance() {
-    // What the doubling is for: 1 − (E Eᵀ)₁₁ of a variance 2 ξ γ² η³/3 = 1e-18 or so.
+    // Why there is doubling: the variance 2 ξ γ² η³/3 is about 1e-18, far below the rounding of
+    // 1 − (E Eᵀ)₁₁.
     let (gamma, xi, eta) = (1.0_f64, 2.0, 1e-6);
     let s = step(gamma, xi, eta);
     let leading = 2.0 * xi * gamma * gamma * eta.powi(3) / 3.0;

@@ -8,7 +8,7 @@ use rustfft::{Fft, FftPlanner};
 
 use crate::numeric;
 
-/// The transform for halves of one length. Made once, shared between threads.
+/// The Fourier transform for halves of a given length. Made once, shared between threads.
 #[derive(Clone)]
 pub(crate) struct Transform {
     half: usize,
@@ -24,7 +24,7 @@ impl fmt::Debug for Transform {
     }
 }
 
-/// What a transform writes to; grows to the size needed and stays there.
+/// Buffers of a transform, reused between calls.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Buffers {
     signal: Vec<Complex<f64>>,
@@ -36,7 +36,7 @@ pub(crate) struct Buffers {
     pub(crate) means: Vec<f64>,
 }
 
-/// The smallest 2^a 3^b that is at least `least`: lengths the transform is fast for.
+/// The smallest 2^a 3^b that is at least `least`: the transform is fast for such lengths.
 fn fast_length(least: usize) -> usize {
     let mut best = least.next_power_of_two();
     let mut threes = 3;
@@ -64,11 +64,10 @@ impl Transform {
 
     /// The mean over all halves of the autocovariance with divisor n, and the means of the halves.
     ///
-    /// The two halves of a chain travel as real and imaginary part of one signal. Only the sum of
-    /// the power spectra is needed, and its inverse transform has the sum of the autocovariances as
-    /// its real part, so nothing has to be taken apart again and one inverse serves all chains. The
-    /// spectrum is real: forward and inverse differ by a conjugate, which the real part does not
-    /// see.
+    /// The two halves of a chain are the real and the imaginary part of one signal. Only the sum of
+    /// the power spectra is needed: the real part of its inverse transform is the sum of the
+    /// autocovariances, so the halves need not be separated and one inverse transform serves all
+    /// chains. The spectrum is real, so forward and inverse transform have the same real part.
     pub(crate) fn autocovariance(&self, halves: &[f64], buffers: &mut Buffers) {
         let zero = Complex::new(0.0, 0.0);
         let length = self.fft.len();
@@ -116,7 +115,7 @@ mod tests {
         }
     }
 
-    /// Against the sum that defines it, for lengths even, odd and prime.
+    /// Comparison with the defining sum, for even, odd and prime lengths.
     #[test]
     fn equals_the_direct_sum() {
         for half in [2usize, 3, 7, 10, 31, 100] {

@@ -1,28 +1,29 @@
-//! Mean and covariance matrix of draws that come one by one.
+//! Streaming mean and covariance matrix.
 
-use crate::error::Error;
+use crate::error::{Error, check_dimension};
 
-/// Means and the full covariance matrix in one pass. d(d + 1)/2 numbers, and as many
-/// multiplications per draw: for means and variances alone use [`Moments`](crate::Moments), which
-/// says how both keep their digits.
+/// Means and the full covariance matrix in one pass.
 ///
-/// A draw that is not finite makes the entries of its coordinate NaN, for good.
+/// Takes d(d + 1)/2 numbers of memory and as many multiplications per draw; for means and variances
+/// alone use [`Moments`](crate::Moments), whose documentation explains the recursion and its
+/// accuracy.
+///
+/// A draw that is not finite makes all entries of its coordinate NaN from then on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Covariance {
     count: u64,
-    /// The first draw; distances are from here.
+    /// The first draw; distances are measured from it.
     origin: Vec<f64>,
     /// Mean distance from the origin.
     mean: Vec<f64>,
-    /// Sums of products of distances from the mean: rows of the lower triangle, one after the
-    /// other.
+    /// Sums of products of distances from the mean: the lower triangle, row by row.
     products: Vec<f64>,
-    /// The distance of a draw from the mean before it.
+    /// The distance of a draw from the mean of those before it.
     step: Vec<f64>,
 }
 
 impl Covariance {
-    /// Nothing seen yet, of draws with `dimension` coordinates.
+    /// An empty accumulator for draws with `dimension` coordinates.
     pub fn new(dimension: usize) -> Self {
         Self {
             count: 0,
@@ -38,16 +39,14 @@ impl Covariance {
         self.origin.len()
     }
 
-    /// How many draws were seen.
+    /// The number of draws so far.
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// Adds a draw.
     pub fn push(&mut self, draw: &[f64]) -> Result<(), Error> {
-        if draw.len() != self.dimension() {
-            return Err(Error::Dimension { got: draw.len(), need: self.dimension() });
-        }
+        check_dimension(draw.len(), self.dimension())?;
         if self.count == 0 {
             self.origin.copy_from_slice(draw);
         }
@@ -61,11 +60,9 @@ impl Covariance {
         Ok(())
     }
 
-    /// Adds everything another accumulator has seen.
+    /// Adds all draws of another accumulator.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
-        if other.dimension() != self.dimension() {
-            return Err(Error::Dimension { got: other.dimension(), need: self.dimension() });
-        }
+        check_dimension(other.dimension(), self.dimension())?;
         if other.count == 0 {
             return Ok(());
         }
@@ -86,8 +83,8 @@ impl Covariance {
         Ok(())
     }
 
-    /// Moves the mean by `share` of the step, and adds `weight` times the step's products with
-    /// itself.
+    /// Moves the mean by `share` times the step, and adds `weight` times the outer product of the
+    /// step with itself.
     fn shift(&mut self, share: f64, weight: f64) {
         let mut row = 0;
         for i in 0..self.step.len() {
@@ -100,7 +97,7 @@ impl Covariance {
         }
     }
 
-    /// The mean of coordinate i; NaN before the first draw, and for an i out of range.
+    /// The mean of coordinate i; NaN before the first draw and for i out of range.
     pub fn mean(&self, i: usize) -> f64 {
         if self.count < 1 || i >= self.dimension() {
             f64::NAN
@@ -109,8 +106,8 @@ impl Covariance {
         }
     }
 
-    /// The covariance of coordinates i and j with divisor n − 1; NaN before the second draw, and
-    /// out of range.
+    /// The covariance of coordinates i and j with divisor n − 1; NaN before the second draw and for
+    /// i or j out of range.
     pub fn covariance(&self, i: usize, j: usize) -> f64 {
         let (row, column) = (i.max(j), i.min(j));
         if self.count < 2 || row >= self.dimension() {
@@ -119,12 +116,10 @@ impl Covariance {
         self.products[row * (row + 1) / 2 + column] / (self.count - 1) as f64
     }
 
-    /// Writes the full d x d matrix, row after row.
+    /// Writes the full d x d matrix, row by row.
     pub fn write_into(&self, matrix: &mut [f64]) -> Result<(), Error> {
         let d = self.dimension();
-        if matrix.len() != d * d {
-            return Err(Error::Dimension { got: matrix.len(), need: d * d });
-        }
+        check_dimension(matrix.len(), d * d)?;
         for i in 0..d {
             for j in 0..d {
                 matrix[i * d + j] = self.covariance(i, j);

@@ -1,7 +1,7 @@
-//! What can be wrong with the shape of the draws. Draws without a number to give are no error:
-//! their number is NaN.
+//! Errors about the shape of the draws. A diagnostic that is not defined for well-shaped draws is
+//! NaN, not an error.
 
-/// Why draws cannot be diagnosed, or a draw not be added.
+/// Why draws cannot be diagnosed, or a draw cannot be added.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,7 +18,7 @@ pub enum Error {
         chain: usize,
         /// Its number of draws.
         got: usize,
-        /// That of the first chain.
+        /// The number of draws of the first chain.
         need: usize,
     },
     /// A probability outside [0, 1], or not a number.
@@ -27,16 +27,16 @@ pub enum Error {
         /// The value given.
         probability: f64,
     },
-    /// A chain given as a table is not made of whole rows.
+    /// A table whose number of values is not a multiple of the number of parameters.
     #[error(
         "chain {chain} has {values} values: need a multiple of its {parameters} parameters (at least 1)"
     )]
     Table {
         /// The chain, counted from 0.
         chain: usize,
-        /// How many values it has.
+        /// Its number of values.
         values: usize,
-        /// How many a row has.
+        /// The number of parameters.
         parameters: usize,
     },
     /// A draw, or another accumulator, has the wrong number of coordinates.
@@ -44,7 +44,12 @@ pub enum Error {
     Dimension {
         /// The number given.
         got: usize,
-        /// The number the accumulator was made for.
+        /// The dimension of the accumulator.
         need: usize,
     },
+}
+
+/// An error unless both numbers of coordinates are the same.
+pub(crate) fn check_dimension(got: usize, need: usize) -> Result<(), Error> {
+    if got == need { Ok(()) } else { Err(Error::Dimension { got, need }) }
 }

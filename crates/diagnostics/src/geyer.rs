@@ -1,19 +1,18 @@
-//! From autocovariances to an effective sample size: Geyer's initial monotone sequence, over
-//! several chains.
+//! Effective sample size from autocovariances: Geyer's initial monotone sequence, over several
+//! chains.
 
 use crate::numeric;
 
 /// The effective size of m chains of n draws, given their mean autocovariance (divisor n, lags 0 to
-/// n − 1) and their means; n and m at least 2.
+/// n − 1) and their means; n and m are at least 2.
 ///
 /// With W the mean within-chain variance and V = (n − 1)/n W + (variance of the means) the pooled
-/// estimate, the autocorrelation is ρ_t = 1 − (W − γ_t)/V. Lags are taken in pairs P_k = ρ_2k +
-/// ρ_2k+1, which are positive and decreasing for a reversible chain: pairs are read until the first
-/// that is not positive, or until the lags run out. Of the pair where reading stopped, the even lag
-/// counts once, unless it is negative and the pair with it; every pair before is cut to the one
-/// before it and counts twice. So τ = −1 + 2 Σ P_k + (that even lag), and the size is m n/τ, at
-/// most m n log10(m n): chains that alternate may be better than independent draws, but not without
-/// limit.
+/// estimate, the autocorrelation is ρ_t = 1 − (W − γ_t)/V. Lags are summed in pairs P_k = ρ_2k +
+/// ρ_2k+1, which are positive and decreasing for a reversible chain. Pairs are taken until the
+/// first that is not positive, or until the lags run out; each is limited to the one before it and
+/// counts twice. Of the pair at which this stops the even lag counts once, unless both it and the
+/// pair are negative. So τ = −1 + 2 Σ P_k + (that even lag). The size is m n/τ, at most m n
+/// log10(m n): alternating chains may be better than independent draws, but not without limit.
 pub(crate) fn effective_size(autocovariance: &[f64], means: &[f64]) -> f64 {
     let n = autocovariance.len();
     let draws = n as f64;

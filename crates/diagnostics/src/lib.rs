@@ -1,17 +1,17 @@
-//! How far to trust the draws of Markov chains: slices in, numbers out.
+//! Diagnostics of Markov chains: slices in, numbers out.
 //!
 //! The definitions are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner (Bayesian Analysis
 //! 16, 2021), as ArviZ computes them: R-hat of split chains after rank normalisation, effective
 //! sample sizes (ESS) by Geyer's initial monotone sequence, and Monte Carlo standard errors (MCSE)
-//! from them. One parameter is one slice of chains, each chain a slice of draws, all of the same
-//! length. [`Summary::of`] gives everything about one parameter at once, [`summaries`] about many
-//! in parallel, and a [`Summarizer`] keeps buffers and transforms between calls. [`Moments`] and
-//! [`Covariance`] take draws as they come and need no second pass.
+//! derived from them. A parameter is given as a slice of chains, each chain a slice of draws, all
+//! of the same length. [`Summary::of`] computes everything about one parameter at once,
+//! [`summaries`] about many in parallel, and a [`Summarizer`] keeps buffers and transforms between
+//! calls. [`Moments`] and [`Covariance`] are streaming accumulators.
 //!
 //! ```
 //! use ridgewalk_diagnostics::{Summary, rhat};
 //!
-//! // Two chains that take turns in the unit interval, and a third that is somewhere else.
+//! // Two chains on the unit interval, and a third on another interval.
 //! let good: Vec<f64> = (0..200).map(|i| (i as f64 * 0.618).fract()).collect();
 //! let also_good: Vec<f64> = (0..200).map(|i| (i as f64 * 0.414).fract()).collect();
 //! let elsewhere: Vec<f64> = good.iter().map(|x| x + 1.0).collect();
@@ -29,25 +29,16 @@
 //! that is not defined for well-shaped draws is NaN:
 //!
 //! - fewer than four draws per chain: R-hat, every ESS and every MCSE (mean, sd and quantiles are
-//!   given);
-//! - any NaN or infinite draw: everything (ArviZ lets infinite draws pass where ranks do; Stan's
-//!   posterior package and this crate do not);
+//!   defined);
+//! - any NaN or infinite draw: everything (ArviZ accepts infinite draws in diagnostics based on
+//!   ranks; Stan's posterior package and this crate do not);
 //! - a single chain: R-hat;
-//! - constant draws, all chains the same: R-hat and the MCSE of the sd. Their ESS is the number of
-//!   draws and the MCSE of mean and quantiles zero, as in ArviZ (the posterior package says NA).
-//!   Chains constant at different levels have an infinite R-hat.
+//! - constant draws, the same in all chains: R-hat and the MCSE of the sd. Their ESS is the number
+//!   of draws and the MCSE of mean and quantiles is zero, as in ArviZ (the posterior package
+//!   returns NA). Chains that are constant at different values have an infinite R-hat.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::print_stdout,
-        clippy::print_stderr,
-        clippy::exit
-    )
-)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod autocovariance;
 mod covariance;
@@ -72,5 +63,5 @@ pub use moments::Moments;
 pub use summarizer::Summarizer;
 pub use summary::{Summary, summaries, summaries_of_table};
 
-/// R-hat, ESS and MCSE are NaN for chains shorter than this: each half needs a variance.
+/// R-hat, ESS and MCSE are NaN for shorter chains: each half needs a variance.
 pub const MIN_DRAWS: usize = 4;

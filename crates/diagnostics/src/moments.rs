@@ -1,16 +1,16 @@
-//! Mean and variance per coordinate of draws that come one by one.
+//! Streaming mean and variance of each coordinate.
 
-use crate::error::Error;
+use crate::error::{Error, check_dimension};
 
-/// Mean, variance, least and largest value of every coordinate, in one pass and a few numbers per
-/// coordinate.
+/// Mean, variance, smallest and largest value of every coordinate, in one pass and with a few
+/// numbers per coordinate.
 ///
-/// Welford's recursion on distances from the first draw, Chan's formula to merge. Plain Welford
-/// rounds at the scale of the mean in every step, which at mean 1e9 and sd 1 leaves seven digits of
-/// the variance; the distance from a draw of the same chain is exact there. The first draw belongs
-/// to the sample, so it is never further than √n sd from the mean.
+/// Uses Welford's recursion on distances from the first draw, and Chan's formula to merge. Plain
+/// Welford rounds at the scale of the mean in every step, which at mean 1e9 and sd 1 leaves seven
+/// digits of the variance; the distance from a draw of the same chain is exact there. The first
+/// draw belongs to the sample, so it is never further than √n sd from the mean.
 ///
-/// A draw that is not finite makes mean and variance of its coordinate NaN, for good.
+/// A draw that is not finite makes mean and variance of its coordinate NaN from then on.
 ///
 /// ```
 /// use ridgewalk_diagnostics::Moments;
@@ -33,7 +33,7 @@ pub struct Moments {
 /// The state of one coordinate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Coordinate {
-    /// The first value; distances are from here.
+    /// The first value; distances are measured from it.
     origin: f64,
     /// Mean distance from the origin.
     mean: f64,
@@ -44,16 +44,16 @@ struct Coordinate {
 }
 
 impl Moments {
-    /// Nothing seen yet, of draws with `dimension` coordinates.
+    /// An empty accumulator for draws with `dimension` coordinates.
     pub fn new(dimension: usize) -> Self {
-        let nothing = Coordinate {
+        let empty = Coordinate {
             origin: 0.0,
             mean: 0.0,
             squares: 0.0,
             least: f64::INFINITY,
             most: f64::NEG_INFINITY,
         };
-        Self { count: 0, coordinates: vec![nothing; dimension] }
+        Self { count: 0, coordinates: vec![empty; dimension] }
     }
 
     /// The number of coordinates.
@@ -61,16 +61,14 @@ impl Moments {
         self.coordinates.len()
     }
 
-    /// How many draws were seen.
+    /// The number of draws so far.
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// Adds a draw.
     pub fn push(&mut self, draw: &[f64]) -> Result<(), Error> {
-        if draw.len() != self.dimension() {
-            return Err(Error::Dimension { got: draw.len(), need: self.dimension() });
-        }
+        check_dimension(draw.len(), self.dimension())?;
         if self.count == 0 {
             for (c, &x) in self.coordinates.iter_mut().zip(draw) {
                 c.origin = x;
@@ -89,11 +87,9 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds everything another accumulator has seen.
+    /// Adds all draws of another accumulator.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
-        if other.dimension() != self.dimension() {
-            return Err(Error::Dimension { got: other.dimension(), need: self.dimension() });
-        }
+        check_dimension(other.dimension(), self.dimension())?;
         if other.count == 0 {
             return Ok(());
         }
@@ -114,13 +110,13 @@ impl Moments {
         Ok(())
     }
 
-    /// The mean of coordinate i; NaN before the first draw, and for an i out of range.
+    /// The mean of coordinate i; NaN before the first draw and for i out of range.
     pub fn mean(&self, i: usize) -> f64 {
         self.read(i, 1, |c| c.origin + c.mean)
     }
 
-    /// The variance of coordinate i with divisor n − 1; NaN before the second draw, and for an i
-    /// out of range.
+    /// The variance of coordinate i with divisor n − 1; NaN before the second draw and for i out of
+    /// range.
     pub fn variance(&self, i: usize) -> f64 {
         self.read(i, 2, |c| c.squares / (self.count - 1) as f64)
     }
@@ -130,8 +126,8 @@ impl Moments {
         self.variance(i).sqrt()
     }
 
-    /// The least and the largest value of coordinate i that is a number; NaN before the first draw
-    /// and out of range.
+    /// The smallest and the largest value of coordinate i, ignoring NaN; NaN before the first draw
+    /// and for i out of range.
     pub fn range(&self, i: usize) -> (f64, f64) {
         (self.read(i, 1, |c| c.least), self.read(i, 1, |c| c.most))
     }
@@ -154,9 +150,7 @@ impl Moments {
     }
 
     fn write(&self, out: &mut [f64], f: impl Fn(usize) -> f64) -> Result<(), Error> {
-        if out.len() != self.dimension() {
-            return Err(Error::Dimension { got: out.len(), need: self.dimension() });
-        }
+        check_dimension(out.len(), self.dimension())?;
         for (i, value) in out.iter_mut().enumerate() {
             *value = f(i);
         }

@@ -1,7 +1,7 @@
-//! Means and variances in two passes, exact for constant data; when data count as constant.
+//! Means and variances in two passes, exact for constant data, and a test for constant data.
 
-/// The sum of f over the values, in eight running sums: an eighth of the rounding, and no wait for
-/// the last addition.
+/// The sum of f over the values, as eight running sums: less rounding, and additions that do not
+/// wait for each other.
 fn sum_of(values: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     let mut lanes = [0.0; 8];
     let (blocks, rest) = values.as_chunks::<8>();
@@ -16,8 +16,8 @@ fn sum_of(values: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     lanes.iter().sum()
 }
 
-/// The mean, corrected by the mean of what it leaves: free of the rounding of a long sum, and
-/// exactly the value of constant data, so that their variance is exactly zero.
+/// The mean, corrected by the mean of the residuals: free of the rounding of a long sum, and exact
+/// for constant data, so that their variance is exactly zero.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let rough = sum_of(values, |x| x) / n;
@@ -37,9 +37,9 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
     sum_of_squares(values, mean(values)) / (values.len() as f64 - 1.0)
 }
 
-/// Whether the values differ from the first by no more than rounding. ArviZ compares the spread
-/// with 1e-15 whatever the scale, and so calls any parameter below about 1e-15 constant; here the
-/// tolerance follows the scale.
+/// Whether all values equal the first up to rounding. ArviZ compares the spread with 1e-15 at any
+/// scale, and so treats any parameter below about 1e-15 as constant; here the tolerance is
+/// relative.
 pub(crate) fn is_constant(values: &[f64]) -> bool {
     let Some(&first) = values.first() else {
         return true;

@@ -1,19 +1,19 @@
-//! Quantiles of the sorted pool, and the draws that bracket a quantile's uncertainty.
+//! Quantiles of the sorted draws, and their Monte Carlo standard errors.
 
 use statrs::function::beta::checked_beta_reg;
 
 use crate::sample::Placed;
 
-/// The normal distribution's mass below −1 and below 1 standard deviation, to the digits that ArviZ
-/// and the posterior package use.
+/// The mass of the standard normal distribution below −1 and below 1, to the digits that ArviZ and
+/// the posterior package use.
 const BELOW: f64 = 0.1586553;
 const ABOVE: f64 = 0.8413447;
 
 /// The quantile by linear interpolation between order statistics (type 7, NumPy's and R's default).
 ///
-/// The position is (n − 1) p. ArviZ writes it n p + (1 − p), whose rounding can put the quantile
-/// just below the draw it should be equal to, and mixes equal neighbours with weights whose sum
-/// rounds; here equal neighbours give their value.
+/// The position is (n − 1) p. ArviZ computes it as n p + (1 − p), whose rounding can put the
+/// quantile just below the draw it should equal, and averages equal neighbours with weights whose
+/// sum is rounded. Here equal neighbours give exactly their value.
 pub(crate) fn interpolated(sorted: &[Placed], probability: f64) -> f64 {
     let n = sorted.len();
     let position = (n - 1) as f64 * probability;
@@ -31,16 +31,16 @@ fn whole(x: f64) -> usize {
 
 /// Half the distance between the draws at the ends of a central 68 % interval of the quantile.
 ///
-/// The share of draws below the quantile has, with `ess` independent draws, a Beta(ess p + 1, ess
-/// (1 − p) + 1) law; its 16 % and 84 % points, rounded outwards to draws, are the ends. The point
-/// times n is only ever rounded, so that no inverse is needed: the index is searched with the
-/// distribution function.
+/// With `ess` independent draws, the share of draws below the quantile has a Beta(ess p + 1, ess
+/// (1 − p) + 1) law; its 16 % and 84 % points, rounded outwards to draws, are the ends. Only the
+/// rounded index is needed, so instead of inverting the distribution function the index is found by
+/// bisection.
 pub(crate) fn standard_error(sorted: &[Placed], probability: f64, ess: f64) -> f64 {
     let n = sorted.len();
     let (a, b) = (ess * probability + 1.0, ess * (1.0 - probability) + 1.0);
     let mass_below = |i: usize| checked_beta_reg(a, b, i as f64 / n as f64).unwrap_or(f64::NAN);
-    // How many of 1..=n satisfy each: the floor of the lower point, and one less than the ceiling
-    // of the upper.
+    // The numbers of i in 1..=n below each point: the floor of the lower point, and the ceiling of
+    // the upper point minus one.
     let floor = count_while(n, |i| mass_below(i) <= BELOW);
     let ceiling = count_while(n, |i| mass_below(i) < ABOVE) + 1;
     let low = sorted[floor.max(1) - 1].value;
@@ -48,7 +48,7 @@ pub(crate) fn standard_error(sorted: &[Placed], probability: f64, ess: f64) -> f
     (high - low) / 2.0
 }
 
-/// How many of 1, 2, ..., n satisfy a condition that holds up to some point and not after.
+/// The number of i in 1..=n that satisfy a condition which holds up to some i and not beyond.
 fn count_while(n: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut yes, mut no) = (0, n + 1);
     while no - yes > 1 {
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(interpolated(&sorted(&[7.0]), 0.3), 7.0);
     }
 
-    /// Where position and neighbours are exact the quantile is the draw, to the last bit.
+    /// Where the position falls on a draw, the quantile is that draw to the last bit.
     #[test]
     fn no_rounding_beside_a_draw() {
         for n in (101..2000).step_by(20) {

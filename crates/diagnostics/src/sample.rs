@@ -1,9 +1,9 @@
-//! The draws of one parameter: pooled, in order, and cut into halves.
+//! The draws of one parameter: pooled, sorted, and split into halves.
 
 use crate::error::Error;
 use crate::numeric;
 
-/// A draw in the sorted pool: its value, and where it sits among the halves.
+/// A draw in the sorted pool: its value and its place among the halves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
     pub(crate) value: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Placed {
     pub(crate) place: usize,
 }
 
-/// The place of a draw that is in neither half.
+/// The `place` of a draw that is in neither half.
 const DROPPED: usize = usize::MAX;
 
 /// One parameter's draws, chain after chain.
@@ -29,7 +29,7 @@ pub(crate) struct Sample {
     sorted: Vec<Placed>,
 }
 
-/// The number of draws per chain, if the chains have a shape at all.
+/// The number of draws per chain; an error if there are no chains, no draws or unequal lengths.
 pub(crate) fn common_length(chains: &[&[f64]]) -> Result<usize, Error> {
     let need = chains.first().ok_or(Error::NoChains)?.len();
     for (chain, draws) in chains.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(crate) fn common_length(chains: &[&[f64]]) -> Result<usize, Error> {
 }
 
 impl Sample {
-    /// Takes in the chains.
+    /// Loads the chains.
     pub(crate) fn load(&mut self, chains: &[&[f64]]) -> Result<(), Error> {
         let draws = common_length(chains)?;
         self.pooled.clear();
@@ -52,7 +52,7 @@ impl Sample {
         Ok(())
     }
 
-    /// Takes in chains laid end to end; their shape has been checked.
+    /// Loads chains laid end to end, whose shape has been checked.
     pub(crate) fn load_pooled(&mut self, pooled: &[f64], chains: usize) {
         self.pooled.clear();
         self.pooled.extend_from_slice(pooled);
@@ -84,8 +84,8 @@ impl Sample {
         self.finite
     }
 
-    /// Takes the mean away, once per load. In two steps: a mean far from zero is rounded at its own
-    /// scale, and what that leaves is a mean of its own at the scale of the draws.
+    /// Subtracts the mean, once per load, in two steps: a mean far from zero is rounded at its own
+    /// scale, and the residuals have a small mean at the scale of the draws.
     pub(crate) fn center(&mut self) {
         if self.centered.len() == self.pooled.len() {
             return;
@@ -126,7 +126,7 @@ impl Sample {
         self.cut(&self.pooled, halves, f);
     }
 
-    /// The same for the draws less their mean; after `center`.
+    /// [`Self::map_halves`] for the draws less their mean; after `center`.
     pub(crate) fn map_centered_halves(&self, halves: &mut Vec<f64>, f: impl Fn(f64) -> f64) {
         self.cut(&self.centered, halves, f);
     }

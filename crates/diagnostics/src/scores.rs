@@ -5,8 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use crate::numeric;
 use crate::sample::Placed;
 
-/// The normal scores of the ranks 1 to n. Ranks are nearly the same for every parameter, so they
-/// are made once.
+/// The normal scores of the ranks 1 to n. Computed once: all parameters with n draws share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Scores {
     scores: Vec<f64>,
@@ -39,7 +38,7 @@ impl Scores {
             while end < n && sorted[end].value == value {
                 end += 1;
             }
-            // Ranks start + 1 to end: their mean is a rank of the table where their number is odd.
+            // Ranks start + 1 to end. If their number is odd, their mean is a rank in the table.
             let shared = if (end - start) % 2 == 1 {
                 self.scores[(start + end) / 2]
             } else {
@@ -53,7 +52,7 @@ impl Scores {
     }
 }
 
-/// The distances from the median, in increasing order: two sorted runs, one on each side, merged.
+/// The distances from the median in increasing order: the sorted runs on both sides are merged.
 pub(crate) fn fold(sorted: &[Placed], folded: &mut Vec<Placed>) {
     folded.clear();
     let n = sorted.len();
@@ -79,7 +78,7 @@ pub(crate) fn fold(sorted: &[Placed], folded: &mut Vec<Placed>) {
     folded.extend((above..n).map(distance));
 }
 
-/// R-hat of the halves as they stand: the root of pooled over within-chain variance.
+/// R-hat of the halves themselves: the root of pooled over within-chain variance.
 pub(crate) fn rhat(halves: &[f64], half: usize, means: &mut Vec<f64>) -> f64 {
     let n = half as f64;
     means.clear();

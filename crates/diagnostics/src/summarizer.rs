@@ -1,5 +1,4 @@
-//! The diagnostics themselves, over buffers and tables that are kept from one parameter to the
-//! next.
+//! The diagnostics, with buffers and tables that are reused from one parameter to the next.
 
 use std::sync::Arc;
 
@@ -15,8 +14,8 @@ use crate::summary::Summary;
 
 /// Buffers, Fourier transform and normal scores, kept between calls.
 ///
-/// After the first parameter of a shape, the next ones of the same shape allocate nothing. A clone
-/// shares the tables. Results do not depend on what was computed before.
+/// After the first parameter, further ones of the same shape allocate nothing. Clones share the
+/// tables. Results do not depend on earlier calls.
 #[derive(Debug, Clone, Default)]
 pub struct Summarizer {
     sample: Sample,
@@ -29,13 +28,13 @@ pub struct Summarizer {
     buffers: Buffers,
 }
 
-/// A probability, or why it is none.
+/// Returns `p` if it is a probability.
 fn probability(p: f64) -> Result<f64, Error> {
     if (0.0..=1.0).contains(&p) { Ok(p) } else { Err(Error::Probability { probability: p }) }
 }
 
 impl Summarizer {
-    /// An empty workspace; it grows to what it is used for.
+    /// An empty workspace; buffers are allocated on first use.
     pub fn new() -> Self {
         Self::default()
     }
@@ -139,7 +138,7 @@ impl Summarizer {
         self.summary_of_sample()
     }
 
-    /// Makes the tables for a shape, for clones to share.
+    /// Creates the tables for a shape, to be shared by clones.
     pub(crate) fn prepare(&mut self, chains: usize, draws: usize) {
         let half = draws / 2;
         if draws < MIN_DRAWS {
@@ -177,7 +176,7 @@ impl Summarizer {
         Summary { mcse_mean, mcse_sd, ess_bulk, ess_tail, ess_mean, ess_sd, rhat, ..plain }
     }
 
-    /// Whether the chains can be cut into halves that have a variance.
+    /// Whether the chains can be split into halves that have a variance.
     fn has_halves(&self) -> bool {
         self.sample.is_finite() && self.sample.draws() >= MIN_DRAWS
     }
@@ -193,7 +192,7 @@ impl Summarizer {
     }
 
     /// The larger of the R-hats of the scores in `halves` and of the scores of the distances from
-    /// the median. ArviZ takes the median of the draws that are in a half; so does this.
+    /// the median. As in ArviZ, the median is that of the draws in a half.
     fn rhat_of_scores(&mut self) -> f64 {
         let half = self.sample.half();
         let bulk = scores::rhat(&self.halves, half, &mut self.buffers.means);
@@ -202,8 +201,8 @@ impl Summarizer {
             scores.write(&self.folded, &mut self.halves);
         }
         let tail = scores::rhat(&self.halves, half, &mut self.buffers.means);
-        // Constant draws have neither; draws at two levels with the median between have a bulk
-        // only.
+        // `max` ignores NaN: for draws at two levels with the median in between, only the bulk is
+        // defined. For constant draws neither is.
         bulk.max(tail)
     }
 
@@ -217,7 +216,7 @@ impl Summarizer {
         self.ess_of_halves()
     }
 
-    /// The ESS of lying at or below the quantile.
+    /// The ESS of the indicator of x ≤ quantile.
     fn ess_below(&mut self, p: f64) -> f64 {
         if !self.has_halves() {
             return f64::NAN;
@@ -228,7 +227,7 @@ impl Summarizer {
         self.ess_of_halves()
     }
 
-    /// The ESS of what is in `halves`.
+    /// The ESS of the values in `halves`.
     fn ess_of_halves(&mut self) -> f64 {
         if numeric::is_constant(&self.halves) {
             return self.halves.len() as f64;
@@ -241,12 +240,12 @@ impl Summarizer {
         geyer::effective_size(&self.buffers.autocovariance, &self.buffers.means)
     }
 
-    /// The MCSE of the mean, after its ESS.
+    /// The MCSE of the mean, given its ESS.
     fn error_of_mean(&self, ess: f64) -> f64 {
         if ess.is_nan() { f64::NAN } else { (self.sample.variance() / ess).sqrt() }
     }
 
-    /// The MCSE of the sd, after the ESS of the squares: by the delta method from their variance.
+    /// The MCSE of the sd, given the ESS of the squares: the delta method on their variance.
     fn error_of_sd(&mut self, ess: f64) -> f64 {
         if ess.is_nan() {
             return f64::NAN;
@@ -254,8 +253,8 @@ impl Summarizer {
         self.squares.clear();
         self.squares.extend(self.sample.centered().iter().map(|x| x * x));
         let variance = numeric::mean(&self.squares);
-        // Around the variance, not mean of fourth powers less its square: that can cancel to a
-        // negative number.
+        // Squared distances from the variance, not the mean of fourth powers less the squared
+        // variance, which can cancel to a negative number.
         let spread = numeric::sum_of_squares(&self.squares, variance) / self.squares.len() as f64;
         (spread / ess / variance / 4.0).sqrt()
     }

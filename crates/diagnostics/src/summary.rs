@@ -1,4 +1,4 @@
-//! Everything about a parameter in one record, and many parameters in parallel.
+//! All diagnostics of a parameter in one record, and of many parameters in parallel.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::sample::common_length;
 use crate::summarizer::Summarizer;
 
-/// What to say about one parameter. Entries that are not defined are NaN: see the
+/// The summary of one parameter. Entries that are not defined are NaN: see the
 /// [crate's documentation](crate).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -27,11 +27,11 @@ pub struct Summary {
     pub q95: f64,
     /// The effective sample size of the bulk.
     pub ess_bulk: f64,
-    /// That of the tails.
+    /// The effective sample size of the tails.
     pub ess_tail: f64,
-    /// That of the mean.
+    /// The effective sample size of the mean.
     pub ess_mean: f64,
-    /// That of (x − mean)².
+    /// The effective sample size of (x − mean)².
     pub ess_sd: f64,
     /// Rank-normalised split R-hat.
     pub rhat: f64,
@@ -65,8 +65,8 @@ impl Summary {
     }
 }
 
-/// The summaries of many parameters, each given as its chains, in rayon's pool. The same whatever
-/// the number of threads.
+/// The summaries of many parameters, each given by its chains, computed in rayon's pool. The result
+/// does not depend on the number of threads.
 pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
     let mut workspace = Summarizer::new();
     if let Some(chains) = parameters.first() {
@@ -78,9 +78,9 @@ pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
         .collect()
 }
 
-/// The summaries of many parameters from chains as a sampler writes them: each chain a table of one
-/// row per draw and one column per parameter, row after row. In rayon's pool; the same whatever the
-/// number of threads.
+/// The summaries of many parameters from chains as a sampler writes them: each chain is a table
+/// with one row per draw and one column per parameter, stored row by row. Computed in rayon's pool;
+/// the result does not depend on the number of threads.
 pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Summary>, Error> {
     for (chain, table) in chains.iter().enumerate() {
         if parameters == 0 || !table.len().is_multiple_of(parameters) {
@@ -110,10 +110,11 @@ pub fn summaries_of_table(chains: &[&[f64]], parameters: usize) -> Result<Vec<Su
     Ok(all)
 }
 
-/// Columns are taken out of a table so many at a time: as many as share a cache line.
+/// Columns extracted from a table at a time: as many as share a cache line.
 const BLOCK: usize = 8;
 
-/// Writes `width` columns from `first` on, each with its chains end to end, one after the other.
+/// Writes `width` columns starting with `first`, one after the other, each with its chains end to
+/// end.
 fn gather(
     tables: &[&[f64]],
     parameters: usize,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 const TOLERANCE: f64 = 1e-10;
 
-/// A number, or the name of one that JSON does not have.
+/// A number, or the name of a number that JSON cannot represent.
 #[derive(Deserialize, Clone)]
 #[serde(untagged)]
 enum Number {
@@ -40,7 +40,7 @@ struct Document {
 struct Fixture {
     name: String,
     expected: BTreeMap<String, f64>,
-    /// The entries that are not ArviZ's own, because of its quantile.
+    /// The entries computed with NumPy's quantile in place of ArviZ's.
     replaced: Vec<String>,
     chains: Vec<Vec<f64>>,
 }
@@ -82,7 +82,7 @@ impl Fixture {
         self.chains.iter().map(Vec::as_slice).collect()
     }
 
-    /// The diagnostic of this name, by the function of this name.
+    /// Our value of the diagnostic with this name.
     fn ours(&self, name: &str) -> Result<f64, Error> {
         let chains = self.slices();
         let (function, p) = match name.split_once(' ') {
@@ -107,7 +107,7 @@ impl Fixture {
     }
 }
 
-/// Relative difference; 0 for two NaN or two equal numbers, infinite where only one is defined.
+/// Relative difference; 0 for two NaN or two equal numbers, infinite if only one is defined.
 fn difference(got: f64, want: f64) -> f64 {
     if got == want || (got.is_nan() && want.is_nan()) {
         return 0.0;
@@ -145,14 +145,14 @@ fn equal_to_arviz() {
     let mut failures = Vec::new();
     let mut figures = Figures::of("diagnostics", concat!(file!(), "::equal_to_arviz"));
     for fixture in fixtures() {
-        // Infinite draws are not defined here; that case has its own test.
+        // Nothing is defined for infinite draws here; that case has its own test.
         if fixture.name == "infinite" {
             continue;
         }
         let mut worst = (0.0, String::new());
         for (name, &want) in &fixture.expected {
             let got = fixture.ours(name).expect("well-shaped chains");
-            // Halves stuck each at its own value: ArviZ divides by the rounding of its variances.
+            // Each half is stuck at its own value: ArviZ divides by the rounding of its variances.
             if fixture.name == "levels" && name == "rhat" {
                 assert!(got == f64::INFINITY && want > 1e12);
                 figures.add("levels", "R-hat by ArviZ", want);
@@ -173,8 +173,8 @@ fn equal_to_arviz() {
     figures.hold(Near::Rounding);
 }
 
-/// The comparison is able to fail: a draw in a thousand left out moves every diagnostic by far more
-/// than the tolerance.
+/// The comparison is able to fail: leaving out one draw in a thousand changes every diagnostic by
+/// far more than the tolerance.
 #[test]
 fn a_missing_draw_is_noticed() {
     let mut good = fixture("good");
@@ -188,8 +188,8 @@ fn a_missing_draw_is_noticed() {
     }
 }
 
-/// A unit in which the squares of the draws spread over less than 1e-15 changes nothing here; ArviZ
-/// takes them as constant there.
+/// In a unit in which the squares of the draws spread over less than 1e-15, ArviZ treats them as
+/// constant; here the result does not change.
 #[test]
 fn chains_with_a_spread_of_1e_minus_9_keep_their_effective_size() {
     let mut fixture = fixture("near_unit_root");
@@ -204,7 +204,7 @@ fn chains_with_a_spread_of_1e_minus_9_keep_their_effective_size() {
     figures.hold(Near::Same);
 }
 
-/// A summary says what the functions say, to the bit, whatever its workspace did before.
+/// A summary agrees with the functions to the bit, whatever its workspace was used for before.
 #[test]
 fn summary_equals_the_functions() {
     let mut workspace = Summarizer::new();
@@ -234,8 +234,8 @@ fn summary_equals_the_functions() {
     }
 }
 
-/// Only where a rounded quantile falls beside its draw do we differ from ArviZ, and then as NumPy's
-/// quantile says.
+/// We differ from ArviZ only where its rounded quantile misses a draw; there we agree with NumPy's
+/// quantile.
 #[test]
 fn replaced_entries_are_few() {
     for fixture in fixtures() {
@@ -256,8 +256,8 @@ fn replaced_entries_are_few() {
     }
 }
 
-/// An infinite draw: ArviZ gives what ranks can give; here, as in the posterior package, nothing is
-/// defined.
+/// With an infinite draw ArviZ still computes diagnostics based on ranks; here, as in the posterior
+/// package, nothing is defined.
 #[test]
 fn infinite_draws_are_not_defined() {
     let infinite = fixture("infinite");

@@ -1,19 +1,18 @@
-//! What must not change a diagnostic: the order of chains, the unit and the origin, how it is
-//! computed.
+//! Changes that must not affect a diagnostic: the order of chains, unit and origin, and the way it
+//! is computed.
 
-mod common;
-
-use common::{ar1, generator, mapped, slices};
 use proptest::prelude::*;
 use ridgewalk_diagnostics::{
     Summarizer, Summary, ess_moments, mcse_quantile, quantile, summaries, summaries_of_table,
 };
 
+use crate::common::{ar1, generator, mapped, slices};
+
 fn of(chains: &[Vec<f64>]) -> Summary {
     Summary::of(&slices(chains)).expect("well-shaped chains")
 }
 
-/// Equal to a relative tolerance, NaN being equal to itself.
+/// Equal up to a relative tolerance; NaN equals NaN.
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
     (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * b.abs()
 }
@@ -48,12 +47,12 @@ proptest! {
         let sample = ar1(&mut generator(seed), chains, draws, 0.4);
         let image = mapped(&sample, |x| origin + unit * x);
         let (a, b) = (of(&sample), of(&image));
-        // Rounding at the scale of the origin, 1e4 times the draws at worst.
+        // Rounding at the scale of the origin, at worst 1e4 times that of the draws.
         for (x, y) in sizes(&a).into_iter().zip(sizes(&b)).skip(1) {
             prop_assert!(close(x, y, 1e-8), "{} {}", x, y);
         }
-        // The two draws beside the median are equally far from it, but for rounding: the ranks of
-        // their distances may change places, as in ArviZ, and R-hat with them.
+        // The two draws next to the median are equally far from it up to rounding. As in ArviZ,
+        // rounding decides the ranks of their distances, and with them R-hat.
         prop_assert!(close(a.rhat, b.rhat, 2.0 / (chains * draws) as f64), "{} {}", a.rhat, b.rhat);
         for (x, y) in spreads(&a).into_iter().zip(spreads(&b)) {
             prop_assert!(close(unit * x, y, 1e-8), "{} {}", x, y);
@@ -63,7 +62,7 @@ proptest! {
         }
     }
 
-    /// Powers of two round nowhere: every bit must agree.
+    /// Multiplication by powers of two is exact: every bit must agree.
     #[test]
     fn powers_of_two(seed in 0u64..1_000_000, chains in 1usize..5, draws in 4usize..150, power in -40i32..40) {
         let unit = 2.0f64.powi(power);
@@ -96,8 +95,8 @@ proptest! {
     }
 }
 
-/// Far from zero nothing is lost: draws on a grid of 2^-20 are moved to 1e9 without rounding, and
-/// the diagnostics with them.
+/// Nothing is lost far from zero: draws on a grid of 2^-20 can be shifted by 1e9 without rounding,
+/// and the diagnostics do not change.
 #[test]
 fn far_from_zero() {
     let grid = 2.0_f64.powi(20);
@@ -111,7 +110,8 @@ fn far_from_zero() {
     }
 }
 
-/// Many parameters in pools of one, two and three threads, as columns of tables, and one by one.
+/// Many parameters in pools of one, two and three threads and as columns of tables agree with one
+/// by one.
 #[test]
 fn many_are_as_each_alone() {
     let (parameters, draws) = (23, 61);

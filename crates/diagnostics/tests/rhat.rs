@@ -1,10 +1,9 @@
-//! R-hat against a plain implementation of its definition, and what a wrong one would miss.
+//! R-hat against a plain implementation of its definition, and what wrong variants would miss.
 
-mod common;
-
-use common::{ar1, generator, mapped, slices};
 use ridgewalk_diagnostics::{ess_bulk, ess_tail, rhat};
 use statrs::distribution::{ContinuousCDF, Normal};
+
+use crate::common::{ar1, generator, mapped, slices};
 
 /// Normal scores by counting: the rank is the number of smaller draws plus half the equal ones.
 fn scores(chains: &[Vec<f64>]) -> Vec<Vec<f64>> {
@@ -47,14 +46,14 @@ fn split(chains: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The definition; without the cut into halves if told so.
+/// R-hat by its definition, optionally without splitting chains into halves.
 fn by_definition(chains: &[Vec<f64>], cut: bool) -> f64 {
     let chains = if cut { split(chains) } else { chains.to_vec() };
     plain(&scores(&chains)).max(plain(&scores(&folded(&chains))))
 }
 
-/// Four chains that all drift upwards in the same way: each agrees with the others, none with
-/// itself.
+/// Four chains that drift upwards in the same way: they agree with each other, but not with
+/// themselves.
 fn drifting() -> Vec<Vec<f64>> {
     let mut chains = ar1(&mut generator(7), 4, 300, 0.2);
     for chain in &mut chains {
@@ -87,7 +86,7 @@ fn drift_is_seen_because_chains_are_cut() {
     let got = rhat(&slices(&chains)).expect("well-shaped");
     assert!(got > 1.2, "{got}");
     assert!((got - by_definition(&chains, true)).abs() < 1e-12);
-    // The planted error: left whole, the chains seem to agree.
+    // The planted error: without splitting, the chains seem to agree.
     let whole = by_definition(&chains, false);
     assert!(whole < 1.01, "{whole}");
 }
@@ -103,8 +102,8 @@ fn a_difference_in_scale_is_seen_because_draws_are_folded() {
     assert!(got > 1.1 && unfolded < 1.02, "{got} {unfolded}");
 }
 
-/// Ranks do not change under an increasing map: neither do bulk and tail ESS, nor R-hat where the
-/// bulk decides.
+/// Ranks do not change under an increasing map, and neither do bulk and tail ESS, nor R-hat if the
+/// bulk determines it.
 #[test]
 fn increasing_maps_change_nothing() {
     let chains = drifting();

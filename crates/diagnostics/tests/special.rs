@@ -1,11 +1,10 @@
-//! The functions of statrs that the diagnostics stand on, against ways to the same numbers that
-//! share nothing with them.
+//! The functions of statrs that the diagnostics rely on, against independent computations.
 
 use ridgewalk_figures::{Figures, Near};
 use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::beta::checked_beta_reg;
 
-/// Normal scores of up to so many draws.
+/// The number of draws whose normal scores are checked.
 const MOST_DRAWS: u32 = 1_000_000;
 
 #[test]
@@ -16,7 +15,7 @@ fn normal_quantiles_are_where_the_error_function_has_its_value() {
         let p = (f64::from(rank) - 0.375) / (f64::from(MOST_DRAWS) + 0.25);
         let z = normal.inverse_cdf(p);
         let density = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
-        // From the nearer end: there the function has all its digits.
+        // From the nearer tail, where the function has full precision.
         let (p, z) = if z < 0.0 { (p, z) } else { (1.0 - p, -z) };
         let off = 0.5 * libm::erfc(-z / std::f64::consts::SQRT_2) - p;
         worst = worst.max((off / density).abs() / z.abs().max(1.0));
@@ -53,8 +52,8 @@ fn mass_below(n: f64, p: f64, x: f64) -> f64 {
     below / (below + integral(x, last))
 }
 
-/// Around its 16 % and 84 % points, which are asked for; nearer to the middle its fraction has not
-/// converged for the largest of these.
+/// Near its 16 % and 84 % points, where it is used; nearer to the middle its continued fraction has
+/// not converged for the largest ESS here.
 #[test]
 fn the_incomplete_beta_function_is_the_integral() {
     let mut figures = Figures::of(

@@ -1,14 +1,14 @@
-//! One pass against two: means, variances and covariances of draws near zero and far from it.
+//! Streaming accumulators against two passes: means, variances and covariances of draws near zero
+//! and far from it.
 
-mod common;
-
-use common::{ar1, generator};
 use ridgewalk_diagnostics::{Covariance, Error, Moments};
+
+use crate::common::{ar1, generator};
 
 const DIMENSION: usize = 4;
 
-/// Draws with correlated coordinates of different scales, all on a grid of 2^-20 so that shifting
-/// them rounds nowhere.
+/// Draws with correlated coordinates of different scales, on a grid of 2^-20 so that shifting them
+/// is exact.
 fn draws(seed: u64, count: usize, origin: f64) -> Vec<Vec<f64>> {
     let columns = ar1(&mut generator(seed), DIMENSION, count, 0.5);
     let grid = 2.0_f64.powi(20);
@@ -24,7 +24,7 @@ fn draws(seed: u64, count: usize, origin: f64) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Mean (relative to the origin) and covariance in two passes, after taking the origin away
+/// Mean (relative to the origin) and covariance in two passes, after subtracting the origin
 /// exactly.
 fn two_pass(draws: &[Vec<f64>], origin: f64) -> (Vec<f64>, Vec<f64>) {
     let n = draws.len() as f64;
@@ -43,7 +43,7 @@ fn two_pass(draws: &[Vec<f64>], origin: f64) -> (Vec<f64>, Vec<f64>) {
     (mean, covariance)
 }
 
-/// Accumulated in pieces of different sizes, each by itself, then merged.
+/// Accumulates pieces of different sizes separately and merges them.
 fn streamed(draws: &[Vec<f64>], pieces: usize) -> (Moments, Covariance) {
     let mut moments = Moments::new(DIMENSION);
     let mut covariance = Covariance::new(DIMENSION);
@@ -81,7 +81,7 @@ fn one_pass_equals_two() {
                 assert!(off < 1e-12, "origin {origin}, {pieces} pieces: variance off by {off:e}");
                 for got in [moments.mean(i), full.mean(i)] {
                     let want = origin + mean[i];
-                    // A mean may be zero: its own size or the sd, whichever is larger.
+                    // A mean may be zero: relative to the mean or the sd, whichever is larger.
                     let scale = want.abs().max(variance.sqrt());
                     assert!(
                         (got - want).abs() <= 1e-12 * scale,
@@ -99,8 +99,8 @@ fn one_pass_equals_two() {
     }
 }
 
-/// The test above is able to fail: Welford's recursion without an origin misses the bound at 1e9 by
-/// far.
+/// The test above is able to fail: Welford's recursion without an origin misses the tolerance at
+/// 1e9 by far.
 #[test]
 fn plain_welford_is_not_enough() {
     let draws = draws(1, 100_000, 1e9);
@@ -151,7 +151,7 @@ fn wrong_dimensions_are_errors_and_change_nothing() {
     assert_eq!((moments.count(), covariance.count()), (0, 0));
 }
 
-/// Nothing merged into nothing, into something, and something into nothing.
+/// Merges of empty accumulators, on either side or on both.
 #[test]
 fn merging_nothing() {
     let mut some = Moments::new(1);

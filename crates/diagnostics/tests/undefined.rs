@@ -1,12 +1,11 @@
-//! Wrong shapes are errors, undefined numbers are NaN, and constants are what ArviZ says they are.
+//! Wrong shapes are errors, undefined numbers are NaN, and constant chains are treated as in ArviZ.
 
-mod common;
-
-use common::{ar1, generator, mapped, slices};
 use ridgewalk_diagnostics::{
     Error, Summary, ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean,
     mcse_quantile, mcse_sd, quantile, rhat, summaries, summaries_of_table,
 };
+
+use crate::common::{ar1, generator, mapped, slices};
 
 type Diagnostic = fn(&[&[f64]]) -> Result<f64, Error>;
 
@@ -109,7 +108,7 @@ fn draws_that_are_not_finite_leave_nothing_defined() {
     }
 }
 
-/// Also for a value whose sum rounds: the fixture has 1.5, which does not.
+/// Also for values whose sum is rounded, unlike that of the 1.5 in the fixture.
 #[test]
 fn constant_chains_are_as_in_arviz() {
     for value in [0.0, 0.1, -1e-300, 1e12 / 3.0] {
@@ -138,8 +137,8 @@ fn one_chain_has_no_rhat() {
     assert!(ess_bulk(&slices(&sample)).is_ok_and(|ess| ess > 100.0));
 }
 
-/// ArviZ calls draws constant when they spread over less than 1e-15; the squares of draws of size
-/// 1e-9 do.
+/// ArviZ treats draws as constant if they spread over less than 1e-15, as the squares of draws of
+/// size 1e-9 do.
 #[test]
 fn small_parameters_are_not_constant() {
     let sample = ar1(&mut generator(3), 2, 300, 0.9);

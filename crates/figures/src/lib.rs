@@ -1,9 +1,9 @@
-//! Figures that tests measure and pages quote: where `RIDGEWALK_WRITE_DOCS` is set a test writes
-//! them to `docs/results/tests-NAME.csv`, and otherwise it is held to what is committed there.
-//! `scripts/tables.py` puts them into the pages.
+//! Figures that tests measure and documentation pages quote. With `RIDGEWALK_WRITE_DOCS` set, a
+//! test writes its figures to `docs/results/tests-NAME.csv`; otherwise it compares them with the
+//! committed file. `scripts/tables.py` puts them into the pages.
 //!
 //! A file has a row for each figure: the test that measured it, the case, the figure and its value.
-//! A test replaces its own rows and leaves those of others, so that one test can be run alone.
+//! A test replaces only its own rows, so that tests can be run one at a time.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
@@ -11,21 +11,21 @@ use std::path::{Path, PathBuf};
 
 const HEADER: &str = "test,case,figure,value";
 
-/// Whether figures are to be written: tests may then take the time for more digits.
+/// Whether figures are written; tests may then take more time for more precise figures.
 #[must_use]
 pub fn writing() -> bool {
     std::env::var_os("RIDGEWALK_WRITE_DOCS").is_some()
 }
 
-/// How near a figure must be to the one that is committed.
+/// How close a figure must be to the committed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Near {
-    /// To 1 part in 1,000: a fixed seed, or no chance at all; other mathematical libraries round
-    /// otherwise. On machines of another kind than the one that wrote the file as
-    /// [`Near::Rounding`]: a last bit that differs sends a long chain elsewhere.
+    /// To 1 part in 1,000, for deterministic figures and fixed seeds; mathematical libraries differ
+    /// in rounding. As [`Near::Rounding`] on machines that round differently from the one that
+    /// wrote the file: a single different bit can change the course of a long chain.
     Same,
-    /// Within a factor of 4, or some units in the last place of 1: rounding itself, which differs
-    /// from machine to machine, or the worst of fewer cases than were looked at for the file.
+    /// Within a factor of 4, or a few units in the last place of 1. For figures that are rounding
+    /// errors, which differ between machines, or the worst of fewer cases than for the file.
     Rounding,
 }
 
@@ -43,7 +43,7 @@ impl Near {
     }
 }
 
-/// Whether this machine rounds as those do that write the files: with fused multiply-add of x86-64.
+/// Whether this machine rounds like those that write the files: x86-64 with fused multiply-add.
 fn rounds_as_written() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("fma");
@@ -53,7 +53,7 @@ fn rounds_as_written() -> bool {
 
 /// The figures of one test.
 #[derive(Debug)]
-#[must_use = "figures are kept or compared by `hold`"]
+#[must_use = "figures are written or compared by `hold`"]
 pub struct Figures {
     file: PathBuf,
     test: String,
@@ -61,7 +61,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of a test, `concat!(file!(), "::its_name")`, in `docs/results/tests-NAME.csv`.
+    /// The figures of the test `concat!(file!(), "::its_name")` in `docs/results/tests-NAME.csv`.
     pub fn of(name: &str, test: &str) -> Self {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = manifest.ancestors().nth(2).unwrap_or(manifest);
@@ -72,24 +72,25 @@ impl Figures {
         Self { file: file.to_owned(), test: test.to_owned(), rows: Vec::new() }
     }
 
-    /// One more figure.
+    /// Adds a figure.
     ///
     /// # Panics
-    /// If a name has a comma, a quote or the end of a line in it.
+    /// If a name contains a comma, a quote or a newline.
     pub fn add(&mut self, case: &str, figure: &str, value: f64) {
         for name in [case, figure] {
             assert!(
                 !name.contains([',', '"', '\n']),
-                "a name without commas, quotes and ends of lines: {name}"
+                "name `{name}`: need one without commas, quotes and newlines"
             );
         }
         self.rows.push((case.to_owned(), figure.to_owned(), value));
     }
 
-    /// Writes them if that is asked for, and compares them with the file otherwise.
+    /// Writes the figures if `RIDGEWALK_WRITE_DOCS` is set, and compares them with the file
+    /// otherwise.
     ///
     /// # Panics
-    /// If the file cannot be read or written, or says something else.
+    /// If the file cannot be read or written, or if figures differ.
     pub fn hold(&self, near: Near) {
         let outcome = if writing() { self.write() } else { self.compare(near) };
         if let Err(problem) = outcome {
@@ -98,23 +99,23 @@ impl Figures {
     }
 
     fn write(&self) -> Result<(), String> {
-        let told = |error: std::io::Error| error.to_string();
+        let message = |error: std::io::Error| error.to_string();
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(&self.file);
         let file = file.as_mut().map_err(|error| error.to_string())?;
-        // Tests of one program run side by side.
-        file.lock().map_err(told)?;
+        // Tests of one binary run in parallel.
+        file.lock().map_err(message)?;
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(told)?;
+        file.read_to_string(&mut text).map_err(message)?;
         let mut lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
         lines.retain(|line| line.split(',').next() != Some(&self.test));
         lines.extend(self.rows.iter().map(|(case, figure, value)| {
             format!("{},{case},{figure},{}", self.test, written(*value))
         }));
-        // Stable: rows of one test stay in its order.
+        // A stable sort keeps the rows of one test in order.
         lines.sort_by(|a, b| a.split(',').next().cmp(&b.split(',').next()));
-        file.set_len(0).and_then(|()| file.rewind()).map_err(told)?;
-        writeln!(file, "{HEADER}\n{}", lines.join("\n")).map_err(told)
+        file.set_len(0).and_then(|()| file.rewind()).map_err(message)?;
+        writeln!(file, "{HEADER}\n{}", lines.join("\n")).map_err(message)
     }
 
     fn compare(&self, near: Near) -> Result<(), String> {
@@ -126,7 +127,7 @@ impl Figures {
             .collect();
         let mut wrong = Vec::new();
         if committed.len() != self.rows.len() {
-            wrong.push(format!("{} figures, and {} in the file", self.rows.len(), committed.len()));
+            wrong.push(format!("{} figures, but {} in the file", self.rows.len(), committed.len()));
         }
         for ((case, figure, value), cells) in self.rows.iter().zip(&committed) {
             let known = cells.get(3).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
@@ -134,7 +135,7 @@ impl Figures {
                 || !near.allows(*value, known)
             {
                 wrong.push(format!(
-                    "{case}, {figure}: {value} was measured, and the file says {}",
+                    "{case}, {figure}: measured {value}, but the file has {}",
                     cells[1..].join(", ")
                 ));
             }
@@ -144,13 +145,13 @@ impl Figures {
         }
         let test = &self.test;
         Err(format!(
-            "{test}: {}; with RIDGEWALK_WRITE_DOCS=1 the test writes its figures",
+            "{test}: {}; to update the file, run the test with RIDGEWALK_WRITE_DOCS=1",
             wrong.join("; ")
         ))
     }
 }
 
-/// All digits, and no more zeros than are good to read.
+/// All digits, with an exponent for very small and very large numbers.
 fn written(value: f64) -> String {
     if value != 0.0 && !(1e-4..1e15).contains(&value.abs()) {
         format!("{value:e}")
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_held_and_what_differs_is_told() {
+    fn written_figures_compare_equal_and_differences_are_reported() {
         let file =
             std::env::temp_dir().join(format!("ridgewalk-figures-{}.csv", std::process::id()));
         some(&file, "b.rs::second", &[("x", 1.0), ("y", 2e-15)]).write().unwrap();
@@ -191,16 +192,16 @@ mod tests {
         assert_eq!(some(&file, "a.rs::first", &[("z", 0.0)]).compare(Near::Rounding), Ok(()));
         if rounds_as_written() {
             let problem = compared(&[("x", 1.6), ("y", 2e-15)], Near::Same).unwrap_err();
-            assert!(problem.contains("x: 1.6 was measured"), "{problem}");
+            assert!(problem.contains("x: measured 1.6"), "{problem}");
         }
-        for (values, near, told) in [
-            (&[("x", f64::NAN), ("y", 2e-15)][..], Near::Same, "x: NaN was measured"),
-            (&[("x", 1.5), ("y", 9e-15)], Near::Rounding, "y: 0.000000000000009 was measured"),
-            (&[("w", 1.5), ("y", 2e-15)], Near::Same, "w: 1.5 was measured"),
-            (&[("x", 1.5)], Near::Same, "1 figures, and 2 in the file"),
+        for (values, near, reported) in [
+            (&[("x", f64::NAN), ("y", 2e-15)][..], Near::Same, "x: measured NaN"),
+            (&[("x", 1.5), ("y", 9e-15)], Near::Rounding, "y: measured 0.000000000000009"),
+            (&[("w", 1.5), ("y", 2e-15)], Near::Same, "w: measured 1.5"),
+            (&[("x", 1.5)], Near::Same, "1 figures, but 2 in the file"),
         ] {
             let problem = compared(values, near).unwrap_err();
-            assert!(problem.contains(told), "{problem}");
+            assert!(problem.contains(reported), "{problem}");
         }
         fs::remove_file(&file).unwrap();
         assert!(compared(&[("x", 1.5)], Near::Same).is_err());

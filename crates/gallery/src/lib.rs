@@ -1,8 +1,8 @@
-//! Nine targets of different kinds, each with the means and standard deviations that an independent
-//! source gives for it: what automatic sampling is tested on and compared with other samplers on.
+//! Nine targets of different kinds, with means and standard deviations from independent sources.
+//! Automatic sampling is tested on them and compared with other samplers.
 //!
-//! Data that are not real are drawn from fixed seeds. References are in `data/`, each with how it
-//! was made.
+//! Simulated data are drawn from fixed seeds. References are in `data/`, each with the way it was
+//! computed.
 //!
 //! ```
 //! let target = ridgewalk_gallery::breast_cancer()?;
@@ -15,34 +15,41 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Poisson as PoissonLaw, StandardNormal, StudentT, Uniform};
 use ridgewalk_potentials::families::{Huber, Logistic, Poisson, Probit};
-use ridgewalk_potentials::{Dense, Gradient, Prior, Ridge};
+use ridgewalk_potentials::{Dense, Gradient, GradientError, Prior, Ridge};
 
-/// A kind of failure that only a mistake in this crate makes.
+/// An error that only a mistake in this crate can cause.
 type Anything = Box<dyn std::error::Error>;
 
-/// Means and standard deviations from another source, one of each for each coordinate.
+/// Means and standard deviations of all coordinates from an independent source.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reference {
     /// Means.
     pub means: Vec<f64>,
     /// Standard deviations.
     pub sds: Vec<f64>,
-    /// The Monte Carlo standard errors of the means; 0 where they are exact.
+    /// The Monte Carlo standard errors of the means; 0 if they are exact.
     pub mean_errors: Vec<f64>,
-    /// Those of the standard deviations.
+    /// The Monte Carlo standard errors of the standard deviations; 0 if they are exact.
     pub sd_errors: Vec<f64>,
 }
 
+/// The lines of a file without comments, which begin with #.
+fn uncommented(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.starts_with('#'))
+}
+
+/// The five fields of a line.
+fn five_fields(line: &str) -> Result<[&str; 5], Anything> {
+    let fields: Vec<&str> = line.split(',').collect();
+    fields.try_into().map_err(|_| format!("`{line}`: need five fields").into())
+}
+
 impl Reference {
-    /// From lines `name,mean,sd,mcse_mean,mcse_sd`; those that begin with # are left out, and the
-    /// first one that does not.
+    /// From a header and lines `name,mean,sd,mcse_mean,mcse_sd`.
     fn parse(text: &str) -> Result<Self, Anything> {
         let mut found = Self::default();
-        for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
-            let fields: Vec<&str> = line.split(',').collect();
-            let [_, mean, sd, mean_error, sd_error] = fields[..] else {
-                return Err(format!("five fields, not `{line}`").into());
-            };
+        for line in uncommented(text).skip(1) {
+            let [_, mean, sd, mean_error, sd_error] = five_fields(line)?;
             found.means.push(mean.parse()?);
             found.sds.push(sd.parse()?);
             found.mean_errors.push(mean_error.parse()?);
@@ -52,7 +59,7 @@ impl Reference {
     }
 }
 
-/// Random numbers of one data set.
+/// The random numbers of one data set.
 struct Source(ChaCha8Rng);
 
 impl Source {
@@ -68,7 +75,7 @@ impl Source {
         Ok(f64::from(u8::from(Uniform::new(0.0, 1.0)?.sample(&mut self.0) < probability)))
     }
 
-    /// Rows with a constant first and then normals of which neighbours have this correlation.
+    /// Rows of a constant and normals, with the given correlation between neighbours.
     fn design(&mut self, rows: usize, columns: usize, correlation: f64) -> Vec<f64> {
         let mut values = vec![1.0; rows * columns];
         for row in values.chunks_exact_mut(columns) {
@@ -83,7 +90,7 @@ impl Source {
     }
 }
 
-/// Σ over columns of a row times coefficients that alternate in sign.
+/// The linear predictor of a row, with coefficients of the given size and alternating signs.
 fn predictor(row: &[f64], size: f64) -> f64 {
     row.iter().zip(0..).map(|(x, k)| if k % 2 == 0 { size * x } else { -size * x }).sum()
 }
@@ -92,7 +99,7 @@ fn predictor(row: &[f64], size: f64) -> f64 {
 /// number in the hundreds.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn correlated_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
     logistic(Source::new(1), [2000, 50], 0.9, 0.3)
 }
@@ -100,13 +107,13 @@ pub fn correlated_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
 /// Logistic regression, 10,000 rows and 200 independent columns: nearly normal, and large.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn independent_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
     logistic(Source::new(5), [10_000, 200], 0.0, 0.1)
 }
 
-/// Logistic regression of normal columns of which neighbours have this correlation, and effects of
-/// this size.
+/// Logistic regression on normal columns with the given correlation between neighbours and the
+/// given size of effects.
 fn logistic(
     mut source: Source,
     [n, d]: [usize; 2],
@@ -121,11 +128,11 @@ fn logistic(
     Ok(Ridge::new(Dense::new(n, d, values)?, Logistic, &responses?, Prior::centred(d, 2.5)?)?)
 }
 
-/// Logistic regression of the Wisconsin breast cancer data, standardised, 569 rows and 31 columns,
+/// Logistic regression on the standardised Wisconsin breast cancer data, 569 rows and 31 columns,
 /// prior scale 2.5: nearly separated, so that the posterior is far from normal.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn breast_cancer() -> Result<Ridge<'static, Logistic>, Anything> {
     let text = include_str!("../../potentials/tests/data/breast-cancer.csv");
     let rows: Result<Vec<Vec<f64>>, _> = text
@@ -152,24 +159,24 @@ pub fn breast_cancer() -> Result<Ridge<'static, Logistic>, Anything> {
     )?)
 }
 
-/// Poisson regression, 300 rows and 12 columns, counts of 1 or so: the curvature grows without
+/// Poisson regression, 300 rows and 12 columns, counts of about 1: the curvature grows without
 /// bound along some directions.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn poisson() -> Result<Ridge<'static, Poisson>, Anything> {
     counts(Source::new(2), [300, 12], 0.25)
 }
 
-/// Poisson regression, 2000 rows and 50 columns, counts of 1 or so.
+/// Poisson regression, 2000 rows and 50 columns, counts of about 1.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn poisson_large() -> Result<Ridge<'static, Poisson>, Anything> {
     counts(Source::new(6), [2000, 50], 0.15)
 }
 
-/// Poisson regression with effects of this size.
+/// Poisson regression with effects of the given size.
 fn counts(
     mut source: Source,
     [n, d]: [usize; 2],
@@ -186,7 +193,7 @@ fn counts(
 /// Probit regression, 200 rows and 8 columns with strong effects: skewed.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn probit() -> Result<Ridge<'static, Probit>, Anything> {
     let (n, d) = (200, 8);
     let mut source = Source::new(3);
@@ -198,19 +205,19 @@ pub fn probit() -> Result<Ridge<'static, Probit>, Anything> {
     Ok(Ridge::new(Dense::new(n, d, values)?, Probit, &responses, Prior::centred(d, 2.5)?)?)
 }
 
-/// Robust regression with Huber's loss, 120 rows and 6 columns, noise with Student's law of 2
-/// degrees of freedom: a curvature that jumps.
+/// Robust regression with Huber's loss, 120 rows and 6 columns, Student-t noise with 2 degrees of
+/// freedom: the curvature is discontinuous.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn huber() -> Result<Ridge<'static, Huber>, Anything> {
     robust(Source::new(4), [120, 6])
 }
 
-/// The same with 2000 rows and 50 columns.
+/// Robust regression with Huber's loss, 2000 rows and 50 columns.
 ///
 /// # Errors
-/// None, but for mistakes here.
+/// Never, unless this crate has a mistake.
 pub fn huber_large() -> Result<Ridge<'static, Huber>, Anything> {
     robust(Source::new(7), [2000, 50])
 }
@@ -224,13 +231,13 @@ fn robust(mut source: Source, [n, d]: [usize; 2]) -> Result<Ridge<'static, Huber
     Ok(Ridge::new(Dense::new(n, d, values)?, family, &responses, Prior::centred(d, 2.5)?)?)
 }
 
-/// A normal distribution in 100 dimensions with condition number 1e4, known by its gradient and
-/// value alone.
+/// A normal distribution in 100 dimensions with condition number 1e4, given by its gradient and
+/// value.
 #[derive(Debug, Clone, Copy)]
 pub struct Ladder;
 
 impl Ladder {
-    /// Its mean, in every coordinate.
+    /// The mean of every coordinate.
     pub const MEAN: f64 = 0.3;
 
     /// The precision of a coordinate.
@@ -245,7 +252,7 @@ impl Gradient for Ladder {
         100
     }
 
-    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), GradientError> {
         into.iter_mut()
             .zip(point)
             .enumerate()
@@ -253,14 +260,18 @@ impl Gradient for Ladder {
         Ok(())
     }
 
-    fn value_and_gradient(&self, point: &[f64], into: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        into: &mut [f64],
+    ) -> Result<Option<f64>, GradientError> {
         self.gradient(point, into)?;
-        // U is quadratic: half the gradient times the way from the mean.
+        // U is quadratic: half the gradient times the distance from the mean.
         Ok(Some(0.5 * into.iter().zip(point).map(|(g, x)| g * (x - Self::MEAN)).sum::<f64>()))
     }
 }
 
-/// The names of all targets, as [`reference()`] knows them.
+/// The names of all targets, as accepted by [`reference()`].
 pub const NAMES: [&str; 9] = [
     "correlated-logistic",
     "breast-cancer",
@@ -273,54 +284,50 @@ pub const NAMES: [&str; 9] = [
     "ladder",
 ];
 
-/// The reference of a target, by one of [`NAMES`].
+/// The reference of a target, one of [`NAMES`].
 ///
 /// # Errors
-/// For another name.
+/// For an unknown name.
 pub fn reference(name: &str) -> Result<Reference, Anything> {
-    match name {
-        "correlated-logistic" => Reference::parse(include_str!("../data/correlated-logistic.csv")),
-        "breast-cancer" => Reference::parse(include_str!("../data/breast-cancer.csv")),
-        "independent-logistic" => {
-            Reference::parse(include_str!("../data/independent-logistic.csv"))
-        }
-        "poisson" => Reference::parse(include_str!("../data/poisson.csv")),
-        "poisson-large" => Reference::parse(include_str!("../data/poisson-large.csv")),
-        "probit" => Reference::parse(include_str!("../data/probit.csv")),
-        "huber" => Reference::parse(include_str!("../data/huber.csv")),
-        "huber-large" => Reference::parse(include_str!("../data/huber-large.csv")),
+    Reference::parse(match name {
+        "correlated-logistic" => include_str!("../data/correlated-logistic.csv"),
+        "breast-cancer" => include_str!("../data/breast-cancer.csv"),
+        "independent-logistic" => include_str!("../data/independent-logistic.csv"),
+        "poisson" => include_str!("../data/poisson.csv"),
+        "poisson-large" => include_str!("../data/poisson-large.csv"),
+        "probit" => include_str!("../data/probit.csv"),
+        "huber" => include_str!("../data/huber.csv"),
+        "huber-large" => include_str!("../data/huber-large.csv"),
         "ladder" => {
-            let sds = (0..100).map(|k| Ladder::precision(k).sqrt().recip()).collect();
             let exact = vec![0.0; 100];
-            Ok(Reference {
+            return Ok(Reference {
                 means: vec![Ladder::MEAN; 100],
-                sds,
+                sds: (0..100).map(|k| Ladder::precision(k).sqrt().recip()).collect(),
                 mean_errors: exact.clone(),
                 sd_errors: exact,
-            })
+            });
         }
-        other => Err(format!("no target `{other}`").into()),
-    }
+        other => return Err(format!("no target `{other}`").into()),
+    })
 }
 
 /// Probabilities of the quantiles of a [`Law`].
 pub const PROBABILITIES: [f64; 7] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99];
 
-/// More of a posterior than means and standard deviations, from long runs of another sampler.
+/// Quantiles, correlations and draws of a posterior, from long runs of another sampler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Law {
     /// For each coordinate, at each of [`PROBABILITIES`], a quantile and its Monte Carlo standard
     /// error.
     pub quantiles: Vec<Vec<[f64; 2]>>,
-    /// The mean products of coordinates less their means over their standard deviations, rows of
-    /// the lower triangle one after the other, each with its error: correlations, and on the
-    /// diagonal 1 but for rounding.
+    /// The correlations with their errors: mean products of standardised coordinates, the lower
+    /// triangle row by row. The diagonal is 1 up to rounding.
     pub products: Vec<[f64; 2]>,
-    /// Draws that are far apart in their chains, one after the other.
+    /// Widely spaced draws, one after the other.
     pub draws: Vec<f64>,
 }
 
-/// The law of a target, for those that have one: `breast-cancer`, `poisson`, `probit` and `huber`.
+/// The law of a target that has one: `breast-cancer`, `poisson`, `probit` or `huber`.
 ///
 /// # Errors
 /// For another name.
@@ -340,11 +347,8 @@ pub fn law(name: &str) -> Result<Law, Anything> {
         other => return Err(format!("no law of a target `{other}`").into()),
     };
     let mut found = Law::default();
-    for line in law.lines().filter(|line| !line.starts_with('#')).skip(1) {
-        let fields: Vec<&str> = line.split(',').collect();
-        let [what, first, _, value, error] = fields[..] else {
-            return Err(format!("five fields, not `{line}`").into());
-        };
+    for line in uncommented(law).skip(1) {
+        let [what, first, _, value, error] = five_fields(line)?;
         let entry = [value.parse()?, error.parse()?];
         match what {
             "quantile" => {
@@ -353,11 +357,10 @@ pub fn law(name: &str) -> Result<Law, Anything> {
                 found.quantiles[k].push(entry);
             }
             "product" => found.products.push(entry),
-            other => return Err(format!("quantiles and products, not `{other}`").into()),
+            other => return Err(format!("`{other}`: need `quantile` or `product`").into()),
         }
     }
-    for cell in draws.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split(','))
-    {
+    for cell in uncommented(draws).flat_map(|line| line.split(',')) {
         found.draws.push(cell.parse()?);
     }
     Ok(found)

@@ -1,4 +1,4 @@
-//! Every target has a reference of its own size, near enough to what the model says by itself.
+//! Every target has a reference of the right size that is consistent with its mode.
 
 use ridgewalk_gallery::{
     Ladder, NAMES, Reference, breast_cancer, correlated_logistic, huber, huber_large,
@@ -7,8 +7,8 @@ use ridgewalk_gallery::{
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{Gradient, Ridge};
 
-/// The mode is within a few standard deviations of the means: a reference of another target would
-/// not be there.
+/// The mode is within two standard deviations of the means, which it would not be for the reference
+/// of another target.
 fn check<F: Family + Clone>(name: &str, target: &Ridge<'_, F>) {
     let Reference { means, sds, mean_errors, sd_errors } = reference(name).unwrap();
     let mode = target.mode().unwrap().point;

@@ -1,5 +1,4 @@
-//! What can be wrong with a question put to this crate. A certificate that is not found is not an
-//! error but a status.
+//! Errors about arguments. A certificate that is not found is a status, not an error.
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -10,12 +9,12 @@ pub enum Error {
     NotInRange {
         /// The argument's name.
         name: &'static str,
-        /// The value it was given.
+        /// Its value.
         value: f64,
-        /// The values it may have.
+        /// The values allowed.
         need: &'static str,
     },
-    /// A potential cannot be more convex than it is smooth.
+    /// The strong convexity exceeds the smoothness.
     #[error("convexity = {convexity}: need at most the smoothness, {smoothness}")]
     ConvexityAboveSmoothness {
         /// The strong convexity m.
@@ -23,25 +22,25 @@ pub enum Error {
         /// The smoothness L.
         smoothness: f64,
     },
-    /// γ, ξ, η or L is not usable.
+    /// γ, ξ, η or L is invalid.
     #[error(transparent)]
     Coefficients(#[from] ridgewalk_coefficients::Error),
-    /// The number of nodes, or the step they are spread over, is not usable.
+    /// The number of nodes or the length of the step is invalid.
     #[error(transparent)]
     Quadrature(#[from] ridgewalk_quadrature::Error),
 }
 
-/// `value` if it is finite and at least 1, as every condition number is.
+/// Returns `value` if it is a condition number: finite and at least 1.
 pub(crate) fn condition_number(value: f64) -> Result<f64, Error> {
     in_range("kappa", value, value >= 1.0, "a finite number of at least 1")
 }
 
-/// `value` if it is positive and finite.
+/// Returns `value` if it is positive and finite.
 pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     in_range(name, value, value > 0.0, "a positive, finite number")
 }
 
-/// `value` if it is finite and the condition `holds`.
+/// Returns `value` if it is finite and the condition `holds`.
 pub(crate) fn in_range(
     name: &'static str,
     value: f64,

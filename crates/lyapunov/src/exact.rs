@@ -1,12 +1,12 @@
-//! Exact linear algebra on integers and fractions, for proofs.
+//! Exact linear algebra with integers and fractions, for proofs.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-/// Whether a symmetric integer matrix is positive definite: all leading principal minors, found by
-/// Bareiss's elimination (every division in it is exact), are positive.
+/// Whether a symmetric integer matrix is positive definite: all leading principal minors, computed
+/// by Bareiss's elimination (in which every division is exact), are positive.
 pub(crate) fn positive_definite<const N: usize>(mut m: [[BigInt; N]; N]) -> bool {
     let mut previous = BigInt::one();
     for k in 0..N {
@@ -23,7 +23,7 @@ pub(crate) fn positive_definite<const N: usize>(mut m: [[BigInt; N]; N]) -> bool
     true
 }
 
-/// The same for a matrix of fractions: brought to a common denominator first.
+/// [`positive_definite`] for a matrix of fractions, which are brought to a common denominator.
 pub(crate) fn positive_definite_fractions<const N: usize>(m: &[[BigRational; N]; N]) -> bool {
     let common = m.iter().flatten().fold(BigInt::one(), |lcm, entry| lcm.lcm(entry.denom()));
     positive_definite::<N>(std::array::from_fn(|i| {

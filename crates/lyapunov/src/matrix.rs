@@ -1,4 +1,4 @@
-//! Small dense matrices of fixed size, as nested arrays: what 3x3 to 9x9 blocks need and no more.
+//! Small dense matrices of fixed size, as nested arrays.
 
 /// An R x C matrix, row by row.
 pub(crate) type Matrix<const R: usize, const C: usize = R> = [[f64; C]; R];

@@ -1,9 +1,9 @@
 //! The planner: γ, ξ, η and a number of steps after which the law of θ is within a Wasserstein
-//! distance ε of the target, for every potential with the given convexity and smoothness, with
-//! every constant explicit.
+//! distance ε of the target, for every potential with the given convexity and smoothness. All
+//! constants are explicit.
 //!
-//! With a certificate (S, r) for one step, and e_S a bound of the error that one step makes from
-//! the stationary law in the norm of S, started at the minimiser with p and r drawn from N(0, I/L):
+//! Let (S, r) be a certificate for one step, and e_S a bound on the error of one step from the
+//! stationary law in the norm of S. Started at the minimiser with p and r drawn from N(0, I/L),
 //!
 //! ```text
 //! W2(law of θ after k steps, target) <= √((S⁻¹)₁₁) ( rᵏ √(S11 d/m) + e_S/(1 − r) )
@@ -17,10 +17,10 @@
 //! P = √(d/L),  A = √((1 + γ²) d/L)
 //! ```
 //!
-//! (the step's own gradient, along a straight line, is compared with its average first: its
-//! derivative is H p, so that a straight interpolation of its integral errs by P η³/12; then with
-//! the diffusion's gradient) and then e_S² = Σ |S_ij| e_i e_j. In units of √(d/L) nothing but κ and
-//! ε √(L/d) remains, so that the number of steps grows like d^(1/4) ε^(−1/2), up to a logarithm.
+//! and e_S² = Σ |S_ij| e_i e_j. (The step's gradient along a straight line is compared first with
+//! its average: its derivative is H p, so linear interpolation of its integral errs by P η³/12;
+//! then with the gradient along the diffusion.) In units of √(d/L) only κ and ε √(L/d) remain, so
+//! the number of steps grows like d^(1/4) ε^(−1/2), up to a logarithm.
 
 use ridgewalk_coefficients::{Coefficients, Parameters};
 use ridgewalk_quadrature::{LineRule, curvature_error_constant, slope_error_constant};
@@ -30,7 +30,7 @@ use crate::error::{Error, in_range, positive};
 use crate::matrix::{Matrix, inverse};
 use crate::simplex::minimise;
 
-/// What a plan is wanted for.
+/// The problem that a plan solves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
     convexity: f64,
@@ -40,26 +40,27 @@ pub struct Problem {
     line_integral: IntegralRule,
 }
 
-/// How the integral of the gradient along a step is found.
+/// How the integral of the gradient along a step is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum IntegralRule {
-    /// Exactly, as for ridge-separable potentials: one gradient-equivalent a step.
+    /// Exactly, as for ridge-separable potentials: one gradient-equivalent per step.
     Exact,
-    /// From the gradient at Chebyshev nodes: as many gradients a step.
+    /// From the gradient at Chebyshev nodes: one gradient per node and step.
     Nodes {
         /// The number of nodes.
         nodes: usize,
-        /// A Lipschitz constant of the Hessian, in the operator norm. Without one the error is
+        /// A Lipschitz constant of the Hessian in the operator norm. Without it, the error is
         /// bounded by the smoothness alone.
         lipschitz_hessian: Option<f64>,
     },
 }
 
 impl Problem {
-    /// m-strong convexity, L-smoothness, dimension d, accuracy ε in the Wasserstein-2 distance.
+    /// A problem with m-strong convexity, L-smoothness, dimension d and accuracy ε in the
+    /// Wasserstein-2 distance.
     ///
     /// # Errors
-    /// Names the argument, its value and what is needed.
+    /// [`Error`] with name and value of an invalid argument.
     pub fn new(
         convexity: f64,
         smoothness: f64,
@@ -77,7 +78,7 @@ impl Problem {
         in_range("dimension", dimension, dimension >= 1.0, "at least 1")?;
         let kappa = smoothness / convexity;
         in_range("smoothness / convexity", kappa, kappa < 1e15, "a condition number below 1e15")?;
-        // The unit in which all lengths are measured, and ε in it.
+        // The unit of all lengths.
         let unit = (dimension / smoothness).sqrt();
         in_range(
             "accuracy / sqrt(dimension / smoothness)",
@@ -99,8 +100,7 @@ impl Problem {
         Ok(Self { convexity, smoothness, dimension, accuracy, line_integral })
     }
 
-    /// κ = L/m, rounded up: a certificate for a larger κ holds for a smaller one, not the other way
-    /// round.
+    /// κ = L/m, rounded up: a certificate for some κ also holds for smaller κ, but not for larger.
     #[must_use]
     pub fn condition_number(&self) -> f64 {
         if self.convexity == self.smoothness {
@@ -132,10 +132,10 @@ impl Problem {
 
     /// e_θ, e_p and e_r in units of √(d/L).
     ///
-    /// A quadrature of Δ U that is wrong by q adds q to e_p, η/2 q to e_θ and μ31 q to e_r. For the
-    /// segment θ + t p the gradient's derivative is at most L |p| and its second derivative at most
-    /// the Hessian's Lipschitz constant times |p|²; in root mean square |p| is √(d/L) and |p|² is
-    /// √(d(d + 2))/L.
+    /// An error q in the quadrature of ΔU adds q to e_p, η/2 q to e_θ and μ31 q to e_r. Along the
+    /// segment θ + t p the derivative of the gradient is at most L |p| and its second derivative at
+    /// most the Lipschitz constant of the Hessian times |p|². In root mean square, |p| is √(d/L)
+    /// and |p|² is √(d(d + 2))/L.
     fn one_step_errors(&self, parameters: Parameters) -> Result<[f64; 3], Error> {
         let (gamma, eta) = (parameters.gamma(), parameters.eta());
         let g2 = gamma * gamma;
@@ -150,7 +150,7 @@ impl Problem {
         let by_curvature = match lipschitz_hessian {
             None => f64::INFINITY,
             Some(constant) => {
-                // In this order nothing overflows that is not too large to be of use.
+                // This order of operations avoids overflow for all useful values.
                 let scaled = constant / self.smoothness
                     * ((self.dimension + 2.0).sqrt() / self.smoothness.sqrt());
                 curvature_error_constant(nodes)? * eta.powi(3) * scaled
@@ -162,18 +162,18 @@ impl Problem {
     }
 }
 
-/// Parameters, a number of steps, and the certificate they rest on.
+/// Parameters, a number of steps, and the certificate behind them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
     certificate: Certificate,
     eta: f64,
     steps: u64,
     gradients: u64,
-    /// The two parts of the bound in the problem's units: what shrinks by the factor in each step,
-    /// and what stays.
+    /// The two parts of the bound in the problem's units: the part that contracts in each step, and
+    /// the part that remains.
     start: f64,
     floor: f64,
-    /// √(d/m): no target is farther from its minimiser.
+    /// √(d/m), a bound on W2 between the minimiser and the target.
     at_once: f64,
 }
 
@@ -208,13 +208,13 @@ impl Plan {
         self.steps
     }
 
-    /// The gradient-equivalents they cost.
+    /// The gradient-equivalents of these steps.
     #[must_use]
     pub fn gradients(&self) -> u64 {
         self.gradients
     }
 
-    /// The bound on W2 after that number of steps.
+    /// The bound on W2 after these steps.
     #[must_use]
     pub fn bound(&self) -> f64 {
         self.bound_after(self.steps)
@@ -228,19 +228,19 @@ impl Plan {
     }
 }
 
-/// The largest number of steps that a plan may have.
+/// The largest number of steps of a plan.
 const MOST_STEPS: f64 = 1e15;
-/// The cost of parameters that cannot reach the accuracy: above that of all that can.
+/// The cost of parameters that cannot reach the accuracy; larger than any other cost.
 const NO_PLAN: f64 = 1e18;
 
-/// How often the search over γ, ξ, η and the share of the gap is started again.
+/// How often the search over γ, ξ, η and the share of the gap is restarted.
 const RESTARTS: usize = 6;
 
-/// The plan with the fewest steps that the search finds; `None` if it finds none. A plan's
-/// certificate has passed its check.
+/// The plan with the fewest steps that the search finds; `None` if it finds none. The certificate
+/// of a plan has passed its check.
 ///
 /// # Errors
-/// Where a quantity leaves the range of double precision on the way.
+/// If a quantity leaves the range of double precision.
 pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
     let kappa = problem.condition_number();
     let from = |[g, x, h, share]: &[f64; 4]| {
@@ -249,17 +249,17 @@ pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
     let cost =
         |point: &[f64; 4]| from(point).map_or(f64::INFINITY, |candidate| candidate.cost(problem));
 
-    // The best parameters of the diffusion, and the step size that is best with them: the error
-    // allows about √ε.
+    // Start with the best parameters of the diffusion and the best step size for them, which is
+    // about √ε.
     let (gamma, xi) = (1.17 + 0.8 / kappa, 1.78 + 1.4 / kappa);
     let largest = problem.scaled_accuracy().sqrt().min(1.0);
     let first = (0..24)
-        .map(|halvings| largest * 0.7f64.powi(halvings))
+        .map(|shortenings| largest * 0.7f64.powi(shortenings))
         .map(|eta| [gamma.ln(), xi.ln(), eta.ln(), 1.5])
-        .min_by(|a, b| cost(a).total_cmp(&cost(b)));
-    let Some(first) = first else { return Ok(None) };
-    // A simplex can collapse before its end: start again from where it stopped until that no longer
-    // pays.
+        .map(|point| (cost(&point), point))
+        .min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let Some((_, first)) = first else { return Ok(None) };
+    // A simplex can collapse too early: restart where it stopped until nothing more is gained.
     let mut best = minimise(cost, first, 0.15, 1e-5, 250);
     for _ in 0..RESTARTS {
         let before = best.value;
@@ -278,7 +278,7 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Parameters with an S and what follows from them; not yet checked.
+/// Parameters with an S and the resulting bound, not yet checked.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     setting: Setting,
@@ -294,7 +294,7 @@ struct Candidate {
 
 impl Candidate {
     /// The S with the least error for these parameters, at the given share of the largest gap 1 − r
-    /// that can be certified.
+    /// that can be certified for them.
     fn new(problem: &Problem, gamma: f64, xi: f64, eta: f64, share: f64) -> Option<Self> {
         let setting =
             Setting::new(problem.condition_number(), gamma, xi, problem.process(eta)).ok()?;
@@ -314,14 +314,14 @@ impl Candidate {
             .map(|(i, j)| s[i][j].abs() * errors[i] * errors[j])
             .sum::<f64>()
             .sqrt();
-        // Enlarged by more than all rounding on the way.
+        // Enlarged by more than the accumulated rounding.
         let start = (first * s[0][0] * setting.kappa()).sqrt() * (1.0 + 1e-9);
         let floor = first.sqrt() * e_s / (1.0 - factor) * (1.0 + 1e-9);
         Some(Self { setting, eta, s, tau: tau / eta, factor, start, floor })
     }
 
-    /// How many steps it takes, not rounded; beyond all numbers of steps, and falling towards
-    /// feasibility, if the error that remains is above the accuracy.
+    /// The number of steps, not rounded. If the remaining error is above the accuracy, a number
+    /// larger than any number of steps that decreases towards feasibility.
     fn cost(&self, problem: &Problem) -> f64 {
         let accuracy = problem.scaled_accuracy();
         let room = accuracy - self.floor;
@@ -332,7 +332,7 @@ impl Candidate {
         }
     }
 
-    /// The plan, if the certificate checks and the accuracy is reached.
+    /// The plan, if the certificate passes its check and the accuracy is reached.
     fn finish(&self, problem: &Problem) -> Option<Plan> {
         let certificate = Certificate::check(self.setting, self.s, self.tau, self.factor).ok()?;
         let cost = self.cost(problem).ceil();
@@ -349,8 +349,8 @@ impl Candidate {
             let gradients = steps * problem.gradients_per_step();
             Plan { certificate, eta: self.eta, steps, gradients, start, floor, at_once }
         };
-        // The units, and the logarithm and exponential in the bound, round once more: a few steps
-        // in a billion may be missing.
+        // Units, logarithm and exponential in the bound are rounded once more: a few steps in a
+        // billion may be missing.
         let tries = [0, least, least + 1, least + 4, least + 4 + least / 1_000_000];
         tries.into_iter().map(with).find(|plan| plan.bound() <= problem.accuracy)
     }
@@ -360,14 +360,14 @@ impl Candidate {
 mod tests {
     use super::*;
 
-    /// The unknowns of one step beside the diffusion, for one coordinate of a quadratic potential:
-    /// the diffusion's θ, p, r, the step's θ, p, r and the r it is driven by in its first stage,
-    /// and the three starting values.
+    /// The state of the diffusion and of one step, for one coordinate of a quadratic potential: θ,
+    /// p, r of the diffusion; θ, p, r of the step and the r that drives its first stage; and the
+    /// three starting values.
     const SIZE: usize = 10;
 
-    /// The root mean square distances of θ, p and r between one step and the diffusion, both from
-    /// the stationary law and with one Brownian motion, at curvature l: the covariance of all the
-    /// unknowns, by the classical Runge-Kutta method.
+    /// The root mean square distances of θ, p and r between one step and the diffusion at curvature
+    /// l, both from the stationary law and with the same Brownian motion: the covariance of the
+    /// state above, by the classical Runge-Kutta method.
     fn true_errors(gamma: f64, xi: f64, eta: f64, l: f64) -> [f64; 3] {
         let mut a = [[0.0; SIZE]; SIZE];
         a[0][1] = 1.0;
@@ -435,7 +435,7 @@ mod tests {
                 }
             }
         }
-        // Nearly attained somewhere: constants smaller by a tenth would be wrong.
+        // Nearly attained: constants smaller by a tenth would be wrong.
         assert!(closest.iter().all(|share| *share > 0.9), "{closest:?}");
         let test =
             concat!(file!(), "::one_step_differs_from_the_diffusion_by_no_more_than_the_bounds");

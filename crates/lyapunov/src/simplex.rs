@@ -2,10 +2,10 @@
 //! Mead.
 //!
 //! The functions of this crate (best rates over γ and ξ, numbers of steps, costs) are cheap, have
-//! two to four variables and kinks where the active constraint changes; that is what the method is
-//! good at. Deterministic.
+//! two to four variables, and have kinks where the active constraint changes; the method suits
+//! them. It is deterministic.
 
-/// Where the search ended.
+/// The result of a search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Minimum<const N: usize> {
     pub(crate) point: [f64; N],
@@ -13,8 +13,8 @@ pub(crate) struct Minimum<const N: usize> {
 }
 
 /// Minimises `function` from `start` with a first simplex of the given size, until the values at
-/// its corners differ by less than `tolerance` (relative) or `evaluations` are used up. NaN counts
-/// as infinite.
+/// its corners differ by less than `tolerance` (relative) or `evaluations` are used up. NaN is
+/// treated as infinity.
 pub(crate) fn minimise<const N: usize>(
     mut function: impl FnMut(&[f64; N]) -> f64,
     start: [f64; N],

@@ -1,5 +1,5 @@
-//! Certificates: how good they are, that wrong ones are refused, and that what they promise is true
-//! of the algorithms.
+//! Certificates: how good they are, that wrong ones are rejected, and that their promises hold for
+//! the algorithms.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
@@ -26,7 +26,7 @@ fn squared_norm(s: &Matrix, v: &[f64; 3]) -> f64 {
     (0..3).map(|i| (0..3).map(|j| v[i] * s[i][j] * v[j]).sum::<f64>()).sum()
 }
 
-/// One step of Algorithm 1 for two copies with the same noise: only the means differ.
+/// The mean of one step of Algorithm 1: for two copies with the same noise only the means differ.
 /// `integral(θ, p)` is L ΔU.
 fn third_order_step(
     c: &Coefficients,
@@ -42,7 +42,7 @@ fn third_order_step(
     ]
 }
 
-/// Half drift, Ornstein-Uhlenbeck step, half drift, kick; without noise.
+/// Half drift, Ornstein-Uhlenbeck step, half drift, full kick, without noise.
 fn symmetric_step(parameters: Parameters, x: &[f64; 3], gradient: impl Fn(f64) -> f64) -> [f64; 3] {
     let eta = parameters.eta();
     let [[a, b], [c, d]] = OrnsteinUhlenbeck::new(parameters, 1.0).unwrap().flow();
@@ -152,8 +152,7 @@ fn broken_certificates_are_refused() {
         let faster =
             if process == Process::Diffusion { 1.01 * speed } else { 1.0 - 1.01 * (1.0 - speed) };
         assert_eq!(check(s, tau, faster), Err(Refusal::Inequality), "{process:?}");
-        // Each entry of S off by 1 %, one way or the other; at the best S no direction of change is
-        // free.
+        // Each entry of S off by 1 %, up or down; at the best S at least one of the two fails.
         for i in 0..3 {
             for j in 0..=i {
                 let moved = |by: f64| {
@@ -182,7 +181,7 @@ fn broken_certificates_are_refused() {
         if process != Process::Diffusion {
             assert_eq!(check(s, tau, 1.0), Err(Refusal::NoContraction));
         }
-        // The same S for another κ, γ, ξ or, below, η.
+        // The same S for another κ, γ or ξ. Another η is tested below.
         for other in [
             Setting::new(11.0, setting.gamma(), setting.xi(), process),
             Setting::new(10.0, 1.05 * setting.gamma(), setting.xi(), process),
@@ -214,7 +213,7 @@ fn a_step_past_the_limit_is_refuted_and_its_certificate_refused() {
     let Verdict::Refuted(witness) = certify_setting(&doubled).unwrap() else {
         panic!("eta = 2 is past the limit")
     };
-    // The witness is true: iterate the step on the quadratic it names and see it grow.
+    // The witness is correct: iterating the step on its quadratic, the state grows.
     let c = Coefficients::new(Parameters::new(gamma, xi, 2.0).unwrap(), 1.0).unwrap();
     let l = witness.curvature;
     assert!((1.0 / kappa..=1.0).contains(&l));
@@ -262,16 +261,14 @@ fn beyond_the_range_of_doubles_nothing_is_claimed_and_nothing_hangs() {
 
 #[test]
 fn seen_between_the_half_kicks_the_symmetric_splitting_need_not_approach_in_every_step() {
-    // The certificate is about the chain after whole kicks, and this is why its documentation says
-    // so.
+    // The reason why the certificate is about the chain after full kicks.
     let (gamma, xi, eta) = (1.26, 2.0, 0.1);
     let certificate = certified(100.0, Process::Symmetric { eta }, Some(gamma), Some(xi));
     let parameters = Parameters::new(gamma, xi, eta).unwrap();
     let between = [1.0, -1.6251, 1.0831];
     let after_kick = |x: &[f64; 3]| [x[0], x[1] - 0.5 * eta * x[0], x[2]];
     let norm = |x: &[f64; 3]| squared_norm(&certificate.s(), x).sqrt();
-    // Half a kick, the rest of the step, and half a kick back from the whole one that
-    // `symmetric_step` ends with.
+    // Half a kick, then a step that ends with a full kick, then half of that undone.
     let step = symmetric_step(parameters, &after_kick(&between), |theta| theta);
     let next = [step[0], step[1] + 0.5 * eta * step[0], step[2]];
     assert!(norm(&next) > norm(&between));

@@ -1,6 +1,6 @@
-//! Exact laws against computations that share no formula with them: exponentials of the stages' own
-//! linear equations for each step, plain sums and marches for everything made of steps, and what is
-//! published about these kernels.
+//! Exact laws against computations that share no formula with them: exponentials of the linear
+//! equations of each stage for single steps, plain sums and iterations for quantities over many
+//! steps, and published results about these kernels.
 
 use proptest::prelude::*;
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
@@ -55,7 +55,7 @@ fn exponential(a: &Dense, t: f64) -> Dense {
 }
 
 /// dx = a x dt + noise of intensity q: the map and the covariance after a time t, by Van Loan's
-/// block exponential over a 64th of it (his −a grows as fast as a decays) and six doublings.
+/// block exponential over t/64 (its block −a grows as fast as a decays) and six doublings.
 fn flow_and_noise(a: &Dense, q: &Dense, t: f64) -> (Dense, Dense) {
     let n = a.len();
     let mut block = zeros(2 * n, 2 * n);
@@ -77,7 +77,7 @@ fn flow_and_noise(a: &Dense, q: &Dense, t: f64) -> (Dense, Dense) {
     (stages.map, stages.noise)
 }
 
-/// A linear map with noise that is put together from stages.
+/// A linear map with noise, composed of stages.
 struct Stages {
     map: Dense,
     noise: Dense,
@@ -110,9 +110,9 @@ fn noise_on(n: usize, which: &[usize], intensity: f64) -> Dense {
     q
 }
 
-/// Algorithm 1 from the three stages it is derived from: p̂ driven by r̂, which sees the p of the
-/// start; θ and r̃ by p̂. State θ, p̂, r̃, r̂, p at the start, −ΔU/η. `push` is the sign of γ r in
-/// dp.
+/// Algorithm 1 from the three stages it is derived from: r̂ is driven by the initial p, p̂ by r̂,
+/// and θ and r̃ by p̂. The state is θ, p̂, r̃, r̂, the initial p, −ΔU/η. `push` is the sign of γ r
+/// in dp.
 fn third_order_reference(
     gamma: f64,
     xi: f64,
@@ -158,9 +158,9 @@ fn around(scheme: &Scheme, l: f64, step: (Dense, Dense)) -> Stages {
             .then_map(drift())
             .then_map(kick());
     }
-    // The implicit midpoint rule turns (θ, p) of a unit oscillator by 2 arctan(η/2); the segment
-    // goes to that θ. Along it the gradient is summed as an equation of x, its velocity and the
-    // sum, then spread evenly over the step.
+    // The implicit midpoint rule rotates (θ, p) of a unit oscillator by 2 arctan(η/2); the segment
+    // ends at that θ. The gradient is integrated along it by a linear equation for x, its velocity
+    // and the integral, then applied as a constant force over the step.
     let (sin, cos) = (2.0 * (eta / 2.0).atan()).sin_cos();
     let segment =
         vec![vec![1.0, 0.0, 0.0], vec![(cos - 1.0) / eta, sin / eta, 0.0], vec![0.0, 0.0, 0.0]];
@@ -172,8 +172,8 @@ fn around(scheme: &Scheme, l: f64, step: (Dense, Dense)) -> Stages {
     Stages::starting_with(identity(3)).then(step).then_map(on_three(kicked))
 }
 
-/// The other kernels by what they freeze and what they solve; `alpha` is the midpoint's time for
-/// the one that has one.
+/// One step of a kernel, composed of the equations it solves; `alpha` is the time of the random
+/// midpoint.
 fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
     let (eta, xi, gamma) =
         (scheme.eta(), scheme.xi().unwrap_or(0.0), scheme.gamma().unwrap_or(0.0));
@@ -190,7 +190,7 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
         }
         KernelKind::Ula => Stages { map: vec![vec![1.0 - eta * l]], noise: vec![vec![2.0 * eta]] },
         KernelKind::Klmc => {
-            // θ, p and the frozen gradient.
+            // θ, p and the fixed gradient.
             let a = vec![vec![0.0, 1.0, 0.0], vec![0.0, -xi, -1.0], vec![0.0; 3]];
             let inject = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![l, 0.0]];
             let (flow, noise) = flow_and_noise(&a, &noise_on(3, &[1], 2.0 * xi), eta);
@@ -212,9 +212,9 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
                 .then_map(kick(eta / 2.0))
         }
         KernelKind::RandomizedMidpoint => {
-            // Until αη side by side: the free path, and the path with the frozen gradient that
-            // finds the midpoint; one noise drives both. Then the free path gets the whole kick of
-            // the step at once and goes on.
+            // Up to αη two paths with the same noise: the free path, and the path with the fixed
+            // gradient that determines the midpoint. Then the free path gets the full kick of the
+            // step and continues.
             let mut a = zeros(5, 5);
             (a[0][1], a[1][1], a[2][3], a[3][3], a[3][4]) = (1.0, -xi, 1.0, -xi, -1.0);
             let mut inject = zeros(5, 2);
@@ -228,7 +228,7 @@ fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
             };
             kicked.then(flow_and_noise(&free, &free_noise, (1.0 - alpha) * eta))
         }
-        other => panic!("{other:?}"),
+        KernelKind::Adjusted => panic!("a trajectory is not a single step"),
     }
 }
 
@@ -306,8 +306,8 @@ fn a_wrong_sign_or_a_wrong_amplitude_in_the_dynamics_would_show() {
     let (gamma, xi, eta, l) = (1.1, 2.3, 0.5, 0.4);
     let form = Scheme::third_order(gamma, xi, eta).unwrap().linear_form(l).unwrap();
     assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, 1.0, 2.0)) < 1e-13);
-    // The misprint dp = (−g/L − γ r) dt, a noise of √ξ in place of √(2ξ), and an eigenvalue that is
-    // off by 1e-6.
+    // The misprint dp = (−g/L − γ r) dt, noise of √ξ instead of √(2ξ), and a relative error of 1e-6
+    // in the eigenvalue.
     assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, -1.0, 2.0)) > 0.1);
     assert!(difference(&form, 0, &third_order_reference(gamma, xi, eta, l, 1.0, 1.0)) > 0.5);
     assert!(
@@ -351,8 +351,8 @@ fn averages_over_the_random_midpoint_have_converged() {
 
 #[test]
 fn noise_keeps_its_digits_for_tiny_steps() {
-    // 2ξη³/3, ξη² and 2ξη at ξη = 2e-7: differences of closed forms would have none left in the
-    // first.
+    // 2ξη³/3, ξη² and 2ξη at ξη = 2e-7: a difference of closed forms would have no correct digit in
+    // the first.
     let (xi, eta) = (2.0, 1e-7_f64);
     for scheme in [
         Scheme::klmc(xi, eta).unwrap(),
@@ -360,7 +360,7 @@ fn noise_keeps_its_digits_for_tiny_steps() {
         Scheme::randomized_midpoint(xi, eta).unwrap(),
     ] {
         let noise = scheme.linear_form(1.0).unwrap().mean_noise();
-        // U splits its noise at the middle; to leading order all three have the same.
+        // UBU splits its noise at the middle; to leading order all three have the same noise.
         assert!(
             (noise[0][0] / (2.0 * xi * eta.powi(3) / 3.0) - 1.0).abs() < 1e-6,
             "{}",
@@ -381,7 +381,7 @@ fn baoab_and_the_symmetric_splitting_have_no_bias_and_ula_has_the_known_one() {
                 let sigma = scheme.linear_form(l).unwrap().stationary().unwrap();
                 assert!((sigma[0][0] * l - 1.0).abs() < 1e-11, "{} at {eta}, {l}", scheme.name());
                 assert!(sigma[0][1].abs() < 1e-12);
-                // The momentum pays for it: its variance is 1 − lη²/4.
+                // The momentum is biased instead: its variance is 1 − lη²/4.
                 assert!((sigma[1][1] - (1.0 - l * eta * eta / 4.0)).abs() < 1e-11);
             }
             let ula = Scheme::ula(eta).unwrap().linear_form(l).unwrap().stationary().unwrap();
@@ -442,7 +442,7 @@ fn the_bias_falls_with_the_order_of_each_kernel() {
         (KernelKind::Klmc, 1.0),
         (KernelKind::Ubu, 2.0),
         (KernelKind::Averaged, 2.0),
-        // On a Gaussian one order better than the proof has it in general.
+        // On Gaussians one order better than proved in general.
         (KernelKind::ThirdOrder, 3.0),
         (KernelKind::RandomizedMidpoint, 3.0),
     ] {
@@ -468,7 +468,7 @@ fn autocorrelation_times_are_the_sums_of_autocorrelations() {
             let times = Autocorrelation::new(&form).unwrap();
             assert!((times.theta() / theta - 1.0).abs() < 1e-10, "{}", scheme.name());
             if scheme.kernel() == KernelKind::RandomizedMidpoint {
-                // Not a Gaussian process: the Gaussian formula is close, and wrong.
+                // Not a Gaussian process: the Gaussian formula is close, but wrong.
                 let off = (times.theta_squared() / square - 1.0).abs();
                 assert!(1e-6 < off && off < 0.05, "{off:e}");
             } else {
@@ -481,8 +481,8 @@ fn autocorrelation_times_are_the_sums_of_autocorrelations() {
 
 #[test]
 fn the_random_midpoint_has_the_square_times_of_its_fourth_moments() {
-    // Fourth moments by following them from a Gaussian, on all sixteen entries, then the lags of θ²
-    // one by one.
+    // Fourth moments by iteration from a Gaussian, on all sixteen entries, then the lags of θ² one
+    // by one.
     let form = Scheme::randomized_midpoint(1.5, 0.9).unwrap().linear_form(0.8).unwrap();
     let sigma = form.stationary().unwrap();
     let pair = |m: &[[f64; 3]; 3], i: usize, j: usize| m[i][j];
@@ -627,7 +627,7 @@ fn mixing_times_are_first_times_even_where_the_distance_rises_again() {
             }
         }
     }
-    assert!(risen > 10, "the test must meet distances that rise again, and met {risen}");
+    assert!(risen > 10, "the distance must rise again in some cases; it did in {risen}");
 }
 
 #[test]
@@ -638,8 +638,8 @@ fn a_million_dimensions_and_a_trillion_steps_are_cheap() {
     let ula = Evolution::new(&Scheme::ula(1e-7).unwrap(), &target, &Start::AtMode).unwrap();
     let steps = ula.mixing_time(0.5).unwrap().unwrap();
     assert!(steps > 100_000_000_000);
-    // One step changes the distance by less than its rounding: look a ten thousandth to either
-    // side.
+    // One step changes the distance by less than its rounding: compare at a ten thousandth to
+    // either side.
     let apart = steps / 10_000;
     assert!(
         ula.after(steps + apart).w2_to_target() < 0.5
@@ -663,7 +663,7 @@ fn distances_and_steps_scale_with_the_units_of_the_target() {
 
 #[test]
 fn tuning_gives_the_table_of_the_mathematics_within_two_per_cent() {
-    // MATH.md, section 5: gradients per independent draw at 1 % bias.
+    // Gradients per independent draw at 1 % bias, from an independent computation.
     let table = [
         (1.0, [4.16, 8.14, 99.8, 1.00]),
         (5.0, [9.09, 18.2, 503.0, 2.17]),
@@ -684,7 +684,7 @@ fn tuning_gives_the_table_of_the_mathematics_within_two_per_cent() {
                 kernel.name(),
                 tuned.cost
             );
-            assert_eq!(tune(kernel, kappa, 0.01).unwrap(), tuned, "the same way each time");
+            assert_eq!(tune(kernel, kappa, 0.01).unwrap(), tuned, "the search is deterministic");
         }
     }
 }
@@ -748,7 +748,7 @@ fn tuned_steps_keep_the_bias_and_no_neighbour_is_cheaper() {
 fn the_search_misses_the_best_by_a_little_in_a_narrow_valley() {
     let (kappa, tuned) = (100.0, tune(KernelKind::Symmetric, 100.0, 0.01).unwrap());
     let other = Scheme::symmetric(3.219, 0.138, 1.98).unwrap();
-    // As stable as the search asks for.
+    // As stable as the search requires.
     assert!(other.linear_form(1.02).unwrap().spectral_radius().unwrap() < 1.0);
     let (cost, bias) = worst(&other, kappa);
     assert!(
@@ -762,9 +762,8 @@ fn the_search_misses_the_best_by_a_little_in_a_narrow_valley() {
     figures.hold(Near::Same);
 }
 
-/// By how many per cent a coefficient of the step of (p, r) that is 2 % too large makes the
-/// standard deviation of θ too large, on a standard normal target: that from p into p, and the
-/// noise of p.
+/// The relative error in per cent of the standard deviation of θ on a standard normal target, when
+/// a coefficient of the step of (p, r) is 2 % too large: the one from p into p, and the noise of p.
 fn off_by_a_planted_error(scheme: &Scheme) -> [f64; 2] {
     let (gamma, xi) = (scheme.gamma().unwrap(), scheme.xi().unwrap());
     let step =
@@ -794,8 +793,8 @@ fn off_by_a_planted_error(scheme: &Scheme) -> [f64; 2] {
     [sd(1.02, 1.0), sd(1.0, 1.02)].map(|wrong| 100.0 * (wrong / right - 1.0))
 }
 
-/// What is planted in the calibration of the samplers (benches/src/calibration): how large the
-/// errors are depends on the kernel and on the step.
+/// The errors planted in the calibration of the samplers (benches/src/calibration); their effect
+/// depends on the kernel and on the step.
 #[test]
 fn planted_errors_of_two_per_cent_make_standard_deviations_too_large() {
     let test =

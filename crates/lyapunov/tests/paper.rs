@@ -1,5 +1,5 @@
-//! The paper, checked: closed forms against a library and against exact arithmetic, verdicts that
-//! change when what is printed is changed, and the theorems' powers.
+//! The checks of the paper: closed forms against a library and against exact arithmetic, verdicts
+//! that change when the printed formulas are changed, and the powers in the theorems.
 
 use std::sync::OnceLock;
 
@@ -26,6 +26,18 @@ fn value(polynomial: &Polynomial, kappa: f64) -> f64 {
     polynomial.at(&exact_x(kappa)).unwrap().to_f64().unwrap()
 }
 
+/// The claims of [`verify`], computed once for all tests.
+pub(crate) fn verified() -> &'static [Claim] {
+    static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
+    CLAIMS.get_or_init(|| verify().unwrap())
+}
+
+/// The claims of [`verify_printed`] for the paper as printed, computed once for all tests.
+fn verified_print() -> &'static [Claim] {
+    static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
+    CLAIMS.get_or_init(|| verify_printed(&Printed::paper()))
+}
+
 fn find<'a>(claims: &'a [Claim], start: &str) -> &'a Claim {
     let mut hits = claims.iter().filter(|claim| claim.what.starts_with(start));
     let hit = hits.next().unwrap_or_else(|| panic!("no claim starts with {start:?}"));
@@ -33,12 +45,11 @@ fn find<'a>(claims: &'a [Claim], start: &str) -> &'a Claim {
     hit
 }
 
-/// The claims that do not hold, by the beginning of their text, for an altered print.
+/// The claims whose verdict changes when the printed formulas are altered.
 fn broken_by(alter: impl FnOnce(&mut Printed)) -> Vec<String> {
     let mut printed = Printed::paper();
     alter(&mut printed);
-    static PAPER: OnceLock<Vec<Claim>> = OnceLock::new();
-    let before = PAPER.get_or_init(|| verify_printed(&Printed::paper()));
+    let before = verified_print();
     let after = verify_printed(&printed);
     assert_eq!(before.len(), after.len());
     let changed = before.iter().zip(&after).filter(|(b, a)| b.verdict != a.verdict);
@@ -53,8 +64,7 @@ fn assert_breaks(broken: &[String], parts: &[&str]) {
 
 #[test]
 fn nothing_fails_and_every_margin_has_the_sign_of_its_verdict() {
-    let claims = verify().unwrap();
-    for claim in &claims {
+    for claim in verified() {
         assert_ne!(claim.verdict, Verdict::Fails, "{claim:?}");
         if let Some(margin) = claim.margin {
             assert_eq!(margin >= 0.0, claim.verdict == Verdict::Holds, "{claim:?}");
@@ -65,11 +75,10 @@ fn nothing_fails_and_every_margin_has_the_sign_of_its_verdict() {
 
 #[test]
 fn every_known_misprint_is_found_and_nothing_right_is_called_one() {
-    let misprints: Vec<(String, &str)> = verify()
-        .unwrap()
-        .into_iter()
+    let misprints: Vec<(&str, &str)> = verified()
+        .iter()
         .filter(|claim| claim.verdict == Verdict::Misprint)
-        .map(|claim| (claim.what, claim.place))
+        .map(|claim| (claim.what.as_str(), claim.place))
         .collect();
     let expected = [
         ("dx = (D + Q) grad H", "Section 2.4"),
@@ -124,13 +133,12 @@ fn the_printed_lower_bound_of_g6_is_wrong_at_kappa_1_and_its_own_bracket_adds_up
     assert!(printed > at_one, "the printed bound is 13.76");
     let terms = [2_955, 2 * 3_397, 2 * 1_399, 2 * 751, 2 * 381, 189, 47, 11, 1].iter().sum::<i64>();
     assert_eq!(rational(24_025 - terms, 512), rational(4_483, 256));
-    let claims = verify_printed(&Printed::paper());
-    let claim = find(&claims, "g6 >= 38097/12800");
+    let claim = find(verified_print(), "g6 >= 38097/12800");
     assert_eq!(claim.verdict, Verdict::Misprint);
     assert!((claim.margin.unwrap() - (at_one - printed).to_f64().unwrap()).abs() < 1e-8);
     assert_eq!(claim.at_kappa, Some(1.0));
     assert!(claim.detail.contains("4483/256"));
-    // With the right sum in its place the claim holds.
+    // With the correct sum the claim holds.
     let mut corrected = Printed::paper();
     corrected.g6_bound[1] = rational(4_483, 256);
     let claims = verify_printed(&corrected);
@@ -139,13 +147,13 @@ fn the_printed_lower_bound_of_g6_is_wrong_at_kappa_1_and_its_own_bracket_adds_up
 
 #[test]
 fn the_known_extremes_are_found() {
-    let claims = verify().unwrap();
+    let claims = verified();
     // A fine grid, independent of the exact search: the largest eigenvalue is -0.402444 at 1.8731.
     let (largest, at) = (0..30_000)
         .map(|i| 1.0 + f64::from(i) * 1e-4)
         .map(|kappa| (derivative_eigenvalues(kappa, 1.0)[2], kappa))
         .fold((f64::NEG_INFINITY, 0.0), |best, next| if next.0 > best.0 { next } else { best });
-    let lemma2 = find(&claims, "eigenvalues of S M + M^T S are below");
+    let lemma2 = find(claims, "eigenvalues of S M + M^T S are below");
     assert!((lemma2.margin.unwrap() - (-0.2 - largest)).abs() < 1e-8);
     assert!((lemma2.at_kappa.unwrap() - at).abs() < 2e-4);
     assert!((largest + 0.402_443_8).abs() < 1e-7);
@@ -154,17 +162,17 @@ fn the_known_extremes_are_found() {
         .map(|i| 1.0 + f64::from(i) * 1e-4)
         .map(|kappa| (g6(kappa), kappa))
         .fold((f64::INFINITY, 0.0), |best, next| if next.0 < best.0 { next } else { best });
-    let positive = find(&claims, "g6 > 0");
+    let positive = find(claims, "g6 > 0");
     assert!((positive.margin.unwrap() - smallest).abs() < 1e-7);
     assert!((positive.at_kappa.unwrap() - at).abs() < 2e-4);
 
     // For large κ the two small eigenvalues of S solve λ² − (2/κ) λ + 1/(2κ²) = 0.
     let smallest_of_s = 5.0 * (1.0 - 0.5f64.sqrt()) - 1.0;
-    let lemma3 = find(&claims, "eigenvalues of S are at least");
+    let lemma3 = find(claims, "eigenvalues of S are at least");
     assert!((lemma3.margin.unwrap() - smallest_of_s).abs() < 1e-8);
     assert_eq!(lemma3.at_kappa, Some(f64::INFINITY));
 
-    let proposition = find(&claims, "the squared S-norm");
+    let proposition = find(claims, "the squared S-norm");
     let at_one = best_rate(1.0).unwrap() / rate(1.0) - 1.0;
     assert!((proposition.margin.unwrap() - at_one).abs() < 1e-8);
     assert_eq!(proposition.at_kappa, Some(1.0));
@@ -187,7 +195,7 @@ fn one_entry_of_s_changes_the_verdicts_that_rest_on_it() {
         &broken,
         &["eigenvalues of S M + M^T S are -1 and", "f is the characteristic", "trace of S^-1"],
     );
-    // Far from the printed matrix the contraction itself is lost.
+    // Far from the printed matrix there is no contraction.
     let broken = broken_by(|p| {
         p.s[0][1] = -&p.s[0][1];
         p.s[1][0] = -&p.s[1][0];
@@ -372,7 +380,7 @@ proptest! {
 
 #[test]
 fn rows_at_given_kappas_hold_from_1_to_1e100() {
-    let before = verify().unwrap().len();
+    let before = verified().len();
     let kappas: Vec<f64> =
         KAPPAS.into_iter().chain([1.0 + f64::EPSILON, 1.8731, 7.3e17, 1e100]).collect();
     let claims = verify_at(&kappas).unwrap();
@@ -414,7 +422,8 @@ fn step_size_times_mixing_time_is_c_times_c_times_kappa_squared_as_meant_and_not
         assert!((two(Reading::Meant) - 1.0).abs() < 1e-12);
         assert!((two(Reading::Derived) / problem.logarithm() - 1.0).abs() < 1e-12);
     }
-    // With a mild L_alpha the first term decides, and there the sign of the exponent of ε shows.
+    // With a small L_alpha the first term is the smallest, and the sign of its exponent of ε
+    // matters.
     let higher = HigherSmoothness::new(4, 1e-9).unwrap();
     let product = |accuracy: f64| {
         let problem = Problem::new(2.0, 100, 1.0, accuracy).unwrap();
@@ -471,8 +480,7 @@ fn the_second_step_size_of_theorem_2_has_other_powers_than_proposition_2_gives()
         assert_eq!(derived.accuracy, printed.accuracy);
         assert_eq!(derived.higher, printed.higher);
     }
-    // What the size of the step does to the error, in numbers: with the printed power it grows with
-    // κ for α = 3.
+    // The effect of the step on the error: with the printed power it grows with κ for α = 3.
     let error = |kappa: f64, reading: Reading| {
         let step = kappa.powf(theorem2_step(3, reading)[1].kappa.to_f64().unwrap());
         kappa.powi(8) * (step * kappa.powi(3)).powi(4)

@@ -1,11 +1,13 @@
-//! Steps of the paper's proofs that are misprinted or do not follow: that `paper::proof_claims`,
-//! which `ridgewalk verify` prints, calls each a misprint, that its correction holds, and its
-//! margin by hand. `docs/errata.md` lists the places. Last come the two integrations by parts from
-//! which the bound of `docs/theory.md` starts.
+//! Steps of the paper's proofs that are misprinted or do not follow. `paper::proof_claims`, which
+//! `ridgewalk verify` prints, must report each as a misprint whose correction holds; margins are
+//! computed by hand. `docs/errata.md` lists the places. Last come the two integrations by parts at
+//! the beginning of the bound in `docs/theory.md`.
 
-use ridgewalk_lyapunov::paper::{Claim, Reading, Verdict, proof_claims, verify};
+use ridgewalk_lyapunov::paper::{Claim, Reading, Verdict, proof_claims};
 
-/// The step whose claim begins so: a misprint as printed, and right with its correction.
+use crate::paper::verified;
+
+/// The step whose claim begins with `start`: a misprint as printed, and true as corrected.
 fn misprint(start: &str) -> Claim {
     let found = |reading: Reading| -> Claim {
         let claims = proof_claims(reading).unwrap();
@@ -28,9 +30,9 @@ fn margin(start: &str) -> f64 {
 
 #[test]
 fn every_step_is_among_the_rows_of_verify() {
-    let (all, steps) = (verify().unwrap(), proof_claims(Reading::Printed).unwrap());
+    let steps = proof_claims(Reading::Printed).unwrap();
     assert_eq!(steps.len(), 15);
-    assert!(steps.iter().all(|step| all.contains(step)));
+    assert!(steps.iter().all(|step| verified().contains(step)));
 }
 
 #[test]
@@ -76,7 +78,8 @@ fn a_bias_of_eta_to_the_three_halves_would_give_the_cube_root_of_the_dimension()
 
 #[test]
 fn the_interpolant_can_be_steeper_than_what_it_interpolates() {
-    // |t − 1| through three Chebyshev nodes of [0, 2] is (2/√3)(t − 1)², with the slope 4/√3 at the ends.
+    // |t − 1| through three Chebyshev nodes of [0, 2] is (2/√3)(t − 1)², with slope 4/√3 at the
+    // ends.
     assert!((margin("||d g^/ds||") - (1.0 - 4.0 / 3f64.sqrt())).abs() < 1e-12);
 }
 
@@ -116,7 +119,7 @@ fn logarithms_and_second_moments_are_told_apart_by_the_unit_of_length() {
 
 #[test]
 fn no_faster_decay_follows_than_that_of_the_line_before() {
-    // (1 − e^−x)/x is just below 1, where 2 is claimed; it is smallest at κ = 1.
+    // (1 − e^−x)/x is just below 1, but 2 is claimed; it is smallest at κ = 1.
     let x: f64 = 0.1 / 220.0;
     assert!(
         (margin("the rate 1/(20 kappa^2 + 200)") - (1.0 - x / 2.0 + x * x / 6.0 - 2.0)).abs()
@@ -128,14 +131,15 @@ fn no_faster_decay_follows_than_that_of_the_line_before() {
 fn slips_of_constants_leave_no_decay_or_too_little_noise() {
     for kappa in [1.0_f64, 2.0, 10.0, 1e3] {
         let part = |factor: f64| 1.0 / (factor * (kappa * kappa + 10.0));
-        // Errors of up to 1/(10κ² + 100) take more than there is of the rate; those below 1/(80κ² + 800) leave 1/(40κ² + 400).
+        // Errors of 1/(10κ² + 100) exceed the rate; errors below 1/(80κ² + 800) leave
+        // 1/(40κ² + 400).
         assert!(part(20.0) - part(10.0) < 0.0 && part(20.0) - part(80.0) >= part(40.0));
-        // What shrinks squares by this factor shrinks norms by its root, which is nearer to 1.
+        // A contraction of squares by a factor is one of norms by its root, which is closer to 1.
         let of_squares = 1.0 - 0.1 * part(10.0);
         assert!(of_squares.sqrt() > of_squares && of_squares.sqrt() <= 1.0 - 0.1 * part(20.0));
     }
-    // Three equal terms, the noise's square 2ξη: (x + y + z)² = 3(x² + y² + z²) needs 6ξη for the
-    // noise, and 3ξη is too little.
+    // Three equal terms, with a squared noise of 2ξη: (x + y + z)² = 3(x² + y² + z²) requires 6ξη
+    // for the noise; 3ξη is too little.
     let noise = 2.0 * 4.0 * 0.25_f64;
     let (whole, others) = ((3.0 * noise.sqrt()).powi(2), 3.0 * (noise + noise));
     assert!(
@@ -145,8 +149,8 @@ fn slips_of_constants_leave_no_decay_or_too_little_noise() {
 
 #[test]
 fn the_two_integrations_by_parts_hold_on_a_law_that_is_not_normal() {
-    // U = m θ²/2 + log(1 + e^(3θ)), skewed, with m = 1/2 and L = m + 9/4; moments by sums, which
-    // converge fast for such a law.
+    // U = m θ²/2 + log(1 + e^(3θ)), skewed, with m = 1/2 and L = m + 9/4. Moments are sums over a
+    // grid, which converge fast for such a law.
     let m = 0.5;
     let smoothness = m + 2.25;
     let sigmoid = |x: f64| 1.0 / (1.0 + (-3.0 * x).exp());

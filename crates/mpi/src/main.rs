@@ -1,8 +1,7 @@
 //! The program `ridgewalk-mpi`: `ridgewalk fit` and `ridgewalk resume` by all the processes that
 //! `mpirun` has started.
 //!
-//! What they do is in the library of `ridgewalk-cli`; how they talk is here. docs/distributed.md
-//! tells more.
+//! What they do is in the library beside it; how they talk is here.
 
 mod world;
 
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let all: Arc<dyn Peers> = Arc::new(world::World::new());
-    match catch_unwind(AssertUnwindSafe(|| ridgewalk_cli::main_of(&all))) {
+    match catch_unwind(AssertUnwindSafe(|| ridgewalk_mpi::run(&all))) {
         Ok(code) => code,
         // The panic has been told; the others would wait for ever.
         Err(_) => SimpleCommunicator::world().abort(101),

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::black_box::Gradient;
 use crate::design::Design;
-use crate::error::{Error, length};
+use crate::error::{Error, GradientError, length};
 use crate::families::Family;
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 use crate::pass::{Rows, Terms, Tiles, pass};
@@ -431,15 +431,15 @@ impl<F: Family> Gradient for Ridge<'_, F> {
         self.design().columns()
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
-        self.gradients(point, gradient, &mut Scratch::default()).map_err(|error| error.to_string())
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
+        Ok(self.gradients(point, gradient, &mut Scratch::default()).map_err(|e| e.to_string())?)
     }
 
     fn value_and_gradient(
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, GradientError> {
         let mut value = [0.0];
         let done = self.values_and_gradients(point, &mut value, gradient, &mut Scratch::default());
         done.map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use ridgewalk_quadrature::LineRule;
 
-use crate::error::{Error, length};
+use crate::error::{Error, GradientError, length};
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 
 /// A gradient, from a type of your own or, through [`FromFn`], from a closure.
@@ -13,11 +13,11 @@ pub trait Gradient {
     /// Writes ∇U(point) into `gradient`; both have length d.
     ///
     /// # Errors
-    /// In words, if it cannot be computed there. The caller learns them together with the point.
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String>;
+    /// A point of density 0, or a gradient that cannot be computed there.
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError>;
 
-    /// The same, and U(point) up to a constant that is the same everywhere; nothing if the value is
-    /// not known, as by default. Kernels that accept or reject need it.
+    /// The same gradient, and U(point) up to a constant that is the same everywhere; `None` if the
+    /// value is not known, as by default. Kernels that accept or reject need it.
     ///
     /// # Errors
     /// As [`Gradient::gradient`].
@@ -25,7 +25,7 @@ pub trait Gradient {
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, GradientError> {
         self.gradient(point, gradient)?;
         Ok(None)
     }
@@ -44,24 +44,24 @@ impl<F> std::fmt::Debug for FromFn<F> {
     }
 }
 
-impl<F: Fn(&[f64], &mut [f64]) -> Result<(), String>> FromFn<F> {
+impl<F: Fn(&[f64], &mut [f64]) -> Result<(), GradientError>> FromFn<F> {
     /// The gradient that `function(point, gradient)` writes, in `dimension` dimensions.
     pub fn new(dimension: usize, function: F) -> Self {
         Self { dimension, function }
     }
 }
 
-impl<F: Fn(&[f64], &mut [f64]) -> Result<(), String>> Gradient for FromFn<F> {
+impl<F: Fn(&[f64], &mut [f64]) -> Result<(), GradientError>> Gradient for FromFn<F> {
     fn dimension(&self) -> usize {
         self.dimension
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
         (self.function)(point, gradient)
     }
 }
 
-/// A closure that gives the value with the gradient.
+/// A closure as a potential: it returns the value and writes the gradient.
 ///
 /// ```
 /// use ridgewalk_potentials::{FromValueFn, Gradient};
@@ -70,6 +70,18 @@ impl<F: Fn(&[f64], &mut [f64]) -> Result<(), String>> Gradient for FromFn<F> {
 /// let mut gradient = [0.0];
 /// assert_eq!(normal.value_and_gradient(&[3.0], &mut gradient), Ok(Some(4.5)));
 /// assert_eq!(gradient, [3.0]);
+/// ```
+///
+/// Where the density is 0, the closure says so:
+///
+/// ```
+/// use ridgewalk_potentials::{FromValueFn, GradientError};
+///
+/// let exponential = FromValueFn::new(1, |x: &[f64], g: &mut [f64]| {
+///     g[0] = 1.0;
+///     if x[0] < 0.0 { Err(GradientError::OutsideSupport) } else { Ok(x[0]) }
+/// });
+/// # let _ = exponential;
 /// ```
 #[derive(Clone)]
 pub struct FromValueFn<F> {
@@ -83,7 +95,7 @@ impl<F> std::fmt::Debug for FromValueFn<F> {
     }
 }
 
-impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> FromValueFn<F> {
+impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, GradientError>> FromValueFn<F> {
     /// The potential whose value `function(point, gradient)` returns and whose gradient it writes,
     /// in `dimension` dimensions.
     pub fn new(dimension: usize, function: F) -> Self {
@@ -91,12 +103,12 @@ impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> FromValueFn<F> {
     }
 }
 
-impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> Gradient for FromValueFn<F> {
+impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, GradientError>> Gradient for FromValueFn<F> {
     fn dimension(&self) -> usize {
         self.dimension
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
         (self.function)(point, gradient).map(|_| ())
     }
 
@@ -104,7 +116,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, String>> Gradient for FromValueFn<
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, GradientError> {
         (self.function)(point, gradient).map(Some)
     }
 }
@@ -156,8 +168,7 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
                 let t = share * length;
                 point.clear();
                 point.extend(position.iter().zip(momentum).map(|(x, p)| x + t * p));
-                let failed = |message| Error::Gradient { point: point.clone(), message };
-                self.gradient.gradient(point, value).map_err(failed)
+                self.gradient.gradient(point, value).map_err(|error| error.at(point))
             };
             self.rule.try_integrate(at, gradient, integral)?;
             integral.iter_mut().for_each(|sum| *sum *= length);
@@ -174,8 +185,7 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;
         for (point, gradient) in positions.chunks_exact(d).zip(gradients.chunks_exact_mut(d)) {
-            let failed = |message| Error::Gradient { point: point.to_vec(), message };
-            self.gradient.gradient(point, gradient).map_err(failed)?;
+            self.gradient.gradient(point, gradient).map_err(|error| error.at(point))?;
         }
         Ok(())
     }
@@ -192,12 +202,14 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
         length("the list of values", values.len(), positions.len() / d)?;
         let chains = positions.chunks_exact(d).zip(gradients.chunks_exact_mut(d));
         for ((point, gradient), value) in chains.zip(values) {
-            let failed = |message| Error::Gradient { point: point.to_vec(), message };
-            *value = self
-                .gradient
-                .value_and_gradient(point, gradient)
-                .map_err(failed)?
-                .ok_or(Error::NoValue)?;
+            *value = match self.gradient.value_and_gradient(point, gradient) {
+                Ok(value) => value.ok_or(Error::NoValue)?,
+                Err(GradientError::OutsideSupport) => {
+                    gradient.fill(0.0);
+                    f64::INFINITY
+                }
+                Err(error @ GradientError::Failed(_)) => return Err(error.at(point)),
+            };
         }
         Ok(())
     }

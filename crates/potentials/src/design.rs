@@ -87,6 +87,33 @@ impl<'a> Dense<'a> {
         Ok(Self { columns, values })
     }
 
+    /// The design with these columns, all of one length.
+    ///
+    /// ```
+    /// use ridgewalk_potentials::Dense;
+    ///
+    /// let (age, dose) = (vec![31.0, 45.0, 27.0], vec![1.0, 0.5, 2.0]);
+    /// let design = Dense::from_columns(&[age, dose])?;
+    /// assert_eq!(design, Dense::new(3, 2, vec![31.0, 1.0, 45.0, 0.5, 27.0, 2.0])?);
+    /// # Ok::<(), ridgewalk_potentials::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No rows or columns, a column that is shorter or longer than the first, or an entry that is
+    /// not finite, by row and column.
+    pub fn from_columns<C: AsRef<[f64]>>(columns: &[C]) -> Result<Dense<'static>, Error> {
+        let rows = columns.first().map_or(0, |column| column.as_ref().len());
+        for (column, values) in columns.iter().enumerate() {
+            let got = values.as_ref().len();
+            if got != rows {
+                return Err(Error::Column { column, got, need: rows });
+            }
+        }
+        let row = |row: usize| columns.iter().map(move |column| column.as_ref()[row]);
+        let values: Vec<f64> = (0..rows).flat_map(row).collect();
+        Dense::new(rows, columns.len(), values)
+    }
+
     /// The same design with a column of ones before the others.
     #[must_use]
     pub fn with_intercept(&self) -> Dense<'static> {

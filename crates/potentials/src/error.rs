@@ -1,6 +1,8 @@
 //! What can be wrong with data or with a question put to a potential. Rows and columns count from
 //! 0.
 
+use std::fmt;
+
 use crate::mode::Method;
 use crate::properness::Impropriety;
 
@@ -34,6 +36,16 @@ pub enum Error {
         /// Its columns.
         columns: usize,
     },
+    /// A column of a design that is not as long as the first.
+    #[error("column {column} of the design has {got} rows: need {need}, as column 0 has")]
+    Column {
+        /// The column.
+        column: usize,
+        /// How many rows it has.
+        got: usize,
+        /// How many the first column has.
+        need: usize,
+    },
     /// An entry of the design is infinite or not a number.
     #[error("row {row}, column {column} of the design: found {value}, need a finite number")]
     Entry {
@@ -58,7 +70,7 @@ pub enum Error {
     #[error("{what} in row {row}: found {value}, need {need}")]
     Row {
         /// Which of them.
-        what: &'static str,
+        what: RowValue,
         /// The row.
         row: usize,
         /// The value.
@@ -70,7 +82,7 @@ pub enum Error {
     #[error("prior {what} of coefficient {coefficient}: found {value}, need {need}")]
     Prior {
         /// Its mean or its scale.
-        what: &'static str,
+        what: PriorValue,
         /// The coefficient.
         coefficient: usize,
         /// The value.
@@ -90,12 +102,18 @@ pub enum Error {
         /// What is needed.
         need: &'static str,
     },
-    /// A gradient that could not be computed, in the words of the function that failed.
+    /// A point of density 0: [`GradientError::OutsideSupport`], with the point.
+    #[error("the density is 0 at {point:?}")]
+    OutsideSupport {
+        /// The point.
+        point: Vec<f64>,
+    },
+    /// A gradient that could not be computed: [`GradientError::Failed`], with the point.
     #[error("the gradient failed at {point:?}: {message}")]
     Gradient {
         /// Where.
         point: Vec<f64>,
-        /// Why.
+        /// The message of the function that failed.
         message: String,
     },
     /// A potential that is known by its gradient alone was asked for its value.
@@ -143,6 +161,90 @@ pub enum Error {
     /// The number of quadrature nodes is not usable.
     #[error(transparent)]
     Quadrature(#[from] ridgewalk_quadrature::Error),
+}
+
+/// A number that belongs to a row of data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowValue {
+    /// The response.
+    Response,
+    /// The number of trials.
+    Trials,
+    /// The weight.
+    Weight,
+    /// The offset.
+    Offset,
+}
+
+impl fmt::Display for RowValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Response => "response",
+            Self::Trials => "trials",
+            Self::Weight => "weight",
+            Self::Offset => "offset",
+        })
+    }
+}
+
+/// A number of a normal prior.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PriorValue {
+    /// The mean.
+    Mean,
+    /// The standard deviation.
+    Scale,
+}
+
+impl fmt::Display for PriorValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mean => "mean",
+            Self::Scale => "scale",
+        })
+    }
+}
+
+/// Why a function gives no gradient at a point.
+///
+/// Text becomes [`GradientError::Failed`], so a function may return `Err("no data".into())` or use
+/// `?` on a `Result<_, String>`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GradientError {
+    /// The density is 0 there, as beyond the end of a truncated distribution. A kernel that accepts
+    /// or rejects treats it as an infinite energy and rejects the trajectory; for any other kernel
+    /// the chain ends.
+    #[error("the density is 0 there")]
+    OutsideSupport,
+    /// The gradient could not be computed. The chain ends.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<String> for GradientError {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
+
+impl From<&str> for GradientError {
+    fn from(message: &str) -> Self {
+        Self::Failed(message.to_owned())
+    }
+}
+
+impl GradientError {
+    /// The error of a potential whose gradient failed at `point`.
+    #[must_use]
+    pub fn at(self, point: &[f64]) -> Error {
+        let point = point.to_vec();
+        match self {
+            Self::OutsideSupport => Error::OutsideSupport { point },
+            Self::Failed(message) => Error::Gradient { point, message },
+        }
+    }
 }
 
 /// An error unless a list has the right length.

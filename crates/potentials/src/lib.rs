@@ -11,6 +11,8 @@
 //!   columns concerned where it does not.
 //! - [`Whitening`]: coordinates in which a posterior is nearly round; a whitened `Ridge` is a
 //!   `Ridge`.
+//! - [`check_family`] and [`check_gradient`]: a family or gradient of your own against finite
+//!   differences.
 //! - [`peers`]: processes that share the rows of a `Ridge`, or the chains, among them.
 //! - [`families`]: for each observation a convex function u of the linear predictor, with the mean
 //!   of its derivative over any segment, accurate to a few units in the last place. These means are
@@ -42,6 +44,7 @@
 
 mod batch;
 mod black_box;
+mod check;
 mod curvature;
 mod design;
 mod elementary;
@@ -54,6 +57,7 @@ mod narrow;
 mod normal;
 mod pass;
 pub mod peers;
+mod pointers;
 mod prior;
 mod properness;
 mod quadratic;
@@ -65,9 +69,10 @@ mod symmetric;
 mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
+pub use check::{Check, Comparison, Place, Property, check_family, check_gradient};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use design::{Dense, Design, Sparse};
-pub use error::Error;
+pub use error::{Error, GradientError, PriorValue, RowValue};
 pub use line_integral::{LineIntegral, Scratch};
 pub use mode::{Method, Mode, ModeSearch, Note};
 pub use prior::Prior;

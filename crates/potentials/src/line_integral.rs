@@ -20,7 +20,7 @@ pub trait LineIntegral {
     /// `scratch` is working space: any one will do, and using it again saves the allocation.
     ///
     /// # Errors
-    /// Lists whose lengths do not fit, or a gradient that fails, with the point.
+    /// Lists whose lengths do not fit, a gradient that fails or a point outside the support.
     fn integrate(
         &self,
         length: f64,
@@ -43,7 +43,8 @@ pub trait LineIntegral {
 
     /// For each chain U(position), up to a constant that is the same everywhere, into `values`, and
     /// ∇U(position) into `gradients`: one gradient's work a chain. The gradients are those of
-    /// [`LineIntegral::gradients`], to the last bit.
+    /// [`LineIntegral::gradients`], to the last bit. A chain outside the support has the value +∞
+    /// and a gradient of zeros; that is no error, so the other chains are not held up.
     ///
     /// # Errors
     /// As [`LineIntegral::integrate`]; [`Error::NoValue`] where the value is not known, as by

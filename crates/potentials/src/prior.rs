@@ -1,6 +1,6 @@
 //! Priors: independent normal distributions of the coefficients, some of them flat.
 
-use crate::error::{Error, length};
+use crate::error::{Error, PriorValue, length};
 
 /// A normal prior for each coefficient; an infinite scale is a flat one.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,14 +21,14 @@ impl Prior {
         for (coefficient, (&mean, &scale)) in means.iter().zip(scales).enumerate() {
             let bad = |what, value, need| Err(Error::Prior { what, coefficient, value, need });
             if !mean.is_finite() {
-                return bad("mean", mean, "a finite number");
+                return bad(PriorValue::Mean, mean, "a finite number");
             }
             // A precision that overflows or vanishes would be another prior than the one asked for.
             let usable =
                 scale > 0.0 && (scale == f64::INFINITY || (1e-150..1e150).contains(&scale));
             if !usable {
                 return bad(
-                    "scale",
+                    PriorValue::Scale,
                     scale,
                     "a number between 1e-150 and 1e150, or infinity for a flat prior",
                 );

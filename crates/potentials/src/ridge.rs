@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::design::Design;
-use crate::error::{Error, length};
-use crate::families::{Family, NO_TRIALS, Observation, WHOLE_TRIALS};
+use crate::error::{Error, RowValue, length};
+use crate::families::{Family, Objection, Observation};
 use crate::pass::Terms;
 use crate::peers::{Alone, Peers};
 use crate::prior::Prior;
@@ -74,13 +74,15 @@ impl<'a, F: Family> Ridge<'a, F> {
         let mut observations = Vec::with_capacity(responses.len());
         for (row, (&response, &trials)) in responses.iter().zip(trials).enumerate() {
             let y = Observation { response, trials };
-            if let Some(need) = family.objection(y) {
-                let of_trials = need == NO_TRIALS || need == WHOLE_TRIALS;
-                let (what, value) =
-                    if of_trials { ("trials", trials) } else { ("response", response) };
-                return Err(Error::Row { what, row, value, need });
-            }
-            observations.push(y);
+            let (what, value, need) = match family.objection(y) {
+                None => {
+                    observations.push(y);
+                    continue;
+                }
+                Some(Objection::Response(need)) => (RowValue::Response, response, need),
+                Some(Objection::Trials(need)) => (RowValue::Trials, trials, need),
+            };
+            return Err(Error::Row { what, row, value, need });
         }
         let quadratic = Quadratic::Diagonal(prior);
         let all_rows = observations.len();
@@ -104,7 +106,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         length("the list of weights", weights.len(), self.design.rows())?;
         if let Some(row) = weights.iter().position(|w| !(*w > 0.0 && w.is_finite())) {
             let need = "a positive, finite number";
-            return Err(Error::Row { what: "weight", row, value: weights[row], need });
+            return Err(Error::Row { what: RowValue::Weight, row, value: weights[row], need });
         }
         self.weights = weights;
         Ok(self)
@@ -118,7 +120,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         length("the list of offsets", offsets.len(), self.design.rows())?;
         if let Some(row) = offsets.iter().position(|o| !o.is_finite()) {
             return Err(Error::Row {
-                what: "offset",
+                what: RowValue::Offset,
                 row,
                 value: offsets[row],
                 need: "a finite number",

@@ -11,7 +11,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
 use crate::black_box::Gradient;
 use crate::design::{Dense, Design};
-use crate::error::{Error, length};
+use crate::error::{Error, GradientError, length};
 use crate::families::Family;
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
@@ -444,7 +444,7 @@ impl<G: Gradient> Gradient for Whitened<G> {
         self.whitening.dimension()
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
         self.in_original(point, gradient, |theta, slope| self.gradient.gradient(theta, slope))
     }
 
@@ -452,7 +452,7 @@ impl<G: Gradient> Gradient for Whitened<G> {
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, GradientError> {
         self.in_original(point, gradient, |theta, slope| {
             self.gradient.value_and_gradient(theta, slope)
         })
@@ -466,8 +466,8 @@ impl<G> Whitened<G> {
         &self,
         point: &[f64],
         gradient: &mut [f64],
-        evaluate: impl FnOnce(&[f64], &mut [f64]) -> Result<T, String>,
-    ) -> Result<T, String> {
+        evaluate: impl FnOnce(&[f64], &mut [f64]) -> Result<T, GradientError>,
+    ) -> Result<T, GradientError> {
         let d = self.whitening.dimension();
         // Taken away while in use, so that a gradient that is itself a whitened one finds room of
         // its own.
@@ -480,8 +480,12 @@ impl<G> Whitened<G> {
         let outcome = evaluate(theta, slope);
         gradient.fill(0.0);
         self.whitening.map.add_transposed_image(slope, gradient);
-        let outcome =
-            outcome.map_err(|message| format!("{message} (in original coordinates, at {theta:?})"));
+        let outcome = outcome.map_err(|error| match error {
+            GradientError::OutsideSupport => error,
+            GradientError::Failed(message) => {
+                format!("{message} (in original coordinates, at {theta:?})").into()
+            }
+        });
         ROOM.set(room);
         outcome
     }

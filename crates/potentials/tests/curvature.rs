@@ -12,11 +12,7 @@ use ridgewalk_potentials::{
     Basis, Dense, Error, Gradient, Guarantee, Obstacle, Prior, Ridge, Sparse,
 };
 
-/// Random numbers between −1 and 1.
-fn numbers(seed: u64, count: usize) -> Vec<f64> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    (0..count).map(|_| 2.0 * rng.random::<f64>() - 1.0).collect()
-}
+use crate::support::numbers;
 
 fn unit_gaussian() -> Gaussian {
     Gaussian::new(1.0).unwrap()

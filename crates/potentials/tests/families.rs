@@ -7,7 +7,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation, Poisson, Probit,
 };
 
 /// Segments from [-1000, 1000], more of them from near 0, of lengths from 1e-12 to 1000, both ways.
@@ -163,22 +163,31 @@ fn straight_parts_of_huber_have_the_slope_they_should_to_the_last_bit() {
 fn responses_outside_the_range_are_objected_to() {
     let y = |response, trials| Observation { response, trials };
     for bad in [y(2.0, 1.0), y(0.5, 1.0), y(-1.0, 1.0), y(f64::NAN, 1.0), y(f64::INFINITY, 1.0)] {
-        assert_eq!(Logistic.objection(bad), Some("0 or 1"), "{bad:?}");
-        assert_eq!(Probit.objection(bad), Some("0 or 1"), "{bad:?}");
+        assert_eq!(Logistic.objection(bad), Some(Objection::Response("0 or 1")), "{bad:?}");
+        assert_eq!(Probit.objection(bad), Some(Objection::Response("0 or 1")), "{bad:?}");
     }
-    assert_eq!(Logistic.objection(y(4.0, 3.0)), Some("no more successes than trials"));
-    assert_eq!(Logistic.objection(y(1.0, 0.0)), Some("a whole number of trials of at least 1"));
+    assert_eq!(
+        Logistic.objection(y(4.0, 3.0)),
+        Some(Objection::Response("no more successes than trials"))
+    );
+    assert_eq!(
+        Logistic.objection(y(1.0, 0.0)),
+        Some(Objection::Trials("a whole number of trials of at least 1"))
+    );
     assert_eq!(Logistic.objection(y(3.0, 3.0)), None);
     for bad in [-1.0, 0.5, f64::NAN, f64::INFINITY] {
-        assert_eq!(Poisson.objection(Observation::of(bad)), Some("a whole number of at least 0"));
+        assert_eq!(
+            Poisson.objection(Observation::of(bad)),
+            Some(Objection::Response("a whole number of at least 0"))
+        );
     }
     assert_eq!(
         Gaussian::new(1.0).unwrap().objection(Observation::of(f64::NAN)),
-        Some("a finite number")
+        Some(Objection::Response("a finite number"))
     );
     assert_eq!(
         Gaussian::new(1.0).unwrap().objection(y(0.5, 2.0)),
-        Some("1, because this family has no trials")
+        Some(Objection::Trials("1, because this family has no trials"))
     );
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Gaussian::new(bad).is_err() && LogisticNoise::new(bad).is_err());

@@ -1,16 +1,15 @@
 //! Modes against closed forms, against modes found elsewhere and between methods; and searches that
 //! fail.
 
-mod support;
-
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{Family, Gaussian, Huber, Logistic, Poisson, Probit};
 use ridgewalk_potentials::{
-    Dense, Error, FromFn, Impropriety, Method, Mode, ModeSearch, Prior, Proof, Properness, Ridge,
-    Separability, SeparationKind, Sparse,
+    Dense, Error, FromFn, GradientError, Impropriety, Method, Mode, ModeSearch, Prior, Proof,
+    Properness, Ridge, Separability, SeparationKind, Sparse,
 };
-use support::*;
+
+use crate::support::*;
 
 #[test]
 fn the_mode_of_a_linear_regression_solves_the_normal_equations() {
@@ -416,4 +415,16 @@ fn a_small_decrement_is_no_mode_while_steps_leave_the_slope() {
     let mode = ModeSearch::new().with_tolerance(1e-2).unwrap().of_ridge(&model).unwrap();
     let t = mode.point[0];
     assert!(((-t).exp() / (t * 1e-12) - 1.0).abs() < 0.1, "{mode:?}");
+}
+
+#[test]
+fn a_search_turns_back_at_the_boundary_of_the_support() {
+    // The first step, of length 1, leads from 0.9 to −0.1, where the density is 0.
+    let truncated = FromFn::new(1, |x: &[f64], g: &mut [f64]| {
+        g[0] = 3.0 * (x[0] - 0.2);
+        if x[0] <= 0.0 { Err(GradientError::OutsideSupport) } else { Ok(()) }
+    });
+    let from = |start: f64| ModeSearch::new().with_start(vec![start]).of_gradient(&truncated);
+    assert!((from(0.9).unwrap().point[0] - 0.2).abs() < 1e-6);
+    assert_eq!(from(-1.0), Err(Error::OutsideSupport { point: vec![-1.0] }));
 }

@@ -5,11 +5,13 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    CurvatureBounds, Family, Gaussian, Logistic, Objection, Observation, Poisson, Probit,
 };
 use ridgewalk_potentials::{
     Chebyshev, Dense, Design, Error, FromFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Sparse,
 };
+
+use crate::support::{self, boxed, integral, largest};
 
 /// Random numbers between −1 and 1, some of them 0.
 fn numbers(seed: u64, count: usize, zeros: f64) -> Vec<f64> {
@@ -20,43 +22,6 @@ fn numbers(seed: u64, count: usize, zeros: f64) -> Vec<f64> {
             if rng.random::<f64>() < zeros { 0.0 } else { value }
         })
         .collect()
-}
-
-/// A family behind a pointer, so that one test can go through all of them.
-#[derive(Debug)]
-struct Any(Box<dyn Family>);
-
-impl Family for Any {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-    fn objection(&self, y: Observation) -> Option<&'static str> {
-        self.0.objection(y)
-    }
-    fn value(&self, s: f64, y: Observation) -> f64 {
-        self.0.value(s, y)
-    }
-    fn slope(&self, s: f64, y: Observation) -> f64 {
-        self.0.slope(s, y)
-    }
-    fn curvature(&self, s: f64, y: Observation) -> f64 {
-        self.0.curvature(s, y)
-    }
-    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
-        self.0.mean_slope(s, t, y)
-    }
-    fn values(&self, s: &[f64], y: &[Observation], values: &mut [f64]) {
-        self.0.values(s, y, values);
-    }
-    fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        self.0.slopes(s, y, slopes);
-    }
-    fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]) {
-        self.0.mean_slopes(s, t, y, slopes);
-    }
-    fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
-        self.0.curvature_bounds(y)
-    }
 }
 
 /// A family of a user's own, with what the trait requires and no more: negative binomial counts of
@@ -79,7 +44,7 @@ impl Family for NegativeBinomial {
     fn name(&self) -> &'static str {
         "negative binomial"
     }
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         Poisson.objection(y)
     }
     fn value(&self, s: f64, y: Observation) -> f64 {
@@ -100,16 +65,11 @@ impl Family for NegativeBinomial {
     }
 }
 
-fn families() -> Vec<Any> {
-    vec![
-        Any(Box::new(Logistic)),
-        Any(Box::new(Probit)),
-        Any(Box::new(Poisson)),
-        Any(Box::new(Gaussian::new(0.8).unwrap())),
-        Any(Box::new(LogisticNoise::new(0.6).unwrap())),
-        Any(Box::new(Huber::new(0.7, 1.345).unwrap())),
-        Any(Box::new(NegativeBinomial { size: 2.3 })),
-    ]
+/// The built-in families and one of a user's own.
+fn families() -> Vec<Box<dyn Family>> {
+    let mut families = support::families();
+    families.push(boxed(NegativeBinomial { size: 2.3 }));
+    families
 }
 
 /// A model with weights, offsets and priors that are neither equal nor centred.
@@ -137,23 +97,8 @@ fn model_of<F: Family>(
         .unwrap()
 }
 
-fn integral<L: LineIntegral>(
-    model: &L,
-    length: f64,
-    positions: &[f64],
-    momenta: &[f64],
-) -> Vec<f64> {
-    let mut out = vec![f64::NAN; positions.len()];
-    model.integrate(length, positions, momenta, &mut out, &mut Scratch::default()).unwrap();
-    out
-}
-
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
-}
-
-fn size(a: &[f64]) -> f64 {
-    a.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
 }
 
 #[test]
@@ -207,7 +152,7 @@ fn line_integrals_are_what_64_nodes_find() {
         }
         let tolerance = if pieces > 1 { 1e-6 } else { 1e-12 };
         assert!(
-            largest_difference(&ours, &sum) < tolerance * size(&ours),
+            largest_difference(&ours, &sum) < tolerance * largest(&ours),
             "{name}: {ours:?} and {sum:?}"
         );
     }
@@ -228,7 +173,7 @@ fn without_momentum_the_integral_is_the_gradient_and_short_segments_tend_to_it()
         }
         let still = integral(&model, 0.5, &position, &[0.0; 4]);
         let half: Vec<f64> = gradient.iter().map(|g| 0.5 * g).collect();
-        assert!(largest_difference(&still, &half) < 1e-13 * (1.0 + size(&half)));
+        assert!(largest_difference(&still, &half) < 1e-13 * (1.0 + largest(&half)));
     }
 }
 
@@ -293,10 +238,12 @@ fn columns_of_a_wide_design_come_to_their_places() {
     let integrals: Vec<f64> = expected(0.5).iter().map(|slope| 0.5 * slope).collect();
     assert!(
         largest_difference(&integral(&model, 0.5, &positions, &momenta), &integrals)
-            <= 1e-15 * size(&integrals)
+            <= 1e-15 * largest(&integrals)
     );
     let slopes = expected(0.0);
-    assert!(largest_difference(&gradients(&model, &positions), &slopes) <= 1e-15 * size(&slopes));
+    assert!(
+        largest_difference(&gradients(&model, &positions), &slopes) <= 1e-15 * largest(&slopes)
+    );
 }
 
 #[test]
@@ -354,7 +301,7 @@ fn sparse_and_dense_agree() {
     let b = model_of(sparse.into(), Probit, rows, d, 52);
     let (positions, momenta) = (numbers(53, d * 9, 0.0), numbers(54, d * 9, 0.0));
     let (x, y) = (integral(&a, 0.6, &positions, &momenta), integral(&b, 0.6, &positions, &momenta));
-    assert!(largest_difference(&x, &y) <= 1e-14 * size(&x));
+    assert!(largest_difference(&x, &y) <= 1e-14 * largest(&x));
     let point = &positions[..d];
     assert!((a.value(point).unwrap() / b.value(point).unwrap() - 1.0).abs() < 1e-14);
 }
@@ -493,7 +440,7 @@ fn lists_that_do_not_hold_whole_chains_are_refused() {
 fn a_gradient_that_fails_reaches_the_caller_with_the_point() {
     let gradient = FromFn::new(2, |x: &[f64], g: &mut [f64]| {
         g.copy_from_slice(x);
-        if x[0] > 1.0 { Err(format!("{} is outside", x[0])) } else { Ok(()) }
+        if x[0] > 1.0 { Err(format!("{} is outside", x[0]).into()) } else { Ok(()) }
     });
     let rule = Chebyshev::new(gradient, 3).unwrap();
     let mut out = [0.0; 4];
@@ -533,7 +480,7 @@ proptest! {
         let first = integral(&model, cut, &position, &momentum);
         let second = integral(&model, length - cut, &middle, &momentum);
         let sum: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a + b).collect();
-        prop_assert!(largest_difference(&whole, &sum) < 1e-12 * (1.0 + size(&first) + size(&second)));
+        prop_assert!(largest_difference(&whole, &sum) < 1e-12 * (1.0 + largest(&first) + largest(&second)));
     }
 }
 
@@ -564,11 +511,11 @@ fn many_rows_are_the_plain_sum_over_them() {
         let model = Ridge::new(design, Logistic, &responses, Prior::flat(d)).unwrap();
         assert!(
             largest_difference(&integral(&model, length, &position, &momentum), &plain)
-                < 1e-11 * size(&plain)
+                < 1e-11 * largest(&plain)
         );
         let mut found = vec![0.0; d];
         model.gradient(&position, &mut found).unwrap();
-        assert!(largest_difference(&found, &gradient) < 1e-11 * size(&gradient));
+        assert!(largest_difference(&found, &gradient) < 1e-11 * largest(&gradient));
     }
 }
 
@@ -583,19 +530,19 @@ fn an_intercept_is_the_same_for_dense_and_sparse_designs() {
 
 #[test]
 fn bad_trials_are_named_as_such() {
-    let with = |family: Any, trials: f64| {
+    let with = |family: Box<dyn Family>, trials: f64| {
         let design = Dense::new(2, 1, vec![1.0, 2.0]).unwrap();
         let made = Ridge::with_trials(design, family, &[1.0, 1.0], &[1.0, trials], Prior::flat(1));
         made.map(drop).unwrap_err().to_string()
     };
-    let logistic = || Any(Box::new(Logistic));
+    let logistic = || boxed(Logistic);
     assert_eq!(
         with(logistic(), 0.5),
         "trials in row 1: found 0.5, need a whole number of trials of at least 1"
     );
     let none = "trials in row 1: found 3, need 1, because this family has no trials";
-    assert_eq!(with(Any(Box::new(Poisson)), 3.0), none);
-    assert_eq!(with(Any(Box::new(Gaussian::new(1.0).unwrap())), 3.0), none);
+    assert_eq!(with(boxed(Poisson), 3.0), none);
+    assert_eq!(with(boxed(Gaussian::new(1.0).unwrap()), 3.0), none);
     // A gradient of no dimensions, a design that does not fit into memory, a predictor that is not
     // a number.
     assert!(Chebyshev::new(FromFn::new(0, |_: &[f64], _: &mut [f64]| Ok(())), 3).is_err());
@@ -612,4 +559,19 @@ fn bad_trials_are_named_as_such() {
             family.name()
         );
     }
+}
+
+#[test]
+fn a_design_from_columns_is_the_one_from_rows() {
+    let rows = Dense::new(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    assert_eq!(Dense::from_columns(&[[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]), Ok(rows));
+    let uneven: [&[f64]; 3] = [&[1.0, 4.0], &[2.0, 5.0], &[3.0]];
+    let error = Dense::from_columns(&uneven).unwrap_err();
+    assert_eq!(error, Error::Column { column: 2, got: 1, need: 2 });
+    assert_eq!(error.to_string(), "column 2 of the design has 1 rows: need 2, as column 0 has");
+    let infinite = Dense::from_columns(&[[1.0, 4.0], [2.0, f64::INFINITY]]).unwrap_err();
+    assert!(matches!(infinite, Error::Entry { row: 1, column: 1, .. }));
+    let none: [&[f64]; 0] = [];
+    assert_eq!(Dense::from_columns(&none), Err(Error::Empty { rows: 0, columns: 0 }));
+    assert!(Dense::from_columns(&[[], []]).is_err());
 }

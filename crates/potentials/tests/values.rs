@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
     Family, Gaussian, Huber, Logistic, Observation, Poisson, Probit,
 };
@@ -13,9 +11,11 @@ use ridgewalk_potentials::{
     Dense, Design, Error, Guarantee, LineIntegral, Prior, Ridge, Scratch, Separability, Sparse,
 };
 
+use crate::support;
+
+/// Random numbers between −`reach` and `reach`.
 fn numbers(seed: u64, count: usize, reach: f64) -> Vec<f64> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    (0..count).map(|_| reach * (2.0 * rng.random::<f64>() - 1.0)).collect()
+    support::numbers(seed, count).iter().map(|x| reach * x).collect()
 }
 
 /// A model with weights, offsets and a prior that is not centred.

@@ -2,18 +2,13 @@
 //! the matrices are what they claim.
 
 use proptest::prelude::*;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{Family, Gaussian, Logistic, Poisson, Probit};
 use ridgewalk_potentials::{
-    Chebyshev, Dense, Design, Error, Gradient, Impropriety, LineIntegral, Prior, Ridge, Scratch,
-    Sparse, Whitened, Whitening,
+    Chebyshev, Dense, Design, Error, Gradient, Impropriety, Prior, Ridge, Sparse, Whitened,
+    Whitening,
 };
 
-fn numbers(seed: u64, count: usize) -> Vec<f64> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    (0..count).map(|_| 2.0 * rng.random::<f64>() - 1.0).collect()
-}
+use crate::support::{integral, largest, numbers};
 
 /// A model with weights, offsets, uncentred priors and a flat one.
 fn model<F: Family>(
@@ -59,17 +54,6 @@ fn whitenings(seed: u64, d: usize) -> [Whitening; 3] {
     ]
 }
 
-fn integral(
-    model: &impl LineIntegral,
-    length: f64,
-    position: &[f64],
-    momentum: &[f64],
-) -> Vec<f64> {
-    let mut out = vec![f64::NAN; position.len()];
-    model.integrate(length, position, momentum, &mut out, &mut Scratch::default()).unwrap();
-    out
-}
-
 /// A list through one of the maps of a whitening.
 fn through(map: impl Fn(&[f64], &mut [f64]) -> Result<(), Error>, from: &[f64]) -> Vec<f64> {
     let mut to = vec![f64::NAN; from.len()];
@@ -78,9 +62,8 @@ fn through(map: impl Fn(&[f64], &mut [f64]) -> Result<(), Error>, from: &[f64]) 
 }
 
 fn assert_close(a: &[f64], b: &[f64], tolerance: f64) {
-    let size = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let difference = a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-    assert!(difference <= tolerance * size, "{a:?} and {b:?}");
+    assert!(difference <= tolerance * largest(a), "{a:?} and {b:?}");
 }
 
 /// The integral in whitened coordinates, mapped back, against the original; and the model whitened
@@ -208,14 +191,13 @@ fn a_whitened_gradient_is_the_gradient_of_the_whitened_model() {
         let (z, v) = (numbers(23, 4), numbers(24, 4));
         assert_close(&integral(&exact, 0.8, &z, &v), &integral(&black_box, 0.8, &z, &v), 1e-12);
     }
-    let failing =
-        ridgewalk_potentials::FromFn::new(2, |_: &[f64], _: &mut [f64]| Err("no".to_string()));
+    let failing = ridgewalk_potentials::FromFn::new(2, |_: &[f64], _: &mut [f64]| Err("no".into()));
     let w = Whitening::diagonal(&[1.0, 2.0], &[1.0, 1.0]).unwrap();
     let message = Whitened::new(failing, w.clone())
         .unwrap()
         .gradient(&[0.5, 0.0], &mut [0.0; 2])
         .unwrap_err();
-    assert_eq!(message, "no (in original coordinates, at [1.5, 2.0])");
+    assert_eq!(message.to_string(), "no (in original coordinates, at [1.5, 2.0])");
     assert!(matches!(Whitened::new(original, w), Err(Error::Length { .. })));
 }
 

@@ -1,27 +1,25 @@
-//! How far the interpolant, and its integral, can be from the function: bounds with every constant
-//! explicit.
+//! Error bounds for the interpolant and its integral, with explicit constants.
 //!
-//! The error of interpolation at t is f⁽ⁿ⁾ · Π(t − s_i)/n! (for vectors: bounded by it in norm),
-//! and at Chebyshev nodes the product is 2 (length/4)ⁿ Tₙ, with |Tₙ| <= 1. The paper's constant is
-//! larger by 2ⁿ.
+//! The interpolation error at t is f⁽ⁿ⁾ · Π(t − s_i)/n! (for vectors: bounded by it in norm), and
+//! for Chebyshev nodes the product is 2 (length/4)ⁿ Tₙ, with |Tₙ| <= 1. The paper's constant is
+//! larger by a factor of 2ⁿ.
 
 use crate::trigonometry::cos_pi;
 
-/// The largest distance on [0, `length`] between a function and its interpolant at `nodes`
+/// A bound on the distance on [0, `length`] between a function and its interpolant at `nodes`
 /// Chebyshev nodes, if its `nodes`-th derivative is at most `derivative` in norm: 2 (length/4)ⁿ/n!
-/// times that.
+/// times `derivative`.
 ///
-/// An upper bound in floating point too: it is enlarged by what its own rounding could have taken
-/// away.
+/// It is an upper bound in floating point too: it is enlarged by its own largest rounding error.
 #[must_use]
 pub fn interpolation_error_bound(nodes: usize, length: f64, derivative: f64) -> f64 {
     let scale = (1..=nodes).fold(2.0 * derivative, |bound, k| bound * (0.25 * length / k as f64));
     scale * (1.0 + 2.0 * (nodes as f64 + 2.0) * f64::EPSILON)
 }
 
-/// The largest error of the rule's integral under the same assumption: the interpolation error is
-/// integrated with ∫|Tₙ| instead of its maximum, which gains a factor of about π/2 over `length`
-/// times the maximum.
+/// A bound on the error of the rule's integral under the same assumption: the interpolation error
+/// is integrated with ∫|Tₙ|, which is better by a factor of about π/2 than `length` times its
+/// maximum.
 #[must_use]
 pub fn integral_error_bound(nodes: usize, length: f64, derivative: f64) -> f64 {
     0.5 * length * mean_chebyshev(nodes) * interpolation_error_bound(nodes, length, derivative)
@@ -33,7 +31,7 @@ fn mean_chebyshev(n: usize) -> f64 {
     if n <= 1 {
         return if n == 0 { 2.0 } else { 1.0 };
     }
-    // Antiderivative of cos nθ sin θ at θ = kπ/(2n): the two cosines of (n ± 1)θ.
+    // Antiderivative of cos nθ sin θ at θ = kπ/(2n): a difference of cosines of (n ± 1)θ.
     let antiderivative = |k: usize| {
         0.5 * (cos_pi(k * (n - 1), 2 * n) / (n - 1) as f64
             - cos_pi(k * (n + 1), 2 * n) / (n + 1) as f64)

@@ -1,28 +1,28 @@
-//! The rule itself: nodes, basis and weights on [0, length].
+//! The quadrature rule: nodes, basis and weights on [0, length].
 
 use crate::error::Error;
 use crate::trigonometry::{cos_pi, sin_pi};
 
-/// The largest number of nodes. Far beyond what a smooth integrand needs, and small enough for
-/// weights by direct sums.
+/// The largest number of nodes: far more than a smooth integrand needs, and few enough to compute
+/// the weights by direct sums.
 pub const MAX_NODES: usize = 1024;
 
-/// Chebyshev nodes on [0, length], the Lagrange basis on them and its integrals.
+/// Chebyshev nodes on [0, length], their Lagrange basis and its integrals.
 ///
-/// Nodes stand in the paper's order, from the far end to the near: s_i = (length/2)(1 + cos((2i −
+/// Nodes are in the paper's order, from the far end to the near: s_i = (length/2)(1 + cos((2i −
 /// 1)π/(2n))).
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineRule {
     length: f64,
     nodes: Vec<f64>,
     weights: Vec<f64>,
-    /// (−1)^i sin((2i − 1)π/(2n)): up to a common factor 1/Π(s_i − s_j) (Berrut and Trefethen
-    /// 2004).
+    /// (−1)^i sin((2i − 1)π/(2n)), which is 1/Π(s_i − s_j) up to a common factor (Berrut and
+    /// Trefethen 2004).
     barycentric: Vec<f64>,
 }
 
 impl LineRule {
-    /// A rule of `nodes` nodes on [0, `length`].
+    /// A rule with `nodes` nodes on [0, `length`].
     ///
     /// # Errors
     /// [`Error::Nodes`] unless 1 <= `nodes` <= [`MAX_NODES`]; [`Error::Length`] unless `length` is
@@ -90,8 +90,8 @@ impl LineRule {
     /// Integrates a vector function over [0, length] into `integral`.
     ///
     /// `function(t, value)` writes its value at `t`; it is called once per node, in the order of
-    /// [`Self::nodes`]. `scratch` is working space that can be used again for the next call; it
-    /// takes the length of `integral`.
+    /// [`Self::nodes`]. `scratch` is working space that can be reused between calls; it is resized
+    /// to the length of `integral`.
     pub fn integrate(
         &self,
         mut function: impl FnMut(f64, &mut [f64]),
@@ -111,8 +111,7 @@ impl LineRule {
     /// [`Self::integrate`] for a function that can fail.
     ///
     /// # Errors
-    /// The function's own error, from the first node where it fails; `integral` is then left half
-    /// made.
+    /// The error of the function at the first node where it fails; `integral` is then incomplete.
     pub fn try_integrate<E>(
         &self,
         mut function: impl FnMut(f64, &mut [f64]) -> Result<(), E>,
@@ -132,9 +131,8 @@ impl LineRule {
     }
 }
 
-/// The weight on [0, 1] of the node at angle kπ/(2n), k odd: the integral of its basis polynomial,
-/// from the cosine series of that polynomial, in which cos(2jx) integrates to −1/(4j² − 1) (Fejér
-/// 1933).
+/// The weight on [0, 1] of the node at angle kπ/(2n), k odd: the integral of its basis polynomial.
+/// In the cosine series of that polynomial, cos(2jx) integrates to −1/(4j² − 1) (Fejér 1933).
 fn fejer_weight(k: usize, n: usize) -> f64 {
     let series: f64 =
         (1..=n / 2).rev().map(|j| cos_pi(j * k, n) / ((2 * j - 1) * (2 * j + 1)) as f64).sum();

@@ -1,9 +1,9 @@
-//! Sharp error constants of the rule for functions of low smoothness, from Peano's kernels.
+//! Sharp error constants of the rule for functions of low smoothness, from Peano kernels.
 //!
-//! A rule that is exact for constants errs by ∫ K1 f′ with K1(t) = Σ of the weights beyond t − (1 −
-//! t), one that is exact for straight lines by ∫ K2 f″ with K2(t) = (1 − t)²/2 − Σ wᵢ (sᵢ − t)₊, on
-//! [0, 1]. With the largest |f′| (|f″|) known, the error is at most that times the integral of |K1|
-//! (|K2|), and for some f it is that.
+//! On [0, 1], a rule that is exact for constants has the error ∫ K1 f′ with K1(t) = Σ of the
+//! weights beyond t − (1 − t), and one that is exact for straight lines ∫ K2 f″ with K2(t) =
+//! (1 − t)²/2 − Σ wᵢ (sᵢ − t)₊. So the error is at most the largest |f′| (|f″|) times the integral
+//! of |K1| (|K2|), and this is attained.
 
 use crate::error::Error;
 use crate::line_rule::LineRule;
@@ -14,8 +14,8 @@ use crate::line_rule::LineRule;
 /// As [`LineRule::new`].
 pub fn slope_error_constant(nodes: usize) -> Result<f64, Error> {
     let rule = LineRule::new(nodes, 1.0)?;
-    // Between two nodes K1 = t − (weight so far) is straight: its integral is half the difference
-    // of the signed squares.
+    // Between two nodes K1 = t − (weight so far) is linear: its integral is half the difference of
+    // the signed squares.
     let (mut passed, mut sum) = (0.0, 0.0);
     let ends: Vec<f64> = breakpoints(&rule);
     for (i, pair) in ends.windows(2).enumerate() {
@@ -34,8 +34,8 @@ pub fn slope_error_constant(nodes: usize) -> Result<f64, Error> {
 /// As [`LineRule::new`].
 pub fn curvature_error_constant(nodes: usize) -> Result<f64, Error> {
     let rule = LineRule::new(nodes, 1.0)?;
-    // From the near end: K2 = t²/2 − (weight so far) t + (moment so far), by the symmetry of the
-    // rule; a parabola between nodes.
+    // From the near end, by the symmetry of the rule: K2 = t²/2 − (weight so far) t + (moment so
+    // far), a parabola between nodes.
     let (mut passed, mut moment, mut sum) = (0.0, 0.0, 0.0);
     let ends = breakpoints(&rule);
     for (i, pair) in ends.windows(2).enumerate() {
@@ -50,7 +50,7 @@ pub fn curvature_error_constant(nodes: usize) -> Result<f64, Error> {
     Ok(outwards(sum, nodes))
 }
 
-/// 0, the nodes from near to far, 1.
+/// 0, the nodes from near to far, and 1.
 fn breakpoints(rule: &LineRule) -> Vec<f64> {
     let inner = rule.nodes().iter().rev().copied();
     std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect()
@@ -69,7 +69,7 @@ fn parabola(b: f64, c: f64, low: f64, high: f64) -> f64 {
     cuts.windows(2).map(|pair| (antiderivative(pair[1]) - antiderivative(pair[0])).abs()).sum()
 }
 
-/// Enlarged by more than the rounding of a sum over the nodes.
+/// The sum, enlarged by more than the rounding of a sum over the nodes.
 fn outwards(sum: f64, nodes: usize) -> f64 {
     sum + 8.0 * (nodes as f64 + 2.0) * f64::EPSILON
 }
@@ -106,24 +106,23 @@ mod tests {
                 assert!(error(&|t| (t - a).abs(), 0.5 * (a * a + rest * rest)) <= slope);
             }
             assert!(error(&|t| 0.5 * t * t, 1.0 / 6.0) <= curvature);
-            // The integral of |K2|, by a fine sum.
-            let kernel = |t: f64| {
-                let nodes = rule.nodes().iter().zip(rule.weights());
-                0.5 * (1.0 - t).powi(2) - nodes.map(|(s, w)| w * (s - t).max(0.0)).sum::<f64>()
+            let weighted = || rule.nodes().iter().zip(rule.weights());
+            let second = |t: f64| {
+                0.5 * (1.0 - t).powi(2) - weighted().map(|(s, w)| w * (s - t).max(0.0)).sum::<f64>()
             };
-            let sum: f64 =
-                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>()
-                    / 20_000.0;
+            let sum = integral_of_size(second);
             assert!((sum / curvature - 1.0).abs() < 1e-4, "{nodes}: {sum} and {curvature}");
-            // The same for K1.
-            let kernel = |t: f64| {
-                let nodes = rule.nodes().iter().zip(rule.weights());
-                1.0 - t - nodes.filter(|(s, _)| **s > t).map(|(_, w)| w).sum::<f64>()
-            };
-            let sum: f64 =
-                (0..20_000).map(|i| kernel((f64::from(i) + 0.5) / 20_000.0).abs()).sum::<f64>()
-                    / 20_000.0;
+            let first =
+                |t: f64| 1.0 - t - weighted().filter(|(s, _)| **s > t).map(|(_, w)| w).sum::<f64>();
+            let sum = integral_of_size(first);
             assert!((sum / slope - 1.0).abs() < 1e-3, "{nodes}: {sum} and {slope}");
         }
+    }
+
+    /// The integral of |kernel| over [0, 1] by the midpoint rule.
+    fn integral_of_size(kernel: impl Fn(f64) -> f64) -> f64 {
+        const PIECES: u32 = 20_000;
+        let width = 1.0 / f64::from(PIECES);
+        (0..PIECES).map(|i| kernel((f64::from(i) + 0.5) * width).abs() * width).sum()
     }
 }

@@ -1,7 +1,7 @@
 //! Cosines of rational multiples of π, reduced exactly before any rounding.
 //!
-//! Symmetric nodes get exactly symmetric cosines, cos(π/2) is exactly 0, and no large angle is ever
-//! passed to `cos`.
+//! Cosines of symmetric nodes are exactly symmetric, cos(π/2) is exactly 0, and `cos` is never
+//! called with a large angle.
 
 use std::f64::consts::PI;
 
@@ -23,7 +23,7 @@ pub(crate) fn sin_pi(numerator: usize, denominator: usize) -> f64 {
     cos_pi(denominator.abs_diff(2 * numerator), 2 * denominator)
 }
 
-/// The cosine for 0 <= 2m <= n; near π/2 as a sine, which has the small value's digits.
+/// The cosine for 0 <= 2m <= n; near π/2 as a sine, which is accurate for small values.
 fn first_quadrant(m: usize, n: usize) -> f64 {
     let (m, n) = (m as f64, n as f64);
     if 4.0 * m > n { (PI * ((n - 2.0 * m) / (2.0 * n))).sin() } else { (PI * (m / n)).cos() }

@@ -11,8 +11,8 @@ fn integral(rule: &LineRule, function: impl Fn(f64) -> f64) -> f64 {
     out[0]
 }
 
-/// Tk on [0, length], whose integral over the segment is length/(1 − k²) for even k and 0 for odd
-/// k.
+/// The Chebyshev polynomial Tk on [0, length]; its integral is length/(1 − k²) for even k and 0 for
+/// odd k.
 fn chebyshev(k: usize, t: f64, length: f64) -> f64 {
     (k as f64 * (2.0 * t / length - 1.0).clamp(-1.0, 1.0).acos()).cos()
 }
@@ -44,8 +44,7 @@ fn rules_are_exact_to_their_degree_and_not_beyond() {
         }
         let beyond = degree + 1;
         let exact = 1.7 / (1.0 - (beyond * beyond) as f64);
-        // Tn vanishes at all nodes, T(n+1) there is a copy of -T(n-1): both integrals come out
-        // visibly wrong.
+        // At the nodes Tn vanishes and T(n+1) equals -T(n-1), so both integrals are clearly wrong.
         assert!(
             (integral(&rule, |t| chebyshev(beyond, t, 1.7)) - exact).abs() > 0.5 * exact.abs(),
             "{nodes} nodes"
@@ -118,7 +117,7 @@ fn the_basis_itself_is_not_positive_only_its_integrals_are() {
 
 #[test]
 fn the_error_bounds_hold_and_are_not_idle() {
-    // f = cos(w t): the n-th derivative is at most w^n.
+    // f = cos(w t), whose n-th derivative is at most w^n.
     for (nodes, length, w) in
         [(1, 0.5, 1.0), (2, 0.9, 2.0), (3, 1.0, 1.5), (4, 2.0, 1.0), (7, 3.0, 1.0), (12, 4.0, 1.5)]
     {

@@ -189,12 +189,27 @@
     )
 )]
 
+mod runs;
+
 pub use ridgewalk_coefficients as coefficients;
 pub use ridgewalk_diagnostics as diagnostics;
+pub use ridgewalk_fit::{Fitted, Settings, fit, fit_watched};
+pub use ridgewalk_frame as frame;
 pub use ridgewalk_lyapunov as lyapunov;
 pub use ridgewalk_potentials as potentials;
 pub use ridgewalk_quadrature as quadrature;
+pub use ridgewalk_report as report;
 pub use ridgewalk_sampler as sampler;
+pub use ridgewalk_store as store;
+pub use runs::{
+    RunError, StoredFit, fit_into, fit_into_watched, resume, resume_watched, settings_of,
+};
+
+pub mod pipeline {
+    //! The stages of a fit, to be put together in another way.
+
+    pub use ridgewalk_fit::*;
+}
 
 pub mod prelude {
     //! What most programs need, in one line.

@@ -293,6 +293,10 @@ impl Code for Why {
                 2_u64.put(bytes);
                 message.put(bytes);
             }
+            Self::OutsideSupport { point } => {
+                3_u64.put(bytes);
+                point.put(bytes);
+            }
         }
     }
 
@@ -301,6 +305,7 @@ impl Code for Why {
             0 => Self::NonFinite,
             1 => Self::Gradient { message: Code::take(bytes)?, point: Code::take(bytes)? },
             2 => Self::Panic { message: Code::take(bytes)? },
+            3 => Self::OutsideSupport { point: Code::take(bytes)? },
             other => return Err(wrong(format!("an end of kind {other}"))),
         })
     }

@@ -14,6 +14,12 @@ pub enum Why {
     /// The step gave a number that is infinite or not a number: it is too long for this target, or
     /// the gradient returned such a number.
     NonFinite,
+    /// The density is 0 at a point that the step needs the gradient at, or at the start. Kernels
+    /// that accept or reject do not end for points within a trajectory: they reject it.
+    OutsideSupport {
+        /// The point.
+        point: Vec<f64>,
+    },
     /// The potential could not be evaluated.
     Gradient {
         /// In its own words.
@@ -33,6 +39,9 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NonFinite => write!(f, "the state became infinite or not a number"),
+            Self::OutsideSupport { point } => {
+                write!(f, "the chain met a point where the density is 0: {point:?}")
+            }
             Self::Gradient { message, .. } => write!(f, "the gradient failed: {message}"),
             Self::Panic { message } => write!(f, "the gradient panicked: {message}"),
         }
@@ -44,6 +53,9 @@ impl From<Error> for Why {
         match error {
             Error::Potential(ridgewalk_potentials::Error::Gradient { point, message }) => {
                 Self::Gradient { message, point }
+            }
+            Error::Potential(ridgewalk_potentials::Error::OutsideSupport { point }) => {
+                Self::OutsideSupport { point }
             }
             other => Self::Gradient { message: other.to_string(), point: Vec::new() },
         }

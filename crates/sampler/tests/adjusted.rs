@@ -12,7 +12,8 @@ use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::{
-    Chebyshev, Dense, FromFn, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Scratch,
+    Chebyshev, Dense, FromFn, FromValueFn, Gradient, GradientError, LineIntegral, Prior, Ridge,
+    Scratch,
 };
 use ridgewalk_sampler::automatic::{BlackBox, Decision, Length, Wanted, WarmUp};
 use ridgewalk_sampler::{
@@ -91,7 +92,7 @@ impl Gradient for Mixed {
         self.map.len()
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
         self.value_and_gradient(point, gradient).map(|_| ())
     }
 
@@ -100,7 +101,7 @@ impl Gradient for Mixed {
         &self,
         point: &[f64],
         gradient: &mut [f64],
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, GradientError> {
         gradient.fill(0.0);
         let mut value = 0.0;
         for (k, row) in self.back.iter().enumerate() {

@@ -341,7 +341,7 @@ fn what_cannot_be_warmed_up_is_refused() {
     let separated = Ridge::new(design, Logistic, &[0.0, 0.0, 1.0, 1.0], Prior::flat(1)).unwrap();
     let message = WarmUp::new(&separated).run().unwrap_err().to_string();
     assert!(message.contains("separat"), "{message}");
-    let failing = FromFn::new(1, |_: &[f64], _: &mut [f64]| Err("no".to_string()));
+    let failing = FromFn::new(1, |_: &[f64], _: &mut [f64]| Err("no".into()));
     assert!(WarmUp::new(&BlackBox::new(failing, 3, &[0.0]).unwrap()).run().is_err());
     assert!(BlackBox::new(FromFn::new(2, |_: &[f64], _: &mut [f64]| Ok(())), 3, &[0.0]).is_err());
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use ridgewalk_lyapunov::laws::KernelKind;
-use ridgewalk_potentials::{Gradient, Whitening};
+use ridgewalk_potentials::{Gradient, GradientError, Whitening};
 use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, Wanted, WarmUp};
 use ridgewalk_sampler::{
     ChainStatus, Ensemble, Error, Memory, Sampler, SavedRun, SavedWarmUp, Sink, SinkError,
@@ -56,7 +56,7 @@ impl Gradient for Hills {
         D
     }
 
-    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), GradientError> {
         for (k, (x, g)) in point.iter().zip(into.iter_mut()).enumerate() {
             *g = x.tanh() + x / (1.0 + k as f64);
         }
@@ -84,7 +84,11 @@ impl Gradient for Hills {
         Ok(())
     }
 
-    fn value_and_gradient(&self, point: &[f64], into: &mut [f64]) -> Result<Option<f64>, String> {
+    fn value_and_gradient(
+        &self,
+        point: &[f64],
+        into: &mut [f64],
+    ) -> Result<Option<f64>, GradientError> {
         self.gradient(point, into)?;
         let term = |(k, x): (usize, &f64)| x.cosh().ln() + x * x / (2.0 + 2.0 * k as f64);
         Ok(Some(point.iter().enumerate().map(term).sum()))
@@ -315,7 +319,8 @@ fn states_come_back_from_their_bytes_and_damage_is_refused() {
         why: Why::Gradient { message: "größe".into(), point: vec![f64::NEG_INFINITY] },
     };
     saved.ensemble.chains[1].end = Some(end.clone());
-    for why in [Why::NonFinite, Why::Panic { message: "x".into() }] {
+    let outside = Why::OutsideSupport { point: vec![-1.5] };
+    for why in [Why::NonFinite, outside, Why::Panic { message: "x".into() }] {
         saved.ensemble.chains[2].end = Some(ridgewalk_sampler::ChainEnd { why, ..end.clone() });
         assert_eq!(SavedRun::from_bytes(&saved.to_bytes()).unwrap(), saved);
     }

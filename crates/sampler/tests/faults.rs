@@ -103,7 +103,7 @@ fn faulty(fault: Fault, healthy: u64, calls: &AtomicU64) -> impl LineIntegral + 
             match fault {
                 Fault::NotANumber => g[1] = f64::NAN,
                 Fault::Infinite => g[1] = f64::INFINITY,
-                Fault::Error => return Err("no ground here".to_owned()),
+                Fault::Error => return Err("no ground here".into()),
                 Fault::Panic => panic!("stepped into a hole"),
             }
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ridgewalk_diagnostics::Summarizer;
 use ridgewalk_lyapunov::laws::KernelKind;
-use ridgewalk_potentials::Gradient;
+use ridgewalk_potentials::{Gradient, GradientError};
 use ridgewalk_sampler::automatic::{
     BlackBox, Length, Look, Sampled, Target, Wanted, WarmUp, WarmedUp,
 };
@@ -23,7 +23,7 @@ impl Gradient for Normal {
         2
     }
 
-    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], into: &mut [f64]) -> Result<(), GradientError> {
         for k in 0..2 {
             into[k] = (point[k] - MEANS[k]) / (SDS[k] * SDS[k]);
         }

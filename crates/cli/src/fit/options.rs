@@ -1,162 +1,329 @@
-//! The options of `ridgewalk fit`, as clap reads them and `config.toml` keeps them.
+//! The options of `ridgewalk fit` and `ridgewalk resume`, and the settings they ask for.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
-
-use crate::data::FamilyName;
-
-/// The kernels that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KernelName {
-    /// The one that gives most effective draws a gradient within the tolerance.
-    Auto,
-    /// The paper's Algorithm 1.
-    ThirdOrder,
-    /// The symmetric splitting of the same dynamics.
-    Symmetric,
-    /// The gradient's average over a predicted segment.
-    Averaged,
-    /// Trajectories that are accepted or rejected: no discretisation bias.
-    Adjusted,
-}
-
-impl std::fmt::Display for KernelName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::ThirdOrder => "third-order",
-            Self::Symmetric => "symmetric",
-            Self::Averaged => "averaged",
-            Self::Adjusted => "adjusted",
-        })
-    }
-}
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ridgewalk::frame::{DataError, FamilyName, split_names};
+use ridgewalk::pipeline::{KernelChoice, Settings};
 
 /// Options of `ridgewalk fit`.
-#[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Args)]
 pub struct FitOptions {
     /// The data: CSV with a line of names, or Parquet [default: breast cancer data that ship with
     /// the program, --standardize]
     #[arg(value_name = "DATA")]
-    pub data: Option<PathBuf>,
+    data: Option<PathBuf>,
     /// The column to be explained; needed with DATA
     #[arg(long, value_name = "NAME")]
-    pub response: Option<String>,
+    response: Option<String>,
     /// The kind of model
-    #[arg(long, value_enum, default_value = "logistic")]
-    pub family: FamilyName,
-    /// Columns to use, with commas between them [default: all others]
+    #[arg(long, value_parser = families(), default_value = "logistic")]
+    family: FamilyName,
+    /// Columns to use, separated by commas [default: all others]
     #[arg(long, value_name = "A,B,C")]
-    pub predictors: Option<String>,
+    predictors: Option<String>,
     /// Column of trials: the response counts successes out of them (logistic, probit)
     #[arg(long, value_name = "NAME")]
-    pub trials: Option<String>,
+    trials: Option<String>,
     /// Column that is added to the linear predictor
     #[arg(long, value_name = "NAME")]
-    pub offset: Option<String>,
-    /// Column that says what each row counts for
+    offset: Option<String>,
+    /// Column that says how much each row counts
     #[arg(long, value_name = "NAME")]
-    pub weights: Option<String>,
+    weights: Option<String>,
     /// Leave the constant out
     #[arg(long)]
-    pub no_intercept: bool,
-    /// Leave rows with missing values out
+    no_intercept: bool,
+    /// Leave out rows with missing values
     #[arg(long)]
-    pub drop_missing: bool,
+    drop_missing: bool,
     /// Centre predictors and divide them by their standard deviation; priors and results are on
     /// that scale
     #[arg(long)]
-    pub standardize: bool,
+    standardize: bool,
     /// With --standardize: results on the scale of the data
     #[arg(long)]
-    pub original_scale: bool,
-    /// Priors normal(0, S) of the coefficients; inf is flat
+    original_scale: bool,
+    /// Prior normal(0, S) of the coefficients; inf is flat
     #[arg(long, value_name = "S", default_value_t = 2.5, allow_negative_numbers = true)]
-    pub prior_scale: f64,
+    prior_scale: f64,
     /// Prior normal(0, S) of the intercept; inf is flat
     #[arg(long, value_name = "S", default_value_t = 2.5, allow_negative_numbers = true)]
-    pub intercept_prior_scale: f64,
+    intercept_prior_scale: f64,
     /// Priors of single coefficients: a TOML file with `[age]`, `mean = 0.0`, `scale = 2.5`
     #[arg(long, value_name = "FILE")]
-    pub priors: Option<PathBuf>,
+    priors: Option<PathBuf>,
     /// Scale of the noise (gaussian, robust-logistic, robust-huber) [default: estimated from
     /// residuals]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub noise_scale: Option<f64>,
+    noise_scale: Option<f64>,
     /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber) [default:
     /// 1.345]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
-    pub huber_delta: Option<f64>,
+    huber_delta: Option<f64>,
     /// The kernel
-    #[arg(long, value_enum, default_value = "auto")]
-    pub kernel: KernelName,
+    #[arg(long, value_parser = kernels(), default_value = "auto")]
+    kernel: KernelChoice,
     /// Line integrals by N Chebyshev nodes instead of exactly
     #[arg(long, value_name = "N")]
-    pub nodes: Option<usize>,
+    nodes: Option<usize>,
     /// Fix gamma (whitened coordinates, L = 1) [default: tuned]
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
-    pub gamma: Option<f64>,
+    gamma: Option<f64>,
     /// Fix xi [default: tuned]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub xi: Option<f64>,
-    /// Fix the step size eta [default: tuned]
+    xi: Option<f64>,
+    /// Fix the step eta [default: tuned]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
-    pub eta: Option<f64>,
-    /// Discretisation bias that is allowed, in posterior standard deviations; 0 is for --kernel
-    /// adjusted, which auto then takes
+    eta: Option<f64>,
+    /// Discretisation bias allowed, in posterior standard deviations; 0 is for --kernel adjusted,
+    /// which auto then takes
     #[arg(long, value_name = "B", default_value_t = 0.05, allow_negative_numbers = true)]
-    pub bias_tolerance: f64,
+    bias_tolerance: f64,
     /// Chains
     #[arg(long, value_name = "C", default_value_t = 8)]
-    pub chains: usize,
-    /// Draws that are kept of each chain
+    chains: usize,
+    /// Draws kept per chain
     #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub draws: u64,
-    /// Every how many steps a draw is kept [default: chosen, so that draws are nearly independent]
+    draws: u64,
+    /// Steps from one draw to the next [default: chosen so that draws are nearly independent]
     #[arg(long, value_name = "T")]
-    pub thin: Option<u64>,
+    thin: Option<u64>,
     /// Go on until the smallest bulk ESS is at least E, instead of a number of draws
     #[arg(long, value_name = "E", allow_negative_numbers = true, conflicts_with = "draws")]
-    pub target_ess: Option<f64>,
-    /// With --target-ess: the most draws of each chain
+    target_ess: Option<f64>,
+    /// With --target-ess: the most draws per chain
     #[arg(long, value_name = "N", default_value_t = 100_000, requires = "target_ess")]
-    pub max_draws: u64,
+    max_draws: u64,
     /// The seed: the same seed gives the same draws, whatever the number of threads
     #[arg(long, value_name = "S", default_value_t = 0)]
-    #[serde(with = "as_text")]
-    pub seed: u64,
+    seed: u64,
     /// Threads [default: all cores]
     #[arg(long, value_name = "T")]
-    pub threads: Option<usize>,
+    threads: Option<usize>,
     /// The run directory; it must not exist yet
     #[arg(long, value_name = "DIR", default_value = "ridgewalk-run")]
-    pub out: PathBuf,
+    out: PathBuf,
     /// Write the draws as draws.csv too
     #[arg(long)]
-    pub csv: bool,
+    csv: bool,
+    /// How it talks.
+    #[command(flatten)]
+    pub voice: Voice,
+}
+
+/// How a command talks.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Voice {
     /// Nothing on standard error but warnings
     #[arg(long)]
-    #[serde(skip)]
     pub quiet: bool,
     /// Write one JSON document, the one of summary.json
     #[arg(long)]
-    #[serde(skip)]
     pub json: bool,
 }
 
-/// Seeds as text: TOML's whole numbers end at 2⁶³.
-mod as_text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+/// Options of `ridgewalk resume`.
+#[derive(Debug, Clone, Args)]
+pub struct ResumeOptions {
+    /// The run directory
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Threads; the draws do not depend on them [default: as the run began]
+    #[arg(long, value_name = "T")]
+    pub threads: Option<usize>,
+    /// How it talks.
+    #[command(flatten)]
+    pub voice: Voice,
+}
 
-    pub(super) fn serialize<S: Serializer>(seed: &u64, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(seed)
+fn families() -> impl TypedValueParser<Value = FamilyName> {
+    let value = |family: FamilyName| PossibleValue::new(family.name()).help(family.description());
+    PossibleValuesParser::new(FamilyName::ALL.map(value)).try_map(|name| name.parse::<FamilyName>())
+}
+
+fn kernels() -> impl TypedValueParser<Value = KernelChoice> {
+    let value = |kernel: KernelChoice| PossibleValue::new(kernel.name()).help(kernel.description());
+    let names = PossibleValuesParser::new(KernelChoice::ALL.map(value));
+    names.try_map(|name| name.parse::<KernelChoice>())
+}
+
+impl FitOptions {
+    /// The settings that the options ask for.
+    ///
+    /// # Errors
+    /// A list of predictors that cannot be read.
+    pub fn settings(&self) -> Result<Settings, DataError> {
+        let options = self.clone();
+        let predictors = options.predictors.as_deref().map(split_names).transpose()?;
+        let built_in = Settings::built_in();
+        let own = options.data.is_some();
+        Ok(Settings {
+            data: options.data,
+            // The data that ship with the program have a response and are standardized.
+            response: options.response.or(built_in.response.filter(|_| !own)),
+            standardize: options.standardize || (!own && built_in.standardize),
+            family: options.family,
+            predictors,
+            trials: options.trials,
+            offset: options.offset,
+            weights: options.weights,
+            no_intercept: options.no_intercept,
+            drop_missing: options.drop_missing,
+            original_scale: options.original_scale,
+            prior_scale: options.prior_scale,
+            intercept_prior_scale: options.intercept_prior_scale,
+            priors: options.priors,
+            noise_scale: options.noise_scale,
+            huber_delta: options.huber_delta,
+            kernel: options.kernel,
+            nodes: options.nodes,
+            gamma: options.gamma,
+            xi: options.xi,
+            eta: options.eta,
+            bias_tolerance: options.bias_tolerance,
+            chains: options.chains,
+            draws: options.draws,
+            thin: options.thin,
+            target_ess: options.target_ess,
+            max_draws: options.max_draws,
+            seed: options.seed,
+            threads: options.threads,
+            out: options.out,
+            csv: options.csv,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use ridgewalk::pipeline::command;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: FitOptions,
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    fn settings(words: &[&str]) -> Settings {
+        let words = ["ridgewalk"].iter().chain(words);
+        Line::try_parse_from(words).unwrap().options.settings().unwrap()
+    }
+
+    #[test]
+    fn options_left_out_are_the_default_settings() {
+        let found = settings(&["d.csv", "--response", "y"]);
+        let need =
+            Settings { data: Some("d.csv".into()), ..Settings::new("y", FamilyName::Logistic) };
+        assert_eq!(found, need);
+        assert_eq!(settings(&[]), Settings::built_in());
+    }
+
+    /// Every option at a value other than its default comes back from the recorded command.
+    #[test]
+    fn the_recorded_command_asks_for_the_same_settings() {
+        let cases: [&[&str]; 4] = [
+            &[],
+            &[
+                "--seed",
+                "18446744073709551615",
+                "--prior-scale",
+                "inf",
+                "--original-scale",
+                "--csv",
+            ],
+            &[
+                "my data.csv",
+                "--response",
+                "it's",
+                "--family",
+                "robust-huber",
+                "--predictors",
+                "a,\"b, cm\",\"c;d\"",
+                "--offset",
+                "o",
+                "--weights",
+                "w",
+                "--no-intercept",
+                "--drop-missing",
+                "--standardize",
+                "--prior-scale",
+                "0.1",
+                "--intercept-prior-scale",
+                "inf",
+                "--priors",
+                "p q.toml",
+                "--noise-scale",
+                "0.3",
+                "--huber-delta",
+                "1.7",
+                "--kernel",
+                "third-order",
+                "--nodes",
+                "4",
+                "--gamma",
+                "1.5",
+                "--xi",
+                "2.5",
+                "--eta",
+                "0.1",
+                "--bias-tolerance",
+                "0.01",
+                "--chains",
+                "3",
+                "--draws",
+                "7",
+                "--thin",
+                "2",
+                "--seed",
+                "9",
+                "--csv",
+            ],
+            &[
+                "d.csv",
+                "--response",
+                "y",
+                "--family",
+                "probit",
+                "--trials",
+                "n",
+                "--target-ess",
+                "1234.5",
+                "--max-draws",
+                "77",
+                "--standardize",
+                "--original-scale",
+            ],
+        ];
+        for words in cases {
+            let asked = settings(words);
+            let line = command(&asked);
+            let again = shell_words(&line);
+            let again: Vec<&str> = again.iter().skip(2).map(String::as_str).collect();
+            assert_eq!(settings(&again), asked, "{line}");
+        }
+    }
+
+    /// The words of a command as a shell sees them.
+    fn shell_words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+        let mut characters = line.chars();
+        while let Some(c) = characters.next() {
+            match c {
+                '\'' => {
+                    quoted = !quoted;
+                    word.get_or_insert_default();
+                }
+                '\\' if !quoted => word.get_or_insert_default().extend(characters.next()),
+                ' ' if !quoted => words.extend(word.take()),
+                c => word.get_or_insert_default().push(c),
+            }
+        }
+        words.extend(word);
+        words
     }
 }

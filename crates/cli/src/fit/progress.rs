@@ -1,14 +1,20 @@
 //! What a user sees while a fit runs: a moving line on a terminal, plain lines elsewhere, nothing
 //! with `--quiet`. All on standard error.
 
-use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ridgewalk::diagnostics::Summarizer;
-use ridgewalk::sampler::{Memory, Progress};
+use ridgewalk::pipeline::{Model, Stage, Watch};
+use ridgewalk::sampler::automatic::Decision;
+use ridgewalk::sampler::{Memory, Progress, Sink};
 
+use crate::fit::options::Voice;
+
+/// The most numbers kept for the progress line; beyond, it does without an effective sample size.
+const RECENT: usize = 1 << 22;
 /// How often a plain line is written.
 const PLAIN: Duration = Duration::from_secs(10);
 /// How often the effective sample size is looked at, unless that would take more than a twentieth
@@ -19,26 +25,32 @@ const LOOKED_AT: usize = 16;
 
 /// Where progress goes.
 #[derive(Debug)]
-pub(super) struct Display {
+pub struct Display {
     quiet: bool,
     bar: Option<ProgressBar>,
-    last: RefCell<Last>,
+    last: Mutex<Last>,
 }
 
 #[derive(Debug)]
 struct Last {
-    phase: &'static str,
+    stage: Option<Stage>,
     plain: Instant,
     looked: Instant,
     cost: Duration,
     ess: Option<f64>,
-    workspace: Summarizer,
+    summarizer: Summarizer,
     /// When sampling began in this process, and the steps and gradients of those before it.
     from: Option<(Instant, u64, u64)>,
+    /// The draws so far, as long as they are few, and the numbers there is room for.
+    draws: Memory,
+    room: usize,
 }
 
 impl Display {
-    pub(super) fn new(quiet: bool) -> Self {
+    /// Progress on standard error, unless it is not wanted.
+    #[must_use]
+    pub fn new(voice: Voice) -> Self {
+        let quiet = voice.quiet || voice.json;
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(spinner());
@@ -47,19 +59,21 @@ impl Display {
         });
         let now = Instant::now();
         let last = Last {
-            phase: "",
+            stage: None,
             plain: now,
             looked: now,
             cost: Duration::ZERO,
             ess: None,
-            workspace: Summarizer::new(),
+            summarizer: Summarizer::new(),
             from: None,
+            draws: Memory::default(),
+            room: if quiet { 0 } else { RECENT },
         };
-        Self { quiet, bar, last: RefCell::new(last) }
+        Self { quiet, bar, last: Mutex::new(last) }
     }
 
     /// A line that stays.
-    pub(super) fn say(&self, line: &str) {
+    pub fn say(&self, line: &str) {
         if self.quiet {
             return;
         }
@@ -69,27 +83,84 @@ impl Display {
         }
     }
 
-    /// What is going on from now on.
-    pub(super) fn phase(&self, what: &'static str) {
-        if std::mem::replace(&mut self.last.borrow_mut().phase, what) == what {
-            return;
-        }
-        match &self.bar {
-            Some(bar) => bar.set_message(what),
-            None => self.say(what),
+    /// Takes the moving line away.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
     }
 
-    /// How far the sampling is. `draws` are those so far, if they are in memory.
-    pub(super) fn sampling(&self, progress: &Progress, draws: &Memory) {
+    fn last(&self) -> MutexGuard<'_, Last> {
+        // A panic elsewhere leaves nothing here half made that matters.
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch for Display {
+    fn prepared(&self, model: &Model) {
+        let frame = model.frame();
+        self.say(&format!(
+            "{}: {} rows, {} coefficients, {} model",
+            frame.file,
+            frame.all_rows,
+            frame.columns,
+            model.family()
+        ));
+    }
+
+    fn stage(&self, stage: Stage) {
+        if self.last().stage.replace(stage) == Some(stage) {
+            return;
+        }
+        let words = match stage {
+            Stage::Mode => "finding the mode",
+            Stage::WarmUp => "warming up",
+            Stage::Sampling => "sampling",
+            Stage::Summary => "summary and report",
+            _ => "working",
+        };
+        match &self.bar {
+            Some(bar) => bar.set_message(words),
+            None => self.say(words),
+        }
+    }
+
+    fn decision(&self, decision: &Decision) {
+        self.say(&format!("  {decision}"));
+    }
+
+    fn resumed(&self, draws: u64) {
+        self.say(&format!("  going on after {draws} draws of each chain"));
+    }
+
+    fn begin(&self, chains: usize, dimension: usize) {
+        // Room for chains of another shape is none.
+        let last = &mut *self.last();
+        if last.draws.begin(chains, dimension).is_err() {
+            last.room = 0;
+        }
+    }
+
+    fn draw(&self, chain: usize, point: &[f64]) {
         if self.quiet {
             return;
         }
-        let last = &mut *self.last.borrow_mut();
+        let last = &mut *self.last();
+        match last.room.checked_sub(point.len()) {
+            Some(room) if last.draws.keep(chain, 0, point).is_ok() => last.room = room,
+            _ => last.room = 0,
+        }
+    }
+
+    fn progress(&self, progress: &Progress) {
+        if self.quiet {
+            return;
+        }
+        let last = &mut *self.last();
         let now = Instant::now();
         let due = now.duration_since(last.looked) > LOOK.max(20 * last.cost);
-        if due && draws.draws(0) >= 50 {
-            last.ess = smallest_ess(draws, &mut last.workspace);
+        if due && last.draws.draws(0) >= 50 {
+            last.ess = smallest_ess(&last.draws, &mut last.summarizer);
             (last.cost, last.looked) = (now.elapsed(), Instant::now());
         }
         let (began, steps, gradients) =
@@ -107,13 +178,6 @@ impl Display {
         } else if now.duration_since(last.plain) > PLAIN {
             last.plain = now;
             write_line(&format!("  {}", line(progress, &pace, last.ess)));
-        }
-    }
-
-    /// Takes the moving line away.
-    pub(super) fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
         }
     }
 }
@@ -135,7 +199,7 @@ fn line(progress: &Progress, pace: &Pace, ess: Option<f64>) -> String {
     let left =
         if made > 0 { seconds * (of.saturating_sub(steps)) as f64 / made as f64 } else { 0.0 };
     format!(
-        "{share:.0} %, {draws} draws a chain{ess}, {} gradients/s, {} left",
+        "{share:.0} %, {draws} draws per chain{ess}, {} gradients/s, {} left",
         thousands(speed),
         time(left)
     )
@@ -161,7 +225,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn smallest_ess(draws: &Memory, workspace: &mut Summarizer) -> Option<f64> {
+fn smallest_ess(draws: &Memory, summarizer: &mut Summarizer) -> Option<f64> {
     let d = draws.dimension();
     let every = d.div_ceil(LOOKED_AT).max(1);
     let found = (0..d).step_by(every).filter_map(|k| {
@@ -169,7 +233,7 @@ fn smallest_ess(draws: &Memory, workspace: &mut Summarizer) -> Option<f64> {
             (0..draws.chains()).map(|chain| draws.trace(chain, k)).collect();
         let shortest = traces.iter().map(Vec::len).min()?;
         let traces: Vec<&[f64]> = traces.iter().map(|trace| &trace[..shortest]).collect();
-        workspace.ess_bulk(&traces).ok()
+        summarizer.ess_bulk(&traces).ok()
     });
     found.reduce(f64::min)
 }
@@ -185,6 +249,6 @@ fn moving() -> ProgressStyle {
 }
 
 /// Standard error may be closed; a run does not end for that.
-pub(super) fn write_line(line: &str) {
+pub fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,18 +1,17 @@
-//! `ridgewalk lab bias`: how far the stationary variance is off, against the step size.
+//! `ridgewalk lab bias`: the bias of the stationary variance against the step size.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme, Spectrum, relative_bias};
 use serde::Serialize;
 
-use super::{Common, by_kernel, exact, positive, short, slope};
+use super::{Common, by_kernel, exact, positive, series_by_kernel, short, slope};
 use crate::failure::Failure;
-use crate::output;
-use crate::plot::{self, Panel, Series};
+use crate::plot::Panel;
 
-/// A bias below this is rounding in the solution for the stationary covariance, and is shown as 0.
+/// A smaller bias is rounding in the stationary covariance, and is shown as 0.
 const ROUNDING: f64 = 1e-11;
-/// How many coordinates the target has: any number gives the same bias, nine have the two ends and
-/// seven between.
+/// The dimension of the target: nine coordinates have the nine eigenvalues of a log-spaced target,
+/// and more would give the same bias.
 const DIMENSION: u64 = 9;
 
 #[derive(Debug, Args)]
@@ -58,7 +57,7 @@ struct Row {
     bias: Option<f64>,
 }
 
-/// The power of the step with which the bias falls, from the shortest steps.
+/// The power of the step size with which the bias falls, from the shortest steps.
 #[derive(Debug, Serialize)]
 struct Order {
     kernel: &'static str,
@@ -86,18 +85,15 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         .results
         .iter()
         .map(|row| vec![row.kernel.to_owned(), row.eta.to_string(), exact(row.bias)]);
-    options.common.to.write_csv(&["kernel", "eta", "bias"], rows)?;
-    if let Some(path) = &options.common.to.svg {
-        plot::save(path, &[panel(&document, &kernels)])?;
-    }
-    if options.common.to.json {
-        output::json(&document)
-    } else {
-        output::text(&text(&document, &kernels, &etas))
-    }
+    options.common.to.write(
+        (&["kernel", "eta", "bias"], rows),
+        || vec![panel(&document, &kernels)],
+        &document,
+        || text(&document, &kernels, &etas),
+    )
 }
 
-/// The step sizes, the first and the last exactly as given.
+/// The step sizes; the first and the last are exactly as given.
 fn etas(options: &Options) -> Result<Vec<f64>, Failure> {
     let from = positive("eta-from", options.eta_from)?;
     let to = positive("eta-to", options.eta_to)?;
@@ -121,19 +117,20 @@ fn order(kernel: KernelKind, results: &[Row]) -> Order {
 }
 
 fn panel(document: &Document, kernels: &[KernelKind]) -> Panel {
-    let series = kernels.iter().map(|kernel| {
+    let mut series = series_by_kernel(kernels, |kernel| {
         let rows = document.results.iter().filter(|row| row.kernel == kernel.name());
-        let points: Vec<(f64, f64)> =
-            rows.filter_map(|row| row.bias.map(|bias| (row.eta, bias))).collect();
-        let none = points.iter().all(|(_, bias)| *bias == 0.0);
-        let note = if none { " (no bias)" } else { "" };
-        Series { name: format!("{}{note}", kernel.name()), points }
+        rows.filter_map(|row| row.bias.map(|bias| (row.eta, bias))).collect()
     });
+    for one in &mut series {
+        if one.points.iter().all(|(_, bias)| *bias == 0.0) {
+            one.name.push_str(" (no bias)");
+        }
+    }
     Panel {
         title: format!("Bias of the variance, condition number {}", document.kappa),
         x_label: "step size".to_owned(),
         y_label: "relative bias".to_owned(),
-        series: series.collect(),
+        series,
     }
 }
 

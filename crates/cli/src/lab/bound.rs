@@ -1,36 +1,24 @@
-//! `ridgewalk lab bound`: what a plan guarantees beside what happens on Gaussian targets, exactly.
+//! `ridgewalk lab bound`: the guarantee of a plan compared with the exact distance on Gaussian
+//! targets.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{Evolution, KernelKind, Scheme, Spectrum, Start, tune_mixing};
-use ridgewalk::lyapunov::planner::{IntegralRule, Plan, Problem, plan};
+use ridgewalk::lyapunov::planner::Plan;
 use serde::Serialize;
 
-use super::{Destination, exact, short};
+use super::{Destination, Planned, exact, plan_for, short};
 use crate::failure::Failure;
 use crate::output;
-use crate::plot::{self, Panel, Series};
+use crate::plot::{Panel, Series};
 
-/// Steps after which nothing is left of where a chain started.
-const FOR_EVER: u64 = 1 << 60;
+/// A number of steps after which a chain has forgotten its start.
+const FOREVER: u64 = 1 << 60;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Condition numbers
-    #[arg(
-        long,
-        value_name = "K,K,...",
-        value_delimiter = ',',
-        default_value = "2,10,100",
-        allow_negative_numbers = true
-    )]
-    kappa: Vec<f64>,
-    /// Dimension
-    #[arg(long, value_name = "D", default_value_t = 100)]
-    dimension: u64,
-    /// W2 accuracy of the plan, in units of L = 1
-    #[arg(long, value_name = "EPS", default_value_t = 0.2, allow_negative_numbers = true)]
-    accuracy: f64,
-    /// Numbers of steps, evenly spaced in the logarithm
+    #[command(flatten)]
+    planned: Planned,
+    /// Number of step counts, evenly spaced on a logarithmic scale
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(2..=1000))]
     points: u16,
     #[command(flatten)]
@@ -46,50 +34,46 @@ struct Document {
     plans: Vec<Compared>,
 }
 
-/// W2 to the target after some steps: at most, and in truth.
+/// The bound on W2 after some steps, and the exact distances.
 #[derive(Debug, Serialize)]
 struct Row {
     kappa: f64,
     steps: u64,
     bound: f64,
-    /// Eigenvalues of the target evenly in the logarithm.
+    /// Eigenvalues of the target evenly spaced on a logarithmic scale.
     spread: f64,
     /// All eigenvalues but one at 1/κ.
     narrow: f64,
 }
 
-/// A plan, and what its parameters do on both targets.
+/// A plan, and the behaviour of its parameters on both targets.
 #[derive(Debug, Serialize)]
 struct Compared {
     kappa: f64,
     gamma: f64,
     xi: f64,
     eta: f64,
-    /// Steps that guarantee the accuracy, that the same parameters need on the narrow and on the
-    /// spread target, and that the best parameters for the spread target need.
+    /// Steps that guarantee the accuracy, steps that the same parameters need on the narrow and on
+    /// the spread target, and steps with the best parameters for the spread target.
     certified_steps: u64,
     narrow_steps: Option<u64>,
     spread_steps: Option<u64>,
     tuned_steps: Option<u64>,
-    /// What one step certainly takes off the distance, and what it does at the slowest eigenvalue.
+    /// The certified contraction of one step, and the exact one at the slowest eigenvalue, as
+    /// 1 − factor.
     certified_gap: f64,
     true_gap: Option<f64>,
-    /// The distance that remains: at most, and on the spread target.
+    /// The remaining distance: the bound, and the exact one on the spread target.
     certified_floor: f64,
     true_floor: Option<f64>,
 }
 
 pub(super) fn run(options: &Options) -> Result<(), Failure> {
+    let Planned { kappa, dimension: d, accuracy } = &options.planned;
+    let (d, accuracy) = (*d, *accuracy);
     let (mut results, mut plans) = (Vec::new(), Vec::new());
-    for &kappa in &options.kappa {
-        if !(kappa >= 1.0 && kappa.is_finite()) {
-            return Err(Failure::Usage(format!(
-                "kappa = {kappa}: need a finite number of at least 1"
-            )));
-        }
-        let (d, accuracy) = (options.dimension, options.accuracy);
-        let problem = Problem::new(1.0 / kappa, 1.0, d, accuracy, IntegralRule::Exact)?;
-        let found = plan(&problem)?.ok_or(Failure::NotCertified)?;
+    for &kappa in kappa {
+        let found = plan_for(kappa, d, accuracy)?.ok_or(Failure::NotCertified)?;
         let [spread, narrow] = [Spectrum::log_spaced(kappa, d)?, narrow(kappa, d)?];
         let scheme = Scheme::third_order(found.gamma(), found.xi(), found.eta())?;
         let on = |target: &Spectrum| Evolution::new(&scheme, target, &Start::AtMode);
@@ -98,28 +82,30 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
             let [spread, narrow] = [0, 1].map(|i| chains[i].after(steps).w2_to_target());
             results.push(Row { kappa, steps, bound: found.bound_after(steps), spread, narrow });
         }
-        plans.push(compare(options, kappa, &found, &scheme, &spread, &chains)?);
+        let tuned = tune_mixing(KernelKind::ThirdOrder, &spread, accuracy)?;
+        let tuned_steps = tuned.map(|tuned| tuned.steps);
+        plans.push(Compared { tuned_steps, ..compare(kappa, accuracy, &found, &scheme, &chains)? });
     }
-    let document =
-        Document { dimension: options.dimension, accuracy: options.accuracy, results, plans };
+    let document = Document { dimension: d, accuracy, results, plans };
     let rows = document.results.iter().map(|r| {
         let values = [r.bound, r.spread, r.narrow].map(|value| exact(Some(value)));
         [r.kappa.to_string(), r.steps.to_string()].into_iter().chain(values).collect()
     });
-    options.to.write_csv(&["kappa", "steps", "bound", "spread", "narrow"], rows)?;
-    if let Some(path) = &options.to.svg {
-        plot::save(path, &panels(options, &document))?;
-    }
-    if options.to.json { output::json(&document) } else { output::text(&text(&document)) }
+    options.to.write(
+        (&["kappa", "steps", "bound", "spread", "narrow"], rows),
+        || panels(&options.planned, &document),
+        &document,
+        || text(&document),
+    )
 }
 
-/// All coordinates but one at 1/κ: the start is as far from the target as it can be, and all of it
-/// has to come by the slowest way.
+/// All eigenvalues but one at 1/κ: the mode is as far from the target as it can be, and all of the
+/// distance contracts at the slowest rate.
 fn narrow(kappa: f64, dimension: u64) -> Result<Spectrum, Failure> {
     Ok(Spectrum::new(&[(1.0, 1), (1.0 / kappa, dimension.saturating_sub(1))])?)
 }
 
-/// 1, the last, and numbers between, evenly in the logarithm and each once.
+/// Distinct numbers from 1 to `last`, evenly spaced on a logarithmic scale.
 fn numbers_of_steps(last: u64, points: u16) -> Vec<u64> {
     let at = |i: u16| (last as f64).powf(f64::from(i) / f64::from(points - 1)).round();
     #[expect(
@@ -132,33 +118,32 @@ fn numbers_of_steps(last: u64, points: u16) -> Vec<u64> {
     all
 }
 
+/// A plan compared with its chains on the spread and on the narrow target; without tuned steps.
 fn compare(
-    options: &Options,
     kappa: f64,
+    accuracy: f64,
     plan: &Plan,
     scheme: &Scheme,
-    spread: &Spectrum,
     chains: &[Evolution; 2],
 ) -> Result<Compared, Failure> {
     let slowest = scheme.linear_form(1.0 / kappa)?.spectral_radius();
-    let tuned = tune_mixing(KernelKind::ThirdOrder, spread, options.accuracy)?;
     Ok(Compared {
         kappa,
         gamma: plan.gamma(),
         xi: plan.xi(),
         eta: plan.eta(),
         certified_steps: plan.steps(),
-        narrow_steps: chains[1].mixing_time(options.accuracy)?,
-        spread_steps: chains[0].mixing_time(options.accuracy)?,
-        tuned_steps: tuned.map(|tuned| tuned.steps),
+        narrow_steps: chains[1].mixing_time(accuracy)?,
+        spread_steps: chains[0].mixing_time(accuracy)?,
+        tuned_steps: None,
         certified_gap: 1.0 - plan.certificate().speed(),
         true_gap: slowest.map(|radius| 1.0 - radius),
-        certified_floor: plan.bound_after(FOR_EVER),
+        certified_floor: plan.bound_after(FOREVER),
         true_floor: chains[0].stationary().map(|law| law.w2_to_target()),
     })
 }
 
-fn panels(options: &Options, document: &Document) -> Vec<Panel> {
+fn panels(planned: &Planned, document: &Document) -> Vec<Panel> {
     let panel = |&kappa: &f64| {
         let series = |name: &str, value: fn(&Row) -> f64| {
             let rows = document.results.iter().filter(|row| row.kappa == kappa);
@@ -178,7 +163,7 @@ fn panels(options: &Options, document: &Document) -> Vec<Panel> {
             ],
         }
     };
-    options.kappa.iter().map(panel).collect()
+    planned.kappa.iter().map(panel).collect()
 }
 
 fn text(document: &Document) -> String {

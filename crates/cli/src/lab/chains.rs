@@ -1,26 +1,28 @@
-//! What the commands that run chains share: targets drawn from a seed, starts, and distances
+//! Shared by the commands that run chains: targets drawn from a seed, starting points, and distances
 //! between batches.
 
 use std::fmt::Display;
 
 use ridgewalk::potentials::families::Logistic;
-use ridgewalk::potentials::{Dense, FromFn, Gradient, LineIntegral, Prior, Ridge, Whitening};
+use ridgewalk::potentials::{
+    Dense, FromFn, Gradient, GradientError, LineIntegral, Prior, Ridge, Whitening,
+};
 use ridgewalk::sampler::{Batch, Kernel, Noise, Stream, Workspace};
 
 use crate::failure::Failure;
 
-/// Streams of a seed that draw data; chains have those from 0 on.
+/// First streams of the data and of the starting points; chains use the streams from 0 on.
 const DATA: u64 = 1 << 40;
 const STARTS: u64 = 1 << 41;
 
-/// A failure of a run.
+/// An error as a failure of the run.
 pub(super) fn failed(error: impl Display) -> Failure {
     Failure::Run(error.to_string())
 }
 
-/// A logistic regression of `d` coefficients with a normal(0, 4) prior and four rows for each
-/// coefficient, whose entries are normal(0, 1/√n): the curvature stays between the same bounds,
-/// about 1/16 and 0.6, whatever d is. Responses are drawn with coefficients from the prior.
+/// A logistic regression with `d` coefficients, a normal(0, 4) prior and four rows per coefficient,
+/// whose entries are normal(0, 1/√n). The curvature is between about 1/16 and 0.6 for every d.
+/// Responses are drawn with coefficients from the prior.
 pub(super) fn logistic(d: usize, seed: u64) -> Result<Ridge<'static, Logistic>, Failure> {
     const PRIOR_SCALE: f64 = 4.0;
     let rows = 4 * d;
@@ -46,18 +48,18 @@ pub(super) fn logistic(d: usize, seed: u64) -> Result<Ridge<'static, Logistic>, 
 pub(super) struct Multinomial<G> {
     /// Its gradient.
     pub(super) gradient: G,
-    /// A bound of its curvature.
+    /// An upper bound on its curvature.
     pub(super) smoothness: f64,
 }
 
-/// Coefficients of the multinomial regression: so many for each of so many classes.
+/// The size of the multinomial regression.
 const FEATURES: usize = 4;
 const CLASSES: usize = 3;
 const ROWS: usize = 120;
 
-/// Multinomial logistic regression of three classes on four features, 120 rows of normal(0, 1)
-/// entries, normal(0, 1) priors. The Hessian of one row is at most half of x xᵀ on each class
-/// (Böhning 1992), hence L = 1 + the trace of XᵀX over two.
+/// Multinomial logistic regression of three classes on four features, with 120 rows of normal(0, 1)
+/// entries and normal(0, 1) priors. The Hessian of one row is at most half of x xᵀ on each class
+/// (Böhning 1992), hence L = 1 + half the largest eigenvalue of XᵀX.
 pub(super) fn multinomial(seed: u64) -> Result<Multinomial<impl Gradient + Sync + Clone>, Failure> {
     let mut stream = Stream::new(seed, DATA);
     let (mut rows, mut truth) = (vec![0.0; ROWS * FEATURES], vec![0.0; CLASSES * FEATURES]);
@@ -78,7 +80,7 @@ pub(super) fn multinomial(seed: u64) -> Result<Multinomial<impl Gradient + Sync 
     };
     let classes: Vec<usize> = rows.chunks_exact(FEATURES).zip(&chance).map(choose).collect();
     let smoothness = 1.0 + 0.5 * largest_eigenvalue(&rows);
-    let gradient = move |theta: &[f64], out: &mut [f64]| -> Result<(), String> {
+    let gradient = move |theta: &[f64], out: &mut [f64]| -> Result<(), GradientError> {
         out.copy_from_slice(theta);
         for (x, class) in rows.chunks_exact(FEATURES).zip(&classes) {
             for (k, share) in shares(x, theta).into_iter().enumerate() {
@@ -104,8 +106,8 @@ fn shares(x: &[f64], theta: &[f64]) -> [f64; CLASSES] {
     weights.map(|weight| weight / sum)
 }
 
-/// The largest eigenvalue of XᵀX or a little more, up to rounding: the Frobenius norm of its 32nd
-/// power, to the 32nd root, is at most 3 % above it.
+/// A close upper bound on the largest eigenvalue of XᵀX: the 32nd root of the Frobenius norm of its
+/// 32nd power, which is at most 3 % above it.
 fn largest_eigenvalue(rows: &[f64]) -> f64 {
     let mut power = [[0.0; FEATURES]; FEATURES];
     for x in rows.chunks_exact(FEATURES) {
@@ -127,7 +129,7 @@ fn largest_eigenvalue(rows: &[f64]) -> f64 {
     ((logarithm + norm(&power).ln()) / 32.0).exp()
 }
 
-/// Points from the normal distribution that a whitening has at its centre.
+/// Points from the normal distribution of a whitening.
 pub(super) fn starts(whitening: &Whitening, chains: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     let d = whitening.dimension();
     let (mut z, mut theta) = (vec![0.0; d], vec![0.0; d * chains]);
@@ -139,7 +141,7 @@ pub(super) fn starts(whitening: &Whitening, chains: usize, seed: u64) -> Result<
     Ok(theta)
 }
 
-/// Chains at one point with p and r from N(0, I/L).
+/// Chains at a given point, with p and r from N(0, I/L).
 pub(super) fn at(
     point: &[f64],
     chains: usize,
@@ -163,7 +165,7 @@ pub(super) fn mean_square(a: &Batch, b: &Batch) -> f64 {
     squares.sum::<f64>() / a.chains() as f64
 }
 
-/// Batches that make each step with the same noise.
+/// Advances several batches with the same noise.
 #[derive(Debug)]
 pub(super) struct Synchronous {
     stream: Stream,
@@ -174,7 +176,7 @@ pub(super) struct Synchronous {
 }
 
 impl Synchronous {
-    /// For batches of the shape of this one.
+    /// For batches with the shape of this one.
     pub(super) fn new(batch: &Batch, seed: u64) -> Self {
         Self {
             stream: Stream::new(seed, STARTS + 2),
@@ -193,7 +195,7 @@ impl Synchronous {
         self.stream.uniforms(&mut self.uniforms);
     }
 
-    /// Makes a step of one batch with the noise that was drawn.
+    /// Advances one batch by a step with the noise drawn last.
     pub(super) fn step(
         &mut self,
         kernel: &dyn Kernel,
@@ -232,8 +234,7 @@ mod tests {
                     |h: f64| gradient(&x.iter().zip(v).map(|(x, v)| x + h * v).collect::<Vec<_>>());
                 moved(1e-5).iter().zip(moved(-1e-5)).map(|(a, b)| (a - b) / 2e-5).collect()
             };
-            // A field with a symmetric derivative is the gradient of something; and this one has 1
-            // <= Hessian <= L.
+            // A field with a symmetric derivative is a gradient; and here 1 <= Hessian <= L.
             let (hv, hw) = (along(&v), along(&w));
             assert!((dot(&hv, &w) - dot(&hw, &v)).abs() < 1e-6 * target.smoothness);
             let curvature = dot(&hv, &v) / dot(&v, &v);
@@ -243,8 +244,8 @@ mod tests {
                 target.smoothness
             );
         }
-        // All classes alike where nothing is known: the gradient of a class is its expected less
-        // its seen features, which have sum 0.
+        // At the origin all classes are equally likely: the gradients of the classes, expected minus
+        // observed features, sum to 0.
         let g = gradient(&vec![0.0; d]);
         for j in 0..FEATURES {
             assert!((0..CLASSES).map(|k| g[k * FEATURES + j]).sum::<f64>().abs() < 1e-10);

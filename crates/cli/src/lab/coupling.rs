@@ -1,11 +1,11 @@
 //! `ridgewalk lab coupling`: mixing on logistic regressions, bounded by coupled chains.
 //!
-//! Two things are measured for each kernel. Chains of steps η and η/2 on one Brownian path stay at
-//! a root mean square distance D(η), which bounds W2 between their stationary laws; halving on and
-//! on, D(η) + D(η/2) + ... bounds the distance to the target. And two chains with the same noise,
-//! one of them settled, the other from the mode, approach each other; their distance bounds W2
-//! between the law so far and the stationary one. Both are means over finitely many chains and
-//! times.
+//! Two quantities are measured for each kernel. Chains with steps η and η/2 on the same Brownian
+//! path have a root mean square distance D(η), which bounds W2 between their stationary laws; with
+//! repeated halving, D(η) + D(η/2) + ... bounds the distance to the target. And two chains with the
+//! same noise, one of them stationary and the other started at the mode, approach each other; their
+//! distance bounds W2 between the current and the stationary law. Both are means over finitely many
+//! chains and times.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme, tune};
@@ -15,19 +15,19 @@ use ridgewalk::sampler::{Batch, CoupledChains, from_scheme};
 use serde::Serialize;
 
 use super::chains::{Synchronous, at, failed, logistic, mean_square, starts};
-use super::{Common, by_kernel, exact, positive, short, slope};
+use super::{Common, by_kernel, exact, positive, series_by_kernel, short, slope};
 use crate::failure::Failure;
 use crate::output;
-use crate::plot::{self, Panel, Series};
+use crate::plot::{Panel, Series};
 
-/// The condition number for which γ and ξ are tuned; that of the regressions is near it.
+/// The condition number for which γ and ξ are tuned; those of the regressions are near it.
 const TUNED_FOR: f64 = 10.0;
-/// Time before distances are measured, and for which they are, in units of the dynamics.
+/// Time before distances are measured, and time during which they are, in units of the dynamics.
 const SETTLING: f64 = 40.0;
 const MEASURING: f64 = 20.0;
 /// The longest time for which two chains are followed.
 const LONGEST: f64 = 1000.0;
-/// Coordinates over all pairs of chains, and the bounds of the number of pairs.
+/// The number of coordinates over all pairs of chains, and the range of the number of pairs.
 const COORDINATES: usize = 1600;
 const PAIRS: (usize, usize) = (4, 32);
 
@@ -77,12 +77,12 @@ struct Row {
     /// D(η) and its standard error.
     distance: f64,
     error: f64,
-    /// Time until chains from the mode are within half the accuracy of settled ones, at the longest
-    /// step.
+    /// Time until chains from the mode are within half the accuracy of stationary ones, at the
+    /// longest step.
     time: f64,
-    /// Gradients of that time at the step whose bias is at most half the accuracy.
+    /// Gradients in that time at the step whose bias is at most half the accuracy.
     gradients: f64,
-    /// Whether that step is shorter than all that were measured.
+    /// Whether that step is shorter than all measured ones.
     extrapolated: bool,
 }
 
@@ -98,7 +98,7 @@ struct Exponents {
     accuracy_proved: Option<f64>,
 }
 
-/// A regression, measured from its mode, with what is known of it.
+/// A regression in coordinates centred at its mode, with its curvature and whitening.
 struct Regression {
     ridge: Ridge<'static, Logistic>,
     smoothness: f64,
@@ -128,15 +128,12 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     }
     let exponents = kernels.iter().map(|&kernel| exponents(kernel, &results)).collect();
     let document = Document { accuracy: options.accuracy, results, exponents };
-    write_csv(options, &document)?;
-    if let Some(path) = &options.common.to.svg {
-        plot::save(path, &panels(&document, &kernels))?;
-    }
-    if options.common.to.json {
-        output::json(&document)
-    } else {
-        output::text(&text(options, &document, &kernels))
-    }
+    options.common.to.write(
+        (&HEADER, document.results.iter().map(Row::cells)),
+        || panels(&document, &kernels),
+        &document,
+        || text(options, &document, &kernels),
+    )
 }
 
 impl Regression {
@@ -146,20 +143,20 @@ impl Regression {
         let [convexity, smoothness] = curvature.certifiable().map_err(failed)?;
         let mode = ridge.mode().map_err(failed)?.point;
         let hessian = ridge.hessian(&mode).map_err(failed)?;
-        // Moved, not stretched: the averaged kernel takes the origin for the middle of the target.
+        // Shifted, not scaled: the averaged kernel assumes that the target is centred at the origin.
         let centred = Whitening::diagonal(&mode, &vec![1.0; d]).map_err(failed)?;
         let ridge = ridge.whitened(&centred).map_err(failed)?;
         let whitening = Whitening::from_hessian(&vec![0.0; d], &hessian).map_err(failed)?;
         Ok(Self { ridge, smoothness, kappa: smoothness / convexity, whitening })
     }
 
-    /// Pairs of chains that are run at once.
+    /// The number of pairs of chains.
     fn pairs(&self) -> usize {
         (COORDINATES / self.whitening.dimension()).clamp(PAIRS.0, PAIRS.1)
     }
 }
 
-/// The rows of one kernel on one regression: the longest step first.
+/// The rows of one kernel on one regression, the longest step first.
 fn measure(
     options: &Options,
     regression: &Regression,
@@ -195,7 +192,7 @@ fn measure(
     Ok(rows)
 }
 
-/// D(η) in units of 1/√L, its standard error over pairs, and the settled chains with long steps.
+/// D(η) in units of 1/√L, its standard error over pairs, and the stationary chains with long steps.
 fn apart(
     options: &Options,
     regression: &Regression,
@@ -236,7 +233,7 @@ fn apart(
     Ok((distance, spread.sqrt() / (2.0 * distance), chains.coarse().clone()))
 }
 
-/// The time until chains from the mode are within half the accuracy of settled ones with the same
+/// The time until chains from the mode are within half the accuracy of stationary ones with the same
 /// noise, in root mean square.
 fn approach(
     options: &Options,
@@ -265,7 +262,7 @@ fn approach(
 }
 
 /// The longest step, up to the longest measured, with D(η) + D(η/2) + ... at most `bias`, by the
-/// fitted power between and beyond the measured ones; and whether it is beyond.
+/// fitted power; and whether it is an extrapolation.
 fn step_for(rows: &[Row], bias: f64) -> (f64, bool) {
     let points: Vec<(f64, f64)> = rows.iter().map(|row| (row.eta, row.distance)).collect();
     let (longest, shortest) = (points[0], points[points.len() - 1]);
@@ -301,40 +298,40 @@ fn exponents(kernel: KernelKind, results: &[Row]) -> Exponents {
     }
 }
 
-fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
-    let header = [
-        "kernel",
-        "dimension",
-        "kappa",
-        "gamma",
-        "xi",
-        "eta",
-        "distance",
-        "error",
-        "time",
-        "gradients",
-        "extrapolated",
-    ];
-    let rows = document.results.iter().map(|row| {
-        let mut cells = vec![row.kernel.to_owned(), row.dimension.to_string()];
-        let known = [row.eta, row.distance, row.error, row.time, row.gradients].map(Some);
-        cells.extend([Some(row.kappa), row.gamma, row.xi].into_iter().chain(known).map(exact));
-        cells.push(row.extrapolated.to_string());
+/// The header of the CSV file.
+const HEADER: [&str; 11] = [
+    "kernel",
+    "dimension",
+    "kappa",
+    "gamma",
+    "xi",
+    "eta",
+    "distance",
+    "error",
+    "time",
+    "gradients",
+    "extrapolated",
+];
+
+impl Row {
+    /// The row of the CSV file.
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![self.kernel.to_owned(), self.dimension.to_string()];
+        let known = [self.eta, self.distance, self.error, self.time, self.gradients].map(Some);
+        cells.extend([Some(self.kappa), self.gamma, self.xi].into_iter().chain(known).map(exact));
+        cells.push(self.extrapolated.to_string());
         cells
-    });
-    options.common.to.write_csv(&header, rows)
+    }
 }
 
-fn panels(document: &Document, kernels: &[KernelKind]) -> [Panel; 3] {
+fn panels(document: &Document, kernels: &[KernelKind]) -> Vec<Panel> {
     let largest = document.results.iter().map(|row| row.dimension).max().unwrap_or(1);
     let shortest = document.results.iter().map(|row| row.eta).fold(f64::INFINITY, f64::min);
     let series = |kept: &dyn Fn(&Row) -> bool, point: &dyn Fn(&Row) -> (f64, f64)| -> Vec<Series> {
-        let one = |kernel: &KernelKind| {
-            let rows =
-                document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
-            Series { name: kernel.name().to_owned(), points: rows.map(point).collect() }
-        };
-        kernels.iter().map(one).collect()
+        series_by_kernel(kernels, |kernel| {
+            let rows = document.results.iter().filter(|row| row.kernel == kernel.name());
+            rows.filter(|row| kept(row)).map(point).collect()
+        })
     };
     let panel = |title: String, x_label: &str, y_label: &str, series: Vec<Series>| Panel {
         title,
@@ -343,7 +340,7 @@ fn panels(document: &Document, kernels: &[KernelKind]) -> [Panel; 3] {
         series,
     };
     let apart = "distance of steps h and h/2";
-    [
+    vec![
         panel(
             format!("Logistic regression, {largest} dimensions"),
             "step size",
@@ -389,9 +386,9 @@ fn text(options: &Options, document: &Document, kernels: &[KernelKind]) -> Strin
     let (low, high) =
         kappas.fold((f64::INFINITY, 0.0_f64), |(low, high), k| (low.min(k), high.max(k)));
     format!(
-        "Gradients until W2 <= {}/sqrt(L) on logistic regressions (kappa {} to {}), from the mode, as couplings bound it:\n{}\n\
+        "Gradients until W2 <= {}/sqrt(L) on logistic regressions (kappa {} to {}), from the mode, bounded by couplings:\n{}\n\
          *: at a step shorter than those measured, by the fitted power.\n\n\
-         The distance D of steps h and h/2 on one path, and what follows for the gradients: exponents of d and 1/accuracy.\n{}",
+         The distance D of steps h and h/2 on one path, and the resulting exponents of d and 1/accuracy in the gradients:\n{}",
         document.accuracy,
         short(Some(low)),
         short(Some(high)),

@@ -1,13 +1,13 @@
-//! `ridgewalk lab iact`: what one independent draw costs.
+//! `ridgewalk lab iact`: the cost of an independent draw.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{KernelKind, Tuned, tune};
 use serde::Serialize;
 
-use super::{Common, by_kernel, exact, short};
+use super::{Common, by_kernel, exact, series_by_kernel, short};
 use crate::failure::Failure;
 use crate::output;
-use crate::plot::{self, Panel, Series};
+use crate::plot::Panel;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -69,9 +69,10 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
             results.push(Row::new(kappa, &tune(kernel, kappa, options.bias)?));
         }
     }
+    let document = Document { bias_tolerance: options.bias, results };
     let header =
         ["kappa", "kernel", "gradients_per_draw", "gamma", "xi", "eta", "bias", "worst_eigenvalue"];
-    let rows = results.iter().map(|r| {
+    let rows = document.results.iter().map(|r| {
         let numbers = [
             Some(r.gradients_per_draw),
             r.gamma,
@@ -82,57 +83,51 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         ];
         [r.kappa.to_string(), r.kernel.to_owned()].into_iter().chain(numbers.map(exact)).collect()
     });
-    options.common.to.write_csv(&header, rows)?;
-    if let Some(path) = &options.common.to.svg {
-        plot::save(path, &[panel(options, &kernels, &results)])?;
-    }
-    if options.common.to.json {
-        output::json(&Document { bias_tolerance: options.bias, results })
-    } else {
-        output::text(&text(options, &kernels, &results))
-    }
+    options.common.to.write(
+        (&header, rows),
+        || vec![panel(&document, &kernels)],
+        &document,
+        || text(&document, &kernels),
+    )
 }
 
-fn panel(options: &Options, kernels: &[KernelKind], results: &[Row]) -> Panel {
-    let series = kernels.iter().map(|kernel| {
-        let rows = results.iter().filter(|row| row.kernel == kernel.name());
-        Series {
-            name: kernel.name().to_owned(),
-            points: rows.map(|row| (row.kappa, row.gradients_per_draw)).collect(),
-        }
-    });
+fn panel(document: &Document, kernels: &[KernelKind]) -> Panel {
+    let points = |kernel: KernelKind| {
+        let rows = document.results.iter().filter(|row| row.kernel == kernel.name());
+        rows.map(|row| (row.kappa, row.gradients_per_draw)).collect()
+    };
     Panel {
-        title: format!("Cost of a draw, relative bias at most {}", options.bias),
+        title: format!("Cost of a draw, relative bias at most {}", document.bias_tolerance),
         x_label: "condition number".to_owned(),
         y_label: "gradients per independent draw".to_owned(),
-        series: series.collect(),
+        series: series_by_kernel(kernels, points),
     }
 }
 
-fn text(options: &Options, kernels: &[KernelKind], results: &[Row]) -> String {
-    let costs = results.chunks(kernels.len()).map(|chunk| {
+fn text(document: &Document, kernels: &[KernelKind]) -> String {
+    let costs = document.results.chunks(kernels.len()).map(|chunk| {
         let first = chunk.first().map_or_else(String::new, |row| row.kappa.to_string());
         std::iter::once(first)
             .chain(chunk.iter().map(|row| short(Some(row.gradients_per_draw))))
             .collect()
     });
-    let parameters = results.iter().map(|row| {
+    let parameters = document.results.iter().map(|row| {
         vec![
             row.kernel.to_owned(),
             row.kappa.to_string(),
             short(row.gamma),
             short(row.xi),
             short(Some(row.eta)),
-            // Below this only rounding is left of it.
+            // A smaller bias is rounding.
             short(Some(if row.bias < 1e-10 { 0.0 } else { row.bias })),
             short(Some(row.worst_eigenvalue)),
         ]
     });
     format!(
         "Gradients per independent draw (the longer of the times of theta and theta^2, at the worst eigenvalue),\n\
-         each kernel tuned for the least with a relative bias of the variance of at most {}:\n{}\n\n\
-         The parameters that do it (units of L = 1):\n{}",
-        options.bias,
+         each kernel tuned to minimise them with a relative bias of the variance of at most {}:\n{}\n\n\
+         The tuned parameters (units of L = 1):\n{}",
+        document.bias_tolerance,
         by_kernel("kappa", kernels, costs),
         output::table(
             ["kernel", "kappa", "gamma", "xi", "eta", "bias", "worst eigenvalue"],

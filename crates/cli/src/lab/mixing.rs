@@ -1,14 +1,13 @@
-//! `ridgewalk lab mixing`: gradients until the law is near the target, against dimension, accuracy
-//! and condition number.
+//! `ridgewalk lab mixing`: gradients until the law is within an accuracy of the target, against
+//! dimension, accuracy and condition number.
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{KernelKind, Spectrum, tune_mixing};
 use serde::Serialize;
 
-use super::{Common, by_kernel, exact, positive, short, slope};
+use super::{Common, by_kernel, exact, positive, series_by_kernel, short, slope};
 use crate::failure::Failure;
-use crate::output;
-use crate::plot::{self, Panel, Series};
+use crate::plot::{Panel, Series};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -46,7 +45,7 @@ struct Row {
     kernel: &'static str,
     dimension: u64,
     accuracy: f64,
-    /// None where no parameters were found that get there.
+    /// None if no parameters were found that reach the accuracy.
     steps: Option<u64>,
     gradients: Option<u64>,
     gamma: Option<f64>,
@@ -55,9 +54,8 @@ struct Row {
     kappa: f64,
 }
 
-/// Powers of d, of 1/ε and of κ with which the gradients grow: as fitted here, and as proved for
-/// potentials of the kernel's class. Those of 1/η are without the logarithm that is in the number
-/// of steps.
+/// Powers of d, of 1/ε and of κ with which the gradients grow: as fitted here, and as proved for a
+/// class of potentials. The powers of 1/η do not include the logarithm in the number of steps.
 #[derive(Debug, Serialize)]
 struct Exponents {
     kernel: &'static str,
@@ -70,7 +68,7 @@ struct Exponents {
     kappa_fitted: Option<f64>,
 }
 
-/// What the tables and panels are about: all rows, and the values along which they go.
+/// The dimensions, accuracies and condition numbers of the rows.
 struct Grid {
     dimensions: Vec<u64>,
     accuracies: Vec<f64>,
@@ -89,7 +87,9 @@ pub(super) fn proved(kernel: KernelKind) -> Option<(f64, f64)> {
         KernelKind::Klmc => Some((0.5, 1.0)),
         // Shen and Lee 2019.
         KernelKind::RandomizedMidpoint => Some((1.0 / 3.0, 2.0 / 3.0)),
-        _ => None,
+        KernelKind::Symmetric | KernelKind::Averaged | KernelKind::Baoab | KernelKind::Adjusted => {
+            None
+        }
     }
 }
 
@@ -100,36 +100,16 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let mut exponents = Vec::new();
     for &kernel in &kernels {
         let (d, accuracy, kappa) = (options.dimension, options.accuracy, options.kappa);
-        let of = |questions: Vec<(f64, u64, f64)>| -> Result<Vec<Row>, Failure> {
+        let rows = |questions: Vec<(f64, u64, f64)>| -> Result<Vec<Row>, Failure> {
             questions
                 .into_iter()
                 .map(|(kappa, d, accuracy)| row(kernel, kappa, d, accuracy))
                 .collect()
         };
-        let by_dimension = of(grid.dimensions.iter().map(|&d| (kappa, d, accuracy)).collect())?;
-        let first = || by_dimension[..1].to_vec();
-        let finer = of(grid.accuracies[1..].iter().map(|&a| (kappa, d, a)).collect())?;
-        let worse = of(grid.kappas[1..].iter().map(|&k| (k, d, accuracy)).collect())?;
-        let by_accuracy = [first(), finer.clone()].concat();
-        let by_kappa = [first(), worse.clone()].concat();
-        let inverse_eta = |row: &Row| row.eta.map(f64::recip);
-        let power = |rows: &[Row], x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>| {
-            slope(&rows.iter().filter_map(|row| y(row).map(|y| (x(row), y))).collect::<Vec<_>>())
-        };
-        exponents.push(Exponents {
-            kernel: kernel.name(),
-            dimension_fitted: power(&by_dimension, &|row| row.dimension as f64, &Row::cost),
-            dimension_of_inverse_eta: power(
-                &by_dimension,
-                &|row| row.dimension as f64,
-                &inverse_eta,
-            ),
-            dimension_proved: proved(kernel).map(|(dimension, _)| dimension),
-            accuracy_fitted: power(&by_accuracy, &|row| row.accuracy.recip(), &Row::cost),
-            accuracy_of_inverse_eta: power(&by_accuracy, &|row| row.accuracy.recip(), &inverse_eta),
-            accuracy_proved: proved(kernel).map(|(_, accuracy)| accuracy),
-            kappa_fitted: power(&by_kappa, &|row| row.kappa, &Row::cost),
-        });
+        let by_dimension = rows(grid.dimensions.iter().map(|&d| (kappa, d, accuracy)).collect())?;
+        let finer = rows(grid.accuracies[1..].iter().map(|&a| (kappa, d, a)).collect())?;
+        let worse = rows(grid.kappas[1..].iter().map(|&k| (k, d, accuracy)).collect())?;
+        exponents.push(fitted(kernel, &by_dimension, &finer, &worse));
         results.extend([by_dimension, finer, worse].concat());
     }
     let document = Document {
@@ -139,14 +119,34 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         results,
         exponents,
     };
-    write_csv(options, &document)?;
-    if let Some(path) = &options.common.to.svg {
-        plot::save(path, &panels(&document, &kernels, grid.kappas.len() > 1))?;
-    }
-    if options.common.to.json {
-        output::json(&document)
-    } else {
-        output::text(&text(&document, &kernels, &grid))
+    options.common.to.write(
+        (&HEADER, document.results.iter().map(Row::cells)),
+        || panels(&document, &kernels, grid.kappas.len() > 1),
+        &document,
+        || text(&document, &kernels, &grid),
+    )
+}
+
+/// The exponents of a kernel, from rows along the dimension, finer accuracies and larger condition
+/// numbers.
+fn fitted(kernel: KernelKind, by_dimension: &[Row], finer: &[Row], worse: &[Row]) -> Exponents {
+    let by_accuracy = [&by_dimension[..1], finer].concat();
+    let by_kappa = [&by_dimension[..1], worse].concat();
+    let inverse_eta = |row: &Row| row.eta.map(f64::recip);
+    let power = |rows: &[Row], x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>| {
+        slope(&rows.iter().filter_map(|row| y(row).map(|y| (x(row), y))).collect::<Vec<_>>())
+    };
+    let along_d = |y| power(by_dimension, &|row| row.dimension as f64, y);
+    let along_accuracy = |y| power(&by_accuracy, &|row| row.accuracy.recip(), y);
+    Exponents {
+        kernel: kernel.name(),
+        dimension_fitted: along_d(&Row::cost),
+        dimension_of_inverse_eta: along_d(&inverse_eta),
+        dimension_proved: proved(kernel).map(|(dimension, _)| dimension),
+        accuracy_fitted: along_accuracy(&Row::cost),
+        accuracy_of_inverse_eta: along_accuracy(&inverse_eta),
+        accuracy_proved: proved(kernel).map(|(_, accuracy)| accuracy),
+        kappa_fitted: power(&by_kappa, &|row| row.kappa, &Row::cost),
     }
 }
 
@@ -170,10 +170,25 @@ fn grid(options: &Options) -> Result<Grid, Failure> {
     })
 }
 
+/// The header of the CSV file.
+const HEADER: [&str; 9] =
+    ["kernel", "dimension", "accuracy", "steps", "gradients", "gamma", "xi", "eta", "kappa"];
+
 impl Row {
-    /// Gradients, where there are any; 0 of them have no logarithm.
+    /// The number of gradients; none if it is 0, which has no logarithm.
     fn cost(&self) -> Option<f64> {
         self.gradients.filter(|gradients| *gradients > 0).map(|gradients| gradients as f64)
+    }
+
+    /// The row of the CSV file.
+    fn cells(&self) -> Vec<String> {
+        let count = |value: Option<u64>| value.map_or_else(String::new, |v| v.to_string());
+        let mut cells =
+            vec![self.kernel.to_owned(), self.dimension.to_string(), self.accuracy.to_string()];
+        cells.extend([count(self.steps), count(self.gradients)]);
+        cells.extend([self.gamma, self.xi, self.eta].map(exact));
+        cells.push(self.kappa.to_string());
+        cells
     }
 }
 
@@ -193,35 +208,12 @@ fn row(kernel: KernelKind, kappa: f64, dimension: u64, accuracy: f64) -> Result<
     })
 }
 
-fn write_csv(options: &Options, document: &Document) -> Result<(), Failure> {
-    let header =
-        ["kernel", "dimension", "accuracy", "steps", "gradients", "gamma", "xi", "eta", "kappa"];
-    let rows = document.results.iter().map(|row| {
-        let count = |value: Option<u64>| value.map_or_else(String::new, |v| v.to_string());
-        let mut cells =
-            vec![row.kernel.to_owned(), row.dimension.to_string(), row.accuracy.to_string()];
-        cells.extend([
-            count(row.steps),
-            count(row.gradients),
-            exact(row.gamma),
-            exact(row.xi),
-            exact(row.eta),
-            row.kappa.to_string(),
-        ]);
-        cells
-    });
-    options.common.to.write_csv(&header, rows)
-}
-
 fn panels(document: &Document, kernels: &[KernelKind], by_kappa: bool) -> Vec<Panel> {
     let series = |kept: &dyn Fn(&Row) -> bool, x: &dyn Fn(&Row) -> f64| -> Vec<Series> {
-        let one = |kernel: &KernelKind| {
-            let rows =
-                document.results.iter().filter(|row| row.kernel == kernel.name() && kept(row));
-            let points = rows.filter_map(|row| row.cost().map(|cost| (x(row), cost)));
-            Series { name: kernel.name().to_owned(), points: points.collect() }
-        };
-        kernels.iter().map(one).collect()
+        series_by_kernel(kernels, |kernel| {
+            let rows = document.results.iter().filter(|row| row.kernel == kernel.name());
+            rows.filter(|row| kept(row)).filter_map(|row| Some((x(row), row.cost()?))).collect()
+        })
     };
     let (d, accuracy, kappa) = (document.dimension, document.accuracy, document.kappa);
     let panel = |title: String, x_label: &str, series: Vec<Series>| Panel {
@@ -296,8 +288,8 @@ fn text(document: &Document, kernels: &[KernelKind], grid: &Grid) -> String {
     format!(
         "Gradients until W2 <= {accuracy} from the mode, kappa = {kappa}, each kernel tuned for it:\n{}\n\n\
          Gradients in {d} dimensions:\n{}{last}\n\
-         fitted, proved: exponents of d and of 1/accuracy; proved ones hold for all potentials of a class, fitted ones here.\n\
-         of 1/eta: the same for the reciprocal of the step, without the logarithm in the number of steps.",
+         fitted, proved: exponents of d and of 1/accuracy, fitted to these rows and proved for a class of potentials.\n\
+         of 1/eta: fitted to the reciprocal of the step, without the logarithm in the number of steps.",
         by_kernel("dimension", kernels, by_dimension),
         by_kernel("accuracy", kernels, by_accuracy)
     )

@@ -1,5 +1,5 @@
-//! `ridgewalk lab`: exact laws on Gaussian targets for every kernel, how plans grow, and chains
-//! coupled on regressions, as tables, CSV files and plots.
+//! `ridgewalk lab`: exact laws of every kernel on Gaussian targets, the growth of plans, and coupled
+//! chains on regressions, as tables, CSV files and plots.
 
 mod bias;
 mod bound;
@@ -15,9 +15,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use comfy_table::Table;
 use ridgewalk::lyapunov::laws::KernelKind;
+use ridgewalk::lyapunov::planner::{IntegralRule, Plan, Problem, plan};
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::plot::{self, Panel, Series};
 
 /// Options of `ridgewalk lab`.
 #[derive(Debug, Args)]
@@ -28,7 +31,7 @@ pub(crate) struct LabOptions {
 
 #[derive(Debug, Subcommand)]
 enum LabCommand {
-    /// Gradients per independent draw, each kernel tuned for the least at a given bias
+    /// Gradients per independent draw, each kernel tuned to minimise them at a given bias
     #[command(after_help = "Example:\n  ridgewalk lab iact --kappa 1,5,20,100\n\n\
                             The longer of the integrated autocorrelation times of theta and theta^2 at the worst eigenvalue of\n\
                             H/L in [1/kappa, 1], times gradients per step.")]
@@ -44,22 +47,22 @@ enum LabCommand {
     #[command(
         after_help = "Example:\n  ridgewalk lab mixing --kappa 5 --dimension 100 --accuracy 0.5 --doublings 2\n\n\
                             From the mode, each kernel tuned for it, on nine eigenvalues from 1/kappa to 1 (L = 1). On\n\
-                            Gaussians some kernels do better than their proofs have it in general. For the randomized midpoint\n\
-                            the distance is a lower bound, from the first two moments."
+                            Gaussians some kernels are better than proved in general. For the randomized midpoint the\n\
+                            distance is a lower bound, from the first two moments."
     )]
     Mixing(mixing::Options),
     /// Certified numbers of steps against dimension and accuracy
     #[command(
         after_help = "Example:\n  ridgewalk lab plan --kappa 2,10 --dimension 100 --accuracy 0.2 --doublings 3\n\n\
-                            Steps of `ridgewalk plan` with L = 1, for doubled dimension and for halved accuracy; the exponents\n\
-                            fitted to them contain the logarithm of the bound."
+                            Steps of `ridgewalk plan` with L = 1, for doubled dimension and for halved accuracy; the fitted\n\
+                            exponents include the logarithm of the bound."
     )]
     Plan(plan::Options),
-    /// What a plan guarantees beside what happens on Gaussian targets
+    /// The guarantee of a plan compared with the exact distance on Gaussian targets
     #[command(
         after_help = "Example:\n  ridgewalk lab bound --kappa 2,10 --dimension 100 --accuracy 0.2\n\n\
-                            W2 after each number of steps: the bound of `ridgewalk plan`, and the truth with its parameters on Gaussians \
-                            whose eigenvalues are spread from 1/kappa to 1, or all but one at 1/kappa."
+                            W2 after each number of steps: the bound of `ridgewalk plan`, and the exact distance with its parameters on \
+                            Gaussians whose eigenvalues are spread from 1/kappa to 1, or all but one at 1/kappa."
     )]
     Bound(bound::Options),
     /// Mixing on logistic regressions, bounded by coupled chains
@@ -69,14 +72,14 @@ enum LabCommand {
                             the mode and settled ones with the same noise: their distance bounds W2 to the stationary law."
     )]
     Coupling(coupling::Options),
-    /// How many Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
+    /// The number of Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
     #[command(after_help = "Example:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n\n\
-                            Chains of Algorithm 1 on a multinomial regression, known by its gradient alone, that differ in nothing but \
-                            the number of nodes.")]
+                            Chains of Algorithm 1 on a multinomial regression, given by its gradient alone, that differ only in the \
+                            number of nodes.")]
     Nodes(nodes::Options),
 }
 
-/// What those about kernels take.
+/// Options of the commands that compare kernels.
 #[derive(Debug, Args)]
 struct Common {
     /// Kernels, by name [default: all]
@@ -86,7 +89,36 @@ struct Common {
     to: Destination,
 }
 
-/// Where results go.
+/// Options of the commands about plans.
+#[derive(Debug, Args)]
+struct Planned {
+    /// Condition numbers
+    #[arg(
+        long,
+        value_name = "K,K,...",
+        value_delimiter = ',',
+        default_value = "2,10,100",
+        allow_negative_numbers = true
+    )]
+    kappa: Vec<f64>,
+    /// Dimension; the smallest, if it is doubled
+    #[arg(long, value_name = "D", default_value_t = 100)]
+    dimension: u64,
+    /// W2 accuracy in units of L = 1; the coarsest, if it is halved
+    #[arg(long, value_name = "EPS", default_value_t = 0.2, allow_negative_numbers = true)]
+    accuracy: f64,
+}
+
+/// The plan with L = 1 and exact line integrals, if one is found.
+fn plan_for(kappa: f64, dimension: u64, accuracy: f64) -> Result<Option<Plan>, Failure> {
+    if !(kappa >= 1.0 && kappa.is_finite()) {
+        return Err(Failure::Usage(format!("kappa = {kappa}: need a finite number of at least 1")));
+    }
+    let problem = Problem::new(1.0 / kappa, 1.0, dimension, accuracy, IntegralRule::Exact)?;
+    Ok(plan(&problem)?)
+}
+
+/// Options for the output.
 #[derive(Debug, Args)]
 struct Destination {
     /// Write the numbers to a CSV file
@@ -114,7 +146,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<(), Failure> {
 }
 
 impl Common {
-    /// The kernels asked for, each once.
+    /// The kernels named on the command line, each once.
     fn kernels(&self) -> Result<Vec<KernelKind>, Failure> {
         if self.kernels.is_empty() {
             return Ok(KernelKind::ALL.to_vec());
@@ -134,7 +166,21 @@ impl Common {
 }
 
 impl Destination {
-    /// Writes the CSV file, if one is wanted.
+    /// Writes the CSV file and the plot, if they are wanted, then the document or the tables.
+    fn write(
+        &self,
+        (header, rows): (&[&str], impl IntoIterator<Item = Vec<String>>),
+        panels: impl FnOnce() -> Vec<Panel>,
+        document: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        self.write_csv(header, rows)?;
+        if let Some(path) = &self.svg {
+            plot::save(path, &panels())?;
+        }
+        if self.json { output::json(document) } else { output::text(&text()) }
+    }
+
     fn write_csv(
         &self,
         header: &[&str],
@@ -155,7 +201,16 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|source| Failure::File { path: path.to_owned(), source })
 }
 
-/// A table whose columns after the first are the kernels.
+/// One series per kernel.
+fn series_by_kernel(
+    kernels: &[KernelKind],
+    points: impl Fn(KernelKind) -> Vec<(f64, f64)>,
+) -> Vec<Series> {
+    let one = |&kernel: &KernelKind| Series { name: kernel.name().into(), points: points(kernel) };
+    kernels.iter().map(one).collect()
+}
+
+/// A table with one column per kernel after the first.
 fn by_kernel(
     first: &str,
     kernels: &[KernelKind],
@@ -171,7 +226,7 @@ fn exact(value: Option<f64>) -> String {
     value.map_or_else(String::new, |v| v.to_string())
 }
 
-/// A few digits for people; a dash for none.
+/// A few digits for tables; a dash for none.
 fn short(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
@@ -188,7 +243,7 @@ fn short(value: Option<f64>) -> String {
     }
 }
 
-/// The slope of the straight line nearest to the points (ln x, ln y); `None` for fewer than two
+/// The slope of the regression line through the points (ln x, ln y); `None` for fewer than two
 /// different x.
 fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
@@ -200,7 +255,7 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| product / spread)
 }
 
-/// `value`, or an error that names it, unless it is positive and finite.
+/// Returns `value` if it is positive and finite.
 fn positive(name: &str, value: f64) -> Result<f64, Failure> {
     if value > 0.0 && value.is_finite() {
         Ok(value)

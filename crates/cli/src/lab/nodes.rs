@@ -1,4 +1,4 @@
-//! `ridgewalk lab nodes`: how many Chebyshev nodes a line integral needs, on a smooth potential
+//! `ridgewalk lab nodes`: the number of Chebyshev nodes a line integral needs, on a smooth potential
 //! that is no ridge.
 
 use clap::Args;
@@ -12,20 +12,20 @@ use super::chains::{Multinomial, Synchronous, at, failed, mean_square, multinomi
 use super::{Destination, exact, positive, short, slope};
 use crate::failure::Failure;
 use crate::output;
-use crate::plot::{self, Panel, Series};
+use crate::plot::{Panel, Series};
 
-/// Nodes that make the integral exact to rounding at every step measured here.
+/// A number of nodes that makes the integral exact to rounding at every step measured here.
 const EXACT: usize = 24;
-/// Chains, and times before and while distances are measured.
+/// The number of chains, and the times before and during which distances are measured.
 const CHAINS: usize = 16;
 const SETTLING: f64 = 20.0;
 const MEASURING: f64 = 20.0;
-/// Below this, relative to 1/√L, a distance is rounding.
+/// A smaller distance, in units of 1/√L, is rounding.
 const ROUNDING: f64 = 1e-12;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// The largest number of nodes
+    /// Largest number of nodes
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=16))]
     nodes: u8,
     /// Coupling gamma
@@ -71,7 +71,8 @@ struct Row {
     /// 4/3.
     nodes: Option<u8>,
     eta: f64,
-    /// Between chains with that many nodes and with exact integrals, all else the same.
+    /// The distance between chains with that many nodes and with exact integrals, everything else
+    /// being equal.
     distance: f64,
 }
 
@@ -83,7 +84,7 @@ struct Order {
     order: Option<f64>,
 }
 
-/// Gradients for a unit of time at the longest step with both distances together within an
+/// Gradients per unit of time at the longest step for which the sum of both distances is within an
 /// accuracy.
 #[derive(Debug, Serialize)]
 struct Cost {
@@ -114,11 +115,12 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         let nodes = row.nodes.map_or_else(|| "halved step".to_owned(), |nodes| nodes.to_string());
         vec![nodes, row.eta.to_string(), exact(Some(row.distance))]
     });
-    options.to.write_csv(&["nodes", "eta", "distance"], rows)?;
-    if let Some(path) = &options.to.svg {
-        plot::save(path, &[panel(options, &document)])?;
-    }
-    if options.to.json { output::json(&document) } else { output::text(&text(options, &document)) }
+    options.to.write(
+        (&["nodes", "eta", "distance"], rows),
+        || vec![panel(options, &document)],
+        &document,
+        || text(options, &document),
+    )
 }
 
 /// The rows of one step size.
@@ -134,7 +136,7 @@ fn measure<G: Gradient + Sync + Clone>(
     let exactly = rule(EXACT)?;
     let mode = ModeSearch::new().of_gradient(&target.gradient).map_err(failed)?.point;
 
-    // Every number of nodes with the same noise, and exact integrals beside them.
+    // Chains with every number of nodes and with exact integrals, all with the same noise.
     let rules = (1..=usize::from(options.nodes)).map(rule).collect::<Result<Vec<_>, _>>()?;
     let mut reference = at(&mode, CHAINS, smoothness, options.seed)?;
     let mut batches: Vec<Batch> = rules.iter().map(|_| reference.clone()).collect();
@@ -173,7 +175,7 @@ fn measure<G: Gradient + Sync + Clone>(
     Ok(of_nodes.chain([Row { nodes: None, eta, distance: sum.sqrt() * 4.0 / 3.0 }]).collect())
 }
 
-/// (η, distance) of a number of nodes, or of the discretisation; the longest step first.
+/// (η, distance) for a number of nodes, or for the discretisation; the longest step first.
 fn points(nodes: Option<u8>, results: &[Row]) -> Vec<(f64, f64)> {
     results.iter().filter(|row| row.nodes == nodes).map(|row| (row.eta, row.distance)).collect()
 }
@@ -184,8 +186,8 @@ fn order(nodes: Option<u8>, results: &[Row]) -> Option<f64> {
     slope(&real[real.len().saturating_sub(2)..])
 }
 
-/// Both distances together at the measured steps, drawn straight in logarithms between them; none
-/// where the shortest is too coarse.
+/// The cost from the sum of both distances at the measured steps, interpolated linearly in
+/// logarithms; none if even the shortest step is too coarse.
 fn cost(accuracy: f64, nodes: u8, results: &[Row]) -> Option<Cost> {
     let both = points(Some(nodes), results).into_iter().zip(points(None, results));
     let both: Vec<(f64, f64)> =
@@ -250,7 +252,7 @@ fn text(options: &Options, document: &Document) -> String {
     );
     format!(
         "Root mean square distance, in 1/sqrt(L), from the same chains with exact line integrals:\n{table}\n\
-         step size alone: of steps h and h/2 with exact integrals, times 4/3, which bounds W2 to the target.\n\n\
-         Gradients for a unit of time at the longest step with both distances together within an accuracy:\n{cheapest}"
+         step size alone: between steps h and h/2 with exact integrals, times 4/3, which bounds W2 to the target.\n\n\
+         Gradients per unit of time at the longest step for which the sum of both distances is within an accuracy:\n{cheapest}"
     )
 }

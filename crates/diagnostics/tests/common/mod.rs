@@ -1,12 +1,10 @@
 //! Chains for tests: autoregressive Gaussian draws with known autocorrelation.
 
-#![allow(dead_code)] // Each test file uses some of this.
-
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-/// A generator of its own for each seed.
+/// The generator of a seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
@@ -29,12 +27,12 @@ pub(crate) fn ar1(rng: &mut ChaCha8Rng, chains: usize, draws: usize, phi: f64) -
         .collect()
 }
 
-/// As the functions take them.
+/// The chains as slices, as the functions take them.
 pub(crate) fn slices(chains: &[Vec<f64>]) -> Vec<&[f64]> {
     chains.iter().map(Vec::as_slice).collect()
 }
 
-/// Every draw changed.
+/// Applies `f` to every draw.
 pub(crate) fn mapped(chains: &[Vec<f64>], f: impl Fn(f64) -> f64) -> Vec<Vec<f64>> {
     chains.iter().map(|chain| chain.iter().map(|&x| f(x)).collect()).collect()
 }

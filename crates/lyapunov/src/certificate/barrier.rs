@@ -1,10 +1,10 @@
-//! The search for quadratic forms: small linear matrix inequalities by a logarithmic barrier and
-//! Newton's method.
+//! The search for quadratic forms: small linear matrix inequalities, solved by a logarithmic
+//! barrier and Newton's method.
 //!
-//! Unknown is a vector v of at most seven numbers (the six of a symmetric 3x3 matrix S and a
-//! multiplier τ); the constraints are that matrices of size at most 4, affine in v, are positive
-//! definite. What is found here is not trusted by anyone: [`super::check`] verifies certificates by
-//! itself.
+//! The unknown is a vector v of at most seven numbers (the six entries of a symmetric 3x3 matrix S
+//! and a multiplier τ). The constraints are that matrices of size at most 4, affine in v, are
+//! positive definite. Results of this search are not trusted: [`super::check`] verifies
+//! certificates independently.
 
 use crate::matrix::{Matrix, cholesky, inverse, solve};
 
@@ -42,8 +42,8 @@ impl Cone {
     }
 }
 
-/// A convex function to be minimised besides the barrier: weight times Σ weights_k |v_k|, with the
-/// absolute value rounded off.
+/// A convex objective beside the barrier: Σ weights_k |v_k|, with the absolute value smoothed near
+/// 0.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Objective {
     pub(crate) weights: Unknowns,
@@ -64,8 +64,8 @@ impl Objective {
     }
 }
 
-/// Minimises t · objective − Σ log det of the cones from a point strictly inside them, over the
-/// first `unknowns` entries of v. Returns the last point, which is inside too.
+/// Minimises t · objective − Σ log det of the cones, starting from a point strictly inside them,
+/// over the first `unknowns` entries of v. Returns the last point, which is inside too.
 pub(crate) fn centre(
     cones: &[Cone],
     objective: Option<(f64, &Objective)>,
@@ -106,7 +106,8 @@ pub(crate) fn centre(
     v
 }
 
-/// Gradient and Hessian of that function; unknowns that are not in use get an identity row.
+/// Gradient and Hessian of the function that [`centre`] minimises; unused unknowns get an identity
+/// row.
 fn derivatives(
     cones: &[Cone],
     objective: Option<(f64, &Objective)>,

@@ -1,9 +1,9 @@
-//! The check of a certificate: apart from the search, in exact arithmetic, so that a wrong one can
-//! never pass.
+//! The check of a certificate: independent of the search and in exact arithmetic, so that a wrong
+//! certificate cannot pass.
 //!
 //! For the diffusion everything is rational, and the inequality is decided exactly. For the
-//! algorithms the step's matrix is enclosed to some 150 digits ([`super::enclosure`]), and the
-//! inequality must hold for all that lies within.
+//! algorithms the step's matrix is enclosed to about 150 digits ([`super::enclosure`]), and the
+//! inequality must hold for every matrix within the bounds.
 
 use num_rational::BigRational;
 use num_traits::One;
@@ -14,7 +14,7 @@ use super::setting::{Process, Setting};
 use crate::exact::positive_definite_fractions;
 use crate::matrix::Matrix;
 
-/// Why a claimed certificate is refused.
+/// Why a claimed certificate is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -30,14 +30,14 @@ pub enum Refusal {
     /// The rate is not positive, or the factor is not between 0 and 1.
     #[error("the claimed rate or factor is no contraction")]
     NoContraction,
-    /// The matrix inequality does not hold, or not by more than the enclosure of the step's matrix.
+    /// The matrix inequality does not hold, or not for the whole enclosure of the step's matrix.
     #[error("the matrix inequality does not hold")]
     Inequality,
 }
 
-/// Checks that in the norm given by S two copies of the process approach each other: at rate ρ =
-/// `speed` in continuous time, by the factor `speed` in each step otherwise. `tau` is the
-/// multiplier of MATH's 4x4 inequality, used for the third-order algorithm only.
+/// Checks that two copies of the process approach each other in the norm of S: at rate ρ = `speed`
+/// in continuous time, by the factor `speed` in each step otherwise. `tau` is the multiplier of the
+/// 4x4 inequality, used for the third-order algorithm only.
 pub(crate) fn check(setting: &Setting, s: &Matrix<3>, tau: f64, speed: f64) -> Result<(), Refusal> {
     if !(s.iter().flatten().all(|x| x.is_finite()) && tau.is_finite() && speed.is_finite()) {
         return Err(Refusal::NotFinite);
@@ -91,8 +91,8 @@ fn diffusion(setting: &Setting, s: &[[BigRational; 3]; 3], rate: f64) -> bool {
     })
 }
 
-/// r² diag(S, 0) − [F B]ᵀ S [F B] − τ diag(Q, −1) is positive definite, F and Q at the middle
-/// curvature and half its range.
+/// r² diag(S, 0) − [F B]ᵀ S [F B] − τ diag(Q, −1) is positive definite, with F at the middle
+/// curvature and Q from half the range of curvatures.
 fn third_order(
     setting: &Setting,
     eta: f64,
@@ -101,46 +101,13 @@ fn third_order(
     tau: f64,
     factor: f64,
 ) -> Option<bool> {
-    let [gamma, xi, eta, kappa, factor] =
-        [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);
+    let [kappa, eta, factor] = [setting.kappa(), eta, factor].map(Enclosure::of);
     let [one, two] = [1, 2].map(Enclosure::whole);
     let inverse = one.over(&kappa)?;
     let middle = one.plus(&inverse).over(&two)?;
     let half_range = one.minus(&inverse).over(&two)?;
-
-    // The seven μ from the functions φ of z = ξη, straight from their definitions.
-    let z = xi.times(&eta);
-    let [[e]] = exponential(&[[z.negated()]])?;
-    let f1 = one.minus(&e).over(&z)?;
-    let f2 = one.minus(&f1).over(&z)?;
-    let f3 = one.over(&two)?.minus(&f2).over(&z)?;
-    let g = gamma.times(&eta);
-    let g2 = g.times(&g);
-    let mu12 = eta.times(&one.minus(&g2.times(&f3)));
-    let mu22 = one.minus(&g2.times(&f2));
-    let mu23 = g.times(&f1);
-    let mu31 = g.times(&f2);
-    let mu13 = mu31.times(&eta);
-    let mu32 = g.times(&g2.times(&f2.minus(&two.times(&f3))).minus(&f1));
-    let mu33 = e.minus(&g2.times(&f1.minus(&f2)));
-
-    // ΔU = h (η θ + (η²/2) p) enters θ, p and r with −η/2, −1 and μ31.
-    let b = [eta.over(&two)?.negated(), one.negated(), mu31];
-    let through = [middle.times(&eta), middle.times(&eta).times(&eta).over(&two)?];
-    let free = [
-        [one.clone(), mu12, mu13],
-        [Enclosure::whole(0), mu22, mu23],
-        [Enclosure::whole(0), mu32, mu33],
-    ];
-    let wide: [[Enclosure; 4]; 3] = std::array::from_fn(|i| {
-        std::array::from_fn(|j| match j {
-            0 | 1 => free[i][j].plus(&b[i].times(&through[j])),
-            2 => free[i][2].clone(),
-            _ => b[i].clone(),
-        })
-    });
     let s = s.map(|row| row.map(Enclosure::of));
-    let square = congruence(&s, &wide);
+    let square = congruence(&s, &third_order_step(setting, &eta, &middle)?);
     let r2 = factor.times(&factor);
     if setting.kappa() <= 1.0 {
         // One curvature only: no w, and no row for it.
@@ -170,8 +137,46 @@ fn third_order(
     Some(positive_definite(&lhs))
 }
 
+/// [F B] of one step of Algorithm 1 at a given curvature, straight from the definitions.
+fn third_order_step(
+    setting: &Setting,
+    eta: &Enclosure,
+    curvature: &Enclosure,
+) -> Option<[[Enclosure; 4]; 3]> {
+    let [gamma, xi] = [setting.gamma(), setting.xi()].map(Enclosure::of);
+    let [one, two] = [1, 2].map(Enclosure::whole);
+    // The seven μ from the functions φ of z = ξη.
+    let z = xi.times(eta);
+    let [[e]] = exponential(&[[z.negated()]])?;
+    let f1 = one.minus(&e).over(&z)?;
+    let f2 = one.minus(&f1).over(&z)?;
+    let f3 = one.over(&two)?.minus(&f2).over(&z)?;
+    let g = gamma.times(eta);
+    let g2 = g.times(&g);
+    let mu12 = eta.times(&one.minus(&g2.times(&f3)));
+    let mu22 = one.minus(&g2.times(&f2));
+    let mu23 = g.times(&f1);
+    let mu31 = g.times(&f2);
+    let mu13 = mu31.times(eta);
+    let mu32 = g.times(&g2.times(&f2.minus(&two.times(&f3))).minus(&f1));
+    let mu33 = e.minus(&g2.times(&f1.minus(&f2)));
+
+    // ΔU = h (η θ + (η²/2) p) enters θ, p and r with −η/2, −1 and μ31.
+    let b = [eta.over(&two)?.negated(), one.negated(), mu31];
+    let through = [curvature.times(eta), curvature.times(eta).times(eta).over(&two)?];
+    let free =
+        [[one, mu12, mu13], [Enclosure::whole(0), mu22, mu23], [Enclosure::whole(0), mu32, mu33]];
+    Some(std::array::from_fn(|i| {
+        std::array::from_fn(|j| match j {
+            0 | 1 => free[i][j].plus(&b[i].times(&through[j])),
+            2 => free[i][2].clone(),
+            _ => b[i].clone(),
+        })
+    }))
+}
+
 /// r² S − F(l)ᵀ S F(l) is positive definite at l = 1/κ and l = 1; F is affine in l, so the
-/// difference is concave in it.
+/// difference is concave in l.
 fn symmetric(setting: &Setting, eta: f64, s: &Matrix<3>, factor: f64) -> Option<bool> {
     let [gamma, xi, eta, kappa, factor] =
         [setting.gamma(), setting.xi(), eta, setting.kappa(), factor].map(Enclosure::of);

@@ -1,9 +1,8 @@
-//! Numbers known to lie between two bounds, as integers over 2^512: arithmetic that always rounds
-//! outwards.
+//! Interval arithmetic with bounds that are integers over 2^512, always rounded outwards.
 //!
-//! The steps of the algorithms contain e^(-ξη) and its kin, which are not rational. Enclosed here
-//! to some 150 digits, they make it possible to prove an inequality about them: if it holds for
-//! everything between the bounds, it holds.
+//! The steps of the algorithms contain e^(-ξη) and related functions, which are not rational. They
+//! are enclosed to about 150 digits. An inequality that holds for everything between the bounds is
+//! proved.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -23,7 +22,7 @@ pub(crate) struct Enclosure {
 pub(crate) type Enclosed<const N: usize> = [[Enclosure; N]; N];
 
 impl Enclosure {
-    /// The given double, exactly (outwards, should it have bits below 2^-512). Must be finite.
+    /// The given finite double, exactly (rounded outwards if it has bits below 2^-512).
     pub(crate) fn of(value: f64) -> Self {
         let bits = value.to_bits();
         let fraction = i64::try_from(bits & ((1 << 52) - 1)).unwrap_or(0);
@@ -71,7 +70,7 @@ impl Enclosure {
         Self { low, high }.divided_by_power(u64::from(BITS))
     }
 
-    /// The quotient by something positive; `None` if the divisor may be zero or negative.
+    /// The quotient by a positive divisor; `None` if the divisor may be zero or negative.
     pub(crate) fn over(&self, divisor: &Self) -> Option<Self> {
         if !divisor.low.is_positive() {
             return None;
@@ -84,7 +83,7 @@ impl Enclosure {
 
     /// The quotient by 2^`power`.
     fn divided_by_power(&self, power: u64) -> Self {
-        // A right shift of a BigInt rounds down; minus the shift of the negative rounds up.
+        // A right shift of a BigInt rounds down; negating before and after rounds up.
         Self { low: &self.low >> power, high: -(-&self.high >> power) }
     }
 
@@ -106,9 +105,9 @@ pub(crate) fn dot<'a>(
     pairs.into_iter().fold(Enclosure::whole(0), |sum, (a, b)| sum.plus(&a.times(b)))
 }
 
-/// The exponential of a matrix: halved until its norm is at most 1/2, summed as a power series with
-/// a bounded remainder, and squared back. `None` for a norm above 2^63, where squaring would have
-/// eaten the digits.
+/// The exponential of a matrix by scaling and squaring: the matrix is halved until its norm is at
+/// most 1/2, the power series is summed with a bounded remainder, and the result is squared back.
+/// `None` for a norm above 2^63, where squaring would leave too few digits.
 pub(crate) fn exponential<const N: usize>(matrix: &Enclosed<N>) -> Option<Enclosed<N>> {
     const MOST_HALVINGS: u64 = 64;
     /// (1/2)^91 / 91! is below 2^-550, the rest of the series below twice that.
@@ -130,7 +129,7 @@ pub(crate) fn exponential<const N: usize>(matrix: &Enclosed<N>) -> Option<Enclos
     for n in 1..=TERMS {
         let next = product(&term, &x);
         let divisor = Enclosure::whole(n);
-        // The divisor is a positive whole number, so there is a quotient.
+        // The divisor is positive, so there always is a quotient.
         term = next.map(|row| row.map(|entry| entry.over(&divisor).unwrap_or(entry)));
         sum = std::array::from_fn(|i| std::array::from_fn(|j| sum[i][j].plus(&term[i][j])));
     }
@@ -150,9 +149,9 @@ fn product<const N: usize>(a: &Enclosed<N>, b: &Enclosed<N>) -> Enclosed<N> {
     std::array::from_fn(|i| std::array::from_fn(|j| dot((0..N).map(|k| (&a[i][k], &b[k][j])))))
 }
 
-/// Whether every symmetric matrix within the bounds is positive definite, proved: the matrix of
-/// midpoints stays so after N times the largest width has been taken from its diagonal. Elimination
-/// without fractions (Bareiss), so all pivots are exact.
+/// Proves that every symmetric matrix within the bounds is positive definite: the matrix of
+/// midpoints is, even after N times the largest width is subtracted from its diagonal. Uses
+/// fraction-free elimination (Bareiss), so all pivots are exact.
 pub(crate) fn positive_definite<const N: usize>(matrix: &Enclosed<N>) -> bool {
     let mut widest = BigInt::zero();
     let mut m: [[BigInt; N]; N] = std::array::from_fn(|i| {

@@ -1,18 +1,19 @@
-//! The matrix inequalities of contraction, for the diffusion and for the algorithms, in one form.
+//! The matrix inequalities of contraction for the diffusion and for the algorithms, in a common
+//! form.
 //!
 //! Two copies with the same noise differ by δ, and one step takes δ to δ + η (G δ + B w). For the
 //! paper's algorithm G is taken at the middle curvature h = (1 + 1/κ)/2, and w, with |w|² <= q(δ),
-//! is what the true curvatures, anywhere in [1/κ, 1] along the segment, add to it; for the
-//! diffusion (η = 0) and for the symmetric splitting the step is affine in the curvature, so that G
-//! at the two ends of its range is enough. In the S-norm the step contracts by r, with r² = 1 + η
-//! λ, if for every G of the list
+//! accounts for the deviation of the true curvatures, which lie anywhere in [1/κ, 1] along the
+//! segment. For the diffusion (η = 0) and for the symmetric splitting the step is affine in the
+//! curvature, so G at the two ends of its range is enough. In the S-norm the step contracts by r,
+//! with r² = 1 + η λ, if for every G
 //!
 //! ```text
-//! λ S − (S G + Gᵀ S + η Gᵀ S G) >= 0,                                                      or, with w,
+//! λ S − (S G + Gᵀ S + η Gᵀ S G) >= 0,    or, with w,
 //! λ diag(S, 0) − ([G B]ᵀ S [I 0] + its transpose + η [G B]ᵀ S [G B]) − τ diag(Q, −1) >= 0
 //! ```
 //!
-//! (for the diffusion λ = −2ρ). Dividing by η keeps all digits when the step is small.
+//! (for the diffusion λ = −2ρ). Dividing by η keeps full precision for small steps.
 
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters, phi1, phi2, phi3};
 
@@ -25,14 +26,14 @@ use crate::matrix::{
     transpose,
 };
 
-/// Either kind of inequality.
+/// An inequality of either kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Inequality {
     /// η; 0 for the diffusion.
     eta: f64,
     /// The drifts G.
     drifts: Vec<Matrix<3>>,
-    /// B and Q, where there is a w.
+    /// B and Q, if there is a w.
     uncertainty: Option<([f64; 3], Matrix<3>)>,
 }
 
@@ -44,9 +45,10 @@ pub(crate) struct Solution {
 }
 
 impl Inequality {
-    /// The inequality that belongs to a setting.
+    /// The inequality of a setting.
     pub(crate) fn new(setting: &Setting) -> Result<Self, Error> {
         let (gamma, xi) = (setting.gamma(), setting.xi());
+        let parameters = setting.parameters();
         let smallest = 1.0 / setting.kappa();
         let drift = |l: f64| [[0.0, 1.0, 0.0], [-l, 0.0, gamma], [0.0, -gamma, -xi]];
         Ok(match setting.process() {
@@ -54,26 +56,25 @@ impl Inequality {
                 Self { eta: 0.0, drifts: vec![drift(smallest), drift(1.0)], uncertainty: None }
             }
             Process::Symmetric { eta } => {
-                let parameters = Parameters::new(gamma, xi, eta)?;
                 let ends = [smallest, 1.0].map(|l| symmetric_drift(parameters, l));
                 Self { eta, drifts: ends.into_iter().collect::<Result<_, _>>()?, uncertainty: None }
             }
             Process::ThirdOrder { eta, nodes } => {
                 let middle = 0.5 * (1.0 + smallest);
                 let half_range = 0.5 * (1.0 - smallest);
-                let (g, b) = third_order_drift(Parameters::new(gamma, xi, eta)?, middle);
+                let (g, b) = third_order_drift(parameters, middle);
                 let (numerator, denominator) = second_moment(nodes);
                 let second = eta * eta * numerator / denominator;
                 let q = [[1.0, 0.5 * eta, 0.0], [0.5 * eta, second, 0.0], [0.0; 3]];
                 let q = q.map(|row| row.map(|entry| half_range * half_range * entry));
-                // Without a range of curvatures there is no w.
+                // With a single curvature there is no w.
                 let uncertainty = (half_range > 0.0).then_some((b, q));
                 Self { eta, drifts: vec![g], uncertainty }
             }
         })
     }
 
-    /// r for a λ; 1 + λ/2, a rate and not a factor, has no meaning for the diffusion.
+    /// The factor r of one step for a λ; has no meaning for the diffusion.
     pub(crate) fn factor(&self, lambda: f64) -> f64 {
         (1.0 + self.eta * lambda).max(0.0).sqrt()
     }
@@ -83,7 +84,7 @@ impl Inequality {
         (factor - 1.0) * (factor + 1.0) / self.eta
     }
 
-    /// How many of the unknowns are in use.
+    /// The number of unknowns in use.
     fn unknowns(&self) -> usize {
         if self.uncertainty.is_some() { UNKNOWNS } else { UNKNOWNS - 1 }
     }
@@ -102,7 +103,7 @@ impl Inequality {
         })
     }
 
-    /// The same as constraints on the unknowns, at a given λ.
+    /// The left-hand sides at a given λ as constraints on the unknowns.
     pub(crate) fn cones(&self, lambda: f64) -> Vec<Cone> {
         let padding = if self.uncertainty.is_some() { 0.0 } else { 1.0 };
         let constant = from_fn(|i, j| if i == 3 && j == 3 { padding } else { 0.0 });
@@ -120,8 +121,8 @@ impl Inequality {
         self.drifts.iter().map(cone).collect()
     }
 
-    /// The smallest λ for which S and τ satisfy the inequality: eigenvalues of the pencil with S,
-    /// after the row of w has been eliminated.
+    /// The smallest λ for which S and τ satisfy the inequality: the largest eigenvalue of the
+    /// pencil with S, after the row of w is eliminated.
     pub(crate) fn smallest_lambda(&self, v: &Unknowns) -> Option<f64> {
         let (s, tau) = unpack(v);
         let l = cholesky(&s)?;
@@ -141,8 +142,8 @@ impl Inequality {
         largest.is_finite().then_some(largest)
     }
 
-    /// The smallest eigenvalue over all left-hand sides, with S scaled to trace 1: how far the
-    /// inequality is from failing.
+    /// The smallest eigenvalue of all left-hand sides, with S scaled to trace 1: the margin by
+    /// which the inequality holds.
     pub(crate) fn margin(&self, v: &Unknowns, lambda: f64) -> f64 {
         let (s, tau) = unpack(v);
         let trace = s[0][0] + s[1][1] + s[2][2];
@@ -157,14 +158,14 @@ impl Inequality {
         self.drifts.iter().map(smallest).fold(f64::INFINITY, f64::min) / trace
     }
 
-    /// The best λ over S and τ, by the method of centres: λ moves towards what the present S
-    /// achieves, then S to the centre of the set that the new λ leaves. `precision` is relative to
-    /// the distance of λ from 0.
+    /// The best λ over S and τ, by the method of centres: alternately, λ moves towards the value
+    /// that the current S achieves, and S to the centre of the set that is feasible at the new λ.
+    /// `precision` is relative to |λ|.
     pub(crate) fn best(&self, precision: f64) -> Option<Solution> {
         const ROUNDS: usize = 80;
         let mut v = [0.3, 0.0, 0.0, 0.3, 0.0, 0.3, 0.0];
         if let Some((b, _)) = &self.uncertainty {
-            // τ must exceed η Bᵀ S B; ask for a good deal more.
+            // τ must exceed η Bᵀ S B; start well above it.
             v[6] = 1.0 + 2.0 * self.eta * congruence(&unpack(&v).0, &b.map(|x| [x]))[0][0];
         }
         let mut achieved = self.smallest_lambda(&v)?;
@@ -188,8 +189,8 @@ impl Inequality {
         Some(Solution { unknowns: v, lambda: achieved })
     }
 
-    /// Among all S, τ that satisfy the inequality at `lambda` and have (S⁻¹)₁₁ <= 1: those with the
-    /// least Σ |S_ij| e_i e_j. `start` must satisfy the inequality strictly.
+    /// The S and τ that minimise Σ |S_ij| e_i e_j among those that satisfy the inequality at
+    /// `lambda` and have (S⁻¹)₁₁ <= 1. `start` must satisfy the inequality strictly.
     pub(crate) fn least_error(
         &self,
         lambda: f64,
@@ -205,7 +206,7 @@ impl Inequality {
         let objective = Objective { weights: weights.map(|w| w / size), rounding: 1e-6 };
         let mut cones = self.cones(lambda);
         cones.push(positive_s(&[[-1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]));
-        // The barrier's parameter is about 7: t = 1e4 leaves the objective within a thousandth of
+        // The barrier parameter is about 7, so t = 1e4 brings the objective within a thousandth of
         // its minimum.
         for t in [1.0, 10.0, 100.0, 1e3, 1e4] {
             v = centre(&cones, Some((t, &objective)), v, self.unknowns());
@@ -243,7 +244,7 @@ fn positive_s(constant: &Matrix<3>) -> Cone {
     }
 }
 
-/// The trace of S is below 1: what fixes the scale.
+/// The trace of S is below 1; this fixes the scale.
 fn bounded_trace() -> Cone {
     let corner = |value: f64| from_fn(|i, j| if i == 0 && j == 0 { value } else { 0.0 });
     Cone {
@@ -265,8 +266,8 @@ fn solve_lower(l: &Matrix<3>, b: &Matrix<3>) -> Matrix<3> {
     x
 }
 
-/// (F − I)/η and B/η for one step of Algorithm 1 at curvature h, from the φ functions: with a = φ2
-/// − 2φ3 and b = φ1 − φ2, the differences μ22 − 1 and μ33 − 1 need not be formed. w is counted in
+/// (F − I)/η and B/η for one step of Algorithm 1 at curvature h, in terms of the φ functions: with
+/// a = φ2 − 2φ3 and b = φ1 − φ2 the differences μ22 − 1 and μ33 − 1 need not be formed. w is in
 /// units of η.
 fn third_order_drift(parameters: Parameters, h: f64) -> (Matrix<3>, [f64; 3]) {
     let (gamma, xi, eta) = (parameters.gamma(), parameters.xi(), parameters.eta());
@@ -287,9 +288,9 @@ fn third_order_drift(parameters: Parameters, h: f64) -> (Matrix<3>, [f64; 3]) {
 }
 
 /// (F − I)/η for the symmetric splitting at curvature l, in the cyclic order half drift,
-/// Ornstein-Uhlenbeck step, half drift, whole kick: the kick sees one point, so that this order is
-/// affine in l. It differs from half kick first and last by half a kick at the start and the end of
-/// the run.
+/// Ornstein-Uhlenbeck step, half drift, full kick. The kick is evaluated at one point, so this
+/// order is affine in l. It differs from the order with half kicks first and last only by half a
+/// kick at the start and at the end of the run.
 fn symmetric_drift(parameters: Parameters, l: f64) -> Result<Matrix<3>, Error> {
     let eta = parameters.eta();
     let [[a, b], [c, d]] = OrnsteinUhlenbeck::new(parameters, 1.0)?.flow();
@@ -299,8 +300,8 @@ fn symmetric_drift(parameters: Parameters, l: f64) -> Result<Matrix<3>, Error> {
     Ok(combine(1.0 / eta, &step, -1.0 / eta, &identity()))
 }
 
-/// ∫ t² dt over [0, 1] as the line rule sees it, as a fraction: 1/3 for the exact integral and
-/// every rule that is exact for squares (three nodes or more), 1/4 for one node and 3/8 for two.
+/// ∫ t² dt over [0, 1] by the line rule, as a fraction: 1/3 for the exact integral and every rule
+/// that is exact for squares (three nodes or more), 1/4 for one node and 3/8 for two.
 pub(crate) fn second_moment(nodes: Option<usize>) -> (f64, f64) {
     match nodes {
         Some(1) => (1.0, 4.0),
@@ -309,25 +310,24 @@ pub(crate) fn second_moment(nodes: Option<usize>) -> (f64, f64) {
     }
 }
 
-/// A curvature in [1/κ, 1] at which the step's spectral radius is above 1, the largest of a fine
-/// grid, if there is one. The diffusion has none: its drift is stable at every positive curvature.
+/// The curvature of a fine grid on [1/κ, 1] at which the step's spectral radius is largest, if that
+/// is above 1. The diffusion has none: its drift is stable at every positive curvature.
 pub(crate) fn witness(setting: &Setting) -> Result<Option<Witness>, Error> {
     const GRID: i32 = 400;
     /// Above 1 by more than the rounding of the eigenvalues.
     const ABOVE: f64 = 1.0 + 1e-9;
-    let Some(eta) = setting.process().eta() else { return Ok(None) };
-    let parameters = Parameters::new(setting.gamma(), setting.xi(), eta)?;
+    let parameters = setting.parameters();
     let mut worst = Witness { curvature: 1.0, spectral_radius: 0.0 };
     for i in 0..=GRID {
         let curvature = setting.kappa().powf(-f64::from(i) / f64::from(GRID));
         let drift = match setting.process() {
+            Process::Diffusion => return Ok(None),
             Process::Symmetric { .. } => symmetric_drift(parameters, curvature)?,
-            _ => third_order_drift(parameters, curvature).0,
+            Process::ThirdOrder { .. } => third_order_drift(parameters, curvature).0,
         };
-        // Where the step is outside the range of doubles nothing is known about it.
-        let Some(spectral_radius) = spectral_radius(&combine(1.0, &identity(), eta, &drift)) else {
-            continue;
-        };
+        let step = combine(1.0, &identity(), parameters.eta(), &drift);
+        // Where the step overflows, nothing is known about it.
+        let Some(spectral_radius) = spectral_radius(&step) else { continue };
         if spectral_radius > worst.spectral_radius {
             worst = Witness { curvature, spectral_radius };
         }
@@ -335,7 +335,7 @@ pub(crate) fn witness(setting: &Setting) -> Result<Option<Witness>, Error> {
     Ok((worst.spectral_radius > ABOVE).then_some(worst))
 }
 
-/// The largest absolute value of an eigenvalue; `None` where the matrix or its eigenvalues are not
+/// The largest absolute value of an eigenvalue; `None` if the matrix or its eigenvalues are not
 /// finite.
 fn spectral_radius(a: &Matrix<3>) -> Option<f64> {
     let matrix = faer::Mat::from_fn(3, 3, |i, j| a[i][j]);

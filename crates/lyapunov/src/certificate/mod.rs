@@ -2,10 +2,10 @@
 //! same noise, approach each other, for every potential with the given condition number and in
 //! every dimension.
 //!
-//! The paper proves one such form by hand, for the diffusion, with γ = κ, ξ = 2κ and a rate of
-//! 1/(10κ² + 100). Here they are searched for, for the diffusion and for the algorithms themselves,
-//! and each one found is checked in exact arithmetic by code that shares nothing with the search. A
-//! [`Certificate`] cannot be made without passing that check.
+//! The paper gives one such form, derived by hand for the diffusion, with γ = κ, ξ = 2κ and a rate
+//! of 1/(10κ² + 100). Here forms are searched for, for the diffusion and for the algorithms
+//! themselves, and each one found is checked in exact arithmetic by code that shares nothing with
+//! the search. A [`Certificate`] can only be created by passing that check.
 //!
 //! ```
 //! use ridgewalk_lyapunov::certificate::{Process, Verdict, certify};
@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::simplex::minimise;
 
-/// A proved contraction. The only way to get one is through the check.
+/// A proved contraction. It can only be created by [`Certificate::check`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     setting: Setting,
@@ -42,12 +42,12 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Checks the claim that in the norm of `s` two copies approach each other: at rate `speed` in
+    /// Checks the claim that two copies approach each other in the norm of `s`: at rate `speed` in
     /// continuous time, by the factor `speed` in each step otherwise. `tau` is the multiplier of
-    /// the 4x4 inequality for the third-order algorithm; the others do not use it.
+    /// the 4x4 inequality for the third-order algorithm; it is not used for other processes.
     ///
     /// # Errors
-    /// The [`Refusal`] tells what does not hold.
+    /// A [`Refusal`] with the reason.
     pub fn check(setting: Setting, s: Matrix<3>, tau: f64, speed: f64) -> Result<Self, Refusal> {
         check::check(&setting, &s, tau, speed)?;
         let inequality = Inequality::new(&setting).map_err(|_| Refusal::Inequality)?;
@@ -58,7 +58,7 @@ impl Certificate {
         Ok(Self { setting, s, tau, speed, margin: inequality.margin(&unknowns, lambda) })
     }
 
-    /// What it is about.
+    /// The process and its parameters.
     #[must_use]
     pub fn setting(&self) -> Setting {
         self.setting
@@ -70,7 +70,7 @@ impl Certificate {
         self.s
     }
 
-    /// The multiplier τ; 0 where there is none.
+    /// The multiplier τ; 0 if there is none.
     #[must_use]
     pub fn tau(&self) -> f64 {
         self.tau
@@ -83,7 +83,7 @@ impl Certificate {
     }
 
     /// The smallest eigenvalue of the matrix that must be positive, per unit of time, with S scaled
-    /// to trace 1. A measure of comfort, in floating point; the check does not rely on it.
+    /// to trace 1. For information only, in floating point; the check does not rely on it.
     #[must_use]
     pub fn margin(&self) -> f64 {
         self.margin
@@ -99,33 +99,33 @@ pub struct Witness {
     pub spectral_radius: f64,
 }
 
-/// How a search for a certificate ended.
+/// The result of a search for a certificate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
     /// Found and checked.
     Certified(Certificate),
-    /// There is none: on a quadratic potential of this curvature the step does not contract in any
-    /// norm.
+    /// No certificate exists: on a quadratic potential of this curvature the step does not contract
+    /// in any norm.
     Refuted(Witness),
     /// Neither.
     Unknown,
 }
 
-/// The γ and ξ that were asked for or found best, and what holds for them.
+/// γ and ξ, as given or as found by the search, with the verdict for them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certification {
     /// γ.
     pub gamma: f64,
     /// ξ.
     pub xi: f64,
-    /// What holds.
+    /// The verdict.
     pub status: Verdict,
 }
 
-/// Searches for the best certificate: over S, and over γ and ξ where they are not given.
+/// Searches for the best certificate over S, and over γ and ξ if they are not given.
 ///
 /// # Errors
-/// An argument outside its range, by name and value.
+/// [`Error`] with name and value of an argument outside its range.
 pub fn certify(
     kappa: f64,
     process: Process,
@@ -145,17 +145,17 @@ pub fn certify(
     })
 }
 
-/// The best certificate for one setting.
+/// Searches for the best certificate for a given setting.
 ///
 /// # Errors
-/// Where γη or ξη is outside the range of the formulas.
+/// If γη or ξη is outside the range of the formulas.
 pub fn certify_setting(setting: &Setting) -> Result<Verdict, Error> {
     let inequality = Inequality::new(setting)?;
     if let Some(found) = inequality.best(1e-6)
         && found.lambda < 0.0
     {
-        // The best S satisfies the inequality without room to spare at its own λ. Give up a little
-        // speed, more if that little is lost in the rounding of S.
+        // At its own λ the best S satisfies the inequality with no margin. Give up a little speed,
+        // and more if that is lost in the rounding of S.
         for slack in [1e-6, 1e-5, 1e-4, 1e-3, 1e-2] {
             let lambda = found.lambda * (1.0 - slack);
             let (s, tau) = unpack(&found.unknowns);
@@ -171,12 +171,12 @@ pub fn certify_setting(setting: &Setting) -> Result<Verdict, Error> {
     Ok(inequality::witness(setting)?.map_or(Verdict::Unknown, Verdict::Refuted))
 }
 
-/// Near the best γ and ξ for the diffusion: about (1.17, 1.78) for large κ and (2√2, 3√3) at κ = 1.
+/// Near the best γ and ξ for the diffusion: (1.17, 1.78) for large κ and (2√2, 3√3) at κ = 1.
 fn first_guess(kappa: f64) -> (f64, f64) {
     (1.17 + 1.66 / kappa, 1.78 + 3.42 / kappa)
 }
 
-/// The setting with the γ and ξ, where free, that contract fastest.
+/// The setting that contracts fastest, over γ and ξ if they are not given.
 fn best_parameters(first: Setting, gamma: Option<f64>, xi: Option<f64>) -> Setting {
     let at = |gamma: f64, xi: f64| Setting::new(first.kappa(), gamma, xi, first.process());
     let cost = |gamma: f64, xi: f64| {

@@ -1,4 +1,4 @@
-//! What a certificate is about: which process, at which condition number, with which γ and ξ.
+//! The subject of a certificate: a process, a condition number, γ and ξ.
 
 use ridgewalk_coefficients::Parameters;
 use ridgewalk_quadrature::LineRule;
@@ -10,19 +10,19 @@ use crate::error::{Error, condition_number};
 pub enum Process {
     /// The third-order dynamics in continuous time.
     Diffusion,
-    /// Algorithm 1 with steps of length `eta`: with exact line integrals, or with `nodes` Chebyshev
+    /// Algorithm 1 with steps of length `eta`, and with exact line integrals or `nodes` Chebyshev
     /// nodes.
     ThirdOrder {
         /// The step size η.
         eta: f64,
-        /// The number of nodes, if the line integral is by quadrature.
+        /// The number of nodes; `None` for exact line integrals.
         nodes: Option<usize>,
     },
-    /// The symmetric splitting of the same dynamics, with steps of length `eta`, seen after each
-    /// whole kick: half drift, Ornstein-Uhlenbeck step, half drift, whole kick. The half kicks at
-    /// the end of one step and at the start of the next are at the same θ and together make that
-    /// whole kick, so this chain has the same θ as the one that is seen between the half kicks; (θ,
-    /// p, r) seen there need not come closer in every single step.
+    /// The symmetric splitting of the same dynamics with steps of length `eta`, observed after each
+    /// full kick: half drift, Ornstein-Uhlenbeck step, half drift, full kick. The half kicks at the
+    /// end of one step and at the start of the next are at the same θ and together make a full
+    /// kick, so this chain has the same θ as the one observed between the half kicks. There, (θ, p,
+    /// r) need not come closer in every single step.
     Symmetric {
         /// The step size η.
         eta: f64,
@@ -40,29 +40,29 @@ impl Process {
     }
 }
 
-/// A process with its parameters, for all potentials with m-strong convexity and L-smoothness, L/m
-/// = κ, in every dimension. Units are those in which L = 1.
+/// A process with its parameters, for all m-strongly convex, L-smooth potentials with L/m = κ, in
+/// every dimension. Units are such that L = 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
     kappa: f64,
-    gamma: f64,
-    xi: f64,
+    /// γ, ξ and η; η is 1 for the diffusion.
+    parameters: Parameters,
     process: Process,
 }
 
 impl Setting {
-    /// Checks κ >= 1, that γ, ξ and η are positive, and the number of nodes.
+    /// Checks that κ >= 1, that γ, ξ and η are positive, and the number of nodes.
     ///
     /// # Errors
-    /// Names the argument, its value and what is needed.
+    /// [`Error`] with name and value of an invalid argument.
     pub fn new(kappa: f64, gamma: f64, xi: f64, process: Process) -> Result<Self, Error> {
         condition_number(kappa)?;
         let eta = process.eta().unwrap_or(1.0);
-        Parameters::new(gamma, xi, eta)?;
+        let parameters = Parameters::new(gamma, xi, eta)?;
         if let Process::ThirdOrder { nodes: Some(nodes), .. } = process {
             LineRule::new(nodes, eta)?;
         }
-        Ok(Self { kappa, gamma, xi, process })
+        Ok(Self { kappa, parameters, process })
     }
 
     /// The condition number κ.
@@ -74,13 +74,18 @@ impl Setting {
     /// γ.
     #[must_use]
     pub fn gamma(&self) -> f64 {
-        self.gamma
+        self.parameters.gamma()
     }
 
     /// ξ.
     #[must_use]
     pub fn xi(&self) -> f64 {
-        self.xi
+        self.parameters.xi()
+    }
+
+    /// γ, ξ and η; η is 1 for the diffusion.
+    pub(super) fn parameters(&self) -> Parameters {
+        self.parameters
     }
 
     /// The process.

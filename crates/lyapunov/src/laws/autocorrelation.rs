@@ -1,9 +1,9 @@
 //! Integrated autocorrelation times of θ and θ² in the stationary law.
 //!
 //! cov(x_k, x_0) = E[F]^k Σ, and cov(x_k x_kᵀ, θ_0²) is E[F · Fᵀ] applied k times to C = cov(x xᵀ,
-//! θ²); both series are summed by one linear solve. In a Gaussian law C = 2 (Σe₁)(Σe₁)ᵀ. Where the
-//! step's matrix is itself random the stationary law is not Gaussian and C comes from its fourth
-//! moments.
+//! θ²); both series are summed by one linear solve. In a Gaussian law C = 2 (Σe₁)(Σe₁)ᵀ. If the
+//! step's matrix is itself random, the stationary law is not Gaussian and C is computed from its
+//! fourth moments.
 
 use super::fourth;
 use super::linear::LinearForm;
@@ -17,13 +17,13 @@ pub struct Autocorrelation {
 }
 
 impl Autocorrelation {
-    /// Both times for a step at one eigenvalue; `None` if the step is not stable.
+    /// Both times for a step at one eigenvalue; `None` if the step is unstable.
     #[must_use]
     pub fn new(form: &LinearForm) -> Option<Self> {
         Self::in_stationary(form, &form.stationary()?)
     }
 
-    /// The same where the stationary covariance is known already.
+    /// [`Self::new`] for a known stationary covariance.
     pub(super) fn in_stationary(form: &LinearForm, sigma: &matrix::Matrix<3>) -> Option<Self> {
         let variance = sigma[0][0];
         let start: [f64; 3] = std::array::from_fn(|i| sigma[i][0]);
@@ -41,15 +41,15 @@ impl Autocorrelation {
         Some(Self { theta, theta_squared })
     }
 
-    /// That of θ: the number of steps worth one independent draw when θ is averaged. Below 1 for
+    /// The time of θ: the number of steps per independent draw when θ is averaged. Below 1 for
     /// antithetic steps.
     #[must_use]
     pub fn theta(&self) -> f64 {
         self.theta
     }
 
-    /// That of θ²; infinite where θ² has no variance. In a Gaussian law never below 1, which it is
-    /// for independent draws.
+    /// The time of θ²; infinite if θ² has no variance. In a Gaussian law it is never below 1, its
+    /// value for independent draws.
     #[must_use]
     pub fn theta_squared(&self) -> f64 {
         self.theta_squared

@@ -1,7 +1,7 @@
-//! The law of a chain after k steps, its limit, and its Wasserstein distance from the target.
+//! The law of a chain after k steps, its limit, and its Wasserstein distance to the target.
 //!
-//! Means and second moments follow affine maps; their powers by repeated squaring make k = 10¹² as
-//! cheap as k = 10.
+//! Means and second moments follow affine maps, whose powers are computed by repeated squaring: k =
+//! 10¹² steps are as cheap as 10.
 
 use super::linear::{LinearForm, PAIRS, pack, unpack};
 use super::scheme::Scheme;
@@ -9,10 +9,10 @@ use super::spectrum::{Spectrum, Start};
 use crate::error::{Error, positive};
 use crate::matrix::{self, Matrix};
 
-/// Steps after which [`Evolution::mixing_time`] gives up.
+/// The number of steps after which [`Evolution::mixing_time`] gives up.
 const MOST_STEPS: u64 = 1 << 53;
 
-/// A chain of one scheme on one target from one start.
+/// The chain of a scheme on a target, from a start.
 #[derive(Debug, Clone)]
 pub struct Evolution {
     smoothness: f64,
@@ -36,7 +36,7 @@ struct Moments {
     second: [f64; 6],
 }
 
-/// What some number of steps does to moments.
+/// The effect of some number of steps on moments.
 #[derive(Debug, Clone, Copy)]
 struct Map {
     mean: Matrix<3>,
@@ -83,7 +83,7 @@ pub struct Law {
 pub struct ModeLaw {
     /// The eigenvalue of H.
     pub eigenvalue: f64,
-    /// How many coordinates have this law, independently.
+    /// The number of independent coordinates with this law.
     pub multiplicity: u64,
     /// The mean of (θ − θ*, p, r).
     pub mean: [f64; 3],
@@ -92,17 +92,18 @@ pub struct ModeLaw {
 }
 
 impl Law {
-    /// Mode by mode, in the target's order.
+    /// The laws of the modes, in the target's order.
     #[must_use]
     pub fn modes(&self) -> &[ModeLaw] {
         &self.modes
     }
 
-    /// W2 of the law of θ to the target. In a common eigenbasis that of Gaussians (Bures' distance)
-    /// is the root of the sum of squared differences of means and of standard deviations.
+    /// W2 between the law of θ and the target. For Gaussians with a common eigenbasis it is the
+    /// root of the sum of squared differences of means and of standard deviations (Bures'
+    /// distance).
     ///
-    /// The randomized midpoint's law is a mixture of Gaussians; for it this is Gelbrich's lower
-    /// bound, attained by the Gaussian with the same first two moments.
+    /// The law of the randomized midpoint is a mixture of Gaussians. For it this is Gelbrich's
+    /// lower bound, attained by the Gaussian with the same first two moments.
     #[must_use]
     pub fn w2_to_target(&self) -> f64 {
         let squares = self.modes.iter().map(|mode| {
@@ -114,10 +115,10 @@ impl Law {
 }
 
 impl Evolution {
-    /// The chain that `scheme` makes on `target` from `start`.
+    /// The chain of `scheme` on `target` from `start`.
     ///
     /// # Errors
-    /// [`Error::NotInRange`] if a displaced start has not one finite displacement for each mode.
+    /// [`Error::NotInRange`] unless a displaced start has one finite displacement for each mode.
     pub fn new(scheme: &Scheme, target: &Spectrum, start: &Start) -> Result<Self, Error> {
         let smoothness = target.smoothness();
         let displacements = match start {
@@ -173,7 +174,7 @@ impl Evolution {
         self.law(moments)
     }
 
-    /// The limit of the laws; `None` if there is none, the step being unstable at some eigenvalue.
+    /// The limit of the laws; `None` if the step is unstable at some eigenvalue.
     #[must_use]
     pub fn stationary(&self) -> Option<Law> {
         let covariances: Option<Vec<Matrix<3>>> =
@@ -198,12 +199,12 @@ impl Evolution {
         Law { modes: modes.collect() }
     }
 
-    /// The first k at which W2 of the law of θ to the target is at most `epsilon`. `None` if the
-    /// stationary law is not nearer than that (or there is none), even where the distance passes
-    /// below it on the way; and if 2⁵³ steps do not suffice.
+    /// The first k at which W2 between the law of θ and the target is at most `epsilon`. `None` if
+    /// the stationary law is not nearer than that (or there is none), even if the distance falls
+    /// below it in between; and if 2⁵³ steps do not suffice.
     ///
-    /// The distance need not fall monotonically, so that bisection could miss an earlier k. Instead
-    /// the chain is followed in leaps over which it provably cannot get so near.
+    /// The distance need not fall monotonically, so bisection could miss an earlier k. Instead the
+    /// chain is followed in leaps over which W2 provably cannot fall to `epsilon`.
     ///
     /// # Errors
     /// [`Error::NotInRange`] unless `epsilon` is positive and finite.
@@ -230,9 +231,9 @@ impl Evolution {
 /// Follows the moments of all modes by leaps of 2^j steps.
 ///
 /// If a symmetric Y lies between −τΣ and τΣ, where Σ is the stationary covariance, so does its
-/// image E[F Y Fᵀ], because E[F Σ Fᵀ] <= Σ. Taken for Y = the change of E[x xᵀ] in one step this
-/// bounds the change of the variance of θ in each later step by τΣ₁₁, and likewise for the mean: in
-/// n steps W2 cannot fall by more than follows from n times that.
+/// image E[F Y Fᵀ], because E[F Σ Fᵀ] <= Σ. For Y = the change of E[x xᵀ] in one step, this bounds
+/// the change of the variance of θ in each later step by τΣ₁₁, and likewise for the mean. The fall
+/// of W2 in n steps is bounded by that of n such changes.
 #[derive(Debug)]
 struct Leaper<'a> {
     evolution: &'a Evolution,
@@ -243,7 +244,7 @@ struct Leaper<'a> {
 #[derive(Debug)]
 struct LeapingMode {
     moments: Moments,
-    /// Maps of 1, 2, 4, ... steps, as far as they were needed.
+    /// Maps of 1, 2, 4, ... steps, computed when needed.
     maps: Vec<Map>,
     /// Cholesky factor of Σ, inverted, and Σ₁₁.
     whitening: Matrix<3>,
@@ -277,8 +278,8 @@ impl<'a> Leaper<'a> {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Goes on by the most steps, a power of two, in which W2 cannot fall by `gap`; by one step if
-    /// there is no such power.
+    /// Advances by the largest power of two of steps in which W2 cannot fall by `gap`; by one step
+    /// if there is none.
     fn leap(&mut self, gap: f64) {
         let rates: Vec<[f64; 2]> = self.modes.iter().map(LeapingMode::rates).collect();
         let possible_fall = |n: f64| {
@@ -314,7 +315,8 @@ impl LeapingMode {
         let second = unpack(&std::array::from_fn(|i| next.second[i] - self.moments.second[i]));
         let white = matrix::times_vector(&self.whitening, &mean);
         let mean = (white.iter().map(|x| x * x).sum::<f64>() * self.variance).sqrt();
-        // Frobenius' norm in place of the largest eigenvalue: at most √3 larger, and far cheaper.
+        // The Frobenius norm instead of the largest eigenvalue: at most √3 times larger, and far
+        // cheaper.
         let white = matrix::congruence(&second, &matrix::transpose(&self.whitening));
         let second = white.iter().flatten().map(|x| x * x).sum::<f64>().sqrt() * self.variance;
         [mean, second]
@@ -329,8 +331,8 @@ impl LeapingMode {
     }
 }
 
-/// The relative bias |variance of θ times its eigenvalue − 1| of the stationary law, the largest
-/// over the target's eigenvalues; `None` if the step is unstable at one of them.
+/// The relative bias |variance of θ times its eigenvalue − 1| of the stationary law, maximised over
+/// the target's eigenvalues; `None` if the step is unstable at one of them.
 #[must_use]
 pub fn relative_bias(scheme: &Scheme, target: &Spectrum) -> Option<f64> {
     let mut worst = 0.0_f64;

@@ -1,9 +1,9 @@
-//! Stationary fourth moments of a step whose matrix is random: its stationary law is then not
-//! Gaussian.
+//! Stationary fourth moments of a step whose matrix is random, and whose stationary law therefore
+//! is not Gaussian.
 //!
-//! E[x ⊗ x ⊗ x ⊗ x] obeys a linear equation, M = E[F⊗⁴] M + terms of lower order in x and second or
-//! fourth in the noise. A symmetric tensor of order four on three numbers has fifteen different
-//! entries, one for each monomial.
+//! E[x ⊗ x ⊗ x ⊗ x] satisfies a linear equation, M = E[F⊗⁴] M + terms of lower order in x and of
+//! second or fourth order in the noise. A symmetric tensor of order four in three dimensions has
+//! fifteen different entries, one for each monomial.
 
 use super::linear::{Branch, LinearForm, PAIRS};
 use crate::matrix::{self, Matrix};
@@ -11,15 +11,15 @@ use crate::matrix::{self, Matrix};
 /// The number of monomials of degree four in three variables.
 const MONOMIALS: usize = 15;
 
-/// The place of the monomial x_i x_j x_k x_l: by the number s of indices that are not 0, then by
-/// that of 2s.
+/// The place of the monomial x_i x_j x_k x_l: ordered by the number of nonzero indices, then by the
+/// number of indices equal to 2.
 fn place(indices: [usize; 4]) -> usize {
     let nonzero = indices.iter().filter(|&&i| i > 0).count();
     let twos = indices.iter().filter(|&&i| i == 2).count();
     nonzero * (nonzero + 1) / 2 + twos
 }
 
-/// Indices of the monomial at each place, in ascending order.
+/// The indices of the monomial at each place, ascending within a monomial.
 fn monomials() -> impl Iterator<Item = [usize; 4]> {
     (0..=4_usize).flat_map(|nonzero| {
         (0..=nonzero).map(move |twos| {
@@ -30,9 +30,8 @@ fn monomials() -> impl Iterator<Item = [usize; 4]> {
     })
 }
 
-/// Covariances of θ² with each x_i x_j in the stationary law whose covariance is `sigma`. `None`
-/// where the fourth moments do not exist: a random matrix can have E[F⊗F] contracting and E[F⊗⁴]
-/// not.
+/// Covariances of θ² with each x_i x_j in the stationary law with covariance `sigma`. `None` if the
+/// fourth moments do not exist: for a random F, E[F⊗F] can be contracting while E[F⊗⁴] is not.
 pub(super) fn covariance_with_square(form: &LinearForm, sigma: &Matrix<3>) -> Option<Matrix<3>> {
     let fourth = stationary(form, sigma)?;
     Some(matrix::from_fn(|i, j| fourth[place([0, 0, i, j])] - sigma[0][0] * sigma[i][j]))
@@ -54,11 +53,11 @@ fn stationary(form: &LinearForm, sigma: &Matrix<3>) -> Option<[f64; MONOMIALS]> 
             subtract_images(&mut system[row], branch, indices, dimension);
         }
     }
-    // As for second moments: the map keeps the cone of fourth moments, so that it is a contraction
-    // exactly if the sum of all images of a point inside that cone, here those of N(0, I), is in
-    // the cone. In up to three variables a polynomial of degree four that is nowhere negative is a
-    // sum of squares (Hilbert 1888), so that a tensor is in the cone exactly if its matrix on pairs
-    // of monomials of degree two is positive.
+    // As for second moments: the map preserves the cone of fourth moments, so it is a contraction
+    // exactly if the sum of all images of a point inside that cone, here the moments of N(0, I), is
+    // in the cone. A nonnegative form of degree four in up to three variables is a sum of squares
+    // (Hilbert 1888), so a tensor is in the cone exactly if its matrix on pairs of monomials of
+    // degree two is positive.
     let sum = matrix::solve(&system, &unit)?;
     let on_pairs = matrix::from_fn::<6, 6>(|row, column| {
         let ((i, j), (k, l)) = (PAIRS[row], PAIRS[column]);
@@ -72,7 +71,7 @@ fn stationary(form: &LinearForm, sigma: &Matrix<3>) -> Option<[f64; MONOMIALS]> 
     matrix::solve(&system, &known)
 }
 
-/// Subtracts the weight of a branch times its row of F⊗⁴.
+/// Subtracts a row of F⊗⁴ of a branch, times its weight.
 fn subtract_images(
     row: &mut [f64; MONOMIALS],
     branch: &Branch,
@@ -92,8 +91,8 @@ fn subtract_images(
     }
 }
 
-/// What the noise of a branch adds to the moment: with y = F x and n independent, E over all ways
-/// to choose two or four factors from n. Odd moments of both are 0.
+/// The contribution of the noise of a branch to the moment: with y = F x and independent noise n,
+/// the expectations with two or four factors from n. Odd moments of both are 0.
 fn lower_order(branch: &Branch, sigma: &Matrix<3>, indices: [usize; 4]) -> f64 {
     let moved = matrix::congruence(sigma, &matrix::transpose(&branch.matrix));
     let n = &branch.noise;
@@ -102,7 +101,7 @@ fn lower_order(branch: &Branch, sigma: &Matrix<3>, indices: [usize; 4]) -> f64 {
     mixed + swapped + pairings(indices, |i, j| n[i][j], |i, j| n[i][j])
 }
 
-/// The sum of first(pair) second(other pair) over the three ways to part four indices into two
+/// The sum of first(pair) second(other pair) over the three ways to split four indices into two
 /// pairs.
 fn pairings(
     [i, j, k, l]: [usize; 4],

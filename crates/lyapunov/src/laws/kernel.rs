@@ -1,9 +1,10 @@
-//! The kernels by name: the paper's, two others of the same dynamics, and those they are compared
-//! with.
+//! The built-in kernels by name: the paper's, others of the same dynamics, and those they are
+//! compared with.
 
-/// A way to make one step, without its parameters.
+/// A kind of kernel, without its parameters.
+///
+/// Exhaustive on purpose: a new kernel is a compile error wherever it must be handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum KernelKind {
     /// Algorithm 1 of Mou et al. (JMLR 2021) with the exact line integral.
     ThirdOrder,
@@ -11,12 +12,12 @@ pub enum KernelKind {
     /// half drift, half kick.
     Symmetric,
     /// The same dynamics for whitened targets: exact step of (p, r), then kick and drift by the
-    /// gradient's average over the segment that the implicit midpoint rule predicts for curvature L
-    /// about the origin.
+    /// average gradient over the segment that the implicit midpoint rule predicts for curvature L
+    /// around the origin.
     Averaged,
     /// The unadjusted Langevin algorithm: an Euler step of the overdamped dynamics.
     Ula,
-    /// Kinetic Langevin with the gradient of the start of the step (Cheng, Chatterji, Bartlett and
+    /// Kinetic Langevin with the gradient at the start of the step (Cheng, Chatterji, Bartlett and
     /// Jordan, COLT 2018).
     Klmc,
     /// Half a free flow, a full kick, half a free flow (Sanz-Serna and Zygalakis, JMLR 2021).
@@ -27,13 +28,13 @@ pub enum KernelKind {
     /// Kinetic Langevin with the gradient at a random time of the step (Shen and Lee, NeurIPS
     /// 2019).
     RandomizedMidpoint,
-    /// Trajectories of the third-order dynamics that are accepted or rejected as a whole. Its laws
-    /// here are those of proposals that are all accepted.
+    /// Trajectories of the third-order dynamics, accepted or rejected as a whole. Its laws here
+    /// assume that all proposals are accepted.
     Adjusted,
 }
 
 impl KernelKind {
-    /// All that make one step at a time, the paper's first. [`KernelKind::Adjusted`] is not among them.
+    /// All kernels without acceptance, the paper's first; [`KernelKind::Adjusted`] is not included.
     pub const ALL: [Self; 8] = [
         Self::ThirdOrder,
         Self::Symmetric,
@@ -45,7 +46,7 @@ impl KernelKind {
         Self::RandomizedMidpoint,
     ];
 
-    /// The name at the command line and in tables.
+    /// The name on the command line and in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,19 +68,33 @@ impl KernelKind {
         Self::ALL.into_iter().find(|kernel| kernel.name() == name)
     }
 
-    /// Gradients, or exact line integrals, that one step needs beyond those of the step before.
+    /// Gradients, or exact line integrals, that one step evaluates; those reused from the step
+    /// before do not count.
     #[must_use]
     pub fn gradients_per_step(self) -> u32 {
-        if self == Self::RandomizedMidpoint { 2 } else { 1 }
+        match self {
+            Self::RandomizedMidpoint => 2,
+            Self::ThirdOrder
+            | Self::Symmetric
+            | Self::Averaged
+            | Self::Ula
+            | Self::Klmc
+            | Self::Ubu
+            | Self::Baoab
+            | Self::Adjusted => 1,
+        }
     }
 
     /// Whether the kernel has a coupling γ.
     #[must_use]
     pub fn has_gamma(self) -> bool {
-        matches!(self, Self::ThirdOrder | Self::Symmetric | Self::Averaged | Self::Adjusted)
+        match self {
+            Self::ThirdOrder | Self::Symmetric | Self::Averaged | Self::Adjusted => true,
+            Self::Ula | Self::Klmc | Self::Ubu | Self::Baoab | Self::RandomizedMidpoint => false,
+        }
     }
 
-    /// Whether the kernel has a friction ξ.
+    /// Whether the kernel has a friction ξ: all but the overdamped one.
     #[must_use]
     pub fn has_xi(self) -> bool {
         self != Self::Ula

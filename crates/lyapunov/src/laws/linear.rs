@@ -1,13 +1,13 @@
-//! One step on one eigenvalue: x' = F x + n with Gaussian n, where (F, covariance of n) may be
-//! drawn anew at each step.
+//! One step at one eigenvalue: x' = F x + n with Gaussian n, where F and the covariance of n may be
+//! random themselves, drawn anew for each step.
 
 use crate::matrix::{self, Matrix};
 
-/// The pairs (i, j) with i <= j in which a symmetric 3x3 matrix is packed.
+/// The entries (i, j) with i <= j as which a symmetric 3x3 matrix is packed.
 pub(super) const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
-/// One outcome of a step's own randomness: with probability `weight`, x' = `matrix` x + noise of
-/// covariance `noise`.
+/// One outcome of the random choice in a step: with probability `weight`, x' = `matrix` x + noise
+/// of covariance `noise`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Branch {
     /// Its probability, or its quadrature weight for a continuous choice.
@@ -30,8 +30,7 @@ pub struct LinearForm {
 }
 
 impl LinearForm {
-    /// The form with these branches, whose weights have sum 1, on the first `dimension` of (θ, p,
-    /// r).
+    /// The form with these branches, whose weights sum to 1, on the first `dimension` of (θ, p, r).
     pub(super) fn new(dimension: usize, branches: Vec<Branch>) -> Self {
         let mut mean = [[0.0; 3]; 3];
         let mut noise = [[0.0; 3]; 3];
@@ -49,20 +48,20 @@ impl LinearForm {
         Self { dimension, branches, mean, noise, second }
     }
 
-    /// How many of (θ, p, r) the state has: 1, 2 or 3.
+    /// The number of components of the state, 1, 2 or 3 of (θ, p, r).
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// The outcomes of the step's own randomness; one alone for all kernels but the randomized
+    /// The outcomes of the random choice in a step; a single one for all kernels but the randomized
     /// midpoint.
     #[must_use]
     pub fn branches(&self) -> &[Branch] {
         &self.branches
     }
 
-    /// The mean of F: where the mean of a state goes.
+    /// The mean of F, which maps the mean of a state.
     #[must_use]
     pub fn mean_matrix(&self) -> [[f64; 3]; 3] {
         self.mean
@@ -79,29 +78,29 @@ impl LinearForm {
         &self.second
     }
 
-    /// The mean after one step from a state of this mean.
+    /// The mean after one step, given the mean before.
     #[must_use]
     pub fn propagate_mean(&self, mean: &[f64; 3]) -> [f64; 3] {
         matrix::times_vector(&self.mean, mean)
     }
 
-    /// E[x xᵀ] after one step from a state with this E[x xᵀ].
+    /// E[x xᵀ] after one step, given E[x xᵀ] before.
     #[must_use]
     pub fn propagate_second_moment(&self, moment: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
         let moved = unpack(&matrix::times_vector(&self.second, &pack(moment)));
         matrix::combine(1.0, &moved, 1.0, &self.noise)
     }
 
-    /// X with X − E[F X Fᵀ] = Y: the sum of all images of Y, where that converges. `None` for a
+    /// X with X − E[F X Fᵀ] = Y: the sum of all images of Y, if that converges. `None` for a
     /// singular system.
     pub(super) fn sum_of_images(&self, y: &Matrix<3>) -> Option<Matrix<3>> {
         let system = matrix::combine(1.0, &matrix::identity(), -1.0, &self.second);
         matrix::solve(&system, &pack(y)).map(|x| unpack(&x))
     }
 
-    /// X with X − E[F X Fᵀ] = I, for a stable step only: E[F · Fᵀ] keeps positive matrices
-    /// positive, so that it is a contraction exactly if this X is positive definite. With it |Y₁₁|
-    /// of any Y between −X and X stays below X₁₁ for ever.
+    /// X with X − E[F X Fᵀ] = I; `None` if the step is unstable. E[F · Fᵀ] preserves positive
+    /// matrices, so it is a contraction exactly if this X is positive definite. The images of any Y
+    /// between −X and X then satisfy |Y₁₁| <= X₁₁ forever.
     pub(super) fn barrier(&self) -> Option<Matrix<3>> {
         let x = self.sum_of_images(&matrix::identity())?;
         matrix::cholesky(&x).map(|_| x)
@@ -113,16 +112,16 @@ impl LinearForm {
         self.barrier().is_some()
     }
 
-    /// The covariance that a step leaves as it is; `None` if the step is not stable.
+    /// The stationary covariance; `None` if the step is unstable.
     #[must_use]
     pub fn stationary(&self) -> Option<[[f64; 3]; 3]> {
         self.barrier()?;
         self.sum_of_images(&self.noise).filter(|sigma| sigma[0][0] > 0.0)
     }
 
-    /// The factor by which second moments approach their limit, as a factor of lengths: the root of
-    /// the spectral radius of E[F ⊗ F], which for a single branch is the spectral radius of F.
-    /// `None` where no eigenvalues are found.
+    /// The factor per step by which second moments approach their limit, as a factor of lengths:
+    /// the root of the spectral radius of E[F ⊗ F], which for a single branch is the spectral
+    /// radius of F. `None` if the eigenvalues cannot be computed.
     #[must_use]
     pub fn spectral_radius(&self) -> Option<f64> {
         let second = faer::Mat::from_fn(6, 6, |i, j| self.second[i][j]);
@@ -131,7 +130,7 @@ impl LinearForm {
     }
 }
 
-/// The six different entries of a symmetric matrix, in the order of [`PAIRS`].
+/// The six entries of a symmetric matrix, in the order of [`PAIRS`].
 pub(super) fn pack(s: &Matrix<3>) -> [f64; 6] {
     PAIRS.map(|(i, j)| s[i][j])
 }

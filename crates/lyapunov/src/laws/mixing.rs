@@ -1,18 +1,17 @@
-//! The parameters of each kernel that bring it nearest to a Gaussian target soonest.
+//! The parameters of each kernel that reach a wanted distance to a Gaussian target with the fewest
+//! gradients.
 
 use super::evolution::Evolution;
 use super::kernel::KernelKind;
 use super::scheme::Scheme;
-use super::search::{Found, minimise};
+use super::search::{Effort, Found, minimise_parameters};
 use super::spectrum::{Spectrum, Start};
 use super::tuning::starts;
 use crate::error::{Error, positive};
 
-/// Calls that one simplex may make.
-const EVALUATIONS: usize = 120;
-/// Relative gain at which the search stops.
-const GAIN: f64 = 1e-3;
-/// How far the step is shortened, by factors of e^(1/4), to come near enough to the target.
+/// The effort of one search.
+const EFFORT: Effort = Effort { gain: 1e-3, evaluations: 120 };
+/// How often the step is shortened, by factors of e^(1/4), to come near enough to the target.
 const SHORTENINGS: u32 = 120;
 
 /// The best parameters found for a wanted distance.
@@ -26,8 +25,8 @@ pub struct MixingTuned {
     pub gradients: u64,
 }
 
-/// Minimises the gradients until W2 of the law of θ to the target is at most `epsilon`, from θ*.
-/// `None` if no parameters were found that get there.
+/// Minimises the number of gradients until W2 between the law of θ and the target is at most
+/// `epsilon`, starting from θ*. `None` if no parameters were found that reach it.
 ///
 /// # Errors
 /// [`Error::NotInRange`] unless `epsilon` is positive and finite.
@@ -45,7 +44,7 @@ pub fn tune_mixing(
             .unwrap_or(f64::INFINITY)
     };
     let mut candidates: Vec<Found<3>> = Vec::new();
-    // Of starts that differ in the step alone the longest will do: it is shortened here.
+    // Of starts that differ only in the step, the longest is enough: it is shortened here.
     let starts = starts(kernel, target.condition_number());
     let longest = starts.iter().map(|at| at[2]).fold(f64::NEG_INFINITY, f64::max);
     for mut at in starts.into_iter().filter(|at| at[2] == longest) {
@@ -55,43 +54,20 @@ pub fn tune_mixing(
             }
             at[2] -= 0.25;
         }
-        // At the edge of what is near enough the way takes for ever.
+        // At the longest step that is near enough, mixing takes forever.
         at[2] -= 0.25;
         candidates.push(Found { at, value: cost(&at) });
     }
     candidates.sort_by(|a, b| a.value.total_cmp(&b.value));
     candidates.truncate(4);
-    let improved = candidates.into_iter().map(|Found { at, .. }| improve(kernel, &mut cost, at));
+    let improved = candidates
+        .into_iter()
+        .map(|start| minimise_parameters(kernel, &mut cost, start.at, 0.3, EFFORT));
     let best = improved.min_by(|a, b| a.value.total_cmp(&b.value));
     let Some(scheme) = best.and_then(|found| scheme(&found.at)) else { return Ok(None) };
     let steps = Evolution::new(&scheme, target, &Start::AtMode)?.mixing_time(epsilon)?;
     let per_step = u64::from(scheme.gradients_per_step());
     Ok(steps.map(|steps| MixingTuned { steps, gradients: steps.saturating_mul(per_step), scheme }))
-}
-
-/// Minimises over those of the three coordinates that the kernel has.
-fn improve(
-    kernel: KernelKind,
-    cost: &mut impl FnMut(&[f64; 3]) -> f64,
-    start: [f64; 3],
-) -> Found<3> {
-    let [gamma, xi, eta] = start;
-    if kernel.has_gamma() {
-        minimise(cost, start, 0.3, GAIN, EVALUATIONS)
-    } else if kernel.has_xi() {
-        let found = minimise(
-            &mut |&[x, e]: &[f64; 2]| cost(&[gamma, x, e]),
-            [xi, eta],
-            0.3,
-            GAIN,
-            EVALUATIONS,
-        );
-        Found { at: [gamma, found.at[0], found.at[1]], value: found.value }
-    } else {
-        let found =
-            minimise(&mut |&[e]: &[f64; 1]| cost(&[gamma, xi, e]), [eta], 0.3, GAIN, EVALUATIONS);
-        Found { at: [gamma, xi, found.at[0]], value: found.value }
-    }
 }
 
 /// Whether the stationary law is near enough.
@@ -102,8 +78,8 @@ fn near_enough(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> bool {
         .is_some_and(|law| law.w2_to_target() < epsilon)
 }
 
-/// The mixing time, made continuous by drawing the logarithm of W2 straight between the last two
-/// steps.
+/// The mixing time, made continuous by interpolating the logarithm of W2 linearly between the last
+/// two steps.
 fn smooth_steps(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> Option<f64> {
     let evolution = Evolution::new(scheme, target, &Start::AtMode).ok()?;
     let steps = evolution.mixing_time(epsilon).ok()??;

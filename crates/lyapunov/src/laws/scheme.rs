@@ -1,7 +1,7 @@
 //! A kernel with its parameters, and its linear form at an eigenvalue l of H/L.
 //!
-//! What does not depend on l is computed once, when the scheme is made. Units of L = 1 throughout:
-//! ∇U/L is l θ.
+//! What does not depend on l is computed once, when the scheme is created. Units of L = 1
+//! throughout: ∇U/L is l θ.
 
 use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
 use ridgewalk_quadrature::LineRule;
@@ -12,8 +12,8 @@ use super::trajectory::{Drift, Trajectory};
 use crate::error::{Error, positive};
 use crate::matrix::{self, Matrix};
 
-/// The longest step of the kinetic kernels, as ξη: beyond it p is forgotten within a step to the
-/// last digit.
+/// The longest step of the kinetic kernels, as ξη: beyond it nothing of p remains after a step in
+/// double precision.
 const LONGEST: f64 = 700.0;
 
 /// A kernel with its parameters, all positive and finite.
@@ -26,7 +26,7 @@ pub struct Scheme {
     parts: Parts,
 }
 
-/// What a step is made of, whatever the eigenvalue.
+/// The parts of a step that do not depend on the eigenvalue.
 #[derive(Debug, Clone, PartialEq)]
 enum Parts {
     ThirdOrder(Coefficients),
@@ -51,12 +51,12 @@ struct Midpoint {
 }
 
 impl Scheme {
-    /// A scheme of this kernel; parameters that the kernel does not have are not looked at. A
-    /// trajectory has one step, straight.
+    /// A scheme of this kernel; parameters that the kernel does not have are ignored. A trajectory
+    /// has a single straight step.
     ///
     /// # Errors
-    /// [`Error::Coefficients`] or [`Error::NotInRange`] names the parameter that is not usable and
-    /// its value.
+    /// [`Error::Coefficients`] or [`Error::NotInRange`] with name and value of an invalid
+    /// parameter.
     pub fn new(kernel: KernelKind, gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         match kernel {
             KernelKind::ThirdOrder => Self::third_order(gamma, xi, eta),
@@ -76,7 +76,7 @@ impl Scheme {
     /// The paper's Algorithm 1 with the exact line integral: ΔU = l (η θ + (η²/2) p).
     ///
     /// # Errors
-    /// [`Error::Coefficients`] as [`Parameters::new`] and [`Coefficients::new`] have it.
+    /// [`Error::Coefficients`] as from [`Parameters::new`] and [`Coefficients::new`].
     pub fn third_order(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         let coefficients = Coefficients::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
         Ok(Self {
@@ -91,20 +91,21 @@ impl Scheme {
     /// Half kick, half drift, exact step of (p, r), half drift, half kick.
     ///
     /// # Errors
-    /// [`Error::Coefficients`] as [`Parameters::new`] and [`OrnsteinUhlenbeck::new`] have it.
+    /// [`Error::Coefficients`] as from [`Parameters::new`] and [`OrnsteinUhlenbeck::new`].
     pub fn symmetric(gamma: f64, xi: f64, eta: f64) -> Result<Self, Error> {
         let middle = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
         Ok(Self { kernel: KernelKind::Symmetric, gamma, xi, eta, parts: Parts::Symmetric(middle) })
     }
 
-    /// Exact step of (p, r), then with G = ∫₀^η l (θ + t q) dt the average-vector-field step θ' = θ + η p − (η/2) G, p' = p − G along
-    /// the velocity q = (p − (η/2) θ)/(1 + η²/4) that the implicit midpoint rule has at l = 1.
+    /// Exact step of (p, r), then the average-vector-field step θ' = θ + η p − (η/2) G, p' = p − G
+    /// with G = ∫₀^η l (θ + t q) dt, along the velocity q = (p − (η/2) θ)/(1 + η²/4) of the
+    /// implicit midpoint rule at l = 1.
     ///
     /// With α = 1/(1 + η²/4) this is G = l α η (θ + (η/2) p), a map of determinant 1 at every l.
-    /// Its invariant ellipse has axes along θ and p, and the step of (p, r) keeps N(0, 1) in each
-    /// of the two, so that the stationary law has independent θ, p and r with the variances (1 + (1
-    /// − l) η²/4)/l, 1 and 1: exact at l = 1 for every η, else with a relative bias of (1 − l)
-    /// η²/4. Stable for (l − 1) η²/4 < 1, hence at every l up to 1.
+    /// Its invariant ellipse has axes along θ and p, and the step of (p, r) preserves N(0, 1) in
+    /// both, so the stationary law has independent θ, p and r with the variances
+    /// (1 + (1 − l) η²/4)/l, 1 and 1: exact at l = 1 for every η, otherwise with a relative bias of
+    /// (1 − l) η²/4. Stable for (l − 1) η²/4 < 1, hence at every l up to 1.
     ///
     /// # Errors
     /// As [`Self::symmetric`].
@@ -116,7 +117,7 @@ impl Scheme {
     /// θ' = θ − (η/L) ∇U + √(2η/L) noise: η is the step in units of 1/L.
     ///
     /// # Errors
-    /// [`Error::NotInRange`] for a bad η.
+    /// [`Error::NotInRange`] for an invalid η.
     pub fn ula(eta: f64) -> Result<Self, Error> {
         Ok(Self {
             kernel: KernelKind::Ula,
@@ -127,11 +128,11 @@ impl Scheme {
         })
     }
 
-    /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB with the gradient of the start, the rest
-    /// exact.
+    /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB, with the gradient fixed at the start of the
+    /// step and the rest solved exactly.
     ///
     /// # Errors
-    /// [`Error::NotInRange`] for a bad ξ or η, or ξη above 700.
+    /// [`Error::NotInRange`] for an invalid ξ or η, or ξη above 700.
     pub fn klmc(xi: f64, eta: f64) -> Result<Self, Error> {
         let flow = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
         Ok(Self { kernel: KernelKind::Klmc, gamma: 0.0, xi, eta, parts: Parts::Klmc(flow) })
@@ -157,17 +158,17 @@ impl Scheme {
         Ok(Self { kernel: KernelKind::Baoab, gamma: 0.0, xi, eta, parts })
     }
 
-    /// The same dynamics with the gradient at θ(αη), α uniform, which is itself reached with the
-    /// gradient of the start.
+    /// The same dynamics with the gradient at θ(αη), α uniform; that point is reached with the
+    /// gradient at the start.
     ///
-    /// Averages over α are taken by Fejér's rule with enough nodes for double precision.
+    /// Averages over α are computed by Fejér's rule with enough nodes for double precision.
     ///
     /// # Errors
     /// As [`Self::klmc`].
     pub fn randomized_midpoint(xi: f64, eta: f64) -> Result<Self, Error> {
         let full = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
-        // Fourth moments bring in e^(-4 z α); the rule's error falls like (z/2)^n/n! with the
-        // number of nodes.
+        // Fourth moments contain e^(-4 z α); the error of a rule with n nodes falls like
+        // (z/2)^n/n!.
         let z = xi * eta;
         let nodes = [(0.25, 12), (2.0, 20), (10.0, 48), (60.0, 128)];
         let nodes = nodes.into_iter().find(|(most, _)| z <= *most).map_or(512, |(_, nodes)| nodes);
@@ -182,25 +183,32 @@ impl Scheme {
         Ok(Self { kernel: KernelKind::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
     }
 
-    /// Trajectories of steps of η: half kick, drift, half kick, with exact steps of (p, r) between
-    /// them, from (p, r) that are drawn anew. One step of this scheme is a trajectory, and its
+    /// Trajectories of steps of η (half kick, drift, half kick), with exact steps of (p, r) between
+    /// them, started with fresh p and r. One step of this scheme is a whole trajectory, and its
     /// state is θ alone.
     ///
     /// # Errors
-    /// As [`Self::symmetric`]; [`Error::NotInRange`] for a number of steps that is not between 1
-    /// and [`Trajectory::LONGEST`].
+    /// As [`Self::symmetric`]; [`Error::NotInRange`] unless the number of steps is between 1 and
+    /// [`Trajectory::LONGEST`].
     pub fn adjusted(gamma: f64, xi: f64, eta: f64, trajectory: Trajectory) -> Result<Self, Error> {
         let between = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
         let parts = Parts::Adjusted { between, trajectory: trajectory.checked()? };
         Ok(Self { kernel: KernelKind::Adjusted, gamma, xi, eta, parts })
     }
 
-    /// The trajectory, where the kernel has one.
+    /// The trajectory, if the kernel has one.
     #[must_use]
     pub fn trajectory(&self) -> Option<Trajectory> {
         match self.parts {
             Parts::Adjusted { trajectory, .. } => Some(trajectory),
-            _ => None,
+            Parts::ThirdOrder(_)
+            | Parts::Symmetric(_)
+            | Parts::Averaged(_)
+            | Parts::Ula
+            | Parts::Klmc(_)
+            | Parts::Ubu { .. }
+            | Parts::Baoab { .. }
+            | Parts::RandomizedMidpoint { .. } => None,
         }
     }
 
@@ -216,13 +224,13 @@ impl Scheme {
         self.kernel.name()
     }
 
-    /// The coupling γ, where the kernel has one.
+    /// The coupling γ, if the kernel has one.
     #[must_use]
     pub fn gamma(&self) -> Option<f64> {
         self.kernel.has_gamma().then_some(self.gamma)
     }
 
-    /// The friction ξ, where the kernel has one.
+    /// The friction ξ, if the kernel has one.
     #[must_use]
     pub fn xi(&self) -> Option<f64> {
         self.kernel.has_xi().then_some(self.xi)
@@ -248,7 +256,7 @@ impl Scheme {
         Ok(self.form(positive("eigenvalue", l)?))
     }
 
-    /// [`Self::linear_form`] for an `l` that is known to be good.
+    /// [`Self::linear_form`] for an `l` that is known to be valid.
     pub(super) fn form(&self, l: f64) -> LinearForm {
         let one = |dimension, matrix, noise| {
             LinearForm::new(dimension, vec![Branch { weight: 1.0, matrix, noise }])
@@ -305,7 +313,7 @@ impl Scheme {
     }
 }
 
-/// η, if ξ and η are good for a kinetic kernel.
+/// Returns η if ξ and η are valid for a kinetic kernel.
 fn kinetic(xi: f64, eta: f64) -> Result<f64, Error> {
     positive("xi", xi)?;
     positive("eta", eta)?;
@@ -333,14 +341,14 @@ fn third_order_matrix(c: &Coefficients, eta: f64, l: f64) -> Matrix<3> {
     ]
 }
 
-/// A step of (p, r) as one of (θ, p, r): its map and the covariance of its noise.
+/// A step of (p, r) as a step of (θ, p, r): its map and the covariance of its noise.
 pub(super) fn beside_theta(step: &OrnsteinUhlenbeck) -> (Matrix<3>, Matrix<3>) {
     let [[a, b], [c, d]] = step.flow();
     let [[pp, pr], [_, rr]] = step.covariance();
     ([[1.0, 0.0, 0.0], [0.0, a, b], [0.0, c, d]], [[0.0, 0.0, 0.0], [0.0, pp, pr], [0.0, pr, rr]])
 }
 
-/// Kick and drift by the average gradient over the predicted segment, [`Scheme::averaged`].
+/// Kick and drift by the average gradient over the predicted segment, as in [`Scheme::averaged`].
 fn averaged_matrix(eta: f64, l: f64) -> Matrix<3> {
     let h = 0.5 * eta;
     let alpha = 1.0 / (1.0 + h * h);
@@ -350,7 +358,7 @@ fn averaged_matrix(eta: f64, l: f64) -> Matrix<3> {
     [[1.0 - h * from_theta, reach, 0.0], [-from_theta, 1.0 - from_p, 0.0], [0.0, 0.0, 1.0]]
 }
 
-/// A step with half kicks outside, half drifts inside them and `flow` with its noise in the middle.
+/// Half kick, half drift, `flow` with its noise, half drift, half kick.
 fn between_half_kicks(
     eta: f64,
     l: f64,
@@ -358,7 +366,7 @@ fn between_half_kicks(
     noise: &Matrix<3>,
 ) -> (Matrix<3>, Matrix<3>) {
     let h = 0.5 * eta;
-    // Kick, then drift; and drift, then kick.
+    // Kick then drift, and drift then kick.
     let before = [[1.0 - h * h * l, h, 0.0], [-h * l, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let after = [[1.0, h, 0.0], [-h * l, 1.0 - h * h * l, 0.0], [0.0, 0.0, 1.0]];
     let matrix = matrix::product(&after, &matrix::product(flow, &before));
@@ -368,15 +376,15 @@ fn between_half_kicks(
 /// One step of Shen and Lee's method for one time of the midpoint.
 fn midpoint_branch(full: &FreeFlow, node: &Midpoint, eta: f64, l: f64) -> Branch {
     let Midpoint { weight, before, after } = node;
-    // The gradient at the midpoint, l times (its θ), moves the end by −η (what a kick does in the
-    // time left).
+    // The gradient at the midpoint, l times its θ, moves the end by −η times the effect of a kick
+    // over the remaining time.
     let kick = [-eta * l * after.reach(), -eta * l * after.decay()];
     let midpoint = [1.0 - l * before.pushed(), before.reach()];
     let matrix = [
         [1.0 + kick[0] * midpoint[0], full.reach() + kick[0] * midpoint[1]],
         [kick[1] * midpoint[0], full.decay() + kick[1] * midpoint[1]],
     ];
-    // The noise until the midpoint reaches the end through the free flow; the rest is independent
+    // The noise before the midpoint reaches the end through the free flow; the rest is independent
     // of it.
     let [[theta, cross], _] = before.covariance();
     let shared = [theta + after.reach() * cross, after.decay() * cross];
@@ -387,7 +395,7 @@ fn midpoint_branch(full: &FreeFlow, node: &Midpoint, eta: f64, l: f64) -> Branch
     Branch { weight: *weight, matrix: padded(matrix), noise: padded(noise) }
 }
 
-/// A matrix on (θ, p) as one on (θ, p, r).
+/// A matrix on (θ, p) as a matrix on (θ, p, r).
 fn padded(a: Matrix<2>) -> Matrix<3> {
     matrix::from_fn(|i, j| if i < 2 && j < 2 { a[i][j] } else { 0.0 })
 }

@@ -1,23 +1,53 @@
-//! The simplex search of this crate, begun anew at its own result until that gains nothing: costs
-//! that are the worst over many eigenvalues have kinks, on which a simplex can collapse.
+//! Repeated simplex searches, each restarted at the result of the last until nothing is gained:
+//! costs that are a maximum over many eigenvalues have kinks, on which a simplex can collapse.
 
+use super::kernel::KernelKind;
 use crate::simplex;
 
-/// A point and the value there; the value is infinite where the function is not defined.
+/// The effort of a search.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// The relative gain below which the search stops.
+    pub(super) gain: f64,
+    /// Evaluations of one simplex.
+    pub(super) evaluations: usize,
+}
+
+/// A point and the value there; infinite where the function is not defined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Found<const N: usize> {
     pub(super) at: [f64; N],
     pub(super) value: f64,
 }
 
-/// Minimises from `start` with a first simplex of the given size, each new one a third of that
-/// before, until one of them gains less than `gain` (relative). Each may use so many `evaluations`.
-pub(super) fn minimise<const N: usize>(
+/// Minimises a cost over those of (ln γ, ln ξ, ln η) that the kernel has; the others stay as they
+/// are.
+pub(super) fn minimise_parameters(
+    kernel: KernelKind,
+    cost: &mut impl FnMut(&[f64; 3]) -> f64,
+    start: [f64; 3],
+    size: f64,
+    effort: Effort,
+) -> Found<3> {
+    let [gamma, xi, eta] = start;
+    if kernel.has_gamma() {
+        minimise(cost, start, size, effort)
+    } else if kernel.has_xi() {
+        let found = minimise(&mut |&[x, e]| cost(&[gamma, x, e]), [xi, eta], size, effort);
+        Found { at: [gamma, found.at[0], found.at[1]], value: found.value }
+    } else {
+        let found = minimise(&mut |&[e]| cost(&[gamma, xi, e]), [eta], size, effort);
+        Found { at: [gamma, xi, found.at[0]], value: found.value }
+    }
+}
+
+/// Minimises from `start` with a first simplex of the given size, each next one a third of the
+/// last, until one of them gains too little.
+fn minimise<const N: usize>(
     function: &mut impl FnMut(&[f64; N]) -> f64,
     start: [f64; N],
     size: f64,
-    gain: f64,
-    evaluations: usize,
+    Effort { gain, evaluations }: Effort,
 ) -> Found<N> {
     let mut best = Found { at: start, value: function(&start) };
     let mut size = size;
@@ -43,10 +73,11 @@ mod tests {
     fn kinks_on_which_one_simplex_collapses_are_no_obstacle() {
         let kink =
             |[x, y, z]: &[f64; 3]| (x - 1.0).abs().max((y + x).abs()).max((z - y).abs()) + 2.0;
-        let found = minimise(&mut { kink }, [3.0, 3.0, 3.0], 1.0, 1e-6, 360);
+        let effort = |gain, evaluations| Effort { gain, evaluations };
+        let found = minimise(&mut { kink }, [3.0, 3.0, 3.0], 1.0, effort(1e-6, 360));
         assert!(found.value < 2.01, "{found:?}");
         let wall = |[x]: &[f64; 1]| if *x < 0.5 { f64::INFINITY } else { x * x };
-        let found = minimise(&mut { wall }, [2.0], 0.7, 1e-9, 120);
+        let found = minimise(&mut { wall }, [2.0], 0.7, effort(1e-9, 120));
         assert!((found.at[0] - 0.5).abs() < 1e-3, "{found:?}");
     }
 }

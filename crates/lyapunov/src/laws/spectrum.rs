@@ -1,11 +1,11 @@
-//! A Gaussian target by the eigenvalues of its Hessian, and where a chain starts.
+//! A Gaussian target, given by the eigenvalues of its Hessian, and the start of a chain.
 
 use crate::error::{Error, positive};
 
-/// The most eigenvalues that differ in [`Spectrum::log_spaced`].
+/// The largest number of distinct eigenvalues in [`Spectrum::log_spaced`].
 const LOG_SPACED: u32 = 9;
 
-/// An eigenvalue and how many coordinates have it.
+/// An eigenvalue and the number of coordinates that have it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Eigenvalue {
     /// The eigenvalue of the Hessian H.
@@ -14,8 +14,8 @@ pub struct Eigenvalue {
     pub multiplicity: u64,
 }
 
-/// N(θ*, H^−1). Only the eigenvalues of H matter to the laws, so that a million dimensions cost no
-/// more than one.
+/// N(θ*, H^−1). Only the distinct eigenvalues of H matter to the laws, so a million dimensions can
+/// cost no more than one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spectrum {
     modes: Vec<Eigenvalue>,
@@ -23,12 +23,11 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// The target whose Hessian has these eigenvalues, each with its multiplicity; L is the largest
-    /// of them.
+    /// The target whose Hessian has these eigenvalues with their multiplicities; L is the largest.
     ///
     /// # Errors
-    /// [`Error::NotInRange`] for an eigenvalue that is not positive and finite, and for a dimension
-    /// of 0.
+    /// [`Error::NotInRange`] for an eigenvalue that is not positive and finite, or a dimension of
+    /// 0.
     pub fn new(eigenvalues: &[(f64, u64)]) -> Result<Self, Error> {
         let mut smoothness = 0.0_f64;
         for &(eigenvalue, multiplicity) in eigenvalues {
@@ -47,8 +46,8 @@ impl Spectrum {
         Ok(Self { modes, smoothness })
     }
 
-    /// `dimension` coordinates with L = 1, spread evenly over at most nine eigenvalues from 1 down
-    /// to 1/κ that are evenly spaced in the logarithm.
+    /// `dimension` coordinates with L = 1, spread evenly over at most nine eigenvalues from 1 to
+    /// 1/κ that are evenly spaced on a logarithmic scale.
     ///
     /// # Errors
     /// [`Error::NotInRange`] unless κ is finite and at least 1, and the dimension at least 1.
@@ -65,7 +64,7 @@ impl Spectrum {
         Self::new(&eigenvalues)
     }
 
-    /// The eigenvalues with their multiplicities, as given.
+    /// The eigenvalues with their multiplicities, in the order given.
     #[must_use]
     pub fn modes(&self) -> &[Eigenvalue] {
         &self.modes
@@ -91,12 +90,11 @@ impl Spectrum {
     }
 }
 
-/// Where a chain starts. In either case p and r are drawn from N(0, I/L).
+/// Where a chain starts. p and r are always drawn from N(0, I/L).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
     /// At θ*.
     AtMode,
-    /// At a distance from θ*: for each mode of the target the displacement of each of its
-    /// coordinates.
+    /// Displaced from θ*: for each mode of the target, the displacement of each of its coordinates.
     Displaced(Vec<f64>),
 }

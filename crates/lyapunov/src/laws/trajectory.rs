@@ -1,8 +1,9 @@
-//! Trajectories: some steps of kick, drift, kick with steps of (p, r) between them, from (p, r)
-//! that are drawn anew.
+//! Trajectories: several steps of kick, drift, kick with steps of (p, r) between them, started with
+//! fresh p and r.
 //!
-//! What the sampler's adjusted kernel proposes. Here every proposal is taken: an acceptance below 1
-//! depends on all coordinates together, and no law of one eigenvalue knows it.
+//! These are the proposals of the sampler's adjusted kernel. Here every proposal is accepted: an
+//! acceptance rate below 1 depends on all coordinates together, which the law at one eigenvalue
+//! cannot describe.
 
 use ridgewalk_coefficients::OrnsteinUhlenbeck;
 
@@ -10,31 +11,31 @@ use super::scheme::beside_theta;
 use crate::error::Error;
 use crate::matrix::{self, Matrix};
 
-/// How θ and p move between two half kicks.
+/// The motion of θ and p between two half kicks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Drift {
-    /// θ' = θ + η p, and kicks by the whole gradient.
+    /// θ' = θ + η p, with kicks by the whole gradient.
     Straight,
     /// Along the circles of the standard normal law: θ' = cos η θ + sin η p, p' = cos η p − sin η
-    /// θ, and kicks by the gradient less L θ. For coordinates in which the target is about N(0,
-    /// I/L): the nearer, the less is left to the kicks.
+    /// θ, with kicks by the gradient minus L θ. For coordinates in which the target is close to
+    /// N(0, I/L), so that the kicks are small.
     Rotating,
 }
 
-/// A trajectory's number of steps and its drift.
+/// The number of steps of a trajectory and its drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Trajectory {
     /// K, at least 1.
     pub steps: u32,
-    /// How it moves between kicks.
+    /// The motion between kicks.
     pub drift: Drift,
 }
 
 impl Trajectory {
-    /// The most steps of a trajectory.
+    /// The largest number of steps.
     pub const LONGEST: u32 = 1024;
 
-    /// An error unless the number of steps is between 1 and [`Trajectory::LONGEST`].
+    /// Returns the trajectory if its number of steps is between 1 and [`Trajectory::LONGEST`].
     pub(super) fn checked(self) -> Result<Self, Error> {
         if (1..=Self::LONGEST).contains(&self.steps) {
             Ok(self)
@@ -48,7 +49,7 @@ impl Trajectory {
         }
     }
 
-    /// What θ is multiplied by over a trajectory, and the variance of what is added, at an
+    /// The factor on θ over a trajectory and the variance of the noise added to it, at an
     /// eigenvalue l.
     pub(super) fn of_theta(self, between: &OrnsteinUhlenbeck, eta: f64, l: f64) -> [f64; 2] {
         let (flow, noise) = beside_theta(between);
@@ -79,7 +80,7 @@ impl Trajectory {
     }
 }
 
-/// The covariance of `map` x, where x has this one.
+/// The covariance of `map` x, given that of x.
 fn carried(covariance: &Matrix<3>, map: &Matrix<3>) -> Matrix<3> {
     matrix::congruence(covariance, &matrix::transpose(map))
 }

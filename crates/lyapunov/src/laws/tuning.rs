@@ -1,45 +1,41 @@
-//! The parameters of each kernel that make an independent draw cheapest, at a given relative bias
-//! of the variance.
+//! The parameters of each kernel that minimise the cost of an independent draw, at a given relative
+//! bias of the variance.
 //!
-//! Cost is the longer autocorrelation time of θ and θ² at the worst eigenvalue between 1/κ and 1,
-//! times gradients per step. It is minimised in the logarithms of (γ, ξ, η). A step size that is
+//! The cost is the longer autocorrelation time of θ and θ² at the worst eigenvalue between 1/κ and
+//! 1, times gradients per step. It is minimised over the logarithms of (γ, ξ, η). A step that is
 //! not allowed is shortened until it is: the best step is often the longest allowed one, and a
-//! search along that edge by penalties would stall.
+//! search with penalties would stall along that boundary.
 //!
 //! A step is allowed if its bias is within the bound at every eigenvalue, if that holds for shorter
-//! steps too, and if it stays stable at an eigenvalue a little above 1. The last two keep the
-//! search from answers that are of no use. Where the bias happens to change its sign there is a
-//! narrow window of long steps without it (UBU at κ = 1: η = 2.6, between steps with several times
-//! the bias). And the kernels that have no bias on Gaussians (symmetric, BAOAB) are cheapest in the
-//! limit of the longest stable step, where the momentum no longer converges at all: the cost of θ
-//! goes down by another one per cent, the number of steps to get anywhere near the stationary law
-//! goes to infinity.
+//! steps too, and if it stays stable at an eigenvalue slightly above 1. The last two conditions
+//! exclude useless answers. Where the bias changes sign, there is a narrow window of long steps
+//! without bias (UBU at κ = 1: η = 2.6, between steps with several times the bias). And kernels
+//! without bias on Gaussians (symmetric, BAOAB) are cheapest in the limit of the longest stable
+//! step, where the momentum no longer converges: the cost of θ falls by another per cent, but the
+//! number of steps to approach the stationary law goes to infinity.
 
 use super::autocorrelation::Autocorrelation;
 use super::kernel::KernelKind;
 use super::scheme::Scheme;
-use super::search::{Found, minimise};
+use super::search::{Effort, Found, minimise_parameters};
 use crate::error::{Error, condition_number};
 
 /// Eigenvalues per decade of condition number, in the search and in the final figures.
 const COARSE: f64 = 4.0;
 const FINE: f64 = 40.0;
-/// The eigenvalue at which a step still has to be stable: L is seldom known better than that.
+/// The eigenvalue up to which a step must be stable: L is seldom known more precisely.
 const STABLE_UP_TO: f64 = 1.02;
 /// Shorter steps, as fractions, whose bias must be within the bound too.
 const SHORTER: [f64; 3] = [0.85, 0.65, 0.4];
-/// How close to the allowed bias, and to the longest stable step, a shortened step comes, relative.
+/// The relative precision with which a shortened step reaches the allowed bias, or the longest
+/// stable step.
 const BIAS_TOLERANCE: f64 = 1e-5;
 const STEP_TOLERANCE: f64 = 1e-5;
-/// Calls that one simplex may make.
-const EVALUATIONS: usize = 300;
-/// Relative gain at which the search stops.
-const GAIN: f64 = 3e-5;
-/// How much worse an eigenvalue of the fine grid may be than all that the search looked at,
-/// relative.
+/// The effort of one search.
+const EFFORT: Effort = Effort { gain: 3e-5, evaluations: 300 };
+/// How much worse, relatively, the fine grid may be than the eigenvalues used in the search.
 const OVERLOOKED: f64 = 1e-4;
-/// The smallest and the largest bias that can be asked for. Below, rounding in the stationary
-/// covariance would show.
+/// The range of allowed biases. Below it, rounding in the stationary covariance would matter.
 const BIAS_RANGE: [f64; 2] = [1e-6, 0.9];
 /// The largest condition number, for the same reason.
 const LARGEST_KAPPA: f64 = 1e6;
@@ -53,13 +49,12 @@ pub struct Tuned {
     pub cost: f64,
     /// The relative bias of the variance at the most biased eigenvalue.
     pub bias: f64,
-    /// The eigenvalue of H/L at which the cost is reached.
+    /// The eigenvalue of H/L with the largest cost.
     pub worst_eigenvalue: f64,
 }
 
 /// Minimises the cost of a kernel over its parameters for all eigenvalues of H/L in [1/κ, 1], with
-/// a relative bias of the variance of at most `bias` at each. The search always takes the same way:
-/// same question, same answer.
+/// a relative bias of the variance of at most `bias` at each. The search is deterministic.
 ///
 /// # Errors
 /// [`Error::NotInRange`] unless 1 <= κ <= 1e6 and 1e-6 <= `bias` <= 0.9.
@@ -89,8 +84,7 @@ pub fn tune(kernel: KernelKind, kappa: f64, bias: f64) -> Result<Tuned, Error> {
     candidates.truncate(3);
     let improved = candidates.into_iter().map(|start| question.improve(start.at, 0.3));
     let mut best = improved.min_by(|a, b| a.value.total_cmp(&b.value));
-    // Eigenvalues between those looked at so far that turn out to be worse join them, and the
-    // search goes on.
+    // Eigenvalues of the fine grid that turn out to be worse are added, and the search continues.
     let everywhere = Question { kernel, bias, eigenvalues: eigenvalues(kappa, FINE) };
     for _ in 0..8 {
         let Some(found) = best else { break };
@@ -106,7 +100,7 @@ pub fn tune(kernel: KernelKind, kappa: f64, bias: f64) -> Result<Tuned, Error> {
     })
 }
 
-/// 1/κ, 1 and points between them, evenly in the logarithm.
+/// 1/κ, 1 and points between them, evenly spaced on a logarithmic scale.
 fn eigenvalues(kappa: f64, per_decade: f64) -> Vec<f64> {
     if kappa == 1.0 {
         return vec![1.0];
@@ -122,9 +116,9 @@ fn eigenvalues(kappa: f64, per_decade: f64) -> Vec<f64> {
     all
 }
 
-/// Where to begin: logarithms of (γ, ξ, η) over the region in which good parameters have been seen
-/// for condition numbers from 1 to 1e6. The friction that θ feels is ξ for kinetic kernels and
-/// about γ²/ξ for the others; 1/√κ is its natural size.
+/// Starting points: logarithms of (γ, ξ, η) over the region in which good parameters were found for
+/// condition numbers from 1 to 1e6. The effective friction on θ is ξ for kinetic kernels and about
+/// γ²/ξ for the others; its natural size is 1/√κ.
 pub(super) fn starts(kernel: KernelKind, kappa: f64) -> Vec<[f64; 3]> {
     let root = kappa.sqrt();
     let etas = [0.02, 0.4, 1.0, 1.6, 1.95];
@@ -149,7 +143,7 @@ pub(super) fn starts(kernel: KernelKind, kappa: f64) -> Vec<[f64; 3]> {
     all.into_iter().map(|start| start.map(f64::ln)).collect()
 }
 
-/// What is to be minimised.
+/// The cost to be minimised.
 #[derive(Debug)]
 struct Question {
     kernel: KernelKind,
@@ -158,33 +152,11 @@ struct Question {
 }
 
 impl Question {
-    /// Minimises over those of the three coordinates that the kernel has.
-    fn improve(&self, start: [f64; 3], step: f64) -> Found<3> {
-        let [gamma, xi, eta] = start;
-        if self.kernel.has_gamma() {
-            minimise(&mut |at: &[f64; 3]| self.cost(at), start, step, GAIN, EVALUATIONS)
-        } else if self.kernel.has_xi() {
-            let found = minimise(
-                &mut |&[x, e]: &[f64; 2]| self.cost(&[gamma, x, e]),
-                [xi, eta],
-                step,
-                GAIN,
-                EVALUATIONS,
-            );
-            Found { at: [gamma, found.at[0], found.at[1]], value: found.value }
-        } else {
-            let found = minimise(
-                &mut |&[e]: &[f64; 1]| self.cost(&[gamma, xi, e]),
-                [eta],
-                step,
-                GAIN,
-                EVALUATIONS,
-            );
-            Found { at: [gamma, xi, found.at[0]], value: found.value }
-        }
+    fn improve(&self, start: [f64; 3], size: f64) -> Found<3> {
+        minimise_parameters(self.kernel, &mut |at| self.cost(at), start, size, EFFORT)
     }
 
-    /// The cost at the longest allowed step up to the asked one.
+    /// The cost at the longest allowed step up to the given one.
     fn cost(&self, at: &[f64; 3]) -> f64 {
         self.allowed(at)
             .and_then(|scheme| self.worst_cost(&scheme))
@@ -198,7 +170,7 @@ impl Question {
         bias.is_finite().then_some(Tuned { scheme, cost, bias, worst_eigenvalue })
     }
 
-    /// An eigenvalue of `everywhere` at which cost or bias is worse than at all those in this
+    /// An eigenvalue of `everywhere` at which cost or bias is worse than at all eigenvalues of this
     /// question.
     fn overlooked(&self, at: &[f64; 3], everywhere: &Self) -> Option<f64> {
         let scheme = self.allowed(at)?;
@@ -216,9 +188,9 @@ impl Question {
         most_biased.copied()
     }
 
-    /// The scheme at (γ, ξ, η), with η shortened where it must be.
+    /// The scheme at (γ, ξ, η), with η shortened if necessary.
     fn allowed(&self, &[gamma, xi, eta]: &[f64; 3]) -> Option<Scheme> {
-        // 16 is far outside what any kernel wants, and inside what double precision can carry.
+        // e^16 is far larger than any useful parameter, and safe in double precision.
         if [gamma, xi, eta].iter().any(|logarithm| logarithm.abs() > 16.0) {
             return None;
         }
@@ -246,14 +218,14 @@ impl Question {
         if below > 0.0 {
             return None;
         }
-        // The logarithm of the bias is close to linear in that of the step: false position, halving
-        // where it is not.
+        // The logarithm of the bias is nearly linear in that of the step: false position, with
+        // bisection where it is not.
         for round in 0..40 {
             if below > -BIAS_TOLERANCE || high - low < STEP_TOLERANCE {
                 break;
             }
             let fraction = if round % 3 < 2 && above.is_finite() && below.is_finite() {
-                // A little short of the crossing, so that the allowed end moves.
+                // Slightly short of the crossing, so that the allowed end moves.
                 ((BIAS_TOLERANCE / 2.0 + below) / (below - above)).clamp(1e-3, 1.0 - 1e-3)
             } else {
                 0.5
@@ -270,8 +242,8 @@ impl Question {
         best
     }
 
-    /// The logarithm of (bias / allowed bias), infinite for a step that is not stable: allowed
-    /// where not positive.
+    /// The logarithm of (bias / allowed bias), infinite for an unstable step. A step is allowed if
+    /// this is not positive.
     fn excess(&self, scheme: Option<&Scheme>) -> f64 {
         match scheme {
             Some(scheme) if scheme.form(STABLE_UP_TO).is_stable() => {
@@ -292,7 +264,7 @@ impl Question {
         worst
     }
 
-    /// The largest cost and the eigenvalue that has it.
+    /// The largest cost and its eigenvalue.
     fn worst_cost(&self, scheme: &Scheme) -> Option<(f64, f64)> {
         let mut worst = (0.0, 1.0);
         for &l in &self.eigenvalues {

@@ -1,5 +1,4 @@
-//! Appendix C, the constants of one step, and what the paper says of interpolation at Chebyshev
-//! nodes.
+//! Claims about the constants of one step (Appendix C) and about interpolation at Chebyshev nodes.
 
 use ridgewalk_coefficients::Coefficients;
 use ridgewalk_quadrature::LineRule;
@@ -7,33 +6,20 @@ use ridgewalk_quadrature::LineRule;
 use super::claims::{Claim, Verdict};
 use crate::error::Error;
 
-/// Two doubles that come from the same formula written in two ways, at a well-conditioned point.
+/// The relative difference allowed between two forms of the same formula, at a well-conditioned
+/// point.
 const AGREEMENT: f64 = 1e-12;
 
 /// Compares printed values of the seven μ (μ12, μ13, μ22, μ23, μ31, μ32, μ33) and six σ (σ11, σ12,
-/// σ13, σ22, σ23, σ33) with coefficients known to be right. A value that is right after
-/// multiplication by L is a misprint.
-#[must_use]
-pub fn coefficient_claims(mu: &[f64; 7], sigma: &[f64; 6], right: &Coefficients) -> Vec<Claim> {
+/// σ13, σ22, σ23, σ33) with the correct coefficients. A value that is correct after multiplication
+/// by L is a misprint.
+pub(crate) fn coefficient_claims(
+    mu: &[f64; 7],
+    sigma: &[f64; 6],
+    right: &Coefficients,
+) -> Vec<Claim> {
     let smoothness = right.smoothness();
-    let mu_right = [
-        ("mu12", right.mu12()),
-        ("mu13", right.mu13()),
-        ("mu22", right.mu22()),
-        ("mu23", right.mu23()),
-        ("mu31", right.mu31()),
-        ("mu32", right.mu32()),
-        ("mu33", right.mu33()),
-    ];
-    let sigma_right = [
-        ("sigma11", right.sigma11()),
-        ("sigma12", right.sigma12()),
-        ("sigma13", right.sigma13()),
-        ("sigma22", right.sigma22()),
-        ("sigma23", right.sigma23()),
-        ("sigma33", right.sigma33()),
-    ];
-    let pairs = mu_right.into_iter().zip(mu).chain(sigma_right.into_iter().zip(sigma));
+    let pairs = right.named().into_iter().zip(mu.iter().chain(sigma));
     let off = |value: f64, right: f64| (value / right - 1.0).abs();
     let row = |((name, right), &value): ((&str, f64), &f64)| {
         let difference = off(value, right);
@@ -57,14 +43,12 @@ pub fn coefficient_claims(mu: &[f64; 7], sigma: &[f64; 6], right: &Coefficients)
 
 /// The basis polynomial of node i at t, as printed in Section 3.3: Π over j ≠ i of (t − s_i)/(s_j −
 /// s_i).
-#[must_use]
-pub fn printed_basis(nodes: &[f64], i: usize, t: f64) -> f64 {
+pub(crate) fn printed_basis(nodes: &[f64], i: usize, t: f64) -> f64 {
     product_over_others(nodes, i, |s, other| (t - s) / (other - s))
 }
 
 /// The Lagrange basis polynomial of node i at t: Π over j ≠ i of (t − s_j)/(s_i − s_j).
-#[must_use]
-pub fn lagrange_basis(nodes: &[f64], i: usize, t: f64) -> f64 {
+pub(crate) fn lagrange_basis(nodes: &[f64], i: usize, t: f64) -> f64 {
     product_over_others(nodes, i, |s, other| (t - other) / (s - other))
 }
 
@@ -77,11 +61,9 @@ fn product_over_others(nodes: &[f64], i: usize, factor: impl Fn(f64, f64) -> f64
         .product()
 }
 
-/// The claims about interpolation, for the given form of the basis (printed: [`printed_basis`]).
-///
-/// # Errors
-/// None with the numbers of nodes used inside.
-pub fn interpolation_claims(
+/// The claims about interpolation, for the given form of the basis (as printed:
+/// [`printed_basis`]).
+pub(crate) fn interpolation_claims(
     basis: impl Fn(&[f64], usize, f64) -> f64,
 ) -> Result<Vec<Claim>, Error> {
     Ok(vec![basis_interpolates(basis)?, weights_are_positive()?, interpolation_error()?])

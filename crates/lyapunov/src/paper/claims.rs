@@ -1,4 +1,4 @@
-//! What is known about a claim, and the list of all of them.
+//! Claims, verdicts on them, and the list of all claims.
 
 use num_rational::BigRational;
 use ridgewalk_coefficients::{Coefficients, Parameters, printed};
@@ -15,19 +15,19 @@ use super::sturm::{Need, Slack, for_all_kappa, largest_slack};
 use super::theorems::Reading;
 use crate::error::{Error, condition_number};
 
-/// What was found.
+/// Whether a claim is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// True as printed.
     Holds,
     /// Not true as printed, but true with the correction that the detail names.
     Misprint,
-    /// Not true, and no correction is known here.
+    /// Not true, and no correction is known.
     Fails,
 }
 
 impl Verdict {
-    /// `printed` and `corrected` say whether the claim is true as printed and as corrected.
+    /// The verdict, given whether the claim is true as printed and as corrected.
     #[must_use]
     pub fn of(printed: bool, corrected: bool) -> Self {
         match (printed, corrected) {
@@ -48,7 +48,7 @@ impl std::fmt::Display for Verdict {
     }
 }
 
-/// One claim of the paper and what became of it.
+/// A claim of the paper and the verdict on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// The claim.
@@ -57,12 +57,12 @@ pub struct Claim {
     pub place: &'static str,
     /// Whether it is true.
     pub verdict: Verdict,
-    /// How much more could have been claimed, if that is a number: negative where the printed claim
-    /// is false. The detail says what it measures.
+    /// How much more could have been claimed, if that is a number: negative if the printed claim is
+    /// false. The detail explains what it measures.
     pub margin: Option<f64>,
     /// The κ at which the margin is attained; infinite if it is approached as κ grows.
     pub at_kappa: Option<f64>,
-    /// How it was decided, what the margin measures, and the correction of a misprint.
+    /// How the verdict was reached, what the margin measures, and the correction of a misprint.
     pub detail: String,
 }
 
@@ -95,8 +95,8 @@ impl Claim {
         Self::new(what, place, Verdict::of(left == right, false), detail)
     }
 
-    /// An inequality for all κ >= 1 that has a slack: `conditions` at slack 0 are the printed
-    /// claim, and get harder with it.
+    /// An inequality for all κ >= 1 with a slack: at slack 0 the `conditions` are the printed
+    /// claim, and they get harder as the slack grows.
     pub(crate) fn inequality(
         what: impl Into<String>,
         place: &'static str,
@@ -110,7 +110,7 @@ impl Claim {
         Self::new(what, place, Verdict::of(printed, false), detail).with_slack(slack.as_ref())
     }
 
-    /// The same claim with margin and κ of a slack.
+    /// The same claim with the margin and the κ of a slack.
     pub(crate) fn with_slack(mut self, slack: Option<&Slack>) -> Self {
         self.margin = slack.map(Slack::margin);
         self.at_kappa = slack.map(|s| s.tightest_kappa);
@@ -124,18 +124,18 @@ impl Claim {
     }
 }
 
-/// The largest κ for numerical rows: κ³ must stay a double.
+/// The largest κ for numerical rows: κ³ must be representable as a double.
 const LARGEST_KAPPA: f64 = 1e100;
 
 /// Every claim of the paper that can be checked, each for all κ >= 1, and the steps of its proofs
 /// that do not follow as printed, each in an example.
 ///
 /// # Errors
-/// None with the parameters used inside; the type is that of the crates that compute coefficients
+/// Never with the parameters used inside; the type is that of the crates that compute coefficients
 /// and nodes.
 pub fn verify() -> Result<Vec<Claim>, Error> {
     let mut claims = verify_printed(&Printed::paper());
-    // ξη = 2.8: no printed formula loses digits there. L is not 1, so that a wrong L shows.
+    // At ξη = 2.8 no printed formula loses digits. L is not 1, so that a wrong L is detected.
     let parameters = Parameters::new(2.0, 4.0, 0.7)?;
     let right = Coefficients::new(parameters, 3.0)?;
     let (mu, sigma) = (printed::mu(&parameters), printed::sigma(&parameters, right.smoothness()));
@@ -146,8 +146,8 @@ pub fn verify() -> Result<Vec<Claim>, Error> {
     Ok(claims)
 }
 
-/// The claims of the continuous-time proof, for printed matrices and functions that may have been
-/// altered.
+/// The claims of the continuous-time proof, decided from the given printed matrices and functions,
+/// which may have been altered.
 #[must_use]
 pub fn verify_printed(printed: &Printed) -> Vec<Claim> {
     let mut claims = contraction_claims(printed);
@@ -155,8 +155,8 @@ pub fn verify_printed(printed: &Printed) -> Vec<Claim> {
     claims
 }
 
-/// The rows of [`verify`], and for each κ the eigenvalues computed numerically beside the closed
-/// forms and the margin of each lemma there.
+/// The claims of [`verify`], and for each given κ a numerical check of the closed forms of the
+/// eigenvalues and the margin of each lemma.
 ///
 /// # Errors
 /// [`Error::NotInRange`] for a κ below 1, above 1e100 or not a number.

@@ -57,9 +57,9 @@ fn constant(value: BigRational) -> Polynomial {
     Polynomial::constant(value)
 }
 
-/// dx = (D + Q) ∇H dt + √(2D) dB: the law exp(−H) stays as it is if the drift times the covariance,
-/// which for a quadratic H is the factor before ∇H itself, plus its transpose plus 2D vanishes; and
-/// the drift must be that of the algorithm.
+/// dx = (D + Q) ∇H dt + √(2D) dB preserves the law exp(−H) if the drift times the covariance, which
+/// for a quadratic H is the factor before ∇H, plus its transpose plus 2D vanishes. The drift must
+/// also be that of the algorithm.
 fn generic_drift(printed: &Printed) -> Claim {
     let works = |sign: i64| {
         let sign = rational(sign, 1);
@@ -134,7 +134,7 @@ fn upper_eigenvalue(printed: &Printed) -> Claim {
     let half_sum = (&(&ell + &Polynomial::x(1)) * &Polynomial::kappa(1)).scaled(&rational(1, 2));
     let beyond =
         (&half_sum - &Polynomial::integer(1)).substitute(Unknown::Ell, &(&Polynomial::x(1) + &ell));
-    // That -1 is a bound for λ+ also needs √g1 to be real.
+    // The bound −1 on λ⁺ also requires √g1 to be real.
     let real = for_all_kappa(Need::NonNegative, std::slice::from_ref(&printed.g1));
     Claim::new(
         "lambda+ <= -(l + 1/kappa)/(2/kappa) <= -1",
@@ -220,8 +220,8 @@ fn bound_from_recentred(coefficients: &[BigRational]) -> [BigRational; 2] {
         if i == 2 {
             scale = rational(1, 1);
         }
-        // An odd power can have either sign; an even one beyond the square only adds if its
-        // coefficient is positive.
+        // An odd power can have either sign; an even power beyond the square lowers the bound only
+        // if its coefficient is negative.
         if i == 0 || i == 2 {
             bound[place] += c;
         } else if i % 2 == 1 || c.is_negative() {
@@ -258,8 +258,8 @@ fn g6_bound(printed: &Printed) -> Claim {
     .with_slack(slack.as_ref())
 }
 
-/// Both parts of Lemma 4 and the argument around them: λ⁻ is affine in l, −1 at l = x, and at l = 1
-/// below −(1/5 + t) exactly if 2(1 + x) − 4x(1/5 + t) is at least (1 − x) √g1.
+/// Both parts of Lemma 4 and the argument around them: λ⁻ is affine in l, equal to −1 at l = x, and
+/// at l = 1 below −(1/5 + t) exactly if 2(1 + x) − 4x(1/5 + t) is at least (1 − x) √g1.
 fn lemma2(printed: &Printed) -> Claim {
     let conditions = |t: &BigRational| {
         let decay = &printed.decay + t;
@@ -288,11 +288,12 @@ fn rate_from_lemmas(printed: &Printed) -> Claim {
     )
 }
 
-/// −(S M + Mᵀ S) − (1 + t) S/(5κ² + 50) > 0 at l = 1/κ and l = 1, and between them since it is
-/// affine in l.
+/// −(S M + Mᵀ S) − (1 + t) S/(5κ² + 50) > 0 at l = 1/κ and l = 1, and in between since it is affine
+/// in l.
 fn proposition1(printed: &Printed) -> Claim {
     let derivative = printed.derivative();
-    // The minors once, with λ for 1 + t: forming them again for each t would take most of the time.
+    // The minors are formed once, with λ for 1 + t: forming them for each t would dominate the
+    // time.
     let factor = Polynomial::unknown(Unknown::Lambda);
     let ends = [Polynomial::x(1), Polynomial::integer(1)];
     let minors = ends.map(|l| {

@@ -1,15 +1,14 @@
 //! The matrices and functions of the paper's continuous-time proof, in double precision.
 //!
-//! Notation: γ = κ and ξ = 2κ, l an eigenvalue of the Hessian divided by L, between 1/κ and 1.
-//! Every function is a formula and takes its arguments as they are; nothing is checked. Forms are
-//! chosen so that nothing cancels for κ from 1 to 1e6 and beyond. [`super::Printed`] has the same
-//! objects as exact polynomials.
+//! Notation: γ = κ and ξ = 2κ; l is an eigenvalue of the Hessian divided by L, between 1/κ and 1.
+//! Arguments are not checked. Formulas are arranged so that nothing cancels for κ from 1 to 1e6 and
+//! beyond. [`super::Printed`] has the same objects as exact polynomials.
 
 /// A 3x3 matrix, row by row, in the order θ, p, r.
 pub type Matrix3 = [[f64; 3]; 3];
 
-/// The drift M(l, γ, ξ) of the difference of two paths that share their noise: d(δθ, δp, δr) = M
-/// (δθ, δp, δr) dt.
+/// The drift M(l, γ, ξ) of the difference of two paths with the same noise: d(δθ, δp, δr) = M (δθ,
+/// δp, δr) dt.
 #[must_use]
 pub fn drift(l: f64, gamma: f64, xi: f64) -> Matrix3 {
     [[0.0, 1.0, 0.0], [-l, 0.0, gamma], [0.0, -gamma, -xi]]
@@ -47,8 +46,8 @@ pub fn derivative(kappa: f64, l: f64) -> Matrix3 {
 
 /// The eigenvalues λ0 = −1, λ⁺ and λ⁻ of S M + Mᵀ S.
 ///
-/// The paper prints λ± = −(2(l + 1/κ) ± (l − 1/κ) √g1)/(4/κ). λ⁻ is that difference of nearly equal
-/// numbers for large κ, so it is computed from the product λ⁺λ⁻ = κ l − (l κ − 1)² (g1 − 4)/16
+/// The paper prints λ± = −(2(l + 1/κ) ± (l − 1/κ) √g1)/(4/κ). For large κ, λ⁻ is a difference of
+/// nearly equal numbers, so it is computed from the product λ⁺λ⁻ = κ l − (l κ − 1)² (g1 − 4)/16
 /// instead.
 #[must_use]
 pub fn derivative_eigenvalues(kappa: f64, l: f64) -> [f64; 3] {
@@ -96,7 +95,7 @@ pub fn g5(kappa: f64) -> f64 {
     x.powi(6) * horner(x, &tail)
 }
 
-/// g6(1/κ) = ((2κ + 6/5)² − (κ − 1)² g1)/κ; it is positive exactly where λ⁻ < −1/5 for all l.
+/// g6(1/κ) = ((2κ + 6/5)² − (κ − 1)² g1)/κ; it is positive exactly if λ⁻ < −1/5 for all l.
 #[must_use]
 pub fn g6(kappa: f64) -> f64 {
     let c = [12.8, -22.56, -16.0, 52.0, 16.0, -44.0, 20.0, 3.0, -12.0, 2.0, 0.0, -1.0];
@@ -112,7 +111,7 @@ pub fn cubic(kappa: f64, x: f64) -> f64 {
 }
 
 /// The rate ρ of Proposition 1: the S-norm of the difference of two paths falls at least like
-/// exp(−ρ t), with ρ = 1/(2(5κ² + 50)). (The proposition has the square of the norm, and twice this
+/// exp(−ρ t), with ρ = 1/(2(5κ² + 50)). (The proposition is about the squared norm, with twice this
 /// rate.)
 #[must_use]
 pub fn rate(kappa: f64) -> f64 {

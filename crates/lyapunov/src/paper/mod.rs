@@ -1,13 +1,12 @@
-//! The paper, checked: its matrices, polynomials and theorems as functions, and every claim about
-//! them decided.
+//! The paper's claims, checked: its matrices, polynomials and theorems as functions, and a verdict
+//! on every claim about them.
 //!
 //! Mou, Ma, Wainwright, Bartlett and Jordan, *High-Order Langevin Diffusion Yields an Accelerated
 //! MCMC Algorithm* (JMLR 2021), prove contraction of the third-order dynamics by hand, with
 //! polynomials in 1/κ of degree up to 25. Here each step of that proof is an identity of exact
-//! polynomials or a sign decided by Sturm's theorem for all κ >= 1 at once, and its margin is the
-//! largest strengthening that is still true. What the paper says of step sizes is compared by
-//! exponents and by units, its formulas for one step by value, and the steps of its other proofs in
-//! small examples.
+//! polynomials, or a sign decided by Sturm's theorem for all κ >= 1 at once; its margin is the
+//! largest strengthening that is still true. Claims about step sizes are checked by exponents and
+//! units, formulas for one step by value, and steps of the other proofs in small examples.
 //!
 //! ```
 //! use ridgewalk_lyapunov::paper::{Verdict, verify};
@@ -34,7 +33,6 @@ mod spectrum;
 mod sturm;
 mod theorems;
 
-pub use algorithm::{coefficient_claims, interpolation_claims, lagrange_basis, printed_basis};
 pub use claims::{Claim, Verdict, verify, verify_at, verify_printed};
 pub use matrices::{
     Matrix3, cubic, derivative, derivative_eigenvalues, drift, g1, g2, g3, g4, g5, g6, rate, s,
@@ -43,11 +41,9 @@ pub use numeric::{best_rate, eigenvalues_of_s, roots_of_cubic, symmetric_eigenva
 pub use polynomial::{Polynomial, PolynomialMatrix, Unknown, rational};
 pub use printed::Printed;
 pub use proofs::proof_claims;
-pub use scaling::scaling_claims;
-pub use sturm::{Need, Slack, Univariate, for_all_kappa, largest_slack};
+pub use sturm::{Need, Univariate};
 pub use theorems::{
-    HigherSmoothness, Problem, Reading, Scaling, step_from_drift_error,
-    step_from_interpolation_error, step_of_moment_lemma, theorem1_mixing_time, theorem1_step,
-    theorem1_step_size, theorem1_time, theorem2_mixing_time, theorem2_proof_step, theorem2_step,
-    theorem2_step_size, theorem2_time,
+    HigherSmoothness, Problem, Reading, Scaling, theorem1_mixing_time, theorem1_step,
+    theorem1_step_size, theorem1_time, theorem2_mixing_time, theorem2_step, theorem2_step_size,
+    theorem2_time,
 };

@@ -1,5 +1,5 @@
-//! The lemmas at one κ, in numbers: eigenvalues by a library beside the closed forms, and the
-//! margin of each claim there.
+//! The lemmas at a given κ, numerically: eigenvalues by a library against the closed forms, and the
+//! margin of each claim.
 
 use faer::{Mat, Side};
 use num_rational::BigRational;
@@ -16,7 +16,7 @@ use crate::matrix::{cholesky, congruence, inverse, transpose};
 /// to the largest of them.
 const TO_LARGEST: f64 = 1e-14;
 
-/// The same relative to each eigenvalue, for S.
+/// For S, the largest difference relative to each eigenvalue.
 const TO_EACH: f64 = 1e-13;
 
 /// The eigenvalues of a symmetric matrix in ascending order, by faer; `None` if it is not finite.
@@ -27,13 +27,13 @@ pub fn symmetric_eigenvalues(matrix: &Matrix3) -> Option<[f64; 3]> {
     values.try_into().ok().filter(|values: &[f64; 3]| values.iter().all(|v| v.is_finite()))
 }
 
-/// κ as the rational that the double is, and its inverse x.
+/// x = 1/κ as an exact fraction.
 fn exact(kappa: f64) -> Option<BigRational> {
     let value = BigRational::from_float(kappa)?;
     (!value.is_zero()).then(|| value.recip())
 }
 
-/// The matrix at one κ, each entry exact before it is rounded to a double.
+/// The matrix at one κ, each entry computed exactly and then rounded to a double.
 fn rounded(matrix: &PolynomialMatrix, x: &BigRational) -> Option<Matrix3> {
     let mut out = [[0.0; 3]; 3];
     for (row, out) in matrix.iter().zip(&mut out) {
@@ -46,8 +46,8 @@ fn rounded(matrix: &PolynomialMatrix, x: &BigRational) -> Option<Matrix3> {
 
 /// The eigenvalues of the paper's S in ascending order, each with a small relative error.
 ///
-/// They spread from 1/(4κ) to κ²/4, and a library gives them all with an error that is small beside
-/// the largest only. So the smaller two are taken from S⁻¹, which is formed exactly.
+/// They spread from 1/(4κ) to κ²/4, and a library computes them with errors that are small relative
+/// to the largest only. So the smaller two are taken from S⁻¹, which is formed exactly.
 #[must_use]
 pub fn eigenvalues_of_s(kappa: f64) -> Option<[f64; 3]> {
     let x = exact(kappa)?;
@@ -57,7 +57,7 @@ pub fn eigenvalues_of_s(kappa: f64) -> Option<[f64; 3]> {
     Some([smallest.recip(), middle.recip(), largest])
 }
 
-/// The inverse of a symmetric matrix at one κ by cofactors, exact before rounding.
+/// The inverse of a symmetric matrix at one κ, computed exactly by cofactors and then rounded.
 fn rounded_inverse(matrix: &PolynomialMatrix, x: &BigRational) -> Option<Matrix3> {
     let entry = |i: usize, j: usize| matrix[i % 3][j % 3].at(x);
     let cofactor = |i: usize, j: usize| {
@@ -80,7 +80,7 @@ fn rounded_inverse(matrix: &PolynomialMatrix, x: &BigRational) -> Option<Matrix3
 }
 
 /// The roots of the characteristic polynomial of S, ascending, isolated exactly and refined to a
-/// relative 2⁻⁶⁰: κ⁵/4 times the roots of the paper's cubic f.
+/// relative error of 2⁻⁶⁰: κ⁵/4 times the roots of the paper's cubic f.
 #[must_use]
 pub fn roots_of_cubic(kappa: f64) -> Option<[f64; 3]> {
     let x = exact(kappa)?;
@@ -98,8 +98,8 @@ pub fn roots_of_cubic(kappa: f64) -> Option<[f64; 3]> {
     values?.try_into().ok()
 }
 
-/// The largest ρ with S M + Mᵀ S + 2ρ S <= 0 for all l between 1/κ and 1: what the paper's S
-/// proves, against [`rate`].
+/// The largest ρ with S M + Mᵀ S + 2ρ S <= 0 for all l between 1/κ and 1: the best rate that the
+/// paper's S proves, to be compared with [`rate`].
 #[must_use]
 pub fn best_rate(kappa: f64) -> Option<f64> {
     let at = |l: f64| {
@@ -126,7 +126,7 @@ pub(crate) fn claims_at(printed: &Printed, kappa: f64) -> Vec<Claim> {
     rows.into_iter().map(|claim| Claim { at_kappa: Some(kappa), ..claim }).collect()
 }
 
-/// A claim that is true if its margin is not negative; one that could not be computed is not.
+/// A claim that is true if its margin is not negative; false if the margin could not be computed.
 fn by_margin(what: String, place: &'static str, margin: Option<f64>, detail: &str) -> Claim {
     let holds = margin.is_some_and(|m| m >= 0.0);
     Claim { margin, ..Claim::new(what, place, Verdict::of(holds, false), detail) }
@@ -208,8 +208,8 @@ fn lemma3(kappa: f64) -> Claim {
     )
 }
 
-/// A polynomial times a power of κ at one κ: exact, so that high powers neither underflow nor
-/// cancel.
+/// A polynomial times a power of κ at one κ, computed exactly so that high powers neither underflow
+/// nor cancel.
 fn scaled_value(polynomial: &Polynomial, power: i32, kappa: f64) -> Option<f64> {
     (polynomial * &Polynomial::kappa(power)).at(&exact(kappa)?)?.to_f64()
 }

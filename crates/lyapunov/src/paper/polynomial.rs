@@ -1,8 +1,8 @@
 //! Exact polynomials: rational coefficients, any power of κ, and a few unknowns beside it.
 //!
-//! The paper's matrices and functions are polynomials in 1/κ, up to a power of κ. Written so, an
-//! identity between them is an equality of two finite tables, for every κ at once; no grid and no
-//! rounding is involved.
+//! The paper's matrices and functions are polynomials in 1/κ, up to a power of κ. In this form an
+//! identity between them is an equality of two finite tables, for every κ at once, without grids or
+//! rounding.
 
 use std::collections::BTreeMap;
 use std::ops::{Add, Mul, Neg, Sub};
@@ -13,7 +13,7 @@ use num_traits::{One, Signed, Zero};
 
 use super::sturm::Univariate;
 
-/// What a polynomial may contain beside x = 1/κ.
+/// The unknowns of a polynomial besides x = 1/κ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
     /// l, an eigenvalue of the Hessian divided by L.
@@ -114,7 +114,8 @@ impl Polynomial {
         self.terms.is_empty()
     }
 
-    /// Whether no coefficient is negative: then it is nowhere negative for positive arguments.
+    /// Whether no coefficient is negative; the polynomial is then nonnegative for positive
+    /// arguments.
     #[must_use]
     pub fn has_no_negative_coefficient(&self) -> bool {
         self.terms.values().all(|c| !c.is_negative())
@@ -155,8 +156,8 @@ impl Polynomial {
         Self { terms: lowered.collect() }
     }
 
-    /// The polynomial in x alone, divided by its lowest power of x and made integral by a positive
-    /// factor: it has the same sign at every x > 0. `None` if an unknown is left in it.
+    /// The polynomial in x, divided by its lowest power of x and made integral by a positive
+    /// factor, which keeps its sign at every x > 0. `None` if it contains an unknown.
     #[must_use]
     pub fn in_x(&self) -> Option<Univariate> {
         let lowest = self.terms.keys().map(|(x, _)| *x).min().unwrap_or(0);
@@ -174,7 +175,7 @@ impl Polynomial {
         Some(Univariate::from_rationals(&coefficients))
     }
 
-    /// The exact value at x, with no unknown left in it; `None` otherwise, and for x = 0.
+    /// The exact value at x; `None` if the polynomial contains an unknown, and for x = 0.
     #[must_use]
     pub fn at(&self, x: &BigRational) -> Option<BigRational> {
         if x.is_zero() || self.terms.keys().any(|(_, powers)| *powers != [0; 4]) {
@@ -247,7 +248,7 @@ pub(crate) fn plus_transpose(a: &PolynomialMatrix) -> PolynomialMatrix {
     matrix(|i, j| &a[i][j] + &a[j][i])
 }
 
-/// The three leading principal minors; all positive exactly where a symmetric matrix is positive
+/// The three leading principal minors; all are positive exactly if a symmetric matrix is positive
 /// definite.
 pub(crate) fn leading_minors(a: &PolynomialMatrix) -> [Polynomial; 3] {
     let two =

@@ -1,7 +1,7 @@
-//! What the paper prints, copied term by term as exact polynomials in x = 1/κ, misprints included.
+//! The paper's formulas, copied term by term as exact polynomials in x = 1/κ, misprints included.
 //!
-//! Every claim is decided from this struct, so a test can change one coefficient and see the
-//! verdict change.
+//! Every claim is decided from this struct, so a test can change one coefficient and check that the
+//! verdict changes.
 
 use num_rational::BigRational;
 
@@ -83,73 +83,15 @@ impl Printed {
             smallest: Polynomial::table(&[(1, 1, 5)]),
             largest: whole(&[(-2, 1), (0, 10)]),
             rate_denominator: whole(&[(-2, 5), (0, 50)]),
-            g1: whole(&[
-                (0, 4),
-                (2, 20),
-                (3, 56),
-                (4, 40),
-                (5, 8),
-                (6, 20),
-                (7, 12),
-                (8, 1),
-                (9, 2),
-                (10, 1),
-            ]),
+            g1: consecutive(0, &[4, 0, 20, 56, 40, 8, 20, 12, 1, 2, 1]),
             g4: g2.clone(),
             g2,
-            g3: whole(&[
-                (0, 8),
-                (2, 24),
-                (3, 60),
-                (4, 41),
-                (5, 10),
-                (6, 21),
-                (7, 12),
-                (8, 1),
-                (9, 2),
-                (10, 1),
-            ]),
-            g5: whole(&[
-                (6, 1),
-                (8, 10),
-                (9, -2),
-                (10, 35),
-                (11, 40),
-                (12, -5),
-                (13, -1),
-                (14, 37),
-                (15, 1),
-                (16, 7),
-                (17, 11),
-                (19, 1),
-                (20, 1),
-            ]),
-            expansion: Polynomial::table(&[
-                (-1, 64, 5),
-                (0, -564, 25),
-                (1, -16, 1),
-                (2, 52, 1),
-                (3, 16, 1),
-                (4, -44, 1),
-                (5, 20, 1),
-                (6, 3, 1),
-                (7, -12, 1),
-                (8, 2, 1),
-                (10, -1, 1),
-            ]),
-            g6: Polynomial::table(&[
-                (0, 64, 5),
-                (1, -564, 25),
-                (2, -16, 1),
-                (3, 52, 1),
-                (4, 16, 1),
-                (5, -44, 1),
-                (6, 20, 1),
-                (7, 3, 1),
-                (8, -12, 1),
-                (9, 2, 1),
-                (11, -1, 1),
-            ]),
+            g3: consecutive(0, &[8, 0, 24, 60, 41, 10, 21, 12, 1, 2, 1]),
+            g5: consecutive(6, &[1, 0, 10, -2, 35, 40, -5, -1, 37, 1, 7, 11, 0, 1, 1]),
+            expansion: &Polynomial::table(&[(-1, 64, 5), (0, -564, 25)])
+                + &consecutive(1, &[-16, 52, 16, -44, 20, 3, -12, 2, 0, -1]),
+            g6: &Polynomial::table(&[(0, 64, 5), (1, -564, 25)])
+                + &consecutive(2, &[-16, 52, 16, -44, 20, 3, -12, 2, 0, -1]),
             g6_recentred: [
                 (201_599, 51_200),
                 (-49_211, 25_600),
@@ -167,24 +109,13 @@ impl Printed {
             .map(|(n, d)| rational(n, d))
             .to_vec(),
             g6_bound: [rational(38_097, 12_800), rational(5_523, 128)],
-            f_at_upper: whole(&[
-                (9, 48),
-                (11, 1_520),
-                (12, -144),
-                (13, 15_920),
-                (14, -3_120),
-                (15, 54_600),
-                (16, -16_812),
-                (17, -6_224),
-                (18, -256),
-                (19, -2_793),
-                (20, -766),
-                (21, 467),
-                (22, 32),
-                (23, 79),
-                (24, 38),
-                (25, -1),
-            ]),
+            f_at_upper: consecutive(
+                9,
+                &[
+                    48, 0, 1_520, -144, 15_920, -3_120, 54_600, -16_812, -6_224, -256, -2_793,
+                    -766, 467, 32, 79, 38, -1,
+                ],
+            ),
             f_at_upper_bound: whole(&[(9, 48), (11, 1_376), (13, 12_800), (15, 27_749), (21, 467)]),
             f_at_lower: Polynomial::table(&[
                 (15, -56, 25),
@@ -209,7 +140,7 @@ impl Printed {
         }
     }
 
-    /// S M + Mᵀ S for the printed S and M, with γ = κ and ξ = 2κ.
+    /// S M + Mᵀ S for the printed S and M, at γ = κ and ξ = 2κ.
     #[must_use]
     pub fn derivative(&self) -> PolynomialMatrix {
         let kappa = Polynomial::kappa(1);
@@ -236,7 +167,12 @@ impl Printed {
     }
 }
 
-/// A polynomial in x with whole coefficients, from (power, coefficient).
+/// A polynomial in x with integer coefficients, of consecutive powers from `first` on.
+fn consecutive(first: i32, coefficients: &[i64]) -> Polynomial {
+    whole(&(first..).zip(coefficients.iter().copied()).collect::<Vec<_>>())
+}
+
+/// A polynomial in x with integer coefficients, from (power, coefficient).
 fn whole(terms: &[(i32, i64)]) -> Polynomial {
     Polynomial::table(&terms.iter().map(|&(power, c)| (power, c, 1)).collect::<Vec<_>>())
 }

@@ -1,9 +1,9 @@
-//! Steps of the paper's proofs that are misprinted or do not follow as they stand, each in numbers
-//! small enough to be redone by hand.
+//! Steps of the paper's proofs that are misprinted or do not follow as printed, each in an example
+//! small enough to be checked by hand.
 //!
-//! Identities between drifts, signs and units are decided in fractions; what has an exponential in
-//! it is evaluated. The measure is the dynamics itself, at L = 1 where no other L is named. None of
-//! these changes a power in a theorem.
+//! Identities between drifts, signs and units are decided in fractions; expressions with
+//! exponentials are evaluated in floating point. They are compared with the dynamics itself, at
+//! L = 1 unless stated otherwise. None of these changes a power in a theorem.
 
 use num_rational::Rational64;
 use num_traits::{Signed, ToPrimitive};
@@ -24,11 +24,11 @@ const XI: i64 = 4;
 /// One coordinate of (θ, p, r).
 type State = [Rational64; 3];
 
-/// The steps of the proofs, as printed ([`Reading::Printed`]) or with the corrections in place of
-/// what is printed (any other reading), which must then hold.
+/// The steps of the proofs, as printed ([`Reading::Printed`]) or as corrected (any other reading).
+/// The corrected ones must hold.
 ///
 /// # Errors
-/// None with the numbers of nodes used inside.
+/// Never with the numbers of nodes used inside.
 pub fn proof_claims(reading: Reading) -> Result<Vec<Claim>, Error> {
     let step = Step { corrected: reading != Reading::Printed };
     Ok(vec![
@@ -50,7 +50,7 @@ pub fn proof_claims(reading: Reading) -> Result<Vec<Claim>, Error> {
     ])
 }
 
-/// Whether the corrections are read in place of what is printed.
+/// Whether steps are taken as printed or as corrected.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     corrected: bool,
@@ -69,7 +69,7 @@ fn double(value: Rational64) -> f64 {
 }
 
 impl Step {
-    /// A step that is right or not; `right` tells which of the two readings is asked about.
+    /// A step that is either true or false; `holds` takes whether the corrected form is meant.
     fn decided(
         self,
         what: &'static str,
@@ -80,7 +80,7 @@ impl Step {
         Claim::new(what, place, Verdict::of(holds(self.corrected), holds(true)), detail)
     }
 
-    /// A step that is right where there is room.
+    /// A step that is true if there is room.
     fn measured(
         self,
         what: &'static str,
@@ -92,7 +92,8 @@ impl Step {
             .with_margin(room(self.corrected))
     }
 
-    /// s² on [0, η] by two nodes, which move on with k = 50 or not, beside Lemma 6.
+    /// Interpolation of s² on [0, η] at two nodes, shifted by kη with k = 50 or not, against the
+    /// bound of Lemma 6.
     fn moving_nodes(self) -> Result<Claim, Error> {
         let eta = 0.1;
         let rule = LineRule::new(2, eta)?;
@@ -117,8 +118,8 @@ impl Step {
         ))
     }
 
-    /// An identity between drifts at any numbers, here ∇U(θ) = 0.3 θ and L = 1/2. The γ that is put
-    /// in costs no power of κ: in the norm of S a bracket in the row of p alone has the factor S22.
+    /// An identity between drifts, checked with ∇U(θ) = 0.3 θ and L = 1/2. The missing γ costs no
+    /// power of κ: in the norm of S a bracket in the row of p alone has the factor S22.
     fn brackets(self) -> Claim {
         let (gamma, xi, smoothness) = (ratio(GAMMA, 1), ratio(XI, 1), ratio(1, 2));
         let gradient = |theta: Rational64| ratio(3, 10) * theta;
@@ -128,7 +129,7 @@ impl Step {
             [x[1], -gradient(x[0]) / smoothness + gamma * x[2], -gamma * x[1] - xi * x[2]];
         let drift_of_tilde =
             [p_hat, -g_hat / smoothness + gamma * r_hat, -gamma * p_hat - xi * tilde[2]];
-        // (Q − D) of the differences, and the bracket with p̂, which is printed as it should be.
+        // (Q − D) of the differences, and the bracket with p̂, which is printed correctly.
         let common = [
             x[1] - p_hat,
             -(gradient(x[0]) - gradient(tilde[0])) / smoothness + gamma * (x[2] - tilde[2]),
@@ -157,8 +158,8 @@ impl Step {
         )
     }
 
-    /// The derivative of (u + t v)ᵀ S (u + t v) at 0, which for a quadratic is half the difference
-    /// of its values at 1 and −1.
+    /// The derivative of (u + t v)ᵀ S (u + t v) at t = 0, which for a quadratic is half the
+    /// difference of its values at 1 and −1.
     fn product_rule(self) -> Claim {
         let s = [tenths([20, 5, 3]), tenths([5, 15, 4]), tenths([3, 4, 10])];
         let product = |u: &State, v: &State| -> Rational64 {
@@ -178,8 +179,8 @@ impl Step {
         )
     }
 
-    /// Both processes start at θ = p = 0, r = 1, U = 0.9 θ²/2: what stands in the bracket of the
-    /// bound at some times.
+    /// The bracket of the bound at several times, with both processes started at θ = p = 0, r = 1
+    /// and U = 0.9 θ²/2.
     fn bound_along_the_path(self) -> Claim {
         let gamma = double(ratio(GAMMA, 1));
         let room = |right: bool| {
@@ -200,7 +201,7 @@ impl Step {
         )
     }
 
-    /// θ̂ − θ̃ without noise, where ĝ = 0 and θ̂ = 0, beside the double integral of γ r̂, which is
+    /// θ̂ − θ̃ without noise, where ĝ = 0 and θ̂ = 0, against the double integral of γ r̂, which is
     /// the integral of p̂.
     fn stages(self) -> Claim {
         let (time, pieces) = (0.1, 1000_u32);
@@ -235,9 +236,9 @@ impl Step {
         )
     }
 
-    /// How steep the interpolant of |t − 1| on [0, 2] is, which has slopes of size 1; and how steep
-    /// that of any such function can be: by Σ |l_i'(t)| |s_i − 1|, which depends on the number of
-    /// nodes alone.
+    /// The steepest slope of the interpolant of |t − 1| on [0, 2], whose own slopes are ±1; and a
+    /// bound for any function with such slopes, Σ |l_i'(t)| |s_i − 1|, which depends on the number
+    /// of nodes alone.
     fn slope_of_the_interpolant(self) -> Result<Claim, Error> {
         let rules = (1..=8).map(|n| LineRule::new(n, 2.0)).collect::<Result<Vec<_>, _>>()?;
         let mut steepest = 0.0_f64;
@@ -264,8 +265,8 @@ impl Step {
         ))
     }
 
-    /// x = t² on [0, ℓ]: the chord at λ is above it, and the two integrals of the display are those
-    /// of 2 τ ℓ over [0, λ] and 2 (1 − τ) ℓ over [0, 1 − λ].
+    /// x = t² on [0, ℓ]: the chord at λ is above the curve, and the two integrals of the display
+    /// are those of 2 τ ℓ over [0, λ] and 2 (1 − τ) ℓ over [0, 1 − λ].
     fn chord(self) -> Claim {
         let (length, lambda, one) = (ratio(3, 2), ratio(3, 10), ratio(1, 1));
         let chord_minus_curve = lambda * length * length - (lambda * length) * (lambda * length);
@@ -314,9 +315,9 @@ impl Step {
         )
     }
 
-    /// Where the last recursion tends to, for η = 1/100 and for η = 1: a ← (1 − ρη) a + c √η, and
-    /// with squares, which is what noise with mean 0 allows, a² ← (1 − ρη)² a² + c² η. In squares,
-    /// with c = 1.
+    /// The limit of the last recursion for η = 1/100 and for η = 1: a ← (1 − ρη) a + c √η as
+    /// printed, and a² ← (1 − ρη)² a² + c² η, which holds for noise with mean 0. Limits are
+    /// squared, with c = 1.
     fn recursion_of_moments(self) -> Claim {
         let (rho, one) = (ratio(1, 140), ratio(1, 1));
         let limit = |right: bool, eta: Rational64| {
@@ -325,7 +326,7 @@ impl Step {
         };
         let room =
             |right: bool| 1.0 - double(limit(right, ratio(1, 100)) / limit(right, one)).sqrt();
-        // As η falls the right one falls to c²/(2ρ).
+        // As η falls, the correct limit falls to c²/(2ρ).
         self.measured(
             "a <- (1 - eta/(10 kappa^2 + 100)) a + C kappa sqrt(eta (d + 2 alpha)/L) stays below C kappa^3 sqrt((d + 2 alpha)/L)",
             "Lemma 9",
@@ -336,8 +337,8 @@ impl Step {
         )
     }
 
-    /// U = m|θ|²/2, where E|θ|² = κ d/L, beside a million times d/L; and E|∇U|² = m d <= d L, which
-    /// gives what is printed.
+    /// U = m|θ|²/2, where E|θ|² = κ d/L, against a million times d/L; and E|∇U|² = m d <= d L,
+    /// which gives the printed conclusion.
     fn moment_of_theta(self) -> Claim {
         let moment = Polynomial::kappa(1);
         let is_bound = |bound: &Polynomial| for_all_kappa(Need::NonNegative, &[bound - &moment]);
@@ -383,8 +384,8 @@ impl Step {
         )
     }
 
-    /// What a time η at the rate of the line before takes off, over η times that rate, beside what
-    /// is claimed of it.
+    /// The decay over a time η at the rate of the line before, divided by η times that rate,
+    /// against the claimed decay.
     fn decay(self) -> Claim {
         let room = |right: bool| {
             let taken_off = |kappa: f64| {
@@ -413,8 +414,8 @@ fn basis_slope(nodes: &[f64], i: usize, t: f64) -> f64 {
     others().map(|k| without(k) / (nodes[i] - nodes[k])).sum()
 }
 
-/// A step from θ = p = 0 and r = 1 without noise, where the gradient along θ + t p is 0, after some
-/// time: r̂, p̂ = p̃, θ̃ and r̃.
+/// The state of a step without noise, from θ = p = 0 and r = 1, where the gradient along θ + t p is
+/// 0: r̂, p̂ = p̃, θ̃ and r̃.
 #[derive(Debug, Clone, Copy)]
 struct WithoutNoise {
     r_hat: f64,

@@ -1,9 +1,8 @@
-//! What can be checked of Theorems 1 and 2 without their constants: powers of κ, d, L and ε, and
-//! units.
+//! Checks of Theorems 1 and 2 that do not need their constants: powers of κ, d, L and ε, and units.
 //!
-//! U has no unit, so every statement must stay true when lengths are measured in another unit: θ,
-//! p, r and ε are lengths, L is 1/length², and time has no unit since θ and p are both lengths. A
-//! universal constant cannot carry one.
+//! U has no unit, so every statement must stay true under a change of the unit of length: θ, p, r
+//! and ε are lengths, L is 1/length², and time has no unit since θ and p are both lengths.
+//! Universal constants have no unit.
 
 use num_rational::Rational64;
 use num_traits::{Signed, ToPrimitive, Zero};
@@ -17,14 +16,13 @@ use super::theorems::{
     theorem2_mixing_time, theorem2_proof_step, theorem2_step, theorem2_step_size, theorem2_time,
 };
 
-/// The orders of smoothness for which Theorem 2 is looked at.
+/// The orders of smoothness for which Theorem 2 is checked.
 fn every_alpha() -> impl Iterator<Item = u32> {
     2..=12
 }
 
 /// The claims about step sizes, mixing times and units.
-#[must_use]
-pub fn scaling_claims() -> Vec<Claim> {
+pub(crate) fn scaling_claims() -> Vec<Claim> {
     vec![
         black_box_units(),
         path_of_the_gradient(),
@@ -65,7 +63,7 @@ fn margin(power: Rational64) -> f64 {
     power.to_f64().unwrap_or(f64::NAN)
 }
 
-/// Whether step size times mixing time is κ² and nothing else.
+/// Whether step size times mixing time is exactly κ².
 fn is_kappa_squared(step: &Scaling, time: &Scaling) -> bool {
     step.times(time) == Scaling::kappa(ratio(2, 1))
 }
@@ -82,8 +80,8 @@ fn black_box_units() -> Claim {
     )
 }
 
-/// The path of Section 3.4 must end where its first stage does, at θ + η p, whatever η; printed it
-/// ends at θ + p.
+/// The path of Section 3.4 must end where its first stage does, at θ + η p, for every η; as printed
+/// it ends at θ + p.
 fn path_of_the_gradient() -> Claim {
     let etas = [ratio(1, 10), ratio(1, 2), ratio(2, 1)];
     let ends_right = |weight: fn(Rational64, Rational64) -> Rational64| {
@@ -124,8 +122,8 @@ fn announced_dimension() -> Claim {
     .with_margin(margin(proved - announced))
 }
 
-/// Steps of size η forget after κ²/η of them, up to a logarithm, so the two printed powers must
-/// fit.
+/// Chains with steps of size η forget their start after κ²/η steps, up to a logarithm, so the two
+/// printed powers must be consistent.
 fn theorem1_product(step: &Scaling, time: &Scaling) -> Claim {
     let no_unit = [step, time].iter().all(|s| s.length(2).is_zero());
     Claim::new(
@@ -170,7 +168,8 @@ fn absorption() -> Claim {
     .with_margin(margin(-appendix))
 }
 
-/// For every α: the term of the step size, times the mixing time's, is κ²; and it has no unit.
+/// For every α: the first term of the step size times that of the mixing time is κ², without a
+/// unit.
 fn first_term_fits(reading: Reading) -> bool {
     every_alpha().all(|alpha| {
         let step = theorem2_step(alpha, reading);
@@ -189,20 +188,26 @@ fn theorem2_first_term() -> Claim {
     )
 }
 
+/// A claim of Theorem 2 that is decided as [`Reading::Meant`], and corrected as
+/// [`Reading::Derived`].
+fn theorem2_claim(what: &str, holds: impl Fn(Reading) -> bool, detail: &str) -> Claim {
+    let verdict = Verdict::of(holds(Reading::Meant), holds(Reading::Derived));
+    Claim::new(what, "Theorem 2", verdict, detail)
+}
+
 fn theorem2_units() -> Claim {
     let no_unit = |reading: Reading| {
         every_alpha().all(|alpha| theorem2_step(alpha, reading)[1].length(alpha).is_zero())
     };
-    Claim::new(
+    theorem2_claim(
         "step size: L_alpha^(-1) L^(1/2) kappa^(-4) d^(-1/2) eps^(1/(alpha - 1))",
-        "Theorem 2",
-        Verdict::of(no_unit(Reading::Meant), no_unit(Reading::Derived)),
+        no_unit,
         "has the unit length^(2/(alpha - 1)): the 1/L^2 of Proposition 2 was lost in the proof. With L^(1/2 + 1/(alpha - 1)) it \
          has none; L^(-1/(alpha - 1)) is missing in the mixing time likewise",
     )
 }
 
-/// The printed κ^−4 against the power that Proposition 2 gives.
+/// The printed κ^−4 against the power that follows from Proposition 2.
 fn theorem2_kappa() -> Claim {
     let room = |alpha: u32| {
         step_from_interpolation_error(alpha).kappa - theorem2_step(alpha, Reading::Meant)[1].kappa
@@ -223,8 +228,7 @@ fn theorem2_kappa() -> Claim {
     .with_margin(margin(room(3)))
 }
 
-/// Lemma 9, used for Theorem 2, asks for η < c κ^−7; each term of the printed minimum would have to
-/// give it.
+/// Lemma 9, which Theorem 2 uses, requires η < c κ^−7; a term of the printed minimum must imply it.
 fn theorem2_moments() -> Claim {
     let need = step_of_moment_lemma();
     // A minimum is below κ^−7 for every d, L and ε only if one of its terms is κ^−7 or less, and
@@ -234,16 +238,14 @@ fn theorem2_moments() -> Claim {
             .iter()
             .any(|s| Scaling { kappa: need.kappa, ..*s } == need && s.kappa <= need.kappa)
     };
-    Claim::new(
+    theorem2_claim(
         "the step size satisfies eta < c kappa^(-7), which Lemma 9 asks for",
-        "Theorem 2",
-        Verdict::of(keeps(Reading::Meant), keeps(Reading::Derived)),
+        keeps,
         "c kappa^(-7) must stand in the minimum too",
     )
 }
 
-/// Each term of the mixing time against the same term of the step size, whose first is read with
-/// ε^(+1/2).
+/// Each term of the mixing time against the same term of the step size, whose first has ε^(+1/2).
 fn theorem2_time_claim() -> Claim {
     let fits = |reading: Reading| {
         every_alpha().all(|alpha| {
@@ -259,10 +261,10 @@ fn theorem2_time_claim() -> Claim {
     )
 }
 
-/// The number of steps in the proof is κ²/η times a logarithm; Theorem 1 keeps it, Theorem 2 does
-/// not.
+/// The number of steps in the proof is κ²/η times a logarithm; Theorem 1 has the logarithm, Theorem
+/// 2 does not.
 fn theorem2_logarithm() -> Claim {
-    // Step size times mixing time, over κ², for two accuracies: their ratio must be that of the
+    // Step size times mixing time over κ², for two accuracies; their ratio must be that of the
     // logarithms.
     let over_kappa_squared = |reading: Reading, accuracy: f64| {
         let problem = Problem::new(3.0, 50, 2.0, accuracy).ok()?;
@@ -277,10 +279,9 @@ fn theorem2_logarithm() -> Claim {
             (high / low / (log_high / log_low) - 1.0).abs() < 1e-12
         })
     };
-    Claim::new(
+    theorem2_claim(
         "the mixing time has the logarithm of its proof",
-        "Theorem 2",
-        Verdict::of(grows(Reading::Meant), grows(Reading::Derived)),
+        grows,
         "a factor log(d kappa/eps) is missing; the proof has one, and so has Theorem 1",
     )
 }
@@ -323,7 +324,7 @@ fn wasserstein_units() -> Claim {
     )
 }
 
-/// Three terms that add up to at most ε².
+/// Three terms that must sum to at most ε².
 fn error_terms() -> Claim {
     let accuracies = [ratio(1, 100), ratio(1, 2)];
     let enough = |power: i32| accuracies.iter().all(|eps| eps.pow(power) / 3 * 3 <= eps.pow(2));
@@ -335,10 +336,10 @@ fn error_terms() -> Claim {
     )
 }
 
-/// For U = m|θ|²/2 the stationary E|x|² is d/m + 2d/L = (κ + 2) d/L, whatever the start.
+/// For U = m|θ|²/2 the stationary E|x|² is d/m + 2d/L = (κ + 2) d/L.
 fn initial_distance() -> Claim {
     let moment = Polynomial::table(&[(-1, 1, 1), (0, 2, 1)]);
-    // From a start within √(1/L) of the mode: at most 2 d/m + 2/L + 2 d/L, and 1 <= d.
+    // From a start within √(1/L) of the mode: at most 2 d/m + 2/L + 2 d/L, with 1 <= d.
     let from_start = Polynomial::table(&[(-1, 2, 1), (0, 4, 1)]);
     let printed = Polynomial::integer(8);
     let corrected = Polynomial::table(&[(-1, 8, 1)]);

@@ -76,7 +76,19 @@ fn values_of_the_cubic(printed: &Printed) -> Vec<Claim> {
     ]
 }
 
-/// What Appendix B.3 says of g4, g5 and the roots (g4 ± √g5)/3 of f′.
+/// The claim `smaller` <= `larger` of Appendix B.3.
+fn at_most(what: &str, smaller: &Polynomial, larger: &Polynomial, detail: &str) -> Claim {
+    Claim::inequality(
+        what,
+        "Appendix B.3",
+        Need::NonNegative,
+        [-8, 1],
+        |t| vec![&larger.scaled(&one_minus(t)) - smaller],
+        detail,
+    )
+}
+
+/// The claims of Appendix B.3 about g4, g5 and the roots (g4 ± √g5)/3 of f′.
 fn critical_points(printed: &Printed) -> Vec<Claim> {
     let (g4, g5, root) = (&printed.g4, &printed.g5, &printed.root_bound);
     let discriminant =
@@ -89,16 +101,7 @@ fn critical_points(printed: &Printed) -> Vec<Claim> {
         &printed.g2,
         "both are printed in full; the roots of f' are (g4 +- sqrt(g5))/3 if so",
     );
-    let bound = |what: &str, larger: &Polynomial, smaller: &Polynomial| {
-        Claim::inequality(
-            what,
-            "Appendix B.3",
-            Need::NonNegative,
-            [-8, 1],
-            |t| vec![&larger.scaled(&one_minus(t)) - smaller],
-            "margin: room below the bound, as a fraction of it",
-        )
-    };
+    let room = "margin: room below the bound, as a fraction of it";
     let square = root.power(2);
     let two_steps = (&square - &printed.g5_bound).has_no_negative_coefficient();
     vec![
@@ -110,8 +113,8 @@ fn critical_points(printed: &Printed) -> Vec<Claim> {
             &discriminant,
             "identity of polynomials in 1/kappa, 13 coefficients",
         ),
-        bound("g4 <= 1/kappa^3 + 25/kappa^5", &printed.g4_bound, g4),
-        bound("g5 <= 11/kappa^6 + 125/kappa^10", &printed.g5_bound, g5),
+        at_most("g4 <= 1/kappa^3 + 25/kappa^5", g4, &printed.g4_bound, room),
+        at_most("g5 <= 11/kappa^6 + 125/kappa^10", g5, &printed.g5_bound, room),
         Claim::inequality(
             "sqrt(g5) <= sqrt(11/kappa^6) + sqrt(125/kappa^10) <= 4/kappa^3 + 12/kappa^5",
             "Appendix B.3",
@@ -142,18 +145,9 @@ fn critical_points(printed: &Printed) -> Vec<Claim> {
 fn chain_of_part_b(printed: &Printed) -> Vec<Claim> {
     let [first, second] = &printed.sum_bounds;
     let last = &printed.g3 * &Polynomial::x(3);
-    let relative = |what: &str, larger: &Polynomial, smaller: &Polynomial| {
-        Claim::inequality(
-            what,
-            "Appendix B.3",
-            Need::NonNegative,
-            [-8, 1],
-            |t| vec![&larger.scaled(&one_minus(t)) - smaller],
-            "margin: room below the larger side, as a fraction of it",
-        )
-    };
+    let room = "margin: room below the larger side, as a fraction of it";
     let lower = &printed.root_range()[0];
-    let smaller_root = |what: String, bound: &Polynomial| {
+    let smaller_root = |what: &str, bound: &Polynomial| {
         Claim::inequality(
             what,
             "Appendix B.3",
@@ -174,29 +168,27 @@ fn chain_of_part_b(printed: &Printed) -> Vec<Claim> {
             &(&printed.g3 * &Polynomial::x(9)),
             "identity",
         ),
-        relative(
+        at_most(
             "g4 + 4/kappa^3 + 12/kappa^5 <= 5/kappa^3 + 17/kappa^5 + 11/kappa^6 + ... + 1/kappa^10",
-            first,
             &(&printed.g4 + &printed.root_bound),
+            first,
+            room,
         ),
-        relative("... <= 5/kappa^3 + 17/kappa^5 + 20/kappa^6", second, first),
-        relative("... <= g3/kappa^3", &last, second),
-        smaller_root(
-            "the smaller root of f' is at least 1/kappa^6".into(),
-            &printed.smaller_root_bound,
-        ),
-        smaller_root("the smaller root of f' is at least 4/(5 kappa^6)".into(), lower),
+        at_most("... <= 5/kappa^3 + 17/kappa^5 + 20/kappa^6", first, second, room),
+        at_most("... <= g3/kappa^3", second, &last, room),
+        smaller_root("the smaller root of f' is at least 1/kappa^6", &printed.smaller_root_bound),
+        smaller_root("the smaller root of f' is at least 4/(5 kappa^6)", lower),
     ]
 }
 
-/// Values of f, f′ and −f″/2 = g2 − 3λ at a point, with signs such that all are nonnegative exactly
-/// if no root is below.
+/// Values of f, f′ and f″ at a point, with signs such that all are nonnegative exactly if no root
+/// is below.
 fn nothing_below(printed: &Printed, point: &Polynomial) -> Vec<Polynomial> {
     let [f, first, second] = derivatives(printed, point);
     vec![-&f, first, -&second]
 }
 
-/// The same for roots above.
+/// Values of f, f′ and f″ at a point, all nonnegative exactly if no root is above.
 fn nothing_above(printed: &Printed, point: &Polynomial) -> Vec<Polynomial> {
     derivatives(printed, point).to_vec()
 }
@@ -265,7 +257,7 @@ fn lemmas(printed: &Printed) -> Vec<Claim> {
     ]
 }
 
-/// f has the same g3 twice: the sum of the inverse eigenvalues of S is 4κ.
+/// f contains g3 twice: the sum of the inverse eigenvalues of S is 4κ.
 fn trace_of_inverse(printed: &Printed) -> Claim {
     let f = characteristic(&printed.s);
     let linear = f.coefficient(Unknown::Lambda, 1);

@@ -1,9 +1,9 @@
 //! Signs of a polynomial in x on (0, 1], decided for every x by Sturm's theorem, and the largest
 //! slack of an inequality.
 //!
-//! κ >= 1 is x = 1/κ in (0, 1]. A claim such as g6 > 0 for all κ >= 1 is settled by counting roots
-//! exactly; its margin is found by asking how much more could have been claimed, again exactly,
-//! until the answer is known to 2⁻³⁶ or so.
+//! κ >= 1 means x = 1/κ in (0, 1]. A claim such as g6 > 0 for all κ >= 1 is decided by counting
+//! roots exactly. Its margin is found by bisection on how much more could have been claimed, with
+//! exact decisions, to about 2⁻³⁶.
 
 use num_bigint::{BigInt, Sign};
 use num_integer::Integer;
@@ -12,15 +12,15 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::polynomial::{Polynomial, rational};
 
-/// A polynomial in x with whole coefficients, from the constant up, known up to a positive factor:
-/// its sign is meant.
+/// A polynomial in x with integer coefficients, from the constant up, known up to a positive
+/// factor: only its sign matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Univariate {
     /// No trailing zero; empty for the zero polynomial.
     coefficients: Vec<BigInt>,
 }
 
-/// What an inequality asks of a polynomial on (0, 1].
+/// What an inequality requires of a polynomial on (0, 1].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Above zero everywhere.
@@ -87,8 +87,7 @@ impl Univariate {
         Self::primitive(rest)
     }
 
-    /// The exact quotient by a divisor, up to a positive factor and a sign that the divisor's lead
-    /// is given.
+    /// The exact quotient by a divisor, up to a positive factor.
     fn quotient(&self, divisor: &Self) -> Self {
         let Some(lead) = divisor.coefficients.last() else { return self.clone() };
         let mut rest: Vec<BigRational> =
@@ -121,7 +120,7 @@ impl Univariate {
         }
     }
 
-    /// The Sturm chain of the polynomial with its multiple roots made simple.
+    /// The Sturm chain of the polynomial, with multiple roots reduced to simple ones.
     fn sturm_chain(&self) -> Vec<Self> {
         let chain = self.euclid_chain();
         match chain.last() {
@@ -144,14 +143,14 @@ impl Univariate {
         chain
     }
 
-    /// The number of different roots in (`from`, `to`]. Neither end may be 0 unless it is no root.
+    /// The number of distinct roots in (`from`, `to`]. An end may be 0 only if 0 is no root.
     #[must_use]
     pub fn roots_in(&self, from: &BigRational, to: &BigRational) -> usize {
         roots_between(&self.sturm_chain(), from, to)
     }
 
-    /// Points 0 = c0 < c1 < ... = 1 that leave at most one root in each (c_i, c_i+1], none of them
-    /// a root but perhaps 1.
+    /// Points 0 = c0 < c1 < ... = 1 with at most one root in each (c_i, c_i+1]. None of them is a
+    /// root, except perhaps 1.
     fn cuts(&self) -> Vec<BigRational> {
         let chain = self.sturm_chain();
         let mut done = vec![BigRational::zero()];
@@ -166,8 +165,8 @@ impl Univariate {
         done
     }
 
-    /// The different roots in (0, 1], ascending, each to a relative accuracy of 2^−`bits`. 0 must
-    /// be no root.
+    /// The distinct roots in (0, 1], ascending, each to a relative accuracy of 2^−`bits`. 0 must
+    /// not be a root.
     #[must_use]
     pub fn roots_in_unit(&self, bits: u32) -> Vec<BigRational> {
         let chain = self.sturm_chain();
@@ -186,11 +185,11 @@ impl Univariate {
         isolated.map(refine).collect()
     }
 
-    /// A point near the middle of an interval that is no root.
+    /// A point near the middle of an interval that is not a root.
     fn split(&self, from: &BigRational, to: &BigRational) -> BigRational {
         let width = to - from;
         let tries = [(1, 2), (3, 8), (5, 8), (7, 16), (9, 16)].into_iter();
-        // More candidates than the polynomial can have roots.
+        // More candidates than the polynomial has roots.
         let more = (2..).map(|i: i64| (1, i)).take(self.degree() + 1);
         let points = tries.chain(more).map(|(n, d)| from + &width * rational(n, d));
         points
@@ -199,9 +198,9 @@ impl Univariate {
             .unwrap_or_else(|| (from + to) / rational(2, 1))
     }
 
-    /// Decides the sign by halving [0, 1] until on each piece Descartes' rule sees no root: far
-    /// cheaper than Sturm's chain, whose coefficients grow, but without an end where the polynomial
-    /// touches zero.
+    /// Decides the sign by halving [0, 1] until Descartes' rule excludes a root on each piece. This
+    /// is far cheaper than Sturm's chain, whose coefficients grow, but does not terminate where the
+    /// polynomial touches zero.
     fn by_descartes(&self) -> Decision {
         const DEPTH: u32 = 30;
         // A piece: the polynomial of u in [0, 1] there, the piece's left end in units of its width,
@@ -238,8 +237,8 @@ impl Univariate {
         Decision::Positive
     }
 
-    /// Where in (0, 1] the need is not met; `None` if it is met everywhere. 0 stands for all x
-    /// close to it.
+    /// A point in (0, 1] at which the need is not met; `None` if it is met everywhere. 0 stands for
+    /// all x close to 0.
     #[must_use]
     pub fn violation(&self, need: Need) -> Option<BigRational> {
         if self.is_zero() {
@@ -255,7 +254,8 @@ impl Univariate {
             Decision::Open => {}
         }
         let cuts = self.cuts();
-        // Division by the lowest power of x left a constant term, so the sign at 0 is that near it.
+        // After division by the lowest power of x there is a constant term, so the sign at 0 is the
+        // sign near 0.
         if let Some(cut) = cuts.iter().find(|cut| self.sign_at(cut) < 0) {
             return Some(cut.clone());
         }
@@ -268,14 +268,14 @@ impl Univariate {
     }
 }
 
-/// What a search for negative values that may give up has found.
+/// The result of a search for negative values that may give up.
 #[derive(Debug)]
 enum Decision {
     /// Positive on all of (0, 1].
     Positive,
-    /// Negative at a point of [0, 1]; at 0 that means near it.
+    /// Negative at a point of [0, 1]; at 0 this means near it.
     NegativeAt(BigRational),
-    /// Neither, at the depth reached.
+    /// Undecided at the depth reached.
     Open,
 }
 
@@ -289,7 +289,7 @@ fn shift_by_one(coefficients: &mut [BigInt]) {
     }
 }
 
-/// Sturm's theorem: sign changes lost from one end to the other.
+/// Sturm's theorem: the number of sign changes lost from one end to the other.
 fn roots_between(chain: &[Univariate], from: &BigRational, to: &BigRational) -> usize {
     let changes = |x: &BigRational| {
         let signs: Vec<i8> = chain.iter().map(|p| p.sign_at(x)).filter(|&s| s != 0).collect();
@@ -298,13 +298,12 @@ fn roots_between(chain: &[Univariate], from: &BigRational, to: &BigRational) -> 
     changes(from).saturating_sub(changes(to))
 }
 
-/// Whether every polynomial meets the need for all κ >= 1. One with an unknown left in it does not.
-#[must_use]
-pub fn for_all_kappa(need: Need, conditions: &[Polynomial]) -> bool {
+/// Whether every polynomial meets the need for all κ >= 1; false if one contains an unknown.
+pub(crate) fn for_all_kappa(need: Need, conditions: &[Polynomial]) -> bool {
     violation(need, conditions).is_none()
 }
 
-/// The first x where a condition is not met.
+/// An x at which a condition is not met.
 fn violation(need: Need, conditions: &[Polynomial]) -> Option<BigRational> {
     conditions.iter().find_map(|condition| match condition.in_x() {
         Some(polynomial) => polynomial.violation(need),
@@ -312,28 +311,26 @@ fn violation(need: Need, conditions: &[Polynomial]) -> Option<BigRational> {
     })
 }
 
-/// How much more could have been claimed for all κ >= 1, and the κ that forbids more.
+/// How much more could have been claimed for all κ >= 1, and the κ that excludes more.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Slack {
+pub(crate) struct Slack {
     /// The largest proved slack, to within 2⁻³⁶ of the range searched.
-    pub largest: BigRational,
-    /// The κ at which a little more slack is refuted; infinite if that is the limit of large κ.
-    pub tightest_kappa: f64,
+    largest: BigRational,
+    /// The κ at which a slightly larger slack is refuted; infinite if that is the limit of large κ.
+    pub(crate) tightest_kappa: f64,
 }
 
 impl Slack {
     /// The slack as a double.
-    #[must_use]
-    pub fn margin(&self) -> f64 {
+    pub(crate) fn margin(&self) -> f64 {
         self.largest.to_f64().unwrap_or(f64::NAN)
     }
 }
 
 /// The largest slack t in [`from`, `to`] for which all conditions(t) are met for every κ >= 1, by
-/// bisection with an exact decision at each t. Conditions must only get harder with t. `None` if
-/// not even `from` is met, or `to` still is.
-#[must_use]
-pub fn largest_slack(
+/// bisection with an exact decision at each t. Conditions must get harder as t grows. `None` if
+/// they are not met at `from`, or still met at `to`.
+pub(crate) fn largest_slack(
     need: Need,
     [from, to]: [i64; 2],
     conditions: impl Fn(&BigRational) -> Vec<Polynomial>,
@@ -348,10 +345,10 @@ pub fn largest_slack(
     if refuted(&low).is_some() {
         return None;
     }
-    // First 0, so that a claim which is sharp as printed gets a margin of exactly 0.
+    // Try 0 first, so that a claim that is sharp as printed has a margin of exactly 0.
     let mut next = if low.is_negative() { BigRational::zero() } else { middle(&low, &high) };
     for _ in 0..36 {
-        // The last refutation often serves again, and costs only its evaluation.
+        // The last point of refutation often works again, and only costs an evaluation.
         match still_refuted(&next, &at).or_else(|| refuted(&next)) {
             Some(x) => (high, at) = (next, x),
             None => low = next,

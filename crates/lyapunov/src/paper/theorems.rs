@@ -1,9 +1,8 @@
-//! Step sizes and mixing times of Theorems 1 and 2, with the constants the paper leaves open as
-//! arguments.
+//! Step sizes and mixing times of Theorems 1 and 2, with the constants that the paper does not
+//! specify as arguments.
 //!
-//! Each is a product of powers of κ, d, L, ε and L_α, times a constant; the powers are kept as
-//! exact fractions, so that two readings can be compared, and units counted, without evaluating
-//! anything.
+//! Each is a product of powers of κ, d, L, ε and L_α, times a constant. The powers are exact
+//! fractions, so that two readings and their units can be compared without evaluating anything.
 
 use num_rational::Rational64;
 use num_traits::{One, ToPrimitive, Zero};
@@ -63,9 +62,9 @@ impl Scaling {
         }
     }
 
-    /// The power of a unit of length in it. U has no unit, so L has 1/length², ε has length, and
-    /// L_α, whose (α − 1)-th power bounds α derivatives of U, has length^(−α/(α − 1)). Time, and
-    /// with it a step size, has none: θ and p both are lengths.
+    /// The power of the unit of length. U has no unit, so L has the unit 1/length², ε length, and
+    /// L_α, whose (α − 1)-th power bounds α-th derivatives of U, length^(−α/(α − 1)). Time, and
+    /// with it the step size, has no unit: θ and p are both lengths.
     #[must_use]
     pub fn length(&self, alpha: u32) -> Rational64 {
         let alpha = i64::from(alpha);
@@ -85,8 +84,7 @@ impl Scaling {
     }
 }
 
-/// What the theorems are about: condition number, dimension, smoothness and the wanted Wasserstein
-/// accuracy.
+/// The arguments of the theorems: condition number, dimension, smoothness and Wasserstein accuracy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
     kappa: f64,
@@ -159,15 +157,15 @@ impl HigherSmoothness {
     }
 }
 
-/// Which form of a statement.
+/// The form in which a statement is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// To the letter.
     Printed,
-    /// With the sign of an exponent corrected, so that step size and mixing time fit each other.
+    /// With the sign of an exponent corrected, so that step size and mixing time are consistent.
     Meant,
-    /// As it follows from Proposition 2, Lemma 9 and the eigenvalues of S: with the right units,
-    /// and the right power of κ.
+    /// As it follows from Proposition 2, Lemma 9 and the eigenvalues of S: with correct units and
+    /// the correct power of κ.
     Derived,
 }
 
@@ -220,9 +218,8 @@ pub fn theorem2_step(alpha: u32, reading: Reading) -> Vec<Scaling> {
     }
 }
 
-/// The terms in the proof of Theorem 2 whose minimum is the step size, as printed there.
-#[must_use]
-pub fn theorem2_proof_step(alpha: u32) -> Vec<Scaling> {
+/// The terms in the proof of Theorem 2 whose minimum is the step size, as printed.
+pub(crate) fn theorem2_proof_step(alpha: u32) -> Vec<Scaling> {
     let order = Rational64::one() / i64::from(alpha.max(2) - 1);
     let [first, second] = [theorem1_step(), step_from_interpolation_error(alpha)];
     vec![
@@ -231,8 +228,8 @@ pub fn theorem2_proof_step(alpha: u32) -> Vec<Scaling> {
     ]
 }
 
-/// The terms whose maximum is Theorem 2's mixing time, without a logarithm; the proof has one, the
-/// theorem does not.
+/// The terms whose maximum is Theorem 2's mixing time, without the logarithm that only the proof
+/// has.
 #[must_use]
 pub fn theorem2_time(alpha: u32, reading: Reading) -> Vec<Scaling> {
     match reading {
@@ -254,10 +251,9 @@ pub fn theorem2_time(alpha: u32, reading: Reading) -> Vec<Scaling> {
     }
 }
 
-/// The step size at which the drift error of Proposition 2, C κ⁸ η⁵ d/L per step, summed over the
-/// κ²/η steps that are remembered and turned from the S-norm by ‖S⁻¹‖ of order κ, is of order ε².
-#[must_use]
-pub fn step_from_drift_error() -> Scaling {
+/// The step size at which the drift error of Proposition 2 is of order ε²: C κ⁸ η⁵ d/L per step,
+/// summed over the κ²/η steps that matter and converted from the S-norm by ‖S⁻¹‖ of order κ.
+pub(crate) fn step_from_drift_error() -> Scaling {
     // κ^(8 + 2 + 1) η⁴ d/L = ε².
     let error = Scaling {
         dimension: ratio(1, 1),
@@ -267,10 +263,9 @@ pub fn step_from_drift_error() -> Scaling {
     accuracy_squared().times(&error.power(ratio(-1, 1))).power(ratio(1, 4))
 }
 
-/// The same for the interpolation error C κ⁵ η E Δ²/L² of Proposition 2, with E Δ² = (η L_α κ³
-/// √(d/L))^(2(α − 1)).
-#[must_use]
-pub fn step_from_interpolation_error(alpha: u32) -> Scaling {
+/// The step size at which the interpolation error C κ⁵ η E Δ²/L² of Proposition 2, with E Δ² = (η
+/// L_α κ³ √(d/L))^(2(α − 1)), is of order ε².
+pub(crate) fn step_from_interpolation_error(alpha: u32) -> Scaling {
     // κ^(5 + 2 + 1)/L² (η L_α κ³ √(d/L))^(2(α − 1)) = ε².
     let before = Scaling { smoothness: ratio(-2, 1), ..Scaling::kappa(ratio(8, 1)) };
     let base = Scaling {
@@ -285,9 +280,8 @@ pub fn step_from_interpolation_error(alpha: u32) -> Scaling {
     allowed.times(&base.power(ratio(-1, 1)))
 }
 
-/// κ^−7, below which Lemma 9 on higher moments keeps the step size.
-#[must_use]
-pub fn step_of_moment_lemma() -> Scaling {
+/// κ^−7, the upper bound on the step size in Lemma 9 on higher moments.
+pub(crate) fn step_of_moment_lemma() -> Scaling {
     Scaling::kappa(ratio(-7, 1))
 }
 

@@ -1,7 +1,7 @@
 //! Linear regression with Gaussian noise of known scale.
 
 use super::chunks;
-use super::{CurvatureBounds, Family, Observation, real, scale, with_digits};
+use super::{CurvatureBounds, Family, Objection, Observation, real, scale, with_digits};
 use crate::error::Error;
 
 /// u = (s − y)²/(2σ²).
@@ -29,7 +29,7 @@ impl Family for Gaussian {
         "gaussian"
     }
 
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         real(y)
     }
 

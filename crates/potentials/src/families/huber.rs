@@ -1,7 +1,7 @@
 //! Robust regression with Huber's loss: quadratic near 0, straight beyond δ.
 
 use super::chunks;
-use super::{CurvatureBounds, Family, Observation, real, scale, with_digits};
+use super::{CurvatureBounds, Family, Objection, Observation, real, scale, with_digits};
 use crate::error::Error;
 use crate::segment::Segment;
 
@@ -44,7 +44,7 @@ impl Family for Huber {
         "robust-huber"
     }
 
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         real(y)
     }
 

@@ -1,7 +1,9 @@
 //! Logistic regression: y successes out of n trials, each with probability 1/(1 + e^-s).
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
+use super::{
+    CurvatureBounds, Family, Objection, Observation, binomial, binomial_limits, binomial_sum,
+};
 use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::segment::Segment;
 use crate::softplus::{mean_sigmoid, sigmoid, softplus};
@@ -15,7 +17,7 @@ impl Family for Logistic {
         "logistic"
     }
 
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         binomial(y)
     }
 

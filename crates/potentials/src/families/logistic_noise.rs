@@ -1,7 +1,7 @@
 //! Robust regression with logistic noise: tails that fall like e^-|e| instead of e^(-e²/2).
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Observation, real, scale, with_digits};
+use super::{CurvatureBounds, Family, Objection, Observation, real, scale, with_digits};
 use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::error::Error;
 use crate::segment::Segment;
@@ -31,7 +31,7 @@ impl Family for LogisticNoise {
         "robust-logistic"
     }
 
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         real(y)
     }
 

@@ -1,9 +1,9 @@
 //! Families: the function u(s; y) that one observation y adds to the potential at linear predictor
 //! s, minus its log-likelihood.
 //!
-//! Each family tells u, u′, u″, bounds of u″, and the mean of u′ over a segment, which is what
-//! makes line integrals exact. A type of your own that implements [`Family`] works everywhere the
-//! built-in ones do.
+//! Each family has u, u′, u″, bounds of u″, and the mean of u′ over a segment, which makes line
+//! integrals exact. A type of your own that implements [`Family`] works everywhere the built-in ones
+//! do; it needs a name, u, u′, u″ and the bounds of u″.
 
 #[cfg(test)]
 mod accuracy;
@@ -12,6 +12,7 @@ mod gaussian;
 mod huber;
 mod logistic;
 mod logistic_noise;
+mod mean;
 mod poisson;
 mod probit;
 
@@ -42,6 +43,16 @@ impl Observation {
     }
 }
 
+/// The part of an observation that a family cannot have, with a description of what it needs
+/// instead, as in "0 or 1".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objection {
+    /// The response.
+    Response(&'static str),
+    /// The number of trials.
+    Trials(&'static str),
+}
+
 /// Bounds of u″ over all s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvatureBounds {
@@ -56,8 +67,11 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// The name by which messages call it.
     fn name(&self) -> &'static str;
 
-    /// What a response must be, in words, if this one is not; `None` if it is.
-    fn objection(&self, y: Observation) -> Option<&'static str>;
+    /// What is wrong with an observation; `None` if it is one that the family can have. By default
+    /// the response may be any finite number, and there are no trials.
+    fn objection(&self, y: Observation) -> Option<Objection> {
+        real(y)
+    }
 
     /// u(s; y).
     fn value(&self, s: f64, y: Observation) -> f64;
@@ -70,7 +84,15 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 
     /// The mean of u′ over the segment from s to s + t: (u(s + t) − u(s))/t, and u′(s) for t = 0.
     /// Must be accurate for every t, 0 included, and must not overflow where u′ does not.
-    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64;
+    ///
+    /// The default needs no formula: it takes the difference quotient of u where that keeps its
+    /// digits, and integrates u′ by Gauss's rule on as many pieces as it takes where it does not.
+    /// Its error is below 1e-13 of the largest |u′| on the segment, beside what the rounding of s
+    /// and s + t does to u′. It takes 24 slopes or more; a closed form is faster and keeps digits
+    /// where the mean is much smaller than the largest slope.
+    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
+        mean::mean_slope(self, s, t, y)
+    }
 
     /// u for each s and y, into `values`: [`Family::value`] as [`Family::slopes`] is for
     /// [`Family::slope`].
@@ -127,34 +149,38 @@ fn with_digits(inverse: f64) -> f64 {
     if inverse.is_normal() { inverse } else { f64::NAN }
 }
 
-/// The objection to trials where there are none.
-pub(crate) const NO_TRIALS: &str = "1, because this family has no trials";
-/// The objection to trials that cannot be counted.
-pub(crate) const WHOLE_TRIALS: &str = "a whole number of trials of at least 1";
-
-/// An objection to everything but real numbers.
-fn real(y: Observation) -> Option<&'static str> {
+/// An objection to a response that is not usable, and to trials.
+fn without_trials(y: Observation, usable: bool, need: &'static str) -> Option<Objection> {
     if y.trials != 1.0 {
-        Some(NO_TRIALS)
-    } else if y.response.is_finite() {
-        None
+        Some(Objection::Trials("1, because this family has no trials"))
     } else {
-        Some("a finite number")
+        (!usable).then_some(Objection::Response(need))
     }
 }
 
+/// An objection to everything but real numbers.
+fn real(y: Observation) -> Option<Objection> {
+    without_trials(y, y.response.is_finite(), "a finite number")
+}
+
+/// Whether a number is a count.
+fn whole(x: f64) -> bool {
+    x.is_finite() && x >= 0.0 && x.fract() == 0.0
+}
+
 /// An objection to everything but counts out of trials.
-fn binomial(y: Observation) -> Option<&'static str> {
-    let whole = |x: f64| x.is_finite() && x >= 0.0 && x.fract() == 0.0;
+fn binomial(y: Observation) -> Option<Objection> {
     if !(whole(y.trials) && y.trials >= 1.0) {
-        Some(WHOLE_TRIALS)
-    } else if !whole(y.response) {
-        Some(if y.trials == 1.0 { "0 or 1" } else { "a whole number of successes of at least 0" })
-    } else if y.response > y.trials {
-        Some(if y.trials == 1.0 { "0 or 1" } else { "no more successes than trials" })
-    } else {
-        None
+        return Some(Objection::Trials("a whole number of trials of at least 1"));
     }
+    let need = if !whole(y.response) {
+        "a whole number of successes of at least 0"
+    } else if y.response > y.trials {
+        "no more successes than trials"
+    } else {
+        return None;
+    };
+    Some(Objection::Response(if y.trials == 1.0 { "0 or 1" } else { need }))
 }
 
 /// The limits of u′ for counts out of trials where a failure's slope rises to `most` and a

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, NO_TRIALS, Observation};
+use super::{CurvatureBounds, Family, Objection, Observation, whole, without_trials};
 use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::segment::Segment;
 
@@ -49,14 +49,8 @@ impl Family for Poisson {
         "poisson"
     }
 
-    fn objection(&self, y: Observation) -> Option<&'static str> {
-        if y.trials != 1.0 {
-            Some(NO_TRIALS)
-        } else if y.response >= 0.0 && y.response.is_finite() && y.response.fract() == 0.0 {
-            None
-        } else {
-            Some("a whole number of at least 0")
-        }
+    fn objection(&self, y: Observation) -> Option<Objection> {
+        without_trials(y, whole(y.response), "a whole number of at least 0")
     }
 
     fn value(&self, s: f64, y: Observation) -> f64 {

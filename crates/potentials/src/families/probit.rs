@@ -1,7 +1,9 @@
 //! Probit regression: y successes out of n trials, each with probability Φ(s).
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Observation, binomial, binomial_limits, binomial_sum};
+use super::{
+    CurvatureBounds, Family, Objection, Observation, binomial, binomial_limits, binomial_sum,
+};
 use crate::elementary::{CHUNK, fma};
 use crate::normal::{
     curvature, inverse_mills, inverse_mills_near, log_cdf, mean_inverse_mills,
@@ -18,7 +20,7 @@ impl Family for Probit {
         "probit"
     }
 
-    fn objection(&self, y: Observation) -> Option<&'static str> {
+    fn objection(&self, y: Observation) -> Option<Objection> {
         binomial(y)
     }
 

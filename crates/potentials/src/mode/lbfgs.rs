@@ -35,8 +35,8 @@ pub(super) fn minimize<G: Gradient>(
     let d = point.len();
     let evaluate = |point: &[f64]| {
         let mut gradient = vec![0.0; d];
-        let failed = |message| Error::Gradient { point: point.to_vec(), message };
-        potential.gradient(point, &mut gradient).map_err(failed).map(|()| gradient)
+        potential.gradient(point, &mut gradient).map_err(|error| error.at(point))?;
+        Ok::<_, Error>(gradient)
     };
     let mut gradient = evaluate(&point)?;
     if gradient.iter().any(|g| !g.is_finite()) {
@@ -80,7 +80,12 @@ pub(super) fn minimize<G: Gradient>(
         let at =
             |t: f64| -> Vec<f64> { point.iter().zip(&direction).map(|(x, p)| x + t * p).collect() };
         let step = line_search(slope, |t| {
-            let there = evaluate(&at(t))?;
+            let there = match evaluate(&at(t)) {
+                Ok(there) => there,
+                // Too far: the search goes back.
+                Err(Error::OutsideSupport { .. }) => return Ok(f64::INFINITY),
+                Err(error) => return Err(error),
+            };
             let slope = dot(&there, &direction);
             last = Some((t, there));
             Ok::<f64, Error>(slope)

@@ -1,35 +1,45 @@
-//! What the tests of modes and of properness share.
-
-// Each test program uses a part of it.
-#![allow(dead_code, unreachable_pub)]
+//! Random numbers, families, models and small linear algebra that several tests use.
 
 use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
+    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Observation, Poisson, Probit,
 };
-use ridgewalk_potentials::{Dense, Gradient, Prior, Ridge, Separation};
+use ridgewalk_potentials::{Dense, Gradient, LineIntegral, Prior, Ridge, Scratch, Separation};
 
 /// Random numbers between −1 and 1.
-pub fn numbers(seed: u64, count: usize) -> Vec<f64> {
+pub(crate) fn numbers(seed: u64, count: usize) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     (0..count).map(|_| 2.0 * rng.random::<f64>() - 1.0).collect()
 }
 
-pub fn largest(values: &[f64]) -> f64 {
+/// The largest number by size.
+pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
 }
 
-pub fn gradient<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> Vec<f64> {
+pub(crate) fn gradient<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; point.len()];
     model.gradient(point, &mut out).unwrap();
     out
 }
 
+/// The line integrals of some chains.
+pub(crate) fn integral(
+    model: &impl LineIntegral,
+    length: f64,
+    positions: &[f64],
+    momenta: &[f64],
+) -> Vec<f64> {
+    let mut out = vec![f64::NAN; positions.len()];
+    model.integrate(length, positions, momenta, &mut out, &mut Scratch::default()).unwrap();
+    out
+}
+
 /// Solves a system by Gauss's elimination with pivots.
-pub fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+pub(crate) fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for i in 0..n {
         let pivot = (i..n).max_by(|&j, &k| a[j][i].abs().total_cmp(&a[k][i].abs())).unwrap();
@@ -53,7 +63,7 @@ pub fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 }
 
 /// How far a point is from the mode, in standard deviations: √(gᵀ H⁻¹ g), solved here.
-pub fn distance<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> f64 {
+pub(crate) fn distance<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> f64 {
     let d = point.len();
     let (g, h) = (gradient(model, point), model.hessian(point).unwrap());
     // With units of the diagonal, so that elimination does not suffer from scales.
@@ -65,10 +75,14 @@ pub fn distance<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> f64 {
     x.iter().zip(&scaled).map(|(x, g)| x * g).sum::<f64>().max(0.0).sqrt()
 }
 
+/// The text of a file of test data.
+fn data(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
 /// A table with a header, as columns by name.
-pub fn table(name: &str) -> BTreeMap<String, Vec<f64>> {
-    let text = std::fs::read_to_string(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR")))
-        .unwrap();
+pub(crate) fn table(name: &str) -> BTreeMap<String, Vec<f64>> {
+    let text = data(name);
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let mut columns: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -81,31 +95,29 @@ pub fn table(name: &str) -> BTreeMap<String, Vec<f64>> {
 }
 
 /// A list of names and numbers.
-pub fn reference(name: &str) -> Vec<(String, f64)> {
-    let text = std::fs::read_to_string(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR")))
-        .unwrap();
+pub(crate) fn reference(name: &str) -> Vec<(String, f64)> {
+    let text = data(name);
     let pairs = text.lines().skip(1).map(|line| line.split_once(',').unwrap());
     pairs.map(|(name, value)| (name.to_owned(), value.parse().unwrap())).collect()
 }
 
-/// A design of columns, the first of ones.
-pub fn with_ones(columns: &[Vec<f64>]) -> Dense<'static> {
-    let n = columns[0].len();
-    let values: Vec<f64> =
-        (0..n).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
-    Dense::new(n, columns.len(), values).unwrap().with_intercept()
+/// A design of columns, with a column of ones before them.
+pub(crate) fn with_ones(columns: &[Vec<f64>]) -> Dense<'static> {
+    Dense::from_columns(columns).unwrap().with_intercept()
 }
 
-/// A family behind a pointer.
-#[derive(Debug)]
-pub struct Any(pub Box<dyn Family>);
+/// A family whose type is forgotten, so that one loop can go through all of them.
+pub(crate) fn boxed(family: impl Family + 'static) -> Box<dyn Family> {
+    Box::new(family)
+}
 
-impl Family for Any {
+/// A family stripped of everything that has a default.
+#[derive(Debug)]
+pub(crate) struct Plain<'a>(pub(crate) &'a dyn Family);
+
+impl Family for Plain<'_> {
     fn name(&self) -> &'static str {
         self.0.name()
-    }
-    fn objection(&self, y: Observation) -> Option<&'static str> {
-        self.0.objection(y)
     }
     fn value(&self, s: f64, y: Observation) -> f64 {
         self.0.value(s, y)
@@ -116,31 +128,29 @@ impl Family for Any {
     fn curvature(&self, s: f64, y: Observation) -> f64 {
         self.0.curvature(s, y)
     }
-    fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
-        self.0.mean_slope(s, t, y)
-    }
-    fn curvature_bounds(&self, y: Observation) -> ridgewalk_potentials::families::CurvatureBounds {
+    fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         self.0.curvature_bounds(y)
     }
 }
 
-pub fn families() -> Vec<Any> {
+/// The built-in families.
+pub(crate) fn families() -> Vec<Box<dyn Family>> {
     vec![
-        Any(Box::new(Logistic)),
-        Any(Box::new(Probit)),
-        Any(Box::new(Poisson)),
-        Any(Box::new(Gaussian::new(0.8).unwrap())),
-        Any(Box::new(LogisticNoise::new(0.6).unwrap())),
-        Any(Box::new(Huber::new(0.7, 1.345).unwrap())),
+        boxed(Logistic),
+        boxed(Probit),
+        boxed(Poisson),
+        boxed(Gaussian::new(0.8).unwrap()),
+        boxed(LogisticNoise::new(0.6).unwrap()),
+        boxed(Huber::new(0.7, 1.345).unwrap()),
     ]
 }
 
 /// Responses that every family takes and that no direction separates.
-pub fn responses(seed: u64, rows: usize) -> Vec<f64> {
+pub(crate) fn responses(seed: u64, rows: usize) -> Vec<f64> {
     numbers(seed, rows).iter().map(|x| f64::from(u8::from(*x > 0.2))).collect()
 }
 
-pub fn model<F: Family>(
+pub(crate) fn model<F: Family>(
     family: F,
     rows: usize,
     columns: usize,
@@ -154,7 +164,7 @@ pub fn model<F: Family>(
 }
 
 /// Checks a direction row by row: failures go down and successes up, or stay.
-pub fn assert_separates(columns: &[Vec<f64>], y: &[f64], separation: &Separation) {
+pub(crate) fn assert_separates(columns: &[Vec<f64>], y: &[f64], separation: &Separation) {
     let mut moved = 0;
     for (i, y) in y.iter().enumerate() {
         let terms = columns.iter().zip(&separation.direction[1..]).map(|(column, v)| column[i] * v);

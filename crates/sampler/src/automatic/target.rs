@@ -5,7 +5,8 @@ use std::cell::Cell;
 
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{
-    Chebyshev, Gradient, LineIntegral, Method, Mode, ModeSearch, Ridge, Whitened, Whitening,
+    Chebyshev, Gradient, GradientError, LineIntegral, Method, Mode, ModeSearch, Ridge, Whitened,
+    Whitening,
 };
 
 use crate::error::Error;
@@ -106,7 +107,7 @@ impl<G: Gradient> Gradient for Counted<'_, G> {
         self.gradient.dimension()
     }
 
-    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), String> {
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
         self.calls.set(self.calls.get() + 1);
         self.gradient.gradient(point, gradient)
     }
@@ -141,9 +142,7 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
             let h = STEP * point[k].abs().max(1.0);
             for (shift, into) in [(h, &mut up), (-h, &mut down)] {
                 at[k] = point[k] + shift;
-                self.gradient.gradient(&at, into).map_err(|message| {
-                    ridgewalk_potentials::Error::Gradient { point: at.clone(), message }
-                })?;
+                self.gradient.gradient(&at, into).map_err(|error| error.at(&at))?;
             }
             at[k] = point[k];
             for j in 0..d {

@@ -25,7 +25,8 @@ use crate::noise::Noise;
 /// its values.
 ///
 /// A trajectory with an energy error above [`Proposal::DIVERGENT`], or that leaves the finite
-/// numbers, is rejected and counted as a divergence.
+/// numbers or the support of the density, is rejected and counted as a divergence. Near a hard
+/// boundary of the support divergences are therefore normal, and no sign of too long a step.
 #[derive(Debug, Clone)]
 pub struct Adjusted {
     between: OrnsteinUhlenbeck,
@@ -160,9 +161,12 @@ impl Kernel for Adjusted {
         {
             if !(value.is_finite() && all_finite(gradient)) {
                 let point = from.theta[from.range(chain)].to_vec();
-                return Err(
-                    Potential::NotFinite { what: "the potential or its gradient", point }.into()
-                );
+                let outside = *value == f64::INFINITY && all_finite(gradient);
+                return Err(Error::Potential(if outside {
+                    Potential::OutsideSupport { point }
+                } else {
+                    Potential::NotFinite { what: "the potential or its gradient", point }
+                }));
             }
             energies[chain] = -value;
         }

@@ -119,7 +119,6 @@ pub fn from_scheme(scheme: &Scheme, smoothness: f64) -> Result<Box<dyn Kernel>, 
         laws::KernelKind::RandomizedMidpoint => {
             Box::new(RandomizedMidpoint::new(xi, eta, smoothness)?)
         }
-        _ => return Err(Error::NoKernel { name: scheme.name() }),
     })
 }
 

@@ -1,0 +1,4 @@
+//! All integration tests of the benchmarks, in one binary.
+
+mod compare;
+mod peers;

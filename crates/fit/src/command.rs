@@ -1,0 +1,109 @@
+//! The command line that asks for given settings: what `config.toml` records, to be run again.
+
+use ridgewalk_frame::join_names;
+
+use crate::settings::{KernelChoice, Settings};
+
+/// The command that asks for these settings. `--out` is left out, since a run directory is not
+/// written twice; so are `--threads`, on which no draw depends, and settings that are at their
+/// defaults unless a reader would want to see them.
+#[must_use]
+pub fn command(settings: &Settings) -> String {
+    // Every field is named: a new one cannot be forgotten here.
+    let Settings {
+        data,
+        response,
+        family,
+        predictors,
+        trials,
+        offset,
+        weights,
+        no_intercept,
+        drop_missing,
+        standardize,
+        original_scale,
+        prior_scale,
+        intercept_prior_scale,
+        priors,
+        noise_scale,
+        huber_delta,
+        kernel,
+        nodes,
+        gamma,
+        xi,
+        eta,
+        bias_tolerance,
+        chains,
+        draws,
+        thin,
+        target_ess,
+        max_draws,
+        seed,
+        threads: _,
+        out: _,
+        csv,
+    } = settings;
+    let mut words = Words(vec!["ridgewalk".to_owned(), "fit".to_owned()]);
+    words.add(data.as_ref().map(|path| path.display().to_string()));
+    // The built-in data have their response and are standardized without being asked.
+    let own = data.is_some();
+    words.pair("--response", response.as_ref().filter(|_| own));
+    words.pair("--family", Some(family));
+    words.pair("--predictors", predictors.as_ref().map(|names| join_names(names)));
+    words.pair("--trials", trials.as_ref());
+    words.pair("--offset", offset.as_ref());
+    words.pair("--weights", weights.as_ref());
+    words.pair("--priors", priors.as_ref().map(|path| path.display()));
+    words.pair("--prior-scale", Some(prior_scale));
+    words.pair("--intercept-prior-scale", Some(intercept_prior_scale));
+    words.pair("--noise-scale", *noise_scale);
+    words.pair("--huber-delta", *huber_delta);
+    words.pair("--kernel", Some(kernel).filter(|kernel| **kernel != KernelChoice::Auto));
+    words.pair("--nodes", *nodes);
+    words.pair("--gamma", *gamma);
+    words.pair("--xi", *xi);
+    words.pair("--eta", *eta);
+    words.pair("--bias-tolerance", Some(bias_tolerance));
+    words.pair("--chains", Some(chains));
+    words.pair("--draws", target_ess.is_none().then_some(draws));
+    words.pair("--target-ess", *target_ess);
+    words.pair("--max-draws", target_ess.is_some().then_some(max_draws));
+    words.pair("--thin", *thin);
+    words.pair("--seed", Some(seed));
+    words.flag("--no-intercept", *no_intercept);
+    words.flag("--drop-missing", *drop_missing);
+    words.flag("--standardize", *standardize && own);
+    words.flag("--original-scale", *original_scale);
+    words.flag("--csv", *csv);
+    words.0.join(" ")
+}
+
+/// The words of a command, quoted for a shell.
+struct Words(Vec<String>);
+
+impl Words {
+    fn add(&mut self, word: Option<impl ToString>) {
+        self.0.extend(word.map(|word| quoted(&word.to_string())));
+    }
+
+    fn pair(&mut self, name: &str, value: Option<impl ToString>) {
+        if let Some(value) = value {
+            self.add(Some(name));
+            self.add(Some(value));
+        }
+    }
+
+    fn flag(&mut self, name: &str, on: bool) {
+        self.add(on.then_some(name));
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,=+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

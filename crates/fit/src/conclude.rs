@@ -1,0 +1,217 @@
+//! The concluding stage: diagnostics of the draws, the verdict, and the document that says it all.
+
+use std::fmt;
+
+use ridgewalk_diagnostics::Summary;
+use ridgewalk_potentials::Curvature;
+use ridgewalk_sampler::automatic::{Extrapolated, Sampled};
+
+use crate::config::Config;
+use crate::document::{
+    BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
+};
+use crate::draws::{DrawReader, summaries_of};
+use crate::error::Error;
+use crate::excursion::{Search, Values};
+use crate::model::{Curvatures, Model};
+use crate::verdict;
+use crate::warm_up::Warm;
+
+/// A run that has come to its end.
+pub struct Finished<'a> {
+    /// What was asked for.
+    pub config: &'a Config,
+    /// What was sampled.
+    pub model: &'a Model,
+    /// How.
+    pub warm: &'a Warm,
+    /// What became of it.
+    pub sampled: &'a Sampled,
+    /// Bounds of the curvature.
+    pub curvatures: &'a Curvatures,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// Seconds that it took, earlier processes included.
+    pub seconds: f64,
+}
+
+impl fmt::Debug for Finished<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finished").field("sampled", &self.sampled).finish_non_exhaustive()
+    }
+}
+
+impl Finished<'_> {
+    /// Judges the draws. `values` computes U: [`Model::values`], unless other processes have a part
+    /// of the rows.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] and [`Error::NoDraws`] if there is no draw that all chains have; draws
+    /// that cannot be read.
+    pub fn conclude(
+        &self,
+        draws: &dyn DrawReader,
+        values: Values<'_>,
+    ) -> Result<SummaryDocument, Error> {
+        if draws.draws() == 0 {
+            return Err(if self.sampled.outcome.stopped {
+                Error::Stopped
+            } else {
+                Error::NoDraws(verdict::no_draws(self.sampled))
+            });
+        }
+        let search = Search {
+            whitening: &self.warm.whitening,
+            mode: &self.warm.mode.point,
+            rescaling: self.model.rescaling(),
+        };
+        let excursion = search.run(draws, values)?;
+        let summaries = summaries_of(draws)?;
+        let parameters = self.parameters(&summaries);
+        let settings = &self.config.options;
+        let mut warnings = verdict::warnings(settings, self.sampled, &parameters);
+        warnings.extend(excursion.map(|found| verdict::excursion(&found)));
+        let text = Text {
+            title: self.title(),
+            command: self.config.command.clone(),
+            warnings,
+            guarantee: verdict::guarantee(
+                settings,
+                &self.warm.scheme,
+                &self.curvatures.white,
+                self.model.frame().columns,
+                self.sampled,
+            ),
+            notes: self.notes.clone(),
+            history: self.history(),
+            facts: self.facts(),
+        };
+        let sampler = self.sampler_facts(draws.draws() as u64);
+        Ok(SummaryDocument::new(parameters, sampler, self.problem_facts(), text))
+    }
+
+    fn parameters(&self, summaries: &[Summary]) -> Vec<Parameter> {
+        let names = &self.model.frame().names;
+        let parameters = names.iter().zip(summaries).map(|(name, s)| Parameter::new(name, s));
+        let mut parameters: Vec<Parameter> = parameters.collect();
+        let mut mode = self.warm.mode.point.clone();
+        if let Some(rescaling) = self.model.rescaling() {
+            rescaling.apply(&mut mode);
+        }
+        for (parameter, mode) in parameters.iter_mut().zip(mode) {
+            parameter.mode = Some(mode);
+        }
+        // The differences are those of the coefficients that were sampled; there are none where
+        // there is no bias.
+        if self.model.rescaling().is_none() {
+            let found = summaries.iter().zip(&self.sampled.differences);
+            for (parameter, (summary, difference)) in parameters.iter_mut().zip(found) {
+                let moments = Extrapolated::new(summary, difference);
+                parameter.mean_extrapolated = Some(moments.mean);
+                parameter.sd_extrapolated = Some(moments.sd);
+            }
+        }
+        parameters
+    }
+
+    fn sampler_facts(&self, draws: u64) -> SamplerFacts {
+        let (settings, scheme) = (&self.config.options, &self.warm.scheme);
+        let (bias, exact) = (self.sampled.bias, scheme.trajectory());
+        SamplerFacts {
+            kernel: scheme.name().to_owned(),
+            gamma: scheme.gamma().unwrap_or(f64::NAN),
+            xi: scheme.xi().unwrap_or(f64::NAN),
+            eta: scheme.eta(),
+            chains: settings.chains,
+            draws,
+            thin: settings.thin.unwrap_or(self.warm.thin),
+            warmup_gradients: self.warm.gradients,
+            gradients: self.sampled.gradients(),
+            seconds: self.seconds,
+            bias_estimate: bias.largest(),
+            status: String::new(),
+            bias_details: exact.is_none().then_some(BiasDetails {
+                mean: bias.mean,
+                mean_error: bias.mean_error,
+                sd: bias.sd,
+                sd_error: bias.sd_error,
+                tolerance: settings.bias_tolerance,
+            }),
+            trajectories: exact
+                .map(|trajectory| Trajectories::new(trajectory.steps, &self.sampled.outcome)),
+        }
+    }
+
+    fn problem_facts(&self) -> ProblemFacts {
+        let [m, l] = bounds(&self.curvatures.original);
+        ProblemFacts {
+            n: self.model.frame().all_rows,
+            d: self.model.frame().columns,
+            family: self.config.options.family.to_string(),
+            convexity: m,
+            smoothness: l,
+            condition_number: l / m,
+        }
+    }
+
+    fn history(&self) -> Vec<String> {
+        let mut history: Vec<String> = self.warm.history.iter().map(ToString::to_string).collect();
+        if let Some(confirmed) = &self.sampled.confirmation {
+            history.push(format!(
+                "confirmed at the end of the run: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %",
+                confirmed.mean,
+                confirmed.mean_error,
+                100.0 * confirmed.sd,
+                100.0 * confirmed.sd_error
+            ));
+        }
+        let look = |draws: u64, ess: f64| {
+            format!("after {draws} draws of each chain: smallest bulk ESS {ess:.0}")
+        };
+        history.extend(self.sampled.looks.iter().map(|seen| look(seen.draws, seen.ess)));
+        history
+    }
+
+    fn title(&self) -> String {
+        let settings = &self.config.options;
+        let file = settings.data.as_ref().and_then(|path| path.file_name());
+        let file = file.map(|name| name.to_string_lossy().into_owned());
+        let file = file.unwrap_or_else(|| self.config.data.title());
+        format!("{} in {file}", settings.response.as_deref().unwrap_or_default())
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let Config { options: settings, data, resolved, .. } = self.config;
+        let fact = |name: &str, value: String| Fact { name: name.into(), value };
+        let scale = match (settings.standardize, settings.original_scale) {
+            (false, _) => "that of the data",
+            (true, false) => {
+                "standardized predictors (centred, divided by their standard deviation)"
+            }
+            (true, true) => {
+                "that of the data; sampled, and priors given, for standardized predictors"
+            }
+        };
+        let mut facts = vec![
+            fact("data", format!("{}, SHA-256 {}", data.file, data.sha256)),
+            fact("prior", resolved.priors_in_words()),
+            fact("scale of the results", scale.into()),
+        ];
+        if let Some(scale) = resolved.noise_scale {
+            facts.push(fact("noise scale", format!("{scale}")));
+        }
+        if let Ok([m, l]) = self.curvatures.white.certifiable() {
+            let kappa = l / m;
+            let value = format!("between {m:.4} and {l:.4}, condition number {kappa:.4}");
+            facts.push(fact("curvature after whitening", value));
+        }
+        facts
+    }
+}
+
+/// m and L; NaN where there is none.
+fn bounds(curvature: &Curvature) -> [f64; 2] {
+    let m = curvature.convexity().value;
+    let l = curvature.smoothness().map_or(f64::NAN, |l| l.value);
+    [if m > 0.0 { m } else { f64::NAN }, l]
+}

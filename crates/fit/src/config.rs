@@ -1,0 +1,180 @@
+//! `config.toml`: everything needed to make a run again, with versions and the hash of the data.
+
+use ridgewalk_frame::Table;
+use serde::{Deserialize, Serialize};
+
+use crate::command::command;
+use crate::model::Model;
+use crate::settings::Settings;
+
+/// `config.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// The version of the program that made the run.
+    pub version: String,
+    /// The command that made it.
+    pub command: String,
+    /// The data.
+    pub data: DataConfig,
+    /// How several processes shared them.
+    #[serde(skip_serializing_if = "ProcessesConfig::is_plain", default)]
+    pub processes: ProcessesConfig,
+    /// The options, those left at their defaults too.
+    pub options: Settings,
+    /// What followed from data and options before the first draw.
+    pub resolved: Resolved,
+}
+
+/// The data of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataConfig {
+    /// The file; `built-in` for the data that ship with the program.
+    pub file: String,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+    /// Rows that were used.
+    pub rows: usize,
+}
+
+impl DataConfig {
+    /// The name of the built-in data.
+    pub const BUILT_IN: &'static str = "built-in";
+
+    /// Where the data are: the path of a file, absolute so that it means the same from elsewhere;
+    /// `built-in`; or the name of a table in memory.
+    fn file(settings: &Settings, table: &Table) -> String {
+        match &settings.data {
+            Some(path) => {
+                std::path::absolute(path).as_deref().unwrap_or(path).display().to_string()
+            }
+            None if table.name() == Table::BUILT_IN => Self::BUILT_IN.to_owned(),
+            None => table.name().to_owned(),
+        }
+    }
+
+    /// What a title calls data that are not in a file.
+    pub(crate) fn title(&self) -> String {
+        if self.file == Self::BUILT_IN {
+            "the breast cancer data".to_owned()
+        } else {
+            self.file.clone()
+        }
+    }
+}
+
+/// How the rows of a run were shared among processes. How its chains were is not kept: the draws do
+/// not depend on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ProcessesConfig {
+    /// Shards of the rows: sums over them are added in another order than those of one, and differ
+    /// by rounding.
+    pub row_shards: usize,
+}
+
+impl Default for ProcessesConfig {
+    fn default() -> Self {
+        Self { row_shards: 1 }
+    }
+}
+
+impl ProcessesConfig {
+    fn is_plain(&self) -> bool {
+        self.row_shards == 1
+    }
+}
+
+/// What followed from data and options before the first draw.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resolved {
+    /// The names of the coefficients.
+    pub coefficients: Vec<String>,
+    /// The means of their priors.
+    pub prior_means: Vec<f64>,
+    /// The scales of their priors; `inf` is flat.
+    pub prior_scales: Vec<f64>,
+    /// The scale of the noise, for families that have one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub noise_scale: Option<f64>,
+    /// With `--standardize`: what was taken from each column of the design.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub centres: Option<Vec<f64>>,
+    /// With `--standardize`: what each column was divided by.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub divisors: Option<Vec<f64>>,
+}
+
+impl Config {
+    /// The configuration of a run by one process.
+    #[must_use]
+    pub fn new(settings: &Settings, model: &Model, table: &Table) -> Self {
+        Self::with_digest(settings, model, table, table.digest())
+    }
+
+    /// The same for a table that is a part of the data, with the digest of all of them.
+    #[must_use]
+    pub fn with_digest(settings: &Settings, model: &Model, table: &Table, sha256: &str) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: command(settings),
+            data: DataConfig {
+                file: DataConfig::file(settings, table),
+                sha256: sha256.to_owned(),
+                rows: model.frame().all_rows,
+            },
+            processes: ProcessesConfig::default(),
+            options: settings.clone(),
+            resolved: Resolved::new(model),
+        }
+    }
+
+    /// The configuration that a file has the text of.
+    ///
+    /// # Errors
+    /// If it is not one.
+    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// None that is known: it holds nothing that TOML has no form for.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        let text = toml::to_string(self)?;
+        let title =
+            "# What `ridgewalk fit` was asked for, and what followed before the first draw.";
+        Ok(format!("{title}\n{text}"))
+    }
+}
+
+impl Resolved {
+    fn new(model: &Model) -> Self {
+        let (frame, priors) = (model.frame(), model.priors());
+        let scaling = frame.scaling.as_ref();
+        Self {
+            coefficients: frame.names.clone(),
+            prior_means: priors.means.clone(),
+            prior_scales: priors.scales.clone(),
+            noise_scale: model.noise_scale(),
+            centres: scaling.map(|list| list.iter().map(|(centre, _)| *centre).collect()),
+            divisors: scaling.map(|list| list.iter().map(|(_, divisor)| *divisor).collect()),
+        }
+    }
+
+    /// The priors in a few words.
+    pub(crate) fn priors_in_words(&self) -> String {
+        let Self { prior_means: means, prior_scales: scales, .. } = self;
+        let equal = |list: &[f64]| list.windows(2).all(|pair| pair[0] == pair[1]);
+        match (means.first(), scales.first()) {
+            (Some(mean), Some(scale)) if equal(means) && equal(scales) => {
+                if scale.is_infinite() {
+                    "flat on every coefficient".into()
+                } else {
+                    format!("normal({mean}, {scale}) on every coefficient")
+                }
+            }
+            _ => "normal, of several scales: see config.toml".into(),
+        }
+    }
+}

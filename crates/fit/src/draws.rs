@@ -1,0 +1,95 @@
+//! Draws that are read back, from memory or from a store.
+
+use ridgewalk_diagnostics::{Summarizer, Summary, summaries};
+use ridgewalk_sampler::Memory as Draws;
+
+use crate::error::Error;
+
+/// Draws of one coefficient beyond which coefficients are summarised one after the other: every
+/// thread needs some eighty bytes for each draw.
+const ONE_BY_ONE: usize = 1 << 18;
+
+/// Draws of all chains, equally many of each.
+pub trait DrawReader {
+    /// The number of chains.
+    fn chains(&self) -> usize;
+
+    /// Draws per chain.
+    fn draws(&self) -> usize;
+
+    /// Draws that each chain made: more than [`draws`](Self::draws) if another ended before it.
+    fn made(&self) -> Vec<u64>;
+
+    /// Whether the run has not made, or not yet, all the draws it was to make.
+    fn incomplete(&self) -> bool;
+
+    /// Gives every draw, chain after chain.
+    ///
+    /// # Errors
+    /// If they cannot be read, and whatever `take` returns.
+    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error>;
+
+    /// Gives the columns, some at a time: for each coefficient the draws of all chains end to end.
+    ///
+    /// # Errors
+    /// If they cannot be read, and whatever `take` returns.
+    fn columns(&self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>) -> Result<(), Error>;
+}
+
+impl DrawReader for Draws {
+    fn chains(&self) -> usize {
+        Draws::chains(self)
+    }
+
+    fn draws(&self) -> usize {
+        (0..Draws::chains(self)).map(|chain| self.draws(chain)).min().unwrap_or(0)
+    }
+
+    fn made(&self) -> Vec<u64> {
+        (0..Draws::chains(self)).map(|chain| self.draws(chain) as u64).collect()
+    }
+
+    fn incomplete(&self) -> bool {
+        false
+    }
+
+    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
+        let (draws, d) = (DrawReader::draws(self), self.dimension().max(1));
+        (0..Draws::chains(self))
+            .flat_map(|chain| self.chain(chain).chunks_exact(d).take(draws))
+            .try_for_each(take)
+    }
+
+    fn columns(&self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>) -> Result<(), Error> {
+        let draws = DrawReader::draws(self);
+        for k in 0..self.dimension() {
+            let chains = (0..Draws::chains(self)).map(|chain| self.trace(chain, k));
+            let column = chains.flat_map(|trace| trace.into_iter().take(draws)).collect();
+            take(&[column])?;
+        }
+        Ok(())
+    }
+}
+
+/// The summary of every coefficient, some columns at a time.
+pub(crate) fn summaries_of(draws: &dyn DrawReader) -> Result<Vec<Summary>, Error> {
+    let mut all = Vec::new();
+    let mut summarizer = Summarizer::new();
+    draws.columns(&mut |columns| {
+        let chain = |chain: usize| chain * draws.draws()..(chain + 1) * draws.draws();
+        let chains: Vec<Vec<&[f64]>> = columns
+            .iter()
+            .map(|column| (0..draws.chains()).map(|number| &column[chain(number)]).collect())
+            .collect();
+        let chains: Vec<&[&[f64]]> = chains.iter().map(Vec::as_slice).collect();
+        let some: Result<Vec<Summary>, _> =
+            if draws.chains().saturating_mul(draws.draws()) > ONE_BY_ONE {
+                chains.iter().map(|chains| summarizer.summary(chains)).collect()
+            } else {
+                summaries(&chains)
+            };
+        all.extend(some?);
+        Ok(())
+    })?;
+    Ok(all)
+}

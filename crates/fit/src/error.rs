@@ -1,0 +1,166 @@
+//! What can go wrong in a fit.
+
+use ridgewalk_frame::DataError;
+use ridgewalk_frame::place::listed;
+use ridgewalk_potentials as potentials;
+use ridgewalk_sampler as sampler;
+
+use crate::priors::PriorError;
+
+/// Whose fault an error is, and with it what can be done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Settings, data or priors have to change.
+    Input,
+    /// The run failed.
+    Run,
+    /// The run was stopped on request.
+    Stopped,
+    /// Every chain ended before all of them had a draw; running again would not change it.
+    NoDraws,
+}
+
+/// What can go wrong in a fit.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting that cannot be used.
+    #[error("{name} {value}: need {need}")]
+    Setting {
+        /// The setting, as an option of the program.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        need: String,
+    },
+    /// No response was named.
+    #[error(
+        "which column is to be explained? Pass --response NAME; {file} has {}",
+        listed(.columns, 12)
+    )]
+    NoResponse {
+        /// The data file.
+        file: String,
+        /// Its columns.
+        columns: Vec<String>,
+    },
+    /// Data that cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Priors that cannot be used.
+    #[error(transparent)]
+    Prior(#[from] PriorError),
+    /// The model has no posterior, or none that can be computed with.
+    #[error("{message}")]
+    Model {
+        /// What is wrong, with the names of columns and the lines of rows.
+        message: String,
+        /// The same by number.
+        source: Box<potentials::Error>,
+        /// Whether settings or data have to change; otherwise the computation failed.
+        input: bool,
+    },
+    /// The noise scale cannot be estimated from residuals.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// The sampler failed.
+    #[error(transparent)]
+    Sampler(#[from] sampler::Error),
+    /// A stop was asked for before the first draw.
+    #[error("stopped before the first draw")]
+    Stopped,
+    /// Chains ended before all of them had a draw.
+    #[error("{0}")]
+    NoDraws(NoDraws),
+    /// Draws cannot be read back.
+    #[error("cannot read the draws: {0}")]
+    Draws(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Draws cannot be summarised.
+    #[error("cannot summarise the draws: {0}")]
+    Summary(#[from] ridgewalk_diagnostics::Error),
+    /// The system gives no threads.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// Why a noise scale cannot be estimated.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoiseError {
+    /// There are no residuals.
+    #[error(
+        "{rows} rows and {coefficients} coefficients leave no residuals to estimate the noise from: pass --noise-scale S"
+    )]
+    NoResiduals {
+        /// Rows.
+        rows: usize,
+        /// Coefficients.
+        coefficients: usize,
+    },
+    /// The residuals vanish.
+    #[error(
+        "the noise scale estimated from residuals is {scale:e}: the model fits the responses exactly, or at least half of them; pass --noise-scale S"
+    )]
+    Vanishing {
+        /// The estimate.
+        scale: f64,
+    },
+}
+
+/// Why there is no draw that all chains have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoDraws {
+    /// Chains that could not go on.
+    pub ended: usize,
+    /// All chains.
+    pub chains: usize,
+    /// The first of them that ended before its first draw: its number, the step, and why.
+    pub first: Option<(usize, u64, String)>,
+}
+
+impl std::fmt::Display for NoDraws {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {} chains could not go on", self.ended, self.chains)?;
+        if let Some((chain, step, why)) = &self.first {
+            write!(f, "; chain {chain} at step {step}, before its first draw: {why}")?;
+        }
+        f.write_str(". Shorter steps help (--eta), or another kernel (--kernel third-order)")
+    }
+}
+
+impl Error {
+    pub(crate) fn setting(
+        name: &'static str,
+        value: impl ToString,
+        need: impl Into<String>,
+    ) -> Self {
+        Self::Setting { name, value: value.to_string(), need: need.into() }
+    }
+
+    /// Whose fault it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Setting { .. }
+            | Self::NoResponse { .. }
+            | Self::Data(_)
+            | Self::Prior(_)
+            | Self::Noise(_)
+            | Self::Model { input: true, .. } => ErrorKind::Input,
+            Self::Sampler(
+                sampler::Error::Zero { .. }
+                | sampler::Error::Coefficients(_)
+                | sampler::Error::Scheme(_),
+            ) => ErrorKind::Input,
+            Self::Stopped => ErrorKind::Stopped,
+            Self::NoDraws(_) => ErrorKind::NoDraws,
+            Self::Model { .. }
+            | Self::Sampler(_)
+            | Self::Draws(_)
+            | Self::Summary(_)
+            | Self::Threads(_) => ErrorKind::Run,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Draws where an exact sample of the posterior would almost surely have none: the mark of a step
+//! that is too long now and then.
+//!
+//! A chain that overshoots once in a thousand steps, where the curvature grows without bound, is
+//! thrown far out. The measurement of the bias sees too few steps to notice; the run itself does.
+//! What is exact here: for any log-concave density e^−U in d dimensions, U(X) − min U is
+//! stochastically at most Gamma(d, 1). (The volume of {U − min U <= t} is h(t)^d with h concave and
+//! h(0) >= 0 by Brunn and Minkowski, so that its density over that of t^d falls, which is
+//! domination in the likelihood ratio.) Draws beyond what that law allows prove that the chain left
+//! the posterior; the converse does not hold.
+
+use ridgewalk_potentials::{Error as PotentialError, Whitening};
+
+use crate::draws::DrawReader;
+use crate::error::Error;
+use crate::scale::Rescaling;
+
+/// The probability with which one draw of an exact sample may go beyond, over all draws: a false
+/// alarm.
+const FALSE_ALARM: f64 = 1e-6;
+/// Levels that an exact draw exceeds with at most this probability, at which draws are counted.
+const COUNTED: [f64; 2] = [1e-3, 1e-4];
+/// The smallest number of draws, the farthest out, whose U is computed, and the smallest share of
+/// all.
+const LOOKED_AT: usize = 256;
+const SHARE: usize = 50;
+/// Points whose U is computed together.
+const BATCH: usize = 64;
+
+/// What was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Excursion {
+    /// Draws beyond the level that `allowed` of an exact sample may exceed.
+    pub(crate) draws: usize,
+    /// How many of an exact sample could be expected there, at most.
+    pub(crate) allowed: f64,
+    /// The largest U above its minimum.
+    pub(crate) farthest: f64,
+}
+
+/// Computes U at points that stand one after the other.
+pub type Values<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<(), PotentialError>;
+
+/// Where to look for draws that left the posterior.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search<'a> {
+    pub(crate) whitening: &'a Whitening,
+    pub(crate) mode: &'a [f64],
+    /// Of draws that are not on the scale that was sampled.
+    pub(crate) rescaling: Option<&'a Rescaling>,
+}
+
+impl Search<'_> {
+    /// Looks at the draws that are farthest from the mode in whitened coordinates. They are read
+    /// twice: for the distance beyond which to look, and for U there, so that one number per draw
+    /// is all that is in memory.
+    pub(crate) fn run(
+        &self,
+        draws: &dyn DrawReader,
+        values: Values<'_>,
+    ) -> Result<Option<Excursion>, Error> {
+        let total = draws.chains() * draws.draws();
+        let mut point = vec![0.0; self.mode.len()];
+        let mut distances = Vec::with_capacity(total);
+        draws.points(&mut |draw| {
+            distances.push(self.distance(draw, &mut point)?);
+            Ok(())
+        })?;
+        let (threshold, mut ties) = farthest(&mut distances, LOOKED_AT.max(total / SHARE));
+        drop(distances);
+        let mut heights = Heights::new(values, self.mode)?;
+        draws.points(&mut |draw| {
+            let found = self.distance(draw, &mut point)?.total_cmp(&threshold);
+            let tie = found.is_eq() && ties > 0;
+            ties -= usize::from(tie);
+            if found.is_gt() || tie { heights.add(&point) } else { Ok(()) }
+        })?;
+        Ok(judged(&heights.finish()?, self.mode.len(), total))
+    }
+
+    /// Puts a draw on the scale that was sampled, into `point`, and gives its squared distance from
+    /// the mode in whitened coordinates.
+    fn distance(&self, draw: &[f64], point: &mut [f64]) -> Result<f64, Error> {
+        point.copy_from_slice(draw);
+        if let Some(rescaling) = self.rescaling {
+            rescaling.undo(point);
+        }
+        let mut z = vec![0.0; point.len()];
+        self.whitening.to_whitened(point, &mut z).map_err(failed)?;
+        Ok(z.iter().map(|z| z * z).sum())
+    }
+}
+
+/// U cannot be computed.
+fn failed(error: PotentialError) -> Error {
+    Error::Model { message: error.to_string(), source: Box::new(error), input: false }
+}
+
+/// The distance beyond which `count` of all lie, those at that very distance included: it, and how
+/// many of these.
+fn farthest(distances: &mut [f64], count: usize) -> (f64, usize) {
+    if distances.len() <= count {
+        return (f64::NEG_INFINITY, 0);
+    }
+    let (_, threshold, _) = distances.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a));
+    let threshold = *threshold;
+    let beyond = distances.iter().filter(|distance| distance.total_cmp(&threshold).is_gt()).count();
+    (threshold, count - beyond)
+}
+
+/// U above its value at the mode, for some points at a time.
+struct Heights<'a> {
+    values: Values<'a>,
+    dimension: usize,
+    at_mode: f64,
+    found: Vec<f64>,
+    waiting: Vec<f64>,
+}
+
+impl<'a> Heights<'a> {
+    fn new(values: Values<'a>, mode: &[f64]) -> Result<Self, Error> {
+        let mut value = [0.0];
+        values(mode, &mut value).map_err(failed)?;
+        let (at_mode, dimension) = (value[0], mode.len().max(1));
+        Ok(Self { values, dimension, at_mode, found: Vec::new(), waiting: Vec::new() })
+    }
+
+    fn add(&mut self, point: &[f64]) -> Result<(), Error> {
+        self.waiting.extend_from_slice(point);
+        if self.waiting.len() >= BATCH * self.dimension { self.compute() } else { Ok(()) }
+    }
+
+    fn compute(&mut self) -> Result<(), Error> {
+        let mut values = [0.0; BATCH];
+        let values = &mut values[..self.waiting.len() / self.dimension];
+        if !values.is_empty() {
+            (self.values)(&self.waiting, values).map_err(failed)?;
+            self.found.extend(values.iter().map(|value| value - self.at_mode));
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<f64>, Error> {
+        self.compute()?;
+        Ok(self.found)
+    }
+}
+
+/// Whether some of the largest heights of `total` draws are beyond what d dimensions allow.
+fn judged(heights: &[f64], d: usize, total: usize) -> Option<Excursion> {
+    let farthest = heights.iter().copied().fold(0.0, f64::max);
+    let beyond = |level: f64| heights.iter().filter(|height| **height > level).count();
+    let all = total as f64;
+    let single = beyond(level(d, FALSE_ALARM / all));
+    if single > 0 {
+        return Some(Excursion { draws: single, allowed: FALSE_ALARM, farthest });
+    }
+    // Draws are not independent, and come in bursts: many times as many as expected, and not a few.
+    let counted = COUNTED.into_iter().map(|p| (beyond(level(d, p)), p * all));
+    let found =
+        counted.into_iter().find(|(count, expected)| *count as f64 > 10.0 * expected + 20.0)?;
+    Some(Excursion { draws: found.0, allowed: found.1, farthest })
+}
+
+/// A height that Gamma(d, 1) exceeds with a probability of at most p, by Chernoff's bound: t − d −
+/// d log(t/d) = −log p.
+fn level(d: usize, p: f64) -> f64 {
+    let d = d as f64;
+    let wanted = -p.ln();
+    let (mut low, mut high) = (d, 2.0 * d + 4.0 * wanted);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if middle - d - d * (middle / d).ln() < wanted { low = middle } else { high = middle }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{farthest, judged, level};
+
+    #[test]
+    fn levels_bound_the_tail_of_gamma() {
+        // Gamma(1, 1) is exponential: e^−t; Gamma(2, 1) has the tail (1 + t) e^−t. The bound is
+        // above both, by less than a factor of 30.
+        for p in [1e-3, 1e-6, 1e-12] {
+            let one = (-level(1, p)).exp();
+            let t = level(2, p);
+            let two = (1.0 + t) * (-t).exp();
+            assert!(one <= p && two <= p, "{p}: {one}, {two}");
+            assert!(one > p / 200.0 && two > p / 200.0, "{p}: {one}, {two}");
+        }
+        assert!(level(100, 1e-3) > 100.0);
+    }
+
+    #[test]
+    fn the_farthest_are_as_many_as_wanted_ties_included() {
+        let list = [3.0, 1.0, 2.0, 3.0, 2.0, 5.0, 2.0];
+        for (count, wanted) in
+            [(1, (5.0, 1)), (2, (3.0, 1)), (3, (3.0, 2)), (5, (2.0, 2)), (6, (2.0, 3))]
+        {
+            assert_eq!(farthest(&mut list.clone(), count), wanted, "{count}");
+        }
+        assert_eq!(farthest(&mut list.clone(), 7), (f64::NEG_INFINITY, 0));
+    }
+
+    #[test]
+    fn what_the_law_allows_is_no_excursion_and_what_it_does_not_is() {
+        // The farthest of 8000 draws of Gamma(2, 1) itself, the worst that a log-concave density
+        // can do.
+        let quantile = |p: f64| (0..200).fold(20.0_f64, |t, _| (1.0 + t).ln() - p.ln());
+        let exact: Vec<f64> = (1..=256).map(|k| quantile(f64::from(k) / 8000.0)).collect();
+        assert_eq!(judged(&exact, 2, 8000), None);
+        let mut thrown = exact.clone();
+        thrown[0] = 60.0;
+        assert_eq!(judged(&thrown, 2, 8000).map(|found| found.draws), Some(1));
+        let often: Vec<f64> = exact.iter().map(|t| t + 8.0).collect();
+        assert!(judged(&often, 2, 8000).is_some_and(|found| found.draws > 100));
+    }
+}

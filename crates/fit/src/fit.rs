@@ -1,0 +1,153 @@
+//! The whole job in memory: read → frame → model → warm-up → sample → conclude.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use ridgewalk_frame::{Frame, Table};
+use ridgewalk_sampler::Memory as Draws;
+use ridgewalk_sampler::automatic::Decision;
+
+use crate::conclude::Finished;
+use crate::config::Config;
+use crate::document::{Parameter, SummaryDocument, Warning};
+use crate::error::Error;
+use crate::model::Model;
+use crate::priors::{CoefficientPriors, Priors};
+use crate::rows::Rows;
+use crate::settings::Settings;
+use crate::watch::{Stage, Watch};
+use crate::{sample, warm_up};
+
+/// A fit with its draws in memory.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    names: Vec<String>,
+    draws: Draws,
+    document: SummaryDocument,
+}
+
+impl Fitted {
+    /// The names of the coefficients.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The draws.
+    #[must_use]
+    pub fn draws(&self) -> &Draws {
+        &self.draws
+    }
+
+    /// Mean, standard deviation, quantiles, effective sample sizes and R-hat of each coefficient.
+    #[must_use]
+    pub fn summary(&self) -> &[Parameter] {
+        &self.document.parameters
+    }
+
+    /// One coefficient by its name.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.summary().iter().find(|parameter| parameter.name == name)
+    }
+
+    /// What to be careful of; empty if all is well.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.document.text.warnings
+    }
+
+    /// Everything there is to say: the content of `summary.json`.
+    #[must_use]
+    pub fn document(&self) -> &SummaryDocument {
+        &self.document
+    }
+}
+
+/// Fits a table, with the draws in memory.
+///
+/// # Errors
+/// Settings, data or priors that cannot be used; a posterior that does not exist; a run that failed.
+pub fn fit(table: &Table, settings: &Settings) -> Result<Fitted, Error> {
+    fit_watched(table, settings, &AtomicBool::new(false), &())
+}
+
+/// The same, with a stop signal and callbacks. A run that is stopped keeps the draws made so far
+/// and has the warning `stopped`.
+///
+/// # Errors
+/// As [`fit`]; [`Error::Stopped`] if the signal comes before the first draw.
+pub fn fit_watched(
+    table: &Table,
+    settings: &Settings,
+    stop: &AtomicBool,
+    watch: &(dyn Watch + Sync),
+) -> Result<Fitted, Error> {
+    let began = Instant::now();
+    let model = prepare(table, settings, None)?;
+    let config = Config::new(settings, &model, table);
+    in_threads(settings, || run(&model, &config, stop, watch, began))?
+}
+
+/// The stages from a table to a model. Priors are those of the settings unless they are given.
+///
+/// # Errors
+/// Settings, data or priors that cannot be used.
+pub fn prepare(
+    table: &Table,
+    settings: &Settings,
+    priors: Option<CoefficientPriors>,
+) -> Result<Model, Error> {
+    settings.validate()?;
+    let frame = Frame::new(table, &settings.question(table)?)?;
+    let priors = match priors {
+        Some(priors) => priors,
+        None => Priors::from_settings(settings)?.for_names(&frame.names)?,
+    };
+    Model::new(settings, frame, priors, &Rows::default())
+}
+
+/// Does some work in as many threads as the settings ask for.
+///
+/// # Errors
+/// If the system gives no threads.
+pub fn in_threads<T: Send>(
+    settings: &Settings,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, Error> {
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build()?;
+    Ok(pool.install(work))
+}
+
+/// The stages from a model to a fit.
+fn run(
+    model: &Model,
+    config: &Config,
+    stop: &AtomicBool,
+    watch: &dyn Watch,
+    began: Instant,
+) -> Result<Fitted, Error> {
+    let settings = &config.options;
+    watch.prepared(model);
+    watch.stage(Stage::Mode);
+    let hear = |decision: &Decision| {
+        watch.decision(decision);
+        watch.stage(Stage::WarmUp);
+    };
+    let warm_up = warm_up::configure(model, settings, stop, &hear);
+    let mut warm = warm_up::run(model, settings, &warm_up, &[])?;
+    let notes = warm_up::notes(model, settings, &warm)?;
+    watch.stage(Stage::Sampling);
+    let names = model.frame().names.clone();
+    let mut draws = Draws::default();
+    let sampled = sample::sample(model, settings, &mut warm, None, &mut draws, stop, watch)?;
+    watch.stage(Stage::Summary);
+    let curvatures = &model.curvatures(&warm.whitening)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let (warm, sampled) = (&warm, &sampled);
+    let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
+    let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);
+    let document = finished.conclude(&draws, values)?;
+    Ok(Fitted { names, draws, document })
+}

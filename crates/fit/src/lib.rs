@@ -1,0 +1,77 @@
+//! The pipeline of a fit: a table and [`Settings`] in; draws, a summary and its verdict out.
+//!
+//! ```text
+//! read → frame → model → warm-up → sample → conclude
+//! ```
+//!
+//! Each stage is a function with an input and an output type, in a file of its own: [`Settings`]
+//! (and [`Settings::read`]), [`ridgewalk_frame::Frame`], [`Model`], [`warm_up`], [`sample`](mod@sample),
+//! [`Finished::conclude`]. [`fit()`] runs them one after the other and keeps the draws in memory. A
+//! run directory (`ridgewalk-store`), a run that goes on after an interruption and a run by several
+//! processes put the same stages together in their own way.
+//!
+//! ```
+//! use ridgewalk_fit::{Settings, fit};
+//! use ridgewalk_frame::{Column, FamilyName, Table};
+//!
+//! let hours = [0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
+//! let passed = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+//! let columns = vec![Column::from_numbers("hours", &hours), Column::from_numbers("passed", &passed)];
+//! let table = Table::from_columns("study", columns)?;
+//! let fit = fit(&table, &Settings { seed: 1, ..Settings::new("passed", FamilyName::Logistic) })?;
+//! assert_eq!(fit.names(), ["(Intercept)", "hours"]);
+//! let slope = fit.parameter("hours").ok_or("no such coefficient")?;
+//! assert!((1.1..1.6).contains(&slope.mean) && fit.warnings().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::exit
+    )
+)]
+
+mod command;
+mod conclude;
+mod config;
+mod document;
+mod draws;
+mod error;
+mod excursion;
+mod fit;
+mod model;
+mod noise;
+mod priors;
+mod rows;
+pub mod sample;
+mod scale;
+mod settings;
+mod verdict;
+pub mod warm_up;
+mod watch;
+mod words;
+
+pub use command::command;
+pub use conclude::Finished;
+pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
+pub use document::{
+    BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
+    Warning,
+};
+pub use draws::DrawReader;
+pub use error::{Error, ErrorKind, NoDraws, NoiseError};
+pub use excursion::Values;
+pub use fit::{Fitted, fit, fit_watched, in_threads, prepare};
+pub use model::{Curvatures, Model, Posterior};
+pub use priors::{CoefficientPriors, PriorError, Priors};
+pub use rows::Rows;
+pub use scale::Rescaling;
+pub use settings::{KernelChoice, Settings, UnknownKernel};
+pub use warm_up::Warm;
+pub use watch::{Stage, Watch};

@@ -1,0 +1,46 @@
+//! The sampling stage: draws into a sink.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ridgewalk_sampler::automatic::Sampled;
+use ridgewalk_sampler::{SavedRun, Sink};
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::scale::Reported;
+use crate::settings::Settings;
+use crate::warm_up::Warm;
+use crate::watch::Watch;
+
+/// A run is never longer than this without a checkpoint, unless writing one takes more than a
+/// twentieth of the time.
+const CHECKPOINTS: Duration = Duration::from_secs(10);
+
+/// Makes the run that the settings ask for, or what is left of it after `saved`. Draws go to the
+/// sink on the scale that is reported.
+///
+/// # Errors
+/// A sink that fails, and a saved state of another run.
+pub fn sample(
+    model: &Model,
+    settings: &Settings,
+    warm: &mut Warm,
+    saved: Option<SavedRun>,
+    sink: &mut dyn Sink,
+    stop: &AtomicBool,
+    watch: &dyn Watch,
+) -> Result<Sampled, Error> {
+    let thin = settings.thin.unwrap_or(warm.thin);
+    let mut run = warm
+        .run(settings.length())
+        .thin(thin)
+        .stop(stop)
+        .checkpoints(CHECKPOINTS)
+        .progress(|progress, _| watch.progress(progress));
+    if let Some(saved) = saved {
+        watch.resumed(saved.draws().into_iter().min().unwrap_or(0));
+        run = run.from_saved(saved);
+    }
+    Ok(run.keep(&mut Reported::new(model.rescaling(), watch, sink))?)
+}

@@ -1,0 +1,107 @@
+//! Results on the scale of the data, of coefficients that were sampled for standardized predictors.
+
+use ridgewalk_frame::Frame;
+use ridgewalk_sampler::{SavedRun, Sink, SinkError};
+
+use crate::watch::Watch;
+
+/// From coefficients of standardized predictors to those of the data: β_k/s_k, and the intercept
+/// less Σ β_k c_k/s_k.
+#[derive(Debug, Clone)]
+pub struct Rescaling {
+    scaling: Vec<(f64, f64)>,
+}
+
+impl Rescaling {
+    /// That of a frame, if it was standardized.
+    pub(crate) fn for_frame(frame: &Frame) -> Option<Self> {
+        frame.scaling.clone().map(|scaling| Self { scaling })
+    }
+
+    /// Puts a point on the scale of the data.
+    pub fn apply(&self, point: &mut [f64]) {
+        let mut shift = 0.0;
+        for (beta, (centre, divisor)) in point.iter_mut().zip(&self.scaling).skip(1) {
+            *beta /= divisor;
+            shift += *beta * centre;
+        }
+        if let Some(intercept) = point.first_mut() {
+            *intercept -= shift;
+        }
+    }
+
+    /// The inverse: a point on the scale of the data as coefficients of standardized predictors.
+    pub fn undo(&self, point: &mut [f64]) {
+        let mut shift = 0.0;
+        for (beta, (centre, divisor)) in point.iter_mut().zip(&self.scaling).skip(1) {
+            shift += *beta * centre;
+            *beta *= divisor;
+        }
+        if let Some(intercept) = point.first_mut() {
+            *intercept += shift;
+        }
+    }
+}
+
+/// Hands draws on to another sink on the scale that is reported, and shows them to the watch.
+pub(crate) struct Reported<'a> {
+    rescaling: Option<&'a Rescaling>,
+    point: Vec<f64>,
+    watch: &'a dyn Watch,
+    sink: &'a mut dyn Sink,
+}
+
+impl<'a> Reported<'a> {
+    pub(crate) fn new(
+        rescaling: Option<&'a Rescaling>,
+        watch: &'a dyn Watch,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
+        Self { rescaling, point: Vec::new(), watch, sink }
+    }
+}
+
+impl Sink for Reported<'_> {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        self.watch.begin(chains, dimension);
+        self.sink.begin(chains, dimension)
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        let point = match &self.rescaling {
+            Some(rescaling) => {
+                self.point.clear();
+                self.point.extend_from_slice(point);
+                rescaling.apply(&mut self.point);
+                &self.point
+            }
+            None => point,
+        };
+        self.watch.draw(chain, point);
+        self.sink.keep(chain, draw, point)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.sink.flush()
+    }
+
+    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        self.sink.checkpoint(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rescaling;
+
+    #[test]
+    fn a_point_goes_to_the_scale_of_the_data_and_back() {
+        let rescaling = Rescaling { scaling: vec![(0.0, 1.0), (3.0, 2.0), (-1.0, 0.5)] };
+        let mut point = [1.0, 4.0, 0.25];
+        rescaling.apply(&mut point);
+        // 1 + 4 (x − 3)/2 + 0.25 (z + 1)/0.5 = −4.5 + 2 x + 0.5 z.
+        assert_eq!(point, [-4.5, 2.0, 0.5]);
+        rescaling.undo(&mut point);
+        assert_eq!(point, [1.0, 4.0, 0.25]);
+    }
+}

@@ -1,0 +1,405 @@
+//! Everything that can be asked of a fit, validated once. `config.toml` is its serialisation.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use ridgewalk_frame::{DataError, FamilyName, Question, Table};
+use ridgewalk_lyapunov::laws::KernelKind;
+use ridgewalk_sampler::automatic::{Length, Wanted};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The response of the data that ship with the program.
+const BUILT_IN_RESPONSE: &str = "y";
+/// More chains than this would take gigabytes for their states alone.
+const MOST_CHAINS: usize = 100_000;
+/// More draws than this could not be counted, however many steps make a draw.
+const MOST_DRAWS: u64 = 1_000_000_000_000;
+
+/// The kernels that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelChoice {
+    /// The one with the most effective draws per gradient within the tolerance.
+    #[default]
+    Auto,
+    /// The paper's Algorithm 1.
+    ThirdOrder,
+    /// The symmetric splitting of the same dynamics.
+    Symmetric,
+    /// The gradient averaged over a predicted segment.
+    Averaged,
+    /// Trajectories that are accepted or rejected: no discretisation bias.
+    Adjusted,
+}
+
+impl KernelChoice {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Auto, Self::ThirdOrder, Self::Symmetric, Self::Averaged, Self::Adjusted];
+
+    /// Its name at the command line and in `config.toml`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ThirdOrder => "third-order",
+            Self::Symmetric => "symmetric",
+            Self::Averaged => "averaged",
+            Self::Adjusted => "adjusted",
+        }
+    }
+
+    /// What it does, in a few words.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Auto => "the one with the most effective draws per gradient within the tolerance",
+            Self::ThirdOrder => "the paper's Algorithm 1",
+            Self::Symmetric => "the symmetric splitting of the same dynamics",
+            Self::Averaged => "the gradient averaged over a predicted segment",
+            Self::Adjusted => "trajectories that are accepted or rejected: no discretisation bias",
+        }
+    }
+
+    fn kind(self) -> Option<KernelKind> {
+        match self {
+            Self::Auto => None,
+            Self::ThirdOrder => Some(KernelKind::ThirdOrder),
+            Self::Symmetric => Some(KernelKind::Symmetric),
+            Self::Averaged => Some(KernelKind::Averaged),
+            Self::Adjusted => Some(KernelKind::Adjusted),
+        }
+    }
+}
+
+impl fmt::Display for KernelChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no kernel has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("found the kernel `{0}`, need auto, third-order, symmetric, averaged or adjusted")]
+pub struct UnknownKernel(String);
+
+impl FromStr for KernelChoice {
+    type Err = UnknownKernel;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKernel> {
+        let found = Self::ALL.into_iter().find(|kernel| kernel.name() == name);
+        found.ok_or_else(|| UnknownKernel(name.to_owned()))
+    }
+}
+
+/// Everything that can be asked of a fit. Messages call a setting by its option at the command line:
+/// `--prior-scale` is [`Settings::prior_scale`].
+///
+/// ```
+/// use ridgewalk_fit::Settings;
+/// use ridgewalk_frame::FamilyName;
+///
+/// let settings = Settings { seed: 7, draws: 500, ..Settings::new("y", FamilyName::Poisson) };
+/// assert!(settings.validate().is_ok());
+/// let wrong = Settings { chains: 0, ..settings };
+/// assert_eq!(wrong.validate().unwrap_err().to_string(), "--chains 0: need at least 1");
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Settings {
+    /// The data file; `None` for the data that ship with the program or a table in memory.
+    pub data: Option<PathBuf>,
+    /// The column to be explained.
+    pub response: Option<String>,
+    /// The family.
+    pub family: FamilyName,
+    /// The columns that explain it; `None` for all that have no other use.
+    pub predictors: Option<Vec<String>>,
+    /// The column of trials: the response counts successes out of them (logistic, probit).
+    pub trials: Option<String>,
+    /// The column added to the linear predictor.
+    pub offset: Option<String>,
+    /// The column that says how much each row counts.
+    pub weights: Option<String>,
+    /// Leave the constant out.
+    pub no_intercept: bool,
+    /// Leave out rows with missing values instead of refusing them.
+    pub drop_missing: bool,
+    /// Centre predictors and divide them by their standard deviation; priors and results are on
+    /// that scale.
+    pub standardize: bool,
+    /// With `standardize`: results on the scale of the data.
+    pub original_scale: bool,
+    /// Prior normal(0, S) of the coefficients; infinite is flat.
+    pub prior_scale: f64,
+    /// Prior normal(0, S) of the intercept; infinite is flat.
+    pub intercept_prior_scale: f64,
+    /// A TOML file with priors of single coefficients.
+    pub priors: Option<PathBuf>,
+    /// The scale of the noise (gaussian, robust-logistic, robust-huber); `None` to estimate it from
+    /// residuals.
+    pub noise_scale: Option<f64>,
+    /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber).
+    pub huber_delta: Option<f64>,
+    /// The kernel.
+    pub kernel: KernelChoice,
+    /// Line integrals by this many Chebyshev nodes instead of exactly.
+    pub nodes: Option<usize>,
+    /// Fixes γ (whitened coordinates, L = 1).
+    pub gamma: Option<f64>,
+    /// Fixes ξ.
+    pub xi: Option<f64>,
+    /// Fixes the step η.
+    pub eta: Option<f64>,
+    /// The discretisation bias allowed, in posterior standard deviations; 0 asks for the adjusted
+    /// kernel.
+    pub bias_tolerance: f64,
+    /// The number of chains.
+    pub chains: usize,
+    /// Draws kept per chain.
+    pub draws: u64,
+    /// Steps from one draw to the next; `None` to choose it so that draws are nearly independent.
+    pub thin: Option<u64>,
+    /// Go on until the smallest bulk ESS reaches this, instead of a number of draws.
+    pub target_ess: Option<f64>,
+    /// With `target_ess`: the most draws per chain.
+    pub max_draws: u64,
+    /// The seed: the same seed gives the same draws, whatever the number of threads.
+    #[serde(with = "as_text")]
+    pub seed: u64,
+    /// Threads; `None` for all cores.
+    pub threads: Option<usize>,
+    /// The run directory.
+    pub out: PathBuf,
+    /// Write the draws as `draws.csv` too.
+    pub csv: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            data: None,
+            response: None,
+            family: FamilyName::Logistic,
+            predictors: None,
+            trials: None,
+            offset: None,
+            weights: None,
+            no_intercept: false,
+            drop_missing: false,
+            standardize: false,
+            original_scale: false,
+            prior_scale: 2.5,
+            intercept_prior_scale: 2.5,
+            priors: None,
+            noise_scale: None,
+            huber_delta: None,
+            kernel: KernelChoice::Auto,
+            nodes: None,
+            gamma: None,
+            xi: None,
+            eta: None,
+            bias_tolerance: 0.05,
+            chains: 8,
+            draws: 1000,
+            thin: None,
+            target_ess: None,
+            max_draws: 100_000,
+            seed: 0,
+            threads: None,
+            out: PathBuf::from("ridgewalk-run"),
+            csv: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Explains `response` by all other columns of a table.
+    #[must_use]
+    pub fn new(response: &str, family: FamilyName) -> Self {
+        Self { response: Some(response.to_owned()), family, ..Self::default() }
+    }
+
+    /// A logistic regression of the data that ship with the program, on standardized predictors.
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self { standardize: true, ..Self::new(BUILT_IN_RESPONSE, FamilyName::Logistic) }
+    }
+
+    /// Checks every setting that can be wrong whatever the data are.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] names the first that cannot be used.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.validate_counts()?;
+        self.validate_numbers()?;
+        self.validate_model()
+    }
+
+    fn validate_counts(&self) -> Result<(), Error> {
+        let counts = [
+            ("--chains", self.chains == 0),
+            ("--draws", self.draws == 0),
+            ("--thin", self.thin == Some(0)),
+            ("--max-draws", self.max_draws == 0),
+            ("--nodes", self.nodes == Some(0)),
+            ("--threads", self.threads == Some(0)),
+        ];
+        if let Some((name, _)) = counts.into_iter().find(|(_, zero)| *zero) {
+            return Err(Error::setting(name, 0, "at least 1"));
+        }
+        if self.chains > MOST_CHAINS {
+            return Err(Error::setting("--chains", self.chains, format!("at most {MOST_CHAINS}")));
+        }
+        let (name, draws) = match self.target_ess {
+            Some(_) => ("--max-draws", self.max_draws),
+            None => ("--draws", self.draws),
+        };
+        if draws > MOST_DRAWS {
+            return Err(Error::setting(name, draws, format!("at most {MOST_DRAWS}")));
+        }
+        match self.thin {
+            Some(thin) if thin.checked_mul(draws).is_none() => Err(Error::setting(
+                "--thin",
+                thin,
+                format!("fewer steps for {draws} draws than can be counted"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_numbers(&self) -> Result<(), Error> {
+        let unbiased = matches!(self.kernel, KernelChoice::Auto | KernelChoice::Adjusted);
+        if self.bias_tolerance == 0.0 && !unbiased {
+            return Err(Error::setting(
+                "--bias-tolerance",
+                format!("0 with --kernel {}", self.kernel),
+                "a positive number, as every unadjusted kernel has a bias; --kernel adjusted has none",
+            ));
+        }
+        let tolerance = Some(self.bias_tolerance).filter(|tolerance| *tolerance != 0.0);
+        let numbers = [
+            ("--gamma", self.gamma),
+            ("--xi", self.xi),
+            ("--eta", self.eta),
+            ("--bias-tolerance", tolerance),
+            ("--target-ess", self.target_ess),
+            ("--noise-scale", self.noise_scale),
+            ("--huber-delta", self.huber_delta),
+        ];
+        for (name, value) in numbers {
+            if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
+                return Err(Error::setting(name, value, "a positive, finite number"));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_model(&self) -> Result<(), Error> {
+        if self.noise_scale.is_some() && !has_noise_scale(self.family) {
+            return Err(Error::setting(
+                "--noise-scale",
+                format!("with --family {}", self.family),
+                "gaussian, robust-logistic or robust-huber",
+            ));
+        }
+        if self.huber_delta.is_some() && self.family != FamilyName::RobustHuber {
+            let value = format!("with --family {}", self.family);
+            return Err(Error::setting("--huber-delta", value, "robust-huber"));
+        }
+        if self.original_scale && !self.standardize {
+            return Err(Error::setting(
+                "--original-scale",
+                "without --standardize",
+                "both, or neither",
+            ));
+        }
+        if self.original_scale && self.no_intercept {
+            return Err(Error::setting(
+                "--original-scale",
+                "with --no-intercept",
+                "an intercept: without it no coefficients on the scale of the data can express \
+                 predictors that were centred",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The question put to a table.
+    ///
+    /// # Errors
+    /// [`Error::NoResponse`] if none was named.
+    pub fn question(&self, table: &Table) -> Result<Question, Error> {
+        let Some(response) = &self.response else {
+            let columns = table.columns().iter().map(|column| column.name().to_owned()).collect();
+            return Err(Error::NoResponse { file: table.name().to_owned(), columns });
+        };
+        Ok(Question {
+            predictors: self.predictors.clone(),
+            trials: self.trials.clone(),
+            offset: self.offset.clone(),
+            weights: self.weights.clone(),
+            intercept: !self.no_intercept,
+            standardize: self.standardize,
+            drop_missing: self.drop_missing,
+            ..Question::new(response, self.family)
+        })
+    }
+
+    /// How long the run is.
+    #[must_use]
+    pub fn length(&self) -> Length {
+        match self.target_ess {
+            Some(target) => Length::Ess { target, most: self.max_draws },
+            None => Length::Draws(self.draws),
+        }
+    }
+
+    /// The kernel and the parameters that are fixed.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let (gamma, xi, eta) = (self.gamma, self.xi, self.eta);
+        Wanted { kernel: self.kernel.kind(), gamma, xi, eta }
+    }
+
+    /// Draws per chain that the run will have, as far as is known beforehand: the cost of the
+    /// warm-up depends on it.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped count")]
+    pub(crate) fn expected_draws(&self) -> u64 {
+        match self.target_ess {
+            Some(target) => ((target / self.chains as f64).ceil() as u64).clamp(1, self.max_draws),
+            None => self.draws,
+        }
+    }
+
+    /// Reads the table: the data file, or the data that ship with the program.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is not a table, with the place where it is not.
+    pub fn read(&self) -> Result<Table, DataError> {
+        match &self.data {
+            Some(path) => Table::read(path),
+            None => Table::built_in(),
+        }
+    }
+}
+
+/// Whether a family has a noise scale.
+pub(crate) fn has_noise_scale(family: FamilyName) -> bool {
+    matches!(family, FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber)
+}
+
+/// Seeds as text: TOML's whole numbers end at 2⁶³.
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(seed: &u64, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(seed)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}

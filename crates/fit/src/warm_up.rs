@@ -1,0 +1,87 @@
+//! The warm-up stage: mode, coordinates, kernel and step.
+
+use std::sync::atomic::AtomicBool;
+
+use ridgewalk_lyapunov::laws::KernelKind;
+use ridgewalk_potentials::{LineIntegral, Properness};
+use ridgewalk_sampler as sampler;
+use ridgewalk_sampler::SavedWarmUp;
+use ridgewalk_sampler::automatic::{Decision, WarmUp, WarmedUp};
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::settings::Settings;
+
+/// A warm-up that is finished.
+pub type Warm = WarmedUp<Box<dyn LineIntegral + Send + Sync>>;
+
+/// The warm-up that the settings ask for, to be run or restored.
+#[must_use]
+pub fn configure<'a>(
+    model: &'a Model,
+    settings: &Settings,
+    stop: &'a AtomicBool,
+    hear: &'a dyn Fn(&Decision),
+) -> WarmUp<'a, Model> {
+    WarmUp::new(model)
+        .seed(settings.seed)
+        .chains(settings.chains)
+        .draws(settings.expected_draws())
+        .tolerance(settings.bias_tolerance)
+        .wanted(settings.wanted())
+        .stop(stop)
+        .watch(hear)
+}
+
+/// Runs a warm-up, or restores it from the bytes of an earlier one; none if they are empty.
+///
+/// # Errors
+/// A posterior that does not exist or cannot be computed with, by the names of its columns;
+/// [`Error::Stopped`]; bytes that are not those of a warm-up of this model.
+pub fn run(
+    model: &Model,
+    settings: &Settings,
+    warm_up: &WarmUp<'_, Model>,
+    saved: &[u8],
+) -> Result<Warm, Error> {
+    let warm = if saved.is_empty() {
+        warm_up.run()
+    } else {
+        SavedWarmUp::from_bytes(saved).and_then(|saved| warm_up.restore(saved))
+    };
+    warm.map_err(|error| match error {
+        sampler::Error::Stopped => Error::Stopped,
+        sampler::Error::TooMany { what: "chains" } => Error::setting(
+            "--chains",
+            settings.chains,
+            format!(
+                "fewer, so that the {} coefficients of each fit into memory",
+                model.frame().columns
+            ),
+        ),
+        sampler::Error::Potential(error) => model.words().potential(error),
+        other => other.into(),
+    })
+}
+
+/// What the user should know before the first draw: notes of the data, the mode and the posterior.
+///
+/// # Errors
+/// Numbers that are too far apart in size to compute with.
+pub fn notes(model: &Model, settings: &Settings, warm: &Warm) -> Result<Vec<String>, Error> {
+    let mut notes = model.frame().notes.clone();
+    notes.extend(warm.mode.notes.iter().map(|note| model.words().note(note)));
+    let kernel = warm.scheme.kernel();
+    let integrates = matches!(kernel, KernelKind::ThirdOrder | KernelKind::Averaged);
+    if settings.nodes.is_some() && !integrates {
+        notes.push(format!(
+            "--nodes has no effect: the {} kernel has no line integrals; --kernel third-order has",
+            warm.scheme.name()
+        ));
+    }
+    if let Properness::NotChecked(why) = warm.mode.properness {
+        notes.push(format!("it was not checked that the posterior is proper: {why}"));
+    }
+    notes.extend(model.separation_note()?);
+    Ok(notes)
+}

@@ -1,0 +1,202 @@
+//! What the library says of rows and columns by number, said by line and name; and what to do about
+//! it.
+
+use ridgewalk_frame::Frame;
+use ridgewalk_potentials::{
+    Error as PotentialError, Impropriety, Note, Relation, Separability, Separation, SeparationKind,
+};
+
+use crate::error::Error;
+
+/// Names are cut after so many characters.
+const SHOWN: usize = 60;
+/// So many names are told, and the number of others.
+const LISTED: usize = 6;
+
+/// The names and places of a data file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words<'a> {
+    frame: &'a Frame,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn new(frame: &'a Frame) -> Self {
+        Self { frame }
+    }
+
+    /// What is wrong with a model.
+    pub(crate) fn potential(&self, error: PotentialError) -> Error {
+        let file = &self.frame.file;
+        let line = |row: usize| {
+            self.frame.lines.get(row).map_or(String::new(), |line| format!(", {line}"))
+        };
+        let (input, message) = match &error {
+            PotentialError::Improper(why) => (
+                true,
+                format!(
+                    "{file}: there is no posterior: {}; {}",
+                    self.impropriety(why),
+                    remedy(why)
+                ),
+            ),
+            PotentialError::Row { what, row, value, need } => {
+                (true, format!("{file}{}: found the {what} {value}, need {need}", line(*row)))
+            }
+            PotentialError::Prior { what, coefficient, value, need } => {
+                let name = self.name(*coefficient);
+                (true, format!("prior {what} of {name}: found {value}, need {need}"))
+            }
+            PotentialError::Entry { row, column, value } => {
+                let (place, name) = (line(*row), self.name(*column));
+                (true, format!("{file}{place}, {name}: found {value}, need a finite number"))
+            }
+            PotentialError::Overflow { .. } | PotentialError::Whitening { .. } => (
+                true,
+                format!(
+                    "{file}: the numbers of the predictors are too far apart in size to compute \
+                     with ({error}); --standardize brings them together"
+                ),
+            ),
+            PotentialError::NotPositive { .. } | PotentialError::Quadrature(_) => {
+                (true, error.to_string())
+            }
+            PotentialError::NotConverged { iterations, why, decrement, .. } => (
+                false,
+                format!(
+                    "the mode was not found in {iterations} iterations: {why}; the last point is \
+                     about {decrement:.1e} standard deviations from it. --standardize, or tighter \
+                     priors (--prior-scale 2.5), make it easier to find"
+                ),
+            ),
+            other => (false, other.to_string()),
+        };
+        Error::Model { message, source: Box::new(error), input }
+    }
+
+    fn impropriety(&self, why: &Impropriety) -> String {
+        match why {
+            Impropriety::Collinear(relations) => {
+                format!("{}, and the prior is flat along that direction", self.relations(relations))
+            }
+            Impropriety::TooFewRows { columns, rows } => {
+                format!("{columns} coefficients have flat priors and there are {rows} rows only")
+            }
+            Impropriety::Separation(separation) => {
+                format!(
+                    "{}, and the prior is flat along that direction",
+                    self.separation(separation)
+                )
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// What was noticed about the data and is no error.
+    pub(crate) fn note(&self, note: &Note) -> String {
+        match note {
+            Note::Collinear(relations) => {
+                format!(
+                    "{}: along that direction the prior alone decides",
+                    self.relations(relations)
+                )
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// A note if the data are separated: under proper priors the posterior exists, but the prior
+    /// decides how far out it goes.
+    pub(crate) fn separability(&self, found: &Separability) -> Option<String> {
+        let Separability::Separated(separation) = found else { return None };
+        Some(format!(
+            "{}: along that direction the prior alone decides",
+            self.separation(separation)
+        ))
+    }
+
+    fn separation(&self, separation: &Separation) -> String {
+        let Separation { kind, columns, separated, rows, .. } = separation;
+        let columns = self.list(columns);
+        match kind {
+            SeparationKind::Complete => format!(
+                "complete separation: a combination, chiefly of {columns}, tells the two responses apart in all {rows} rows"
+            ),
+            SeparationKind::QuasiComplete => format!(
+                "quasi-complete separation: a combination, chiefly of {columns}, tells the two responses apart in {separated} of {rows} rows, the \
+                 others lie on the border"
+            ),
+            SeparationKind::ConstantResponse => {
+                format!(
+                    "all {rows} responses are equal, so that a combination, chiefly of {columns}, fits better the larger it is"
+                )
+            }
+        }
+    }
+
+    fn relations(&self, relations: &[Relation]) -> String {
+        let Some(first) = relations.first() else { return "collinear predictors".into() };
+        let mut text = if first.terms.is_empty() {
+            format!("{} is zero in every row", self.name(first.column))
+        } else if first.terms.len() > LISTED {
+            format!(
+                "collinear predictors: {} is a sum of multiples of {} others",
+                self.name(first.column),
+                first.terms.len()
+            )
+        } else {
+            let terms: String =
+                first.terms.iter().map(|(column, factor)| self.term(*column, *factor)).collect();
+            let sum = terms
+                .strip_prefix(" + ")
+                .map_or_else(|| terms.trim_start().replacen("- ", "-", 1), str::to_owned);
+            format!("collinear predictors: {} = {sum}", self.name(first.column))
+        };
+        if relations.len() > 1 {
+            text.push_str(&format!(" (and {} more such relations)", relations.len() - 1));
+        }
+        text
+    }
+
+    /// ` + 2 age` or ` - 0.5 age`: six digits, and no factor of one.
+    fn term(&self, column: usize, factor: f64) -> String {
+        let sign = if factor < 0.0 { '-' } else { '+' };
+        let name = self.name(column);
+        // Rounded to six significant digits, then as short as those allow.
+        let size: f64 = format!("{:.5e}", factor.abs()).parse().unwrap_or(factor.abs());
+        if size == 1.0 {
+            format!(" {sign} {name}")
+        } else if (1e-5..1e9).contains(&size) {
+            format!(" {sign} {size} {name}")
+        } else {
+            format!(" {sign} {size:e} {name}")
+        }
+    }
+
+    fn list(&self, columns: &[usize]) -> String {
+        let mut names: Vec<String> =
+            columns.iter().take(LISTED).map(|column| self.name(*column)).collect();
+        if columns.len() > LISTED {
+            names.push(format!("{} others", columns.len() - LISTED));
+        }
+        match names.as_slice() {
+            [] => "the predictors".into(),
+            [one] => one.clone(),
+            [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        }
+    }
+
+    fn name(&self, column: usize) -> String {
+        let name = self.frame.names.get(column).map_or("", String::as_str);
+        let shown: String = name.chars().take(SHOWN).collect();
+        if shown.len() < name.len() { format!("`{shown}…`") } else { format!("`{shown}`") }
+    }
+}
+
+fn remedy(why: &Impropriety) -> &'static str {
+    match why {
+        Impropriety::Collinear(_) => {
+            "leave one of them out with --predictors, or give proper priors (--prior-scale 2.5)"
+        }
+        _ => "give proper priors (--prior-scale 2.5 --intercept-prior-scale 2.5)",
+    }
+}

@@ -1,0 +1,555 @@
+//! What can be wrong with a data file, with a question put to it, or with priors. Each message says
+//! where, what was found, what is needed and what to do about it.
+
+use crate::place::{NAME_SHOWN, VALUE_SHOWN, listed, number, shown, suggestion};
+use crate::{FamilyName, Place, Role, Row};
+
+/// A column with missing values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingIn {
+    /// Its name.
+    pub column: String,
+    /// How many are missing.
+    pub count: usize,
+    /// The row of the first.
+    pub first: Row,
+}
+
+/// Why data or priors cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The file cannot be opened or read.
+    #[error("{file}: {}", unreadable(.source))]
+    Read {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The path leads to a directory.
+    #[error("{file}: found a directory, need a data file; name a file in it")]
+    Directory {
+        /// The path.
+        file: String,
+    },
+    /// The file is of a kind that is not read.
+    #[error("{file}: found {found}, need {need}")]
+    Format {
+        /// The file.
+        file: String,
+        /// What it is.
+        found: &'static str,
+        /// What it should be, and how to get there.
+        need: &'static str,
+    },
+    /// There is nothing in the file.
+    #[error(
+        "{file}: found nothing in it, need a line of column names and a line for each row below it"
+    )]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// There are column names, but no rows.
+    #[error("{file}: found column names and no rows, need at least two rows")]
+    NoRows {
+        /// The file.
+        file: String,
+    },
+    /// A byte that is no UTF-8 text.
+    #[error(
+        "{place}, byte {byte}: found 0x{value:02x}, need text in UTF-8; save the file in that encoding"
+    )]
+    NotUtf8 {
+        /// The line.
+        place: Box<Place>,
+        /// Which byte of the line, the first being 1.
+        byte: usize,
+        /// The byte.
+        value: u8,
+    },
+    /// A byte of 0, which no text has.
+    #[error(
+        "{place}, byte {byte}: found a byte of 0, need text in UTF-8; is this UTF-16 or no text at all? Save it as CSV in UTF-8"
+    )]
+    NotText {
+        /// The line.
+        place: Box<Place>,
+        /// Which byte of the line, the first being 1.
+        byte: usize,
+    },
+    /// The file was written to while it was read.
+    #[error(
+        "{file}: found {before} bytes in it at first and {after} in the end, need a file that stays as it is; read it again when nothing writes to it"
+    )]
+    Changed {
+        /// The file.
+        file: String,
+        /// Its length when it was opened.
+        before: u64,
+        /// Its length when it had been read.
+        after: u64,
+    },
+    /// A row that is longer than the program reads.
+    #[error(
+        "{place}: found a row longer than {limit} bytes, need shorter ones; is this a table with one line for each row?"
+    )]
+    RowTooLong {
+        /// Where the row begins.
+        place: Box<Place>,
+        /// The bound in bytes.
+        limit: usize,
+    },
+    /// More columns than the program reads.
+    #[error(
+        "{place}: found more than {limit} columns, need at most that many; leave some out, or write rows as lines"
+    )]
+    TooManyColumns {
+        /// Where they were found.
+        place: Box<Place>,
+        /// The bound.
+        limit: usize,
+    },
+    /// More values than the program holds.
+    #[error(
+        "{place}: found more than {limit} values up to here, need at most that many; leave rows or columns out of the file"
+    )]
+    TooManyValues {
+        /// The row at which the bound is passed.
+        place: Box<Place>,
+        /// The bound.
+        limit: usize,
+    },
+    /// A row with too few or too many fields.
+    #[error(
+        "{place}: found {got} field{}, need {need} as in the line of column names (fields end with {delimiter})",
+        if *.got == 1 { "" } else { "s" }
+    )]
+    Fields {
+        /// The line.
+        place: Box<Place>,
+        /// How many fields it has.
+        got: usize,
+        /// How many columns there are.
+        need: usize,
+        /// What separates fields in this file: `,`, `;` or `tab`.
+        delimiter: &'static str,
+    },
+    /// A quoted field that does not end.
+    #[error(
+        "{place}: found a quote that is not closed, need a closing `\"` (a `\"` inside a quoted field is written twice)"
+    )]
+    OpenQuote {
+        /// The line with the opening quote.
+        place: Box<Place>,
+    },
+    /// Text between a closing quote and the end of the field.
+    #[error("{place}: found `{}` after a closing quote, need the end of the field (a `\"` inside a quoted field is written twice)", shown(.found, VALUE_SHOWN))]
+    AfterQuote {
+        /// The line.
+        place: Box<Place>,
+        /// What stands there.
+        found: String,
+    },
+    /// A line that ends in a carriage return alone.
+    #[error(
+        "{place}: found a carriage return inside a line, need lines that end as on Unix or Windows; save the file that way"
+    )]
+    CarriageReturn {
+        /// The line.
+        place: Box<Place>,
+    },
+    /// Numbers where names should be.
+    #[error("{place}: found numbers only (`{}`), need a line of column names above the rows", shown(.found, VALUE_SHOWN))]
+    NoHeader {
+        /// The first line.
+        place: Box<Place>,
+        /// Its first field.
+        found: String,
+    },
+    /// A column without a name.
+    #[error(
+        "{place}: found no name for column {number}, need a name for each; a column of row numbers is left out by \
+         `index=False` in pandas and `row.names = FALSE` in R"
+    )]
+    EmptyName {
+        /// The line of names.
+        place: Box<Place>,
+        /// Which column, the first being 1.
+        number: usize,
+    },
+    /// Two columns of one name.
+    #[error("{place}: found the name `{}` for columns {first} and {second}, need different names", shown(.name, NAME_SHOWN))]
+    DuplicateName {
+        /// The line of names.
+        place: Box<Place>,
+        /// The name.
+        name: String,
+        /// The first column that has it, counted from 1.
+        first: usize,
+        /// The second.
+        second: usize,
+    },
+    /// A name with a line break or another control character in it.
+    #[error("{place}: found `{}` as a name, need names without line breaks and control characters", shown(.name, NAME_SHOWN))]
+    UnprintableName {
+        /// Where.
+        place: Box<Place>,
+        /// The name.
+        name: String,
+    },
+    /// A file with one column whose lines look like several.
+    #[error("{place}: found one column, `{}`, and need columns separated by `,`, `;` or tab; here it seems to be {separator}: save the file with one of the three", shown(.header, VALUE_SHOWN))]
+    Delimiter {
+        /// The line of names.
+        place: Box<Place>,
+        /// The line itself.
+        header: String,
+        /// What seems to separate its fields.
+        separator: &'static str,
+    },
+    /// Columns in memory that are not equally long.
+    #[error("{place}: found {got} values, need {need} as in the first column")]
+    Lengths {
+        /// The column.
+        place: Box<Place>,
+        /// How many values it has.
+        got: usize,
+        /// How many the first column has.
+        need: usize,
+    },
+    /// A Parquet file that cannot be read.
+    #[error("{file}: cannot be read as Parquet: {message}")]
+    Parquet {
+        /// The file.
+        file: String,
+        /// What the decoder says.
+        message: String,
+    },
+
+    /// A column that the file does not have.
+    #[error(
+        "{file}: found no column `{}`, which {role} names{}",
+        shown(.name, NAME_SHOWN),
+        suggestion(.nearest.as_deref(), .columns)
+    )]
+    UnknownColumn {
+        /// The file.
+        file: String,
+        /// What it was to be used as.
+        role: Role,
+        /// The name asked for.
+        name: String,
+        /// The column whose name is nearest, if one is near.
+        nearest: Option<String>,
+        /// The columns of the file.
+        columns: Vec<String>,
+    },
+    /// A column with two uses.
+    #[error("column `{}` is named by {first} and by {second}, need a different column for each use", shown(.column, NAME_SHOWN))]
+    UsedTwice {
+        /// The column.
+        column: String,
+        /// The first use.
+        first: Role,
+        /// The second.
+        second: Role,
+    },
+    /// A column listed twice among the predictors.
+    #[error("column `{}` is listed twice in --predictors, need it once", shown(.column, NAME_SHOWN))]
+    ListedTwice {
+        /// The column.
+        column: String,
+    },
+    /// Neither an intercept nor predictors.
+    #[error(
+        "found no predictors and no intercept, need at least one coefficient; leave --no-intercept out or name --predictors"
+    )]
+    NoCoefficients,
+    /// A column of numbers with something else in it.
+    #[error(
+        "{place}: found `{}`, need a number as in {number_row} (`{}`); correct it{}",
+        shown(.value, VALUE_SHOWN),
+        shown(.number, VALUE_SHOWN),
+        or_leave_out(*.role)
+    )]
+    NotANumber {
+        /// The first value that is no number.
+        place: Box<Place>,
+        /// The value.
+        value: String,
+        /// The first row that has a number.
+        number_row: Row,
+        /// That number.
+        number: String,
+        /// What the column is used as.
+        role: Role,
+    },
+    /// Text in a column that must have numbers.
+    #[error("{place}: found the text `{}`, need {need}", shown(.value, VALUE_SHOWN))]
+    Text {
+        /// The first such value.
+        place: Box<Place>,
+        /// The value.
+        value: String,
+        /// What is needed.
+        need: &'static str,
+    },
+    /// A column of a type that the program has no use for.
+    #[error("{place}: found values of type {found}, need numbers or text; convert it{}", or_leave_out(*.role))]
+    ColumnType {
+        /// The column.
+        place: Box<Place>,
+        /// Its type.
+        found: String,
+        /// What the column is used as.
+        role: Role,
+    },
+    /// A number that cannot be computed with.
+    #[error("{place}: found `{}`, need a finite number of at most 1e100 in magnitude; {}", shown(.value, VALUE_SHOWN), smaller(.value))]
+    TooLarge {
+        /// Where.
+        place: Box<Place>,
+        /// The value as written.
+        value: String,
+    },
+    /// A column of numbers so small that their squares vanish.
+    #[error("{place}: found nothing larger than {} in magnitude, need numbers of at least 1e-100; give the column in another unit", number(*.largest))]
+    TooSmall {
+        /// The column.
+        place: Box<Place>,
+        /// Its largest magnitude.
+        largest: f64,
+    },
+    /// A column with missing values only.
+    #[error("{place}: found no values at all, need some; fill it in{}", or_leave_out(*.role))]
+    NoValues {
+        /// The column.
+        place: Box<Place>,
+        /// What the column is used as.
+        role: Role,
+    },
+    /// Missing values, and no `--drop-missing`.
+    #[error("{file}: found missing values in {}; `--drop-missing` leaves out the rows that have them ({rows} of {of})", missing_list(.columns))]
+    Missing {
+        /// The file.
+        file: String,
+        /// The columns, in the order of the file.
+        columns: Vec<MissingIn>,
+        /// How many rows have at least one.
+        rows: usize,
+        /// How many rows there are.
+        of: usize,
+    },
+    /// Not enough rows to fit a model.
+    #[error(
+        "{file}: found {rows} row{} to use, need at least two{}",
+        if *.rows == 1 { "" } else { "s" },
+        if *.dropped > 0 { format!(" ({dropped} left out for missing values)") } else { String::new() }
+    )]
+    TooFewRows {
+        /// The file.
+        file: String,
+        /// How many are left.
+        rows: usize,
+        /// How many had missing values.
+        dropped: usize,
+    },
+    /// A column that is of numbers in one part of the rows and of text in another.
+    #[error(
+        "{place}: found numbers in one part of the rows and texts in another, need one of the two"
+    )]
+    Parts {
+        /// The column.
+        place: Box<Place>,
+    },
+    /// A part of the rows whose file has other columns than the first, or the same in another
+    /// order.
+    #[error(
+        "{file}: found other columns in part {part} of the rows than in part 0, or another order of them, need the same in all; or name them with --predictors"
+    )]
+    OtherColumns {
+        /// The file of this process.
+        file: String,
+        /// The part that differs.
+        part: usize,
+    },
+    /// A predictor that does not vary.
+    #[error("{place}: found {} in every row, need values that differ{reason}; leave the column out with --predictors", quoted(.value))]
+    Constant {
+        /// The column.
+        place: Box<Place>,
+        /// Its value.
+        value: String,
+        /// Beside what it must vary, as the end of a clause.
+        reason: &'static str,
+    },
+    /// A text column with too many different values.
+    #[error(
+        "{place}: found {}{levels} different texts in {rows} rows, need few that repeat; is it an identifier? Leave it out with --predictors",
+        if *.more { "more than " } else { "" }
+    )]
+    TooManyLevels {
+        /// The column.
+        place: Box<Place>,
+        /// How many there are.
+        levels: usize,
+        /// Whether there are more than that.
+        more: bool,
+        /// In how many rows.
+        rows: usize,
+    },
+    /// A text column whose texts are numbers with a decimal comma.
+    #[error("{place}: found `{}`, need a number with a decimal point and no other commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
+    DecimalComma {
+        /// The first of them.
+        place: Box<Place>,
+        /// As written.
+        value: String,
+        /// As it should be.
+        point: String,
+    },
+    /// Two coefficients of one name.
+    #[error("{place}: found two coefficients named `{}`, need different names; rename a column", shown(.name, NAME_SHOWN))]
+    NameClash {
+        /// The column that makes the second one.
+        place: Box<Place>,
+        /// The name.
+        name: String,
+    },
+    /// More coefficients than the program fits.
+    #[error(
+        "{file}: found {found} coefficients, need at most {limit}; name fewer columns with --predictors"
+    )]
+    TooManyCoefficients {
+        /// The file.
+        file: String,
+        /// How many.
+        found: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// A design matrix larger than the program holds.
+    #[error(
+        "{file}: found {rows} rows and {columns} coefficients, need at most {limit} entries in all; name fewer columns with --predictors"
+    )]
+    DesignTooLarge {
+        /// The file.
+        file: String,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// A response that the family cannot take.
+    #[error("{place}: found {}, need {need} for the family {family} (values seen: {})", number(*.value), .seen.join(", "))]
+    Response {
+        /// The first such value.
+        place: Box<Place>,
+        /// The value.
+        value: f64,
+        /// What is needed.
+        need: &'static str,
+        /// The family.
+        family: FamilyName,
+        /// Some of the different values of the column, the smallest first.
+        seen: Vec<String>,
+    },
+    /// A text response that cannot be read as 0 and 1.
+    #[error("{place}: found the texts {}, need {need}", listed(.levels, 5))]
+    TextResponse {
+        /// The column.
+        place: Box<Place>,
+        /// Its different texts.
+        levels: Vec<String>,
+        /// What is needed.
+        need: &'static str,
+    },
+    /// Trials beside a family that has none.
+    #[error(
+        "--trials is for the families logistic and probit, found {family}; leave it out or choose one of them with --family"
+    )]
+    TrialsFamily {
+        /// The family.
+        family: FamilyName,
+    },
+    /// More successes than trials.
+    #[error("{place}: found {} successes, need at most the {} trials of column `{}`", number(*.successes), number(*.trials), shown(.column, NAME_SHOWN))]
+    Successes {
+        /// Where.
+        place: Box<Place>,
+        /// The response.
+        successes: f64,
+        /// The trials.
+        trials: f64,
+        /// The column of trials.
+        column: String,
+    },
+    /// A count of trials or a weight that is none.
+    #[error("{place}: found {}, need {need}", number(*.value))]
+    Value {
+        /// Where.
+        place: Box<Place>,
+        /// The value.
+        value: f64,
+        /// What is needed.
+        need: &'static str,
+    },
+
+    /// A list of names that cannot be read.
+    #[error("found `{}` as a list of columns, need names separated by commas; a name with a comma in it goes in quotes", shown(.found, VALUE_SHOWN))]
+    NameList {
+        /// The list.
+        found: String,
+    },
+}
+
+/// Why a file cannot be read, in words where the system's are none for users.
+fn unreadable(source: &std::io::Error) -> String {
+    match source.kind() {
+        std::io::ErrorKind::NotFound => {
+            "found no such file, need the path of one that is there".into()
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            "found a file that you may not read, need the permission to (`ls -l` shows it)".into()
+        }
+        _ => format!("cannot be read: {source}"),
+    }
+}
+
+/// The way out for a number that is too large: infinity has no unit.
+fn smaller(value: &str) -> &'static str {
+    let finite = value.bytes().any(|byte| byte.is_ascii_digit());
+    if finite {
+        "give the column in another unit"
+    } else {
+        "correct it, or leave the field empty and pass --drop-missing"
+    }
+}
+
+/// The other way out, for a column that need not be used.
+fn or_leave_out(role: Role) -> &'static str {
+    if role == Role::Predictor { ", or leave the column out with --predictors" } else { "" }
+}
+
+fn missing_list(columns: &[MissingIn]) -> String {
+    let mut parts: Vec<String> = columns
+        .iter()
+        .take(8)
+        .map(|m| {
+            format!("column `{}` ({}, first in {})", shown(&m.column, NAME_SHOWN), m.count, m.first)
+        })
+        .collect();
+    if columns.len() > 8 {
+        parts.push(format!("{} more columns", columns.len() - 8));
+    }
+    parts.join(", ")
+}
+
+fn quoted(value: &str) -> String {
+    format!("`{}`", shown(value, VALUE_SHOWN))
+}

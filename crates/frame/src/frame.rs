@@ -1,0 +1,205 @@
+//! A table turned into what a model needs: the design, the response and what goes with each row.
+
+use std::collections::HashSet;
+
+use crate::column::Column;
+use crate::draft::Draft;
+use crate::error::DataError;
+use crate::facts::Facts;
+use crate::place::{NAME_SHOWN, Place, Row, listed, number, shown};
+use crate::question::{Question, Role};
+use crate::response;
+use crate::scaling::Combine;
+use crate::table::Table;
+use crate::terms::{Term, terms};
+use crate::{MAX_COEFFICIENTS, MAX_VALUES, MIN_MAGNITUDE};
+
+/// The name of the constant.
+pub const INTERCEPT: &str = "(Intercept)";
+
+/// Numbers for a model, row by row and coefficient by coefficient.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Frame {
+    /// The data file as the user named it.
+    pub file: String,
+    /// The name of each coefficient: the intercept first unless it is left out, then the predictors
+    /// in the order they were given. A text column has one coefficient `column[level]` for each
+    /// level but its base level.
+    pub names: Vec<String>,
+    /// Whether the first coefficient is the intercept.
+    pub intercept: bool,
+    /// The number of rows.
+    pub rows: usize,
+    /// The number of rows over all parts, if this is the frame of a part of the table.
+    pub all_rows: usize,
+    /// The number of coefficients.
+    pub columns: usize,
+    /// The design, row after row.
+    pub design: Vec<f64>,
+    /// The response of each row.
+    pub response: Vec<f64>,
+    /// The number of trials of each row.
+    pub trials: Option<Vec<f64>>,
+    /// The offset of each row.
+    pub offset: Option<Vec<f64>>,
+    /// The weight of each row.
+    pub weights: Option<Vec<f64>>,
+    /// Where each row is in the file.
+    pub lines: Vec<Row>,
+    /// Of standardized predictors: the mean subtracted from each column of the design and the
+    /// standard deviation (divisor n) it was divided by; (0, 1) for the intercept.
+    pub scaling: Option<Vec<(f64, f64)>>,
+    /// What the user should know: base levels, rows left out, which text counts as 1.
+    pub notes: Vec<String>,
+}
+
+impl Frame {
+    /// Answers a question put to a table.
+    ///
+    /// # Errors
+    /// Columns that do not exist or cannot be used as asked, with the place of the first bad value.
+    pub fn new(table: &Table, question: &Question) -> Result<Self, DataError> {
+        let draft = Draft::new(table, question)?;
+        let mut frame = draft.finish(draft.facts())?;
+        if question.standardize {
+            frame.standardize(|_: Combine, _: &mut [f64]| {})?;
+        }
+        Ok(frame)
+    }
+
+    /// The frame before predictors are standardized.
+    pub(crate) fn unscaled(draft: &Draft<'_>, facts: &Facts) -> Result<Self, DataError> {
+        let Draft { table, question, roles, kept, .. } = draft;
+        let file = table.name().to_owned();
+        if facts.kept < 2 {
+            let (rows, dropped) = (facts.kept, facts.dropped);
+            return Err(DataError::TooFewRows { file, rows, dropped });
+        }
+        for (column, role) in roles.all() {
+            check_vanishing(table, column, role, facts)?;
+        }
+        let mut notes = Vec::new();
+        if facts.dropped > 0 {
+            let (of, names) = (facts.kept + facts.dropped, facts.with_missing(table));
+            let names = listed(&names, 8);
+            let dropped = facts.dropped;
+            notes.push(format!("left out {dropped} of {of} rows for missing values in {names}"));
+        }
+        let response = response::values(draft, facts, &mut notes)?;
+        let terms = terms(draft, facts, &mut notes)?;
+        let names = names(table, &terms, question.intercept)?;
+        let (rows, columns) = (kept.len(), names.len());
+        if rows.saturating_mul(columns) > MAX_VALUES {
+            return Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES });
+        }
+        if question.standardize && !question.intercept {
+            notes.push(
+                "predictors are centred although there is no intercept: the linear predictor is 0 \
+                 at their means"
+                    .to_owned(),
+            );
+        }
+        let of = |column: Option<&Column>| column.map(|column| numbers(column, kept));
+        Ok(Self {
+            file,
+            design: design(&terms, question, kept),
+            names,
+            intercept: question.intercept,
+            rows,
+            all_rows: facts.kept,
+            columns,
+            response,
+            trials: of(roles.trials),
+            offset: of(roles.offset),
+            weights: of(roles.weights),
+            lines: kept.iter().map(|&row| table.row_place(row)).collect(),
+            scaling: None,
+            notes,
+        })
+    }
+
+    /// Row `row` of the design; empty beyond the last.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f64] {
+        self.design.chunks_exact(self.columns.max(1)).nth(row).unwrap_or_default()
+    }
+
+    /// Column `column` of the design, which must be there.
+    pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = f64> + '_ {
+        self.design.iter().skip(column).step_by(self.columns.max(1)).copied()
+    }
+
+    /// The error for a predictor that does not vary enough to be standardized.
+    pub(crate) fn constant(&self, column: usize, mean: f64) -> DataError {
+        let name = self.names.get(column).map_or("", String::as_str);
+        DataError::Constant {
+            place: Place::column(&self.file, name),
+            value: shown(&number(mean), NAME_SHOWN),
+            reason: " by more than rounding, for --standardize",
+        }
+    }
+}
+
+/// The numbers of a column in the rows kept; none of a column of text.
+pub(crate) fn numbers(column: &Column, kept: &[usize]) -> Vec<f64> {
+    let values = column.numbers().unwrap_or_default();
+    kept.iter().filter_map(|&row| values.get(row).copied()).collect()
+}
+
+/// Whether the squares of a column's numbers all vanish.
+fn check_vanishing(
+    table: &Table,
+    column: &Column,
+    role: Role,
+    facts: &Facts,
+) -> Result<(), DataError> {
+    let [low, high] = facts.range(column);
+    let largest = low.abs().max(high.abs());
+    if largest > 0.0 && largest < MIN_MAGNITUDE && role != Role::Offset {
+        let place = Place::column(table.name(), column.name());
+        return Err(DataError::TooSmall { place, largest });
+    }
+    Ok(())
+}
+
+/// The names of the coefficients, each there once.
+fn names(table: &Table, terms: &[Term<'_>], intercept: bool) -> Result<Vec<String>, DataError> {
+    let found = terms.len() + usize::from(intercept);
+    if found > MAX_COEFFICIENTS {
+        let file = table.name().to_owned();
+        return Err(DataError::TooManyCoefficients { file, found, limit: MAX_COEFFICIENTS });
+    }
+    let mut names = Vec::with_capacity(found);
+    let mut seen = HashSet::with_capacity(found);
+    if intercept {
+        seen.insert(INTERCEPT.to_owned());
+        names.push(INTERCEPT.to_owned());
+    }
+    for term in terms {
+        let name = term.name();
+        let place = || Place::column(table.name(), term.column().name());
+        if name.chars().any(char::is_control) {
+            return Err(DataError::UnprintableName { place: place(), name });
+        }
+        if !seen.insert(name.clone()) {
+            return Err(DataError::NameClash { place: place(), name });
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// The design, row after row.
+fn design(terms: &[Term<'_>], question: &Question, kept: &[usize]) -> Vec<f64> {
+    let first = usize::from(question.intercept);
+    let width = terms.len() + first;
+    // The entries of the intercept stay 1; all others are written below.
+    let mut design = vec![1.0; kept.len() * width];
+    for (index, term) in terms.iter().enumerate() {
+        for (row, value) in design.chunks_exact_mut(width).zip(term.values(kept)) {
+            row[index + first] = value;
+        }
+    }
+    design
+}

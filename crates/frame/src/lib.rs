@@ -1,0 +1,96 @@
+//! Tables, the questions put to them, and the numbers that a model needs. Everything a user can get
+//! wrong in a data file is found here and reported with its place.
+//!
+//! ```
+//! use ridgewalk_frame::{FamilyName, Frame, Question, Table};
+//!
+//! let table = Table::from_bytes("wells.csv", b"switched;dist\n1;0.17\n0;0.47\n1;0.21\n")?;
+//! let frame = Frame::new(&table, &Question::new("switched", FamilyName::Logistic))?;
+//! assert_eq!(frame.names, ["(Intercept)", "dist"]);
+//! let wrong = Table::from_bytes("wells.csv", b"switched;dist\n1;0.17\n0\n").unwrap_err();
+//! assert!(wrong.to_string().starts_with("wells.csv, line 3: found 1 field"));
+//! # Ok::<(), ridgewalk_frame::DataError>(())
+//! ```
+//!
+//! # Files
+//!
+//! Text in UTF-8 with a line of column names. Fields end with `,`, `;` or a tab, whichever occurs
+//! most often in the line of names. A quoted field may contain any of them, line breaks and doubled
+//! quotes. Blanks around names and values are ignored. Blank lines are skipped, except in a file
+//! with one column, where they are missing values. With the cargo feature `parquet`, Parquet files
+//! of flat columns are read too.
+//!
+//! # Columns
+//!
+//! A column holds numbers if all its values are numbers, and text if none is. A column that mixes
+//! them cannot be used; the message names the first value that does not fit. Empty cells are
+//! missing, and so are, in any case, the [`MISSING_MARKERS`]: `NA`, `N/A`, `#N/A`, `NaN`, `null`,
+//! `.` and `?`. `inf` and numbers beyond floating point are refused where the column is used, and so
+//! are magnitudes above 1e100, whose squares could overflow.
+//!
+//! Text predictors become indicators named `column[level]`. The first level in alphabetical order
+//! (by code point) is the base. Standardizing applies to indicators as to all other predictors.
+//!
+//! # Rows in several processes
+//!
+//! A [`Draft`] checks the rows of one part. The [`Facts`] of all parts, merged, are what it needs to
+//! become the [`Frame`] of that part.
+
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::exit
+    )
+)]
+
+mod column;
+mod draft;
+mod error;
+mod facts;
+mod frame;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod parts;
+pub mod place;
+mod question;
+mod records;
+mod response;
+mod scaling;
+mod table;
+mod terms;
+
+pub use column::{Column, MISSING_MARKERS};
+pub use draft::Draft;
+pub use error::{DataError, MissingIn};
+pub use facts::Facts;
+pub use frame::{Frame, INTERCEPT};
+pub use parts::Part;
+pub use place::{Place, Row};
+pub use question::{FamilyName, Question, Role, UnknownFamily};
+pub use records::{join_names, split_names};
+pub use scaling::Combine;
+pub use table::{Table, digest_of};
+
+/// The largest number of columns that is read.
+pub const MAX_COLUMNS: usize = 100_000;
+/// The largest number of bytes in one row of a text file.
+pub const MAX_ROW_BYTES: usize = 32 << 20;
+/// The largest number of values in a table, and of entries in a design: 4 GB of numbers.
+pub const MAX_VALUES: usize = 500_000_000;
+/// The largest number of coefficients.
+pub const MAX_COEFFICIENTS: usize = 5_000;
+/// The largest number of levels of a text predictor.
+pub const MAX_LEVELS: usize = 1_000;
+
+/// A text column with more different texts than this, or with more bytes of them, is not kept.
+const MAX_HELD_LEVELS: usize = 10_000;
+const MAX_LEVEL_BYTES: usize = 1 << 20;
+/// Numbers beyond this could overflow in sums of squares.
+const MAX_MAGNITUDE: f64 = 1e100;
+/// Columns below this could vanish in sums of squares.
+const MIN_MAGNITUDE: f64 = 1e-100;

@@ -1,0 +1,56 @@
+//! A table whose rows are spread over several processes: which rows, and which file, are whose.
+
+use std::path::{Path, PathBuf};
+
+/// What stands in the name of a file for the number of a part.
+const NUMBER: &str = "{}";
+
+/// One of several parts of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Its number, from 0.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Part {
+    /// All rows.
+    pub const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// Its rows of a file that has `of` rows.
+    #[allow(clippy::cast_possible_truncation, reason = "at most `of`")]
+    pub(crate) fn rows(self, of: usize) -> std::ops::Range<usize> {
+        // In 128 bits: the product may be beyond 64.
+        let end = |part: usize| (of as u128 * part as u128 / self.of.max(1) as u128) as usize;
+        end(self.number)..end(self.number + 1)
+    }
+
+    /// Whether each part has a file of its own: its name has `{}` where the number goes.
+    #[must_use]
+    pub fn has_file(path: &Path) -> bool {
+        path.to_str().is_some_and(|text| text.contains(NUMBER))
+    }
+
+    /// The file of this part, which is that of all if it is not one of several.
+    #[must_use]
+    pub fn file(self, path: &Path) -> PathBuf {
+        match path.to_str() {
+            Some(text) => text.replace(NUMBER, &self.number.to_string()).into(),
+            None => path.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_its_file() {
+        let part = Part { number: 3, of: 5 };
+        assert_eq!(part.file(Path::new("a/part-{}.csv")), Path::new("a/part-3.csv"));
+        assert_eq!(part.file(Path::new("a.csv")), Path::new("a.csv"));
+        assert!(Part::has_file(Path::new("part-{}.csv")) && !Part::has_file(Path::new("a.csv")));
+    }
+}

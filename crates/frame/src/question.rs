@@ -1,0 +1,266 @@
+//! What is asked of a table: the family and the columns with their uses.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::column::Column;
+use crate::error::DataError;
+use crate::place::nearest;
+use crate::table::Table;
+
+/// The families of models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FamilyName {
+    /// 0 or 1, or successes out of trials, by a logistic curve.
+    Logistic,
+    /// 0 or 1, or successes out of trials, by a normal curve.
+    Probit,
+    /// Counts, by a logarithmic link.
+    Poisson,
+    /// Real numbers with normal noise.
+    Gaussian,
+    /// Real numbers with logistic noise.
+    RobustLogistic,
+    /// Real numbers under Huber's loss.
+    RobustHuber,
+}
+
+impl FamilyName {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Logistic,
+        Self::Probit,
+        Self::Poisson,
+        Self::Gaussian,
+        Self::RobustLogistic,
+        Self::RobustHuber,
+    ];
+
+    /// Its name at the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logistic => "logistic",
+            Self::Probit => "probit",
+            Self::Poisson => "poisson",
+            Self::Gaussian => "gaussian",
+            Self::RobustLogistic => "robust-logistic",
+            Self::RobustHuber => "robust-huber",
+        }
+    }
+
+    /// What its responses are, in a few words.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Logistic => "0 or 1, or successes out of trials, by a logistic curve",
+            Self::Probit => "0 or 1, or successes out of trials, by a normal curve",
+            Self::Poisson => "counts, by a logarithmic link",
+            Self::Gaussian => "real numbers with normal noise",
+            Self::RobustLogistic => "real numbers with logistic noise",
+            Self::RobustHuber => "real numbers under Huber's loss",
+        }
+    }
+
+    /// Whether its response is 0 or 1, or successes out of trials.
+    #[must_use]
+    pub fn is_binomial(self) -> bool {
+        matches!(self, Self::Logistic | Self::Probit)
+    }
+}
+
+impl fmt::Display for FamilyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no family has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "found the family `{0}`, need logistic, probit, poisson, gaussian, robust-logistic or robust-huber"
+)]
+pub struct UnknownFamily(String);
+
+impl FromStr for FamilyName {
+    type Err = UnknownFamily;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFamily> {
+        let found = Self::ALL.into_iter().find(|family| family.name() == name);
+        found.ok_or_else(|| UnknownFamily(crate::place::shown(name, 60)))
+    }
+}
+
+/// What a column is used as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Role {
+    /// `--response`.
+    Response,
+    /// `--trials`.
+    Trials,
+    /// `--offset`.
+    Offset,
+    /// `--weights`.
+    Weights,
+    /// One of `--predictors`, or of the columns used when there is no such list.
+    Predictor,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Response => "--response",
+            Self::Trials => "--trials",
+            Self::Offset => "--offset",
+            Self::Weights => "--weights",
+            Self::Predictor => "--predictors",
+        })
+    }
+}
+
+/// What is asked of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The column to be explained.
+    pub response: String,
+    /// The columns that explain it; without a list, all that have no other use.
+    pub predictors: Option<Vec<String>>,
+    /// The number of trials of each row.
+    pub trials: Option<String>,
+    /// A term of the linear predictor with the coefficient 1.
+    pub offset: Option<String>,
+    /// What each row counts for.
+    pub weights: Option<String>,
+    /// Whether there is a constant.
+    pub intercept: bool,
+    /// Whether predictors are centred and divided by their standard deviation.
+    pub standardize: bool,
+    /// Whether rows with missing values are left out; otherwise they are refused.
+    pub drop_missing: bool,
+    /// The family.
+    pub family: FamilyName,
+}
+
+impl Question {
+    /// Explains `response` by all other columns, with an intercept, as they are.
+    #[must_use]
+    pub fn new(response: &str, family: FamilyName) -> Self {
+        Self {
+            response: response.to_owned(),
+            predictors: None,
+            trials: None,
+            offset: None,
+            weights: None,
+            intercept: true,
+            standardize: false,
+            drop_missing: false,
+            family,
+        }
+    }
+}
+
+/// The columns of a table by their use.
+#[derive(Debug)]
+pub(crate) struct Roles<'t> {
+    pub(crate) response: &'t Column,
+    pub(crate) trials: Option<&'t Column>,
+    pub(crate) offset: Option<&'t Column>,
+    pub(crate) weights: Option<&'t Column>,
+    pub(crate) predictors: Vec<&'t Column>,
+}
+
+impl<'t> Roles<'t> {
+    /// Finds the columns that the question names.
+    pub(crate) fn new(table: &'t Table, question: &Question) -> Result<Self, DataError> {
+        if question.trials.is_some() && !question.family.is_binomial() {
+            return Err(DataError::TrialsFamily { family: question.family });
+        }
+        let mut taken: Vec<(&str, Role)> = Vec::new();
+        let mut find = |name: Option<&String>, role| {
+            let Some(name) = name else { return Ok(None) };
+            let column = column(table, name, role)?;
+            if let Some(&(_, first)) = taken.iter().find(|(other, _)| other == name) {
+                return Err(DataError::UsedTwice { column: name.clone(), first, second: role });
+            }
+            taken.push((column.name(), role));
+            Ok(Some(column))
+        };
+        let response = column(table, &question.response, Role::Response)?;
+        find(Some(&question.response), Role::Response)?;
+        let trials = find(question.trials.as_ref(), Role::Trials)?;
+        let offset = find(question.offset.as_ref(), Role::Offset)?;
+        let weights = find(question.weights.as_ref(), Role::Weights)?;
+        let predictors = match &question.predictors {
+            Some(names) => listed(table, names, &taken)?,
+            None => {
+                let free = |column: &&Column| taken.iter().all(|(name, _)| *name != column.name());
+                table.columns().iter().filter(free).collect()
+            }
+        };
+        if predictors.is_empty() && !question.intercept {
+            return Err(DataError::NoCoefficients);
+        }
+        Ok(Self { response, trials, offset, weights, predictors })
+    }
+
+    /// Every column that has a use, with it.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'t Column, Role)> {
+        let others = [
+            (self.trials, Role::Trials),
+            (self.offset, Role::Offset),
+            (self.weights, Role::Weights),
+        ];
+        let others = others.into_iter().filter_map(|(column, role)| Some((column?, role)));
+        let predictors = self.predictors.iter().map(|&column| (column, Role::Predictor));
+        std::iter::once((self.response, Role::Response)).chain(others).chain(predictors)
+    }
+}
+
+/// The columns of the list of predictors, none of them used otherwise or twice.
+fn listed<'t>(
+    table: &'t Table,
+    names: &[String],
+    taken: &[(&str, Role)],
+) -> Result<Vec<&'t Column>, DataError> {
+    let known: std::collections::HashMap<&str, &Column> =
+        table.columns().iter().map(|column| (column.name(), column)).collect();
+    let mut seen = HashSet::with_capacity(names.len());
+    let mut found = Vec::with_capacity(names.len());
+    for name in names {
+        let Some(&column) = known.get(name.as_str()) else {
+            return Err(unknown(table, name, Role::Predictor));
+        };
+        if let Some(&(_, first)) = taken.iter().find(|(other, _)| other == name) {
+            return Err(DataError::UsedTwice {
+                column: name.clone(),
+                first,
+                second: Role::Predictor,
+            });
+        }
+        if !seen.insert(name) {
+            return Err(DataError::ListedTwice { column: name.clone() });
+        }
+        found.push(column);
+    }
+    Ok(found)
+}
+
+fn column<'t>(table: &'t Table, name: &str, role: Role) -> Result<&'t Column, DataError> {
+    let found = table.columns().iter().find(|column| column.name() == name);
+    found.ok_or_else(|| unknown(table, name, role))
+}
+
+fn unknown(table: &Table, name: &str, role: Role) -> DataError {
+    let columns: Vec<String> =
+        table.columns().iter().map(|column| column.name().to_owned()).collect();
+    DataError::UnknownColumn {
+        file: table.name().to_owned(),
+        role,
+        name: name.to_owned(),
+        nearest: nearest(name, columns.iter().map(String::as_str)),
+        columns,
+    }
+}

@@ -1,0 +1,103 @@
+//! Standardized predictors: centred, and divided by their standard deviation with divisor n.
+
+use crate::error::DataError;
+use crate::frame::Frame;
+
+/// How numbers of several parts of a table become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combine {
+    /// Their sum.
+    Sum,
+    /// The largest of them.
+    Largest,
+}
+
+impl Frame {
+    /// Centres every predictor and divides it by its standard deviation. If this is the frame of a
+    /// part of the table, `combine` replaces each number by the sum or the largest over all parts;
+    /// otherwise it has nothing to do.
+    ///
+    /// # Errors
+    /// [`DataError::Constant`] for a predictor that varies by no more than rounding.
+    pub fn standardize(
+        &mut self,
+        mut combine: impl FnMut(Combine, &mut [f64]),
+    ) -> Result<(), DataError> {
+        let mut scaling = vec![(0.0, 1.0); self.columns];
+        for column in usize::from(self.intercept)..self.columns {
+            let values: Vec<f64> = self.column(column).collect();
+            let (mean, sd) = mean_and_sd(&values, self.all_rows, &mut combine);
+            let size = largest(values.iter().map(|value| value.abs()), &mut combine);
+            // Differences of the size of rounding would be blown up to differences of size 1.
+            if !(sd > 16.0 * f64::EPSILON * size) {
+                return Err(self.constant(column, mean));
+            }
+            let rows = self.design.chunks_exact_mut(self.columns);
+            rows.for_each(|row| row[column] = (row[column] - mean) / sd);
+            scaling[column] = (mean, sd);
+        }
+        self.scaling = Some(scaling);
+        Ok(())
+    }
+}
+
+/// The bits of a number that hold its power of two.
+const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+
+/// The mean and the standard deviation with divisor n, in two passes, free of overflow and
+/// underflow for any finite values that can be added up.
+fn mean_and_sd(
+    values: &[f64],
+    all: usize,
+    combine: &mut impl FnMut(Combine, &mut [f64]),
+) -> (f64, f64) {
+    let mut sum = |here: f64| {
+        let mut sum = [here];
+        combine(Combine::Sum, &mut sum);
+        sum[0]
+    };
+    let n = all as f64;
+    let first = sum(values.iter().sum()) / n;
+    // The second pass removes the rounding error of the first sum.
+    let mean = first + sum(values.iter().map(|value| value - first).sum()) / n;
+    let largest = largest(values.iter().map(|value| (value - mean).abs()), combine);
+    if largest == 0.0 {
+        return (mean, 0.0);
+    }
+    // A power of two as the unit: no square overflows or vanishes, and the scaling is exact.
+    let power = f64::from_bits(largest.to_bits() & EXPONENT);
+    let unit = if power > 0.0 { power } else { largest };
+    let mut squares = [values.iter().map(|value| ((value - mean) / unit).powi(2)).sum()];
+    combine(Combine::Sum, &mut squares);
+    (mean, unit * (squares[0] / n).sqrt())
+}
+
+/// The largest of some numbers over all parts.
+fn largest(
+    values: impl Iterator<Item = f64>,
+    combine: &mut impl FnMut(Combine, &mut [f64]),
+) -> f64 {
+    let mut largest = [values.fold(f64::NEG_INFINITY, f64::max)];
+    combine(Combine::Largest, &mut largest);
+    largest[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mean_and_sd;
+
+    #[test]
+    fn standard_deviations_have_divisor_n_and_do_not_overflow() {
+        let alone = |values: &[f64]| mean_and_sd(values, values.len(), &mut |_, _| {});
+        assert_eq!(alone(&[1.0, 2.0, 3.0, 4.0]), (2.5, 1.25_f64.sqrt()));
+        let (mean, sd) = alone(&[1e200, 3e200]);
+        assert_eq!(mean, 2e200);
+        assert!((sd / 1e200 - 1.0).abs() < 1e-15);
+        // With the squares themselves this would be 0.
+        let (_, sd) = alone(&[1e-200, 3e-200]);
+        assert!((sd / 1e-200 - 1.0).abs() < 1e-15);
+        let (mean, sd) = alone(&[1e9, 1e9 + 1.0, 1e9 + 2.0]);
+        assert_eq!(mean, 1e9 + 1.0);
+        assert!((sd - (2.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,481 @@
+//! A data file in memory: its columns, the line of each row, and the digest of its bytes.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::ops::Range;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::MAX_VALUES;
+use crate::column::{Builder, Column};
+use crate::error::DataError;
+use crate::parts::Part;
+use crate::place::{Place, Row};
+use crate::records::Records;
+
+/// The data set that ships inside the program; `data/README.md` has its source and licence.
+const BUILT_IN: &[u8] = include_bytes!("../data/breast-cancer.csv");
+
+/// The columns of a data file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    name: String,
+    columns: Vec<Column>,
+    rows: usize,
+    /// The line of each row; none in a file without lines.
+    lines: Option<Vec<u64>>,
+    digest: String,
+}
+
+impl Table {
+    /// The name of the data that ship with the program.
+    pub const BUILT_IN: &'static str = "breast-cancer.csv (built in)";
+
+    /// Reads a file: Parquet where the name ends in `.parquet` or the first bytes say so, delimited
+    /// text otherwise.
+    ///
+    /// # Errors
+    /// A file that cannot be read or that is not a table, with the place where it is not.
+    pub fn read(path: &Path) -> Result<Self, DataError> {
+        Self::read_part(path, Part::WHOLE)
+    }
+
+    /// Reads one part of the rows of a file; the digest is that of all of it. A text is read
+    /// through twice, and only the rows of the part are kept. A Parquet file is read whole: with
+    /// several parts each has a file of its own ([`Part::file`]), which is whole.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub fn read_part(path: &Path, part: Part) -> Result<Self, DataError> {
+        let (path, part) = match Part::has_file(path) && part.of > 1 {
+            true => (&*part.file(path), Part::WHOLE),
+            false => (path, part),
+        };
+        let name = path.display().to_string();
+        let cannot = |source| DataError::Read { file: name.clone(), source };
+        if std::fs::metadata(path).map_err(cannot)?.is_dir() {
+            return Err(DataError::Directory { file: name });
+        }
+        let file = File::open(path).map_err(cannot)?;
+        let before = file.metadata().map_err(cannot)?;
+        let table = Self::read_open(&name, path, &file, part);
+        // A pipe has no length to compare.
+        if before.is_file() {
+            let after = file.metadata().map_err(cannot)?;
+            let same =
+                before.len() == after.len() && before.modified().ok() == after.modified().ok();
+            if !same {
+                return Err(DataError::Changed {
+                    file: name,
+                    before: before.len(),
+                    after: after.len(),
+                });
+            }
+        }
+        table
+    }
+
+    fn read_open(name: &str, path: &Path, file: &File, part: Part) -> Result<Self, DataError> {
+        let cannot = |source| DataError::Read { file: name.to_owned(), source };
+        let mut input = BufReader::with_capacity(1 << 16, Digesting::new(file));
+        let start = input.fill_buf().map_err(cannot)?;
+        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+        if named || start.starts_with(b"PAR1") {
+            if part.of > 1 {
+                let need = "a file for each part of the rows, named with {} where its number goes, as part-{}.parquet";
+                return Err(DataError::Format {
+                    file: name.to_owned(),
+                    found: "one Parquet file",
+                    need,
+                });
+            }
+            return Self::read_parquet(name, file);
+        }
+        let rows = if part.of > 1 {
+            let file = File::open(path).map_err(cannot)?;
+            let all = count_rows(name, BufReader::with_capacity(1 << 16, file))?;
+            if all < part.of {
+                return Err(DataError::TooFewRows { file: name.to_owned(), rows: all, dropped: 0 });
+            }
+            part.rows(all)
+        } else {
+            0..usize::MAX
+        };
+        Self::from_text(name, input, rows)
+    }
+
+    /// Reads delimited text, or Parquet, from memory. The name stands in messages.
+    ///
+    /// # Errors
+    /// Bytes that are not a table, with the place where they are not.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
+        if bytes.starts_with(b"PAR1") {
+            return Self::parquet_from_bytes(name, bytes);
+        }
+        Self::from_text(
+            name,
+            BufReader::with_capacity(1 << 16, Digesting::new(bytes)),
+            0..usize::MAX,
+        )
+    }
+
+    /// A table of columns in memory. The name appears in messages.
+    ///
+    /// # Errors
+    /// Columns of different lengths, no rows, and names that are empty or occur twice.
+    ///
+    /// ```
+    /// use ridgewalk_frame::{Column, Table};
+    ///
+    /// let hours = Column::from_numbers("hours", &[0.5, 1.0, 1.5]);
+    /// let city = Column::from_texts("city", &["Oslo", "Bergen", "Oslo"]);
+    /// let table = Table::from_columns("study", vec![hours, city])?;
+    /// assert_eq!((table.rows(), table.columns()[1].name()), (3, "city"));
+    /// # Ok::<(), ridgewalk_frame::DataError>(())
+    /// ```
+    pub fn from_columns(name: &str, columns: Vec<Column>) -> Result<Self, DataError> {
+        let names: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
+        check_names(&Place::file(name), &names)?;
+        let rows = columns.iter().find_map(Column::rows).unwrap_or(0);
+        if rows == 0 {
+            return Err(DataError::NoRows { file: name.to_owned() });
+        }
+        let mut digest = Sha256::new();
+        for column in &columns {
+            if let Some(got) = column.rows().filter(|got| *got != rows) {
+                let place = Place::column(name, column.name());
+                return Err(DataError::Lengths { place, got, need: rows });
+            }
+            column.digest(&mut digest);
+        }
+        Ok(Self { name: name.to_owned(), columns, rows, lines: None, digest: hex(digest) })
+    }
+
+    /// The Wisconsin diagnostic breast cancer data: 569 rows, 30 predictors, response `y`.
+    ///
+    /// # Errors
+    /// None; the file inside the program is a table.
+    pub fn built_in() -> Result<Self, DataError> {
+        Self::from_bytes(Self::BUILT_IN, BUILT_IN)
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns in the order of the file.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// SHA-256 of the bytes of the file, in hexadecimal.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Where row `row`, counted from 0, is found in the file.
+    #[must_use]
+    pub fn row_place(&self, row: usize) -> Row {
+        match &self.lines {
+            Some(lines) => Row::Line(lines.get(row).copied().unwrap_or_default()),
+            None => Row::Row(row as u64 + 1),
+        }
+    }
+
+    pub(crate) fn cell(&self, row: usize, column: &str) -> Box<Place> {
+        Place::cell(&self.name, self.row_place(row), column)
+    }
+
+    #[cfg(feature = "parquet")]
+    pub(crate) fn from_parts(
+        name: &str,
+        columns: Vec<Column>,
+        rows: usize,
+        digest: String,
+    ) -> Self {
+        Self { name: name.to_owned(), columns, rows, lines: None, digest }
+    }
+
+    #[cfg(feature = "parquet")]
+    fn read_parquet(name: &str, file: &File) -> Result<Self, DataError> {
+        crate::parquet::read(name, file)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn parquet_from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
+        crate::parquet::from_bytes(name, bytes)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn read_parquet(name: &str, _: &File) -> Result<Self, DataError> {
+        Err(without_parquet(name))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet_from_bytes(name: &str, _: &[u8]) -> Result<Self, DataError> {
+        Err(without_parquet(name))
+    }
+
+    fn from_text<R: Read>(
+        name: &str,
+        mut input: BufReader<Digesting<R>>,
+        kept: Range<usize>,
+    ) -> Result<Self, DataError> {
+        let start =
+            input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
+        refuse_other_formats(name, start)?;
+        refuse_zeros(name, start)?;
+        let mut records = Records::new(name, &mut input);
+        let Some(header) = records.header()? else {
+            return Err(DataError::Empty { file: name.to_owned() });
+        };
+        let mut columns: Vec<Builder> =
+            names(&records, name, header)?.into_iter().map(Builder::new).collect();
+        let lines = rows(&mut records, name, header, &mut columns, kept)?;
+        if lines.is_empty() {
+            return Err(DataError::NoRows { file: name.to_owned() });
+        }
+        let columns = columns.into_iter().map(Builder::finish).collect();
+        let digest = input.into_inner().hex();
+        Ok(Self { name: name.to_owned(), columns, rows: lines.len(), lines: Some(lines), digest })
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn without_parquet(name: &str) -> DataError {
+    DataError::Format {
+        file: name.to_owned(),
+        found: "a Parquet file",
+        need: "CSV, because this program was built without Parquet; \
+               `cargo install --path crates/cli --features parquet` builds it with",
+    }
+}
+
+/// Files of other kinds, by their first bytes.
+fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
+    let kinds: [(&[u8], &str, &str); 6] = [
+        (b"\x1f\x8b", "a gzip archive", "the CSV file in it; unpack it with `gunzip`"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive", "the CSV file in it; unpack it with `unzstd`"),
+        (
+            b"PK\x03\x04",
+            "a zip archive or a workbook",
+            "a CSV file; unpack it, or export the sheet as CSV",
+        ),
+        (b"\xd0\xcf\x11\xe0", "a workbook", "a CSV file; export the sheet as CSV"),
+        (b"\xff\xfe", "text in UTF-16", "text in UTF-8; save the file in that encoding"),
+        (b"\xfe\xff", "text in UTF-16", "text in UTF-8; save the file in that encoding"),
+    ];
+    match kinds.into_iter().find(|(magic, ..)| start.starts_with(magic)) {
+        Some((_, found, need)) => Err(DataError::Format { file: name.to_owned(), found, need }),
+        None => Ok(()),
+    }
+}
+
+/// Bytes of 0 at the beginning of a file, before a line that has no end is read.
+fn refuse_zeros(name: &str, start: &[u8]) -> Result<(), DataError> {
+    let Some(at) = start.iter().position(|&byte| byte == 0) else { return Ok(()) };
+    let before = start.get(..at).unwrap_or_default();
+    let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    let byte = 1 + before.iter().rev().take_while(|&&byte| byte != b'\n').count();
+    Err(DataError::NotText { place: Place::line(name, line), byte })
+}
+
+/// The names of the columns, each there once and fit to be shown.
+fn names<R: BufRead>(
+    records: &Records<R>,
+    file: &str,
+    line: u64,
+) -> Result<Vec<String>, DataError> {
+    let names: Vec<String> = records.fields().map(str::to_owned).collect();
+    let place = Place::line(file, line);
+    if are_values(&names) {
+        let found = names.first().cloned().unwrap_or_default();
+        return Err(DataError::NoHeader { place, found });
+    }
+    check_names(&place, &names)?;
+    Ok(names)
+}
+
+/// Whether a line of names is a row of numbers. Columns that are merely counted, from 0 or from 1,
+/// have names.
+fn are_values(names: &[String]) -> bool {
+    let counted =
+        |first: usize| names.iter().zip(first..).all(|(name, index)| *name == index.to_string());
+    names.iter().all(|name| name.parse::<f64>().is_ok()) && !counted(0) && !counted(1)
+}
+
+pub(crate) fn check_names(place: &Place, names: &[String]) -> Result<(), DataError> {
+    let place = || Box::new(place.clone());
+    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let number = index + 1;
+        if name.is_empty() {
+            return Err(DataError::EmptyName { place: place(), number });
+        }
+        if name.chars().any(char::is_control) {
+            return Err(DataError::UnprintableName { place: place(), name: name.clone() });
+        }
+        if let Some(first) = seen.insert(name, number) {
+            return Err(DataError::DuplicateName {
+                place: place(),
+                name: name.clone(),
+                first,
+                second: number,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// How many rows a text has, as [`rows`] counts them.
+fn count_rows<R: BufRead>(name: &str, mut input: R) -> Result<usize, DataError> {
+    let mut records = Records::new(name, &mut input);
+    if records.header()?.is_none() {
+        return Ok(0);
+    }
+    let (columns, mut count, mut blank) = (records.count(), 0, 0);
+    while records.next()?.is_some() {
+        if records.count() > 0 {
+            count += 1 + blank;
+            blank = 0;
+        } else if columns == 1 {
+            blank += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// Reads the rows of a range into the columns and gives their lines.
+///
+/// A blank line is passed over, except among the rows of a file with one column: there it is a
+/// missing value.
+fn rows<R: BufRead>(
+    records: &mut Records<R>,
+    file: &str,
+    header: u64,
+    columns: &mut [Builder],
+    kept: Range<usize>,
+) -> Result<Vec<u64>, DataError> {
+    let need = columns.len();
+    let mut lines = Vec::new();
+    let mut blank = Vec::new();
+    // Rows before this one, kept or not.
+    let mut row = 0;
+    while let Some(line) = records.next()? {
+        let got = records.count();
+        if got == 0 {
+            if need == 1 {
+                blank.push(line);
+                if lines.len() + blank.len() > MAX_VALUES {
+                    return Err(too_many(file, line));
+                }
+            }
+            continue;
+        }
+        if let ([column], true) = (&*columns, lines.is_empty()) {
+            look_for_delimiter(
+                column.name(),
+                records.fields().next().unwrap_or_default(),
+                file,
+                header,
+            )?;
+        }
+        if got != need {
+            let delimiter = records.delimiter_name();
+            return Err(DataError::Fields { place: Place::line(file, line), got, need, delimiter });
+        }
+        for line in blank.drain(..) {
+            if kept.contains(&row) {
+                columns.iter_mut().for_each(Builder::push_missing);
+                lines.push(line);
+            }
+            row += 1;
+        }
+        row += 1;
+        if !kept.contains(&(row - 1)) {
+            continue;
+        }
+        for (column, cell) in columns.iter_mut().zip(records.fields()) {
+            column.push_cell(lines.len(), cell);
+        }
+        lines.push(line);
+        if lines.len().saturating_mul(need) > MAX_VALUES {
+            return Err(too_many(file, line));
+        }
+    }
+    Ok(lines)
+}
+
+fn too_many(file: &str, line: u64) -> DataError {
+    DataError::TooManyValues { place: Place::line(file, line), limit: MAX_VALUES }
+}
+
+/// In a file with one column: whether its name and its first value fall into the same number of
+/// parts at some other separator.
+fn look_for_delimiter(header: &str, first: &str, file: &str, line: u64) -> Result<(), DataError> {
+    let separators = [("|", "`|`"), (":", "`:`"), ("^", "`^`"), ("&", "`&`"), ("~", "`~`")];
+    let parts = |text: &str, at: &str| text.split(at).count();
+    let found = separators.into_iter().find(|(at, _)| {
+        let count = parts(header, at);
+        count > 1 && parts(first, at) == count
+    });
+    let words = header.split_whitespace().count();
+    let spaces = words > 1 && first.split_whitespace().count() == words;
+    let separator = match (found, spaces) {
+        (Some((_, shown)), _) => shown,
+        (None, true) => "spaces",
+        (None, false) => return Ok(()),
+    };
+    Err(DataError::Delimiter {
+        place: Place::line(file, line),
+        header: header.to_owned(),
+        separator,
+    })
+}
+
+/// A reader that digests what passes through it.
+struct Digesting<R> {
+    inner: R,
+    digest: Sha256,
+}
+
+impl<R> Digesting<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, digest: Sha256::new() }
+    }
+
+    fn hex(self) -> String {
+        hex(self.digest)
+    }
+}
+
+/// The digest as 64 hexadecimal digits.
+pub(crate) fn hex(digest: Sha256) -> String {
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 of some bytes, as 64 hexadecimal digits.
+#[must_use]
+pub fn digest_of(bytes: &[u8]) -> String {
+    hex(Sha256::new_with_prefix(bytes))
+}
+
+impl<R: Read> Read for Digesting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.digest.update(buffer.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}

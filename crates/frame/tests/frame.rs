@@ -1,0 +1,504 @@
+//! Questions put to a table: the design that comes out, and every way in which a question cannot be
+//! answered.
+
+use std::sync::{Barrier, Mutex};
+
+use ridgewalk_frame::{
+    Combine, DataError, Draft, Facts, FamilyName, Frame, Part, Question, Row, Table,
+};
+
+fn ask(text: &str, change: impl FnOnce(&mut Question)) -> Result<Frame, DataError> {
+    let mut question = Question::new("y", FamilyName::Logistic);
+    change(&mut question);
+    Frame::new(&Table::from_bytes("d.csv", text.as_bytes())?, &question)
+}
+
+fn gaussian(question: &mut Question) {
+    question.family = FamilyName::Gaussian;
+}
+
+fn refused(text: &str, change: impl FnOnce(&mut Question)) -> String {
+    ask(text, change).unwrap_err().to_string()
+}
+
+#[track_caller]
+fn starts(message: &str, start: &str) {
+    assert!(message.starts_with(start), "\n got: {message}\nneed: {start}");
+}
+
+fn list(names: &[&str]) -> Option<Vec<String>> {
+    Some(names.iter().map(|&name| name.to_owned()).collect())
+}
+
+#[test]
+fn numbers_and_texts_become_a_design() {
+    let text = "x,city,y\n1,Oslo,0\n2,Bergen,1\n3,Oslo,1\n4,Aas,0\n5,Aas,1\n";
+    let frame = ask(text, |_| {}).unwrap();
+    assert_eq!(frame.names, ["(Intercept)", "x", "city[Bergen]", "city[Oslo]"]);
+    assert_eq!((frame.rows, frame.columns), (5, 4));
+    assert_eq!(frame.row(0), [1.0, 1.0, 0.0, 1.0]);
+    assert_eq!(frame.row(1), [1.0, 2.0, 1.0, 0.0]);
+    assert_eq!(frame.row(4), [1.0, 5.0, 0.0, 0.0]);
+    assert_eq!(frame.response, [0.0, 1.0, 1.0, 0.0, 1.0]);
+    assert_eq!(frame.lines[4], Row::Line(6));
+    assert_eq!(frame.scaling, None);
+    assert_eq!(
+        frame.notes,
+        [
+            "column `city` is text: its base level is `Aas`, its coefficients are `city[Bergen]`, `city[Oslo]`"
+        ]
+    );
+    // The order of the list is the order of the coefficients.
+    let frame = ask(text, |q| q.predictors = list(&["city", "x"])).unwrap();
+    assert_eq!(frame.names, ["(Intercept)", "city[Bergen]", "city[Oslo]", "x"]);
+    // Without an intercept each level has its own constant.
+    let frame = ask(text, |q| q.intercept = false).unwrap();
+    assert_eq!(frame.names, ["x", "city[Aas]", "city[Bergen]", "city[Oslo]"]);
+    assert!(frame.notes[0].contains("each level has a coefficient"), "{:?}", frame.notes);
+    let frame = ask(text, |q| q.predictors = Some(Vec::new())).unwrap();
+    assert_eq!(frame.names, ["(Intercept)"]);
+}
+
+#[test]
+fn standardized_columns_have_mean_0_and_deviation_1() {
+    let text = "x,city,y\n1,a,0\n2,b,1\n3,a,1\n6,a,0\n";
+    let frame = ask(text, |q| q.standardize = true).unwrap();
+    let scaling = frame.scaling.as_ref().unwrap();
+    assert_eq!(scaling[0], (0.0, 1.0));
+    assert_eq!(scaling[1], (3.0, 3.5_f64.sqrt()));
+    assert_eq!(scaling[2], (0.25, 0.1875_f64.sqrt()));
+    assert_eq!(frame.row(3)[1], 3.0 / 3.5_f64.sqrt());
+    assert_eq!(frame.row(0)[2], -0.25 / 0.1875_f64.sqrt());
+    let frame = ask(text, |q| (q.standardize, q.intercept) = (true, false)).unwrap();
+    assert_eq!(frame.names, ["x", "city[b]"]);
+    assert!(frame.notes.iter().any(|note| note.contains("centred although there is no intercept")));
+}
+
+#[test]
+fn columns_that_are_not_there_or_have_two_uses() {
+    let text = "age,height,y,w\n1,2,0,1\n2,3,1,1\n3,9,1,2\n";
+    starts(
+        &refused(text, |q| q.response = "Y".into()),
+        "d.csv: found no column `Y`, which --response names; did you mean `y`?",
+    );
+    starts(
+        &refused(text, |q| q.predictors = list(&["age", "heigth"])),
+        "d.csv: found no column `heigth`, which --predictors names; did you mean `height`?",
+    );
+    let message = refused(text, |q| q.weights = Some("something".into()));
+    assert!(
+        message.ends_with("which --weights names; there are `age`, `height`, `y`, `w`"),
+        "{message}"
+    );
+    starts(
+        &refused(text, |q| q.predictors = list(&["age", "y"])),
+        "column `y` is named by --response and by --predictors",
+    );
+    starts(
+        &refused(text, |q| q.offset = Some("y".into())),
+        "column `y` is named by --response and by --offset",
+    );
+    starts(
+        &refused(text, |q| q.predictors = list(&["age", "age"])),
+        "column `age` is listed twice",
+    );
+    let none = |q: &mut Question| (q.predictors, q.intercept) = (Some(Vec::new()), false);
+    starts(&refused(text, none), "found no predictors and no intercept");
+    // Columns with another use are no predictors.
+    let frame = ask(text, |q| q.weights = Some("w".into())).unwrap();
+    assert_eq!(frame.names, ["(Intercept)", "age", "height"]);
+    assert_eq!(frame.weights.unwrap(), [1.0, 1.0, 2.0]);
+}
+
+#[test]
+fn a_stray_text_among_numbers_is_told_with_line_column_and_value() {
+    let text = "age,y,note\n31,0,a\n,1,b\nabc,1,c\n12,0,7\n";
+    assert_eq!(
+        refused(text, |q| q.predictors = list(&["age"])),
+        "d.csv, line 4, column `age`: found `abc`, need a number as in line 2 (`31`); correct it, or leave the column \
+         out with --predictors"
+    );
+    // A number among texts is as stray; a column that is not used may be as it likes.
+    starts(
+        &refused(text, |q| q.predictors = list(&["note"])),
+        "d.csv, line 2, column `note`: found `a`, need a number as in line 5 (`7`)",
+    );
+    assert!(ask(text, |q| q.predictors = Some(Vec::new())).is_ok());
+    let message = refused("x,y\n1,0\n2,one\n3,1\n", |_| {});
+    assert!(message.ends_with("need a number as in line 2 (`0`); correct it"), "{message}");
+    starts(
+        &refused("x;y\n1,5;0\n2,5;1\n2,7;1\n", |_| {}),
+        "d.csv, line 2, column `x`: found `1,5`, need a number with a decimal point and no other commas (1.5)",
+    );
+    starts(
+        &refused("x,y,w\n1,0,a\n2,1,b\n", |q| q.weights = Some("w".into())),
+        "d.csv, line 2, column `w`: found the text `a`, need positive numbers as weights",
+    );
+}
+
+#[test]
+fn missing_values_are_counted_or_left_out() {
+    let text = "age,bmi,y\n1,NA,0\nn/a,3,1\n3,,0\n4,5,1\n5,6,\n6,8,0\n";
+    assert_eq!(
+        refused(text, |_| {}),
+        "d.csv: found missing values in column `age` (1, first in line 3), column `bmi` (2, first in line 2), column \
+         `y` (1, first in line 6); `--drop-missing` leaves out the rows that have them (4 of 6)"
+    );
+    let frame = ask(text, |q| q.drop_missing = true).unwrap();
+    assert_eq!(frame.lines, [Row::Line(5), Row::Line(7)]);
+    assert_eq!(frame.row(1), [1.0, 6.0, 8.0]);
+    assert_eq!(frame.notes, ["left out 4 of 6 rows for missing values in `age`, `bmi`, `y`"]);
+    // A column that is not used may have gaps.
+    assert!(ask("a,b,y\n1,,0\n2,3,1\n", |q| q.predictors = list(&["a"])).is_ok());
+    starts(
+        &refused("a,y\n1,0\n,1\n,1\n", |q| q.drop_missing = true),
+        "d.csv: found 1 row to use, need at least two (2 left out for missing values)",
+    );
+    starts(&refused("a,y\n,0\nNA,1\n", |_| {}), "d.csv, column `a`: found no values at all");
+    starts(&refused("a,y\n1,0\n", |_| {}), "d.csv: found 1 row to use, need at least two");
+}
+
+#[test]
+fn numbers_too_large_or_small_to_compute_with() {
+    for value in ["inf", "-Infinity", "1e999"] {
+        let message = refused(&format!("x,y\n1,0\n{value},1\n"), |_| {});
+        starts(
+            &message,
+            &format!(
+                "d.csv, line 3, column `x`: found `{value}`, need a finite number of at most 1e100"
+            ),
+        );
+    }
+    starts(
+        &refused("x,y\n1,0\n-1e308,1\n", |_| {}),
+        "d.csv, line 3, column `x`: found `-1e308`, need a finite number",
+    );
+    starts(
+        &refused("x,y\n1e-200,0\n0,1\n", |_| {}),
+        "d.csv, column `x`: found nothing larger than 1e-200",
+    );
+    starts(
+        &refused("x,y,o\n1,0,1e400\n2,1,2\n", |q| q.offset = Some("o".into())),
+        "d.csv, line 2, column `o`: found `1e400`",
+    );
+    let frame = ask("x,y\n1e99,0\n-2e99,1\n", |q| q.standardize = true).unwrap();
+    assert!(frame.design.iter().all(|value| value.is_finite()));
+}
+
+#[test]
+fn predictors_that_do_not_vary() {
+    let text = "x,k,y\n1,3,0\n2,3,1\n";
+    assert_eq!(
+        refused(text, |_| {}),
+        "d.csv, column `k`: found `3` in every row, need values that differ beside the intercept; leave the column out \
+         with --predictors"
+    );
+    // In place of the intercept it may stand, unless it is to be scaled or says nothing at all.
+    assert!(ask(text, |q| q.intercept = false).is_ok());
+    starts(
+        &refused(text, |q| (q.intercept, q.standardize) = (false, true)),
+        "d.csv, column `k`: found `3` in every row",
+    );
+    starts(
+        &refused("x,k,y\n1,0,0\n2,0,1\n", |q| q.intercept = false),
+        "d.csv, column `k`: found `0` in every row",
+    );
+    starts(
+        &refused("x,k,y\n1,u,0\n2,u,1\n3,u,1\n", |_| {}),
+        "d.csv, column `k`: found `u` in every row",
+    );
+    // Varies only among the rows that are left out.
+    let gaps = "x,k,y\n1,3,0\n2,3,1\n,4,1\n";
+    starts(&refused(gaps, |q| q.drop_missing = true), "d.csv, column `k`: found `3` in every row");
+    let rounding = "x,k,y\n1,0.3,0\n2,0.30000000000000004,1\n3,0.3,1\n";
+    assert!(refused(rounding, |q| q.standardize = true).contains("differ by more than rounding"));
+}
+
+#[test]
+fn responses_that_the_family_cannot_take() {
+    assert_eq!(
+        refused("x,y\n1,1\n2,2\n3,1\n", |_| {}),
+        "d.csv, line 3, column `y`: found 2, need 0 or 1 (or successes, with --trials) for the family logistic (values \
+         seen: 1, 2)"
+    );
+    let message = refused("x,y\n1,0.7\n2,1\n3,0\n", |q| q.family = FamilyName::Probit);
+    starts(&message, "d.csv, line 2, column `y`: found 0.7, need 0 or 1");
+    let poisson = |q: &mut Question| q.family = FamilyName::Poisson;
+    starts(
+        &refused("x,y\n1,3\n2,1.5\n", poisson),
+        "d.csv, line 3, column `y`: found 1.5, need a whole number of at least 0",
+    );
+    starts(
+        &refused("x,y\n1,3\n2,-1\n", poisson),
+        "d.csv, line 3, column `y`: found -1, need a whole number",
+    );
+    let many: String = (0..30).map(|row| format!("{row},{}\n", row * 2)).collect();
+    let message = refused(&format!("x,y\n{many}"), |_| {});
+    assert!(message.ends_with("(values seen: 0, 2, 4, 6, 8, 10, and 24 more)"), "{message}");
+    for family in [FamilyName::Gaussian, FamilyName::RobustHuber, FamilyName::RobustLogistic] {
+        assert!(ask("x,y\n1,-0.7\n2,3e5\n", |q| q.family = family).is_ok());
+    }
+    let frame = ask("x,y\n1,0\n2,0\n", |_| {}).unwrap();
+    assert_eq!(frame.notes, ["the response `y` is 0 in every row"]);
+}
+
+#[test]
+fn a_text_response_of_two_levels_is_0_and_1_and_told_so() {
+    let text = "x,y\n1,malignant\n2,benign\n3,malignant\n4,benign\n";
+    let frame = ask(text, |_| {}).unwrap();
+    assert_eq!(frame.response, [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(frame.notes, ["the response `y` is text: `malignant` counts as 1, `benign` as 0"]);
+    starts(
+        &refused(text, gaussian),
+        "d.csv, column `y`: found the texts `benign`, `malignant`, need numbers as the response",
+    );
+    starts(
+        &refused("x,y\n1,a\n2,b\n3,c\n4,c\n", |_| {}),
+        "d.csv, column `y`: found the texts `a`, `b`, `c`, need 0 and 1, or two",
+    );
+    starts(
+        &refused("x,y\n1,a\n2,a\n3,a\n", |_| {}),
+        "d.csv, column `y`: found the texts `a`, need 0 and 1, or two",
+    );
+}
+
+#[test]
+fn trials_offsets_and_weights() {
+    let text = "x,y,n,o,w\n1,3,5,0.1,1\n2,0,2,-4,2\n3,2,2,0,0.5\n";
+    let frame = ask(text, |q| {
+        (q.trials, q.offset, q.weights) = (Some("n".into()), Some("o".into()), Some("w".into()))
+    });
+    let frame = frame.unwrap();
+    assert_eq!(frame.names, ["(Intercept)", "x"]);
+    assert_eq!(frame.trials.unwrap(), [5.0, 2.0, 2.0]);
+    assert_eq!(frame.offset.unwrap(), [0.1, -4.0, 0.0]);
+    assert_eq!(frame.weights.unwrap(), [1.0, 2.0, 0.5]);
+    let trials = |q: &mut Question| q.trials = Some("n".into());
+    starts(
+        &refused("x,y,n\n1,3,5\n2,3,2\n", trials),
+        "d.csv, line 3, column `y`: found 3 successes, need at most the 2 trials of column `n`",
+    );
+    starts(
+        &refused("x,y,n\n1,3,5\n2,0,0\n", trials),
+        "d.csv, line 3, column `n`: found 0, need a whole number of trials",
+    );
+    starts(
+        &refused("x,y,n\n1,0.5,5\n2,0,1\n", trials),
+        "d.csv, line 2, column `y`: found 0.5, need a whole number of successes",
+    );
+    starts(
+        &refused("x,y,n\n1,3,5\n2,0,1\n", |q| {
+            (q.trials, q.family) = (Some("n".into()), FamilyName::Poisson)
+        }),
+        "--trials is for the families logistic and probit, found poisson",
+    );
+    for weight in ["0", "-1"] {
+        let message =
+            refused(&format!("x,y,w\n1,0,2\n2,1,{weight}\n"), |q| q.weights = Some("w".into()));
+        starts(
+            &message,
+            &format!("d.csv, line 3, column `w`: found {weight}, need a weight above 0"),
+        );
+    }
+}
+
+#[test]
+fn identifiers_are_not_taken_for_groups() {
+    let rows = |count: usize, id: fn(usize) -> usize| -> String {
+        (0..count).map(|row| format!("p{},{row},{}\n", id(row), row % 2)).collect()
+    };
+    let each = format!("id,x,y\n{}", rows(100, |row| row));
+    assert_eq!(
+        refused(&each, |_| {}),
+        "d.csv, column `id`: found 100 different texts in 100 rows, need few that repeat; is it an identifier? Leave it \
+         out with --predictors"
+    );
+    assert!(ask(&each, |q| q.predictors = list(&["x"])).is_ok());
+    starts(
+        &refused(&format!("id,x,y\n{}", rows(4000, |row| row / 2)), |_| {}),
+        "d.csv, column `id`: found 2000 different texts",
+    );
+    let many = format!("id,x,y\n{}", rows(12_000, |row| row));
+    starts(
+        &refused(&many, |_| {}),
+        "d.csv, column `id`: found more than 10000 different texts in 12000 rows",
+    );
+    assert!(ask(&format!("id,x,y\n{}", rows(100, |row| row % 30)), |_| {}).is_ok());
+}
+
+#[test]
+fn names_of_coefficients_are_there_once_and_can_be_shown() {
+    starts(
+        &refused("a,a[v],y\nu,1,0\nv,2,1\nu,3,1\n", |_| {}),
+        "d.csv, column `a[v]`: found two coefficients named `a[v]`",
+    );
+    starts(
+        &refused("(Intercept),y\n1,0\n2,1\n", |_| {}),
+        "d.csv, column `(Intercept)`: found two coefficients",
+    );
+    starts(
+        &refused("a,y\nu,0\n\"v\nw\",1\nu,1\n", |_| {}),
+        "d.csv, column `a`: found `a[v\\nw]` as a name, need names without line breaks",
+    );
+}
+
+#[test]
+fn a_very_long_name_works_and_is_shown_whole() {
+    let name = "n".repeat(300);
+    let text = format!("{name},y\n1,0\n2,1\n");
+    let frame = ask(&text, |q| q.predictors = Some(vec![name.clone()])).unwrap();
+    assert_eq!(frame.names[1], name);
+    let message = refused(&format!("{name},y\n1,0\nabc,1\n"), |_| {});
+    assert!(message.contains(&format!("column `{name}`")), "{message}");
+}
+
+#[test]
+fn more_coefficients_than_can_be_fitted() {
+    let header: Vec<String> = (0..5001).map(|index| format!("c{index}")).collect();
+    let row = |value: &str| vec![value; 5001].join(",");
+    let text = format!("y,{}\n0,{}\n1,{}\n", header.join(","), row("1"), row("2"));
+    starts(&refused(&text, |_| {}), "d.csv: found 5002 coefficients, need at most 5000");
+}
+
+#[test]
+fn families_are_named_as_at_the_command_line() {
+    let names: Vec<String> = FamilyName::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        names,
+        ["logistic", "probit", "poisson", "gaussian", "robust-logistic", "robust-huber"]
+    );
+    for (family, name) in FamilyName::ALL.into_iter().zip(&names) {
+        assert_eq!(name.parse(), Ok(family));
+        assert_eq!(serde_json::to_value(family).unwrap(), *name);
+    }
+    assert!("logit".parse::<FamilyName>().is_err());
+}
+
+/// The tables of the parts of a text.
+fn parts_of(text: &str, parts: usize) -> Vec<Table> {
+    let place = tempfile::tempdir().unwrap();
+    let path = &place.path().join("d.csv");
+    std::fs::write(path, text).unwrap();
+    (0..parts).map(|number| Table::read_part(path, Part { number, of: parts }).unwrap()).collect()
+}
+
+/// The frames of the parts of a table, as processes that exchange facts and sums make them.
+fn in_parts(tables: &[Table], question: &Question) -> Result<Vec<Frame>, DataError> {
+    let drafts: Vec<Draft<'_>> =
+        tables.iter().map(|table| Draft::new(table, question)).collect::<Result<_, _>>()?;
+    // Facts cross from process to process as text.
+    let facts = drafts.iter().map(|draft| serde_json::to_string(draft.facts()).unwrap());
+    let facts = facts.map(|text| serde_json::from_str(&text).unwrap()).collect();
+    let facts = Facts::merge("d.csv", facts)?;
+    let mut frames: Vec<Frame> =
+        drafts.iter().map(|draft| draft.finish(&facts)).collect::<Result<_, _>>()?;
+    if question.standardize {
+        standardize(&mut frames)?;
+    }
+    Ok(frames)
+}
+
+/// Each part in a thread of its own; their numbers meet at a barrier.
+fn standardize(frames: &mut [Frame]) -> Result<(), DataError> {
+    let barrier = &Barrier::new(frames.len());
+    let numbers = &Mutex::new(vec![0.0; frames.len()]);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = frames
+            .iter_mut()
+            .enumerate()
+            .map(|(part, frame)| {
+                scope.spawn(move || {
+                    frame.standardize(|combine, mine| {
+                        numbers.lock().unwrap()[part] = mine[0];
+                        barrier.wait();
+                        let all = numbers.lock().unwrap().clone();
+                        mine[0] = match combine {
+                            Combine::Sum => all.iter().sum(),
+                            Combine::Largest => all.into_iter().fold(f64::NEG_INFINITY, f64::max),
+                        };
+                        barrier.wait();
+                    })
+                })
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+    })
+}
+
+#[test]
+fn parts_of_the_rows_make_one_frame() {
+    // A level and a response that only the last part has; a quoted line break and a missing value
+    // on the way.
+    let text = "x,city,y,note\n1,Oslo,0,\n2.5,Bergen,0,\n\n7,Oslo,0,\"a\nb\"\nNA,Oslo,1,\n4,Oslo,0,\n5,Aas,1,\n-3,Bergen,1,\n";
+    let predictors = list(&["x", "city"]);
+    let question = Question {
+        predictors,
+        standardize: true,
+        drop_missing: true,
+        ..Question::new("y", FamilyName::Logistic)
+    };
+    let whole =
+        Frame::new(&Table::from_bytes("d.csv", text.as_bytes()).unwrap(), &question).unwrap();
+    for parts in [1, 2, 3] {
+        let frames = in_parts(&parts_of(text, parts), &question).unwrap();
+        let all =
+            |of: fn(&Frame) -> &Vec<f64>| frames.iter().flat_map(of).copied().collect::<Vec<_>>();
+        assert_eq!(all(|frame| &frame.response), whole.response);
+        assert_eq!(
+            frames.iter().flat_map(|frame| &frame.lines).copied().collect::<Vec<_>>(),
+            whole.lines
+        );
+        for (found, need) in all(|frame| &frame.design).iter().zip(&whole.design) {
+            assert!((found - need).abs() < 1e-14, "{parts}: {found} and {need}");
+        }
+        for frame in &frames {
+            assert_eq!((&frame.names, &frame.notes), (&whole.names, &whole.notes), "{parts}");
+            assert_eq!((frame.all_rows, &frame.scaling), (whole.rows, &frames[0].scaling));
+        }
+    }
+}
+
+#[test]
+fn parts_with_other_columns_or_another_order_of_them_are_refused() {
+    let first = "y,a,b\n0,1,2\n1,3,5\n0,2,9\n";
+    for second in [
+        "y,b,a\n0,1,2\n1,3,5\n0,2,9\n",
+        "y,a,c\n0,1,2\n1,3,5\n0,2,9\n",
+        "y,a,b,c\n0,1,2,1\n1,3,5,2\n0,2,9,5\n",
+    ] {
+        let tables = [first, second].map(|t| Table::from_bytes("d.csv", t.as_bytes()).unwrap());
+        let error = in_parts(&tables, &Question::new("y", FamilyName::Logistic)).unwrap_err();
+        assert!(matches!(error, DataError::OtherColumns { part: 1, .. }), "{error}");
+    }
+}
+
+#[test]
+fn what_only_all_rows_together_show_is_found_in_parts_too() {
+    let question = Question::new("y", FamilyName::Logistic);
+    let cases = [
+        ("x,z,y\n1,4,0\n1,5,1\n1,6,0\n1,4,1\n", "found `1` in every row"),
+        ("x,y\n1,0\n2,1\na,0\nb,1\n", "found numbers in one part of the rows and texts in another"),
+    ];
+    for (text, need) in cases {
+        let error = in_parts(&parts_of(text, 2), &question).unwrap_err().to_string();
+        assert!(error.contains(need), "{error}");
+    }
+    // A bad value is found by the part that has it.
+    let cases = [
+        ("x,y\n1,0\n2,1\n3,0\n4,5\n", 1, "d.csv, line 5"),
+        ("x,y\n1,0\n2,1\n3,0\nNA,1\n", 1, "found missing values in column `x`"),
+        ("x,y\n1e200,0\n2,1\n3,0\n4,1\n", 0, "d.csv, line 2"),
+    ];
+    for (text, at, need) in cases {
+        for (number, table) in parts_of(text, 2).iter().enumerate() {
+            match Draft::new(table, &question) {
+                Ok(_) => assert_ne!(number, at, "{text}"),
+                Err(error) => {
+                    assert!(number == at && error.to_string().contains(need), "{error}");
+                }
+            }
+        }
+    }
+    // Constant in each part, and not in all.
+    assert!(in_parts(&parts_of("x,y\n1,0\n1,1\n2,0\n2,1\n", 2), &question).is_ok());
+}

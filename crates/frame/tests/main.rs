@@ -1,0 +1,7 @@
+//! The tests of the crate, in one binary.
+
+mod frame;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod properties;
+mod table;

@@ -1,0 +1,427 @@
+//! The stages of a fit, made by several processes: what each of them reads, what they agree on
+//! between stages, and what only the first one does.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use ridgewalk::frame::{Combine, Draft, Facts, Frame, Part, Table, digest_of};
+use ridgewalk::pipeline::{
+    self, CoefficientPriors, Config, Error as FitError, ErrorKind, Finished, Model, Priors,
+    ProcessesConfig, Settings, Stage, SummaryDocument, Warm, Watch, in_threads, sample, warm_up,
+};
+use ridgewalk::potentials::peers::{Peers, bytes_of};
+use ridgewalk::report::write_report;
+use ridgewalk::sampler::automatic::{Decision, Sampled};
+use ridgewalk::sampler::{SavedRun, Sink, SinkError};
+use ridgewalk::store::{Checkpoint, Keeper, OpenRun, RunDirectory, StoredDraws, write_summary};
+use ridgewalk::{RunError, StoredFit};
+use ridgewalk_cli::failure::Failure;
+use ridgewalk_cli::fit::options::{FitOptions, ResumeOptions, Voice};
+use ridgewalk_cli::fit::progress::Display;
+use ridgewalk_cli::fit::{finished, stop_signal, tell};
+
+use crate::processes::Processes;
+
+/// `ridgewalk-mpi fit`, with the rows in so many shards.
+pub(crate) fn fit(
+    all: &Arc<dyn Peers>,
+    options: &FitOptions,
+    shards: usize,
+) -> Result<(), Failure> {
+    let processes = Processes::grid(Arc::clone(all), shards)?;
+    let settings = options.settings()?;
+    settings.validate()?;
+    check(&settings, &processes)?;
+    let settings = Settings { threads: settings.threads.or(Some(1)), ..settings };
+    let shared = Shared { processes: &processes, settings: &settings, voice: options.voice };
+    shared.run(None)
+}
+
+/// `ridgewalk-mpi resume`.
+pub(crate) fn resume(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<(), Failure> {
+    let together = Processes::grid(Arc::clone(all), 1)?;
+    let found = if together.first() { open(options) } else { Ok((None, Vec::new())) };
+    let (run, bytes) = together.settle(found)?;
+    let bytes = together.of_first(&bytes);
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let bad = |error: String| Failure::Run(format!("the checkpoint did not arrive: {error}"));
+    let checkpoint = Checkpoint::from_bytes(&bytes).map_err(bad)?;
+    let config = Config::from_toml(&checkpoint.config).map_err(|error| bad(error.to_string()))?;
+    let processes = Processes::grid(Arc::clone(all), config.processes.row_shards)?;
+    let settings = Settings {
+        data: config.options.data.as_ref().map(|_| PathBuf::from(&config.data.file)),
+        out: options.directory.clone(),
+        threads: options.threads.or(config.options.threads).or(Some(1)),
+        ..config.options.clone()
+    };
+    let shared = Shared { processes: &processes, settings: &settings, voice: options.voice };
+    shared.run(Some(Earlier { run, config, checkpoint }))
+}
+
+/// The interrupted run with the bytes of its checkpoint; none if it is finished, which is printed.
+fn open(options: &ResumeOptions) -> Result<(Option<OpenRun>, Vec<u8>), Failure> {
+    let Some(run) = OpenRun::resume(&options.directory)? else {
+        finished(options)?;
+        return Ok((None, Vec::new()));
+    };
+    let bytes = run.checkpoint().to_bytes().map_err(|error| Failure::Run(error.to_string()))?;
+    Ok((Some(run), bytes))
+}
+
+/// What several processes cannot do.
+fn check(settings: &Settings, processes: &Processes) -> Result<(), Failure> {
+    let (groups, shards) = (processes.chain_groups(), processes.row_shards());
+    if settings.chains < groups {
+        return Err(Failure::Usage(format!(
+            "--chains {}: need at least {groups}, one for each group of processes, or more \
+             --row-shards",
+            settings.chains
+        )));
+    }
+    if shards > 1 && settings.nodes.is_some() {
+        return Err(Failure::Usage(
+            "--nodes is not for rows in shards: leave out one of --nodes and --row-shards".into(),
+        ));
+    }
+    if shards > 1 && settings.data.is_none() {
+        let text = "--row-shards is for data in a file: found none, need DATA";
+        return Err(Failure::Usage(text.into()));
+    }
+    Ok(())
+}
+
+/// A run that was interrupted.
+struct Earlier {
+    /// In the process that writes.
+    run: Option<OpenRun>,
+    config: Config,
+    checkpoint: Checkpoint,
+}
+
+/// A run that has begun.
+struct Begun {
+    /// In the process that writes.
+    run: Option<OpenRun>,
+    checkpoint: Checkpoint,
+    new: bool,
+}
+
+/// A fit as one of several processes makes it.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    processes: &'a Processes,
+    settings: &'a Settings,
+    voice: Voice,
+}
+
+impl Shared<'_> {
+    fn run(&self, earlier: Option<Earlier>) -> Result<(), Failure> {
+        let done = in_threads(self.settings, || self.processes.settle(self.stages(earlier)));
+        let done = done.map_err(Failure::from).and_then(|done| done);
+        let told = done.and_then(|done| done.map_or(Ok(()), |fit| tell(&fit, self.voice)));
+        self.processes.settle(told)
+    }
+
+    /// Read, frame, model, begin; then the rest. The first process has the fit.
+    fn stages(&self, earlier: Option<Earlier>) -> Result<Option<StoredFit>, Failure> {
+        let began = Instant::now();
+        let (table, digest) = self.read()?;
+        if let Some(run) = earlier.as_ref().and_then(|earlier| earlier.run.as_ref()) {
+            run.same_data(table.name(), &digest)?;
+        }
+        let frame = self.frame(&table)?;
+        let priors = match &earlier {
+            Some(Earlier { config: Config { resolved, .. }, .. }) => CoefficientPriors {
+                means: resolved.prior_means.clone(),
+                scales: resolved.prior_scales.clone(),
+            },
+            None => Priors::from_settings(self.settings)
+                .and_then(|priors| priors.for_names(&frame.names))
+                .map_err(FitError::from)?,
+        };
+        // Until here there is nothing to keep.
+        let stop = stop_signal();
+        let possible = if earlier.is_none() && self.processes.first() {
+            RunDirectory::check(&self.settings.out).map_err(Failure::from)
+        } else {
+            Ok(())
+        };
+        self.processes.settle(possible)?;
+        let known = format!("{:?}", (&frame.names, &priors.means, &priors.scales));
+        let known = digest_of(known.as_bytes());
+        let need = "the same everywhere";
+        self.processes.same("SHA-256 of the coefficients and their priors", &known, need)?;
+        let model = Model::new(self.settings, frame, priors, &self.processes.rows());
+        let model = self.processes.settle(model.map_err(Failure::from))?;
+        let config = Config {
+            processes: ProcessesConfig { row_shards: self.processes.row_shards() },
+            ..Config::with_digest(self.settings, &model, &table, &digest)
+        };
+        let begun = self.processes.settle(self.begin(earlier, &config))?;
+        let quiet = Voice { quiet: self.voice.quiet || !self.processes.first(), ..self.voice };
+        let display = Display::new(quiet);
+        let model = &model;
+        let driver = Driver { shared: *self, model, config, stop: &stop, watch: &display, began };
+        let done = driver.drive(begun);
+        display.end();
+        done
+    }
+
+    /// The rows of this process, and the digest of all data, which is the same in all processes.
+    fn read(&self) -> Result<(Table, String), Failure> {
+        let part = self.processes.part();
+        let table = match &self.settings.data {
+            Some(path) => Table::read_part(path, part),
+            None => Table::built_in(),
+        };
+        let table = self.processes.settle(table.map_err(Failure::from))?;
+        let own_files = part.of > 1 && self.settings.data.as_deref().is_some_and(Part::has_file);
+        let digest = if own_files {
+            digest_of(&self.processes.peers().gather(table.digest().as_bytes()).concat())
+        } else {
+            table.digest().to_owned()
+        };
+        let what = format!("SHA-256 of {}", table.name());
+        self.processes.same(&what, &digest, "the same data everywhere")?;
+        Ok((table, digest))
+    }
+
+    /// The frame of the rows of this process, with the levels, means and standard deviations of all
+    /// rows.
+    fn frame(&self, table: &Table) -> Result<Frame, Failure> {
+        let (processes, peers) = (self.processes, self.processes.peers());
+        let question = self.settings.question(table)?;
+        let draft = Draft::new(table, &question).map_err(Failure::from);
+        let draft = processes.settle(draft)?;
+        let bad = |error: serde_json::Error| Failure::Run(format!("facts of the rows: {error}"));
+        let facts = serde_json::to_vec(draft.facts()).map_err(bad)?;
+        let facts = peers.gather(&facts);
+        let facts = facts.iter().map(|bytes| serde_json::from_slice(bytes));
+        let facts = facts.collect::<Result<Vec<Facts>, _>>().map_err(bad)?;
+        let facts = Facts::merge(table.name(), facts)?;
+        let mut frame = processes.settle(draft.finish(&facts).map_err(Failure::from))?;
+        if question.standardize {
+            frame.standardize(|combine, numbers| match combine {
+                Combine::Sum => peers.sum(numbers),
+                Combine::Largest => peers.largest(numbers),
+            })?;
+        }
+        Ok(frame)
+    }
+
+    /// The first process makes the directory, or goes on with it.
+    fn begin(&self, earlier: Option<Earlier>, config: &Config) -> Result<Begun, Failure> {
+        match earlier {
+            Some(Earlier { mut run, checkpoint, .. }) => {
+                if let Some(run) = &mut run {
+                    run.go_on_with(config.clone())?;
+                }
+                Ok(Begun { run, checkpoint, new: false })
+            }
+            None => {
+                let begin = || OpenRun::begin(&self.settings.out, config.clone());
+                let run = self.processes.first().then(begin).transpose()?;
+                Ok(Begun { run, checkpoint: Checkpoint::default(), new: true })
+            }
+        }
+    }
+}
+
+/// A model on its way through the stages that remain.
+struct Driver<'a> {
+    shared: Shared<'a>,
+    model: &'a Model,
+    config: Config,
+    stop: &'a AtomicBool,
+    watch: &'a Display,
+    began: Instant,
+}
+
+impl Driver<'_> {
+    fn drive(&self, begun: Begun) -> Result<Option<StoredFit>, Failure> {
+        let Begun { mut run, checkpoint, new } = begun;
+        let processes = self.shared.processes;
+        self.watch.prepared(self.model);
+        self.watch.say(&format!(
+            "{} processes: the chains in {}, the rows in {}",
+            processes.size(),
+            processes.chain_groups(),
+            processes.row_shards()
+        ));
+        let (mut warm, notes) = match self.warm_up(&checkpoint) {
+            Ok(found) => found,
+            Err(failure) => {
+                // Nothing is known yet that is worth going on from: as if it had not begun.
+                if let Some(run) = run.filter(|_| new && failure.code() != 130) {
+                    run.abandon();
+                }
+                return Err(failure);
+            }
+        };
+        if let Some(run) = &mut run {
+            run.warmed_up(warm.saved().to_bytes());
+        }
+        let sampled = processes.settle(self.sample(run.as_ref(), &checkpoint, &mut warm))?;
+        let Some(run) = run else {
+            let curvatures = self.model.curvatures(&warm.whitening);
+            curvatures?;
+            if processes.beside_first() {
+                self.help();
+            }
+            return Ok(None);
+        };
+        let done = self.conclude(&run, &warm, &sampled, notes);
+        // Whatever came of it: nobody waits for more questions.
+        let _ = processes.peers().of_first(&[]);
+        self.end(run, done).map(Some)
+    }
+
+    /// The end of the run in the process that writes.
+    fn end(
+        &self,
+        run: OpenRun,
+        done: Result<SummaryDocument, RunError>,
+    ) -> Result<StoredFit, Failure> {
+        let directory = run.directory().path().to_owned();
+        match done {
+            Ok(document) => {
+                if !document.stopped() {
+                    run.finish()?;
+                }
+                Ok(StoredFit::open(directory)?)
+            }
+            Err(RunError::Fit(error)) if error.kind() == ErrorKind::Stopped => {
+                Err(RunError::Stopped { directory }.into())
+            }
+            Err(RunError::Fit(error)) if error.kind() == ErrorKind::NoDraws => {
+                run.finish()?;
+                Err(error.into())
+            }
+            Err(error) => Err(RunError::Unfinished { cause: Box::new(error), directory }.into()),
+        }
+    }
+
+    fn warm_up(&self, checkpoint: &Checkpoint) -> Result<(Warm, Vec<String>), Failure> {
+        let (model, settings, watch) = (self.model, self.shared.settings, self.watch);
+        watch.stage(Stage::Mode);
+        let hear = |decision: &Decision| {
+            watch.decision(decision);
+            watch.stage(Stage::WarmUp);
+        };
+        let team = self.shared.processes.team();
+        let warm_up = warm_up::configure(model, settings, self.stop, &hear).team(&team);
+        let warm = warm_up::run(model, settings, &warm_up, &checkpoint.warm_up);
+        let warm = warm.map_err(|error| match error {
+            FitError::Stopped => RunError::Stopped { directory: settings.out.clone() }.into(),
+            other => Failure::from(other),
+        })?;
+        let found = digest_of(&warm.saved().to_bytes());
+        let need = "machines of one kind, whose rounding is the same";
+        self.shared.processes.same("SHA-256 of the warm-up", &found, need)?;
+        let notes = warm_up::notes(model, settings, &warm)?;
+        Ok((warm, notes))
+    }
+
+    /// The run: the first process keeps the draws, the others only make their share.
+    fn sample(
+        &self,
+        run: Option<&OpenRun>,
+        checkpoint: &Checkpoint,
+        warm: &mut Warm,
+    ) -> Result<Sampled, Failure> {
+        let (settings, out) = (self.shared.settings, &self.shared.settings.out);
+        let failed = |cause: Box<dyn std::error::Error + Send + Sync>, kept: u64| {
+            Failure::from(RunError::Interrupted { cause, kept, directory: out.clone() })
+        };
+        self.watch.stage(Stage::Sampling);
+        let safe = checkpoint.safe_draws();
+        let saved = match checkpoint.run.as_slice() {
+            [] => None,
+            bytes => Some(SavedRun::from_bytes(bytes).map_err(|e| failed(Box::new(e), safe))?),
+        };
+        let thin = settings.thin.unwrap_or(warm.thin);
+        let keeper = run.map(|run| run.keeper(thin, saved.as_ref(), self.began)).transpose();
+        let keeper = keeper.map_err(|error| RunError::of_keeper(error, safe, out).into());
+        let mut keeper: Option<Keeper> = self.shared.processes.settle(keeper)?;
+        let mut nowhere = Nowhere;
+        let sink: &mut dyn Sink = match &mut keeper {
+            Some(keeper) => keeper,
+            None => &mut nowhere,
+        };
+        let (model, stop, watch) = (self.model, self.stop, self.watch);
+        let sampled = sample::sample(model, settings, warm, saved, sink, stop, watch);
+        match (sampled, keeper) {
+            (Ok(sampled), Some(keeper)) => {
+                let safe = keeper.safe_draws();
+                let finished = keeper.finish(sampled.outcome.complete());
+                finished.map_err(|error| failed(Box::new(error), safe))?;
+                Ok(sampled)
+            }
+            (Ok(sampled), None) => Ok(sampled),
+            (Err(error), Some(keeper)) => Err(failed(Box::new(error), keeper.salvage())),
+            (Err(error), None) => Err(failed(Box::new(error), safe)),
+        }
+    }
+
+    /// Diagnostics, verdict, summary and report, in the process that writes.
+    fn conclude(
+        &self,
+        run: &OpenRun,
+        warm: &Warm,
+        sampled: &Sampled,
+        notes: Vec<String>,
+    ) -> Result<SummaryDocument, RunError> {
+        self.watch.stage(Stage::Summary);
+        let (model, config, peers) = (self.model, &self.config, self.shared.processes.peers());
+        let curvatures = &model.curvatures(&warm.whitening)?;
+        let seconds = run.seconds(self.began);
+        let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
+        let draws = StoredDraws::open(&run.directory().draws())?;
+        // The processes that have the other rows compute their part of U at the same points.
+        let values: pipeline::Values<'_> = &mut |points: &[f64], values: &mut [f64]| {
+            if peers.size() > 1 {
+                let _ = peers.of_first(&bytes_of(points));
+            }
+            model.values(points, values)
+        };
+        let document = finished.conclude(&draws, values)?;
+        write_summary(&document, &run.directory().summary())?;
+        write_report(run.directory())?;
+        Ok(document)
+    }
+
+    /// What the processes beside the first do meanwhile: their part of U, wherever the first wants
+    /// it, until it wants no more.
+    fn help(&self) {
+        let peers = self.shared.processes.peers();
+        loop {
+            let bytes = peers.of_first(&[]);
+            let points: Vec<f64> =
+                bytes.as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect();
+            if points.is_empty() {
+                return;
+            }
+            let mut values = vec![0.0; points.len() / self.model.frame().columns.max(1)];
+            // The lists fit: that is all that could be wrong.
+            let _ = self.model.values(&points, &mut values);
+        }
+    }
+}
+
+/// Where the draws go in a process that does not write.
+#[derive(Debug)]
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn begin(&mut self, _: usize, _: usize) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn keep(&mut self, _: usize, _: u64, _: &[f64]) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! `fit` and `resume` by several processes: the stages of a fit, with agreements between them.
+//!
+//! Every process calls [`run`] with the same arguments. They share the chains, the rows, or both;
+//! docs/distributed.md explains how. How they talk is up to a
+//! [`Peers`]: MPI in the program
+//! `ridgewalk-mpi`, threads in tests.
+
+mod arguments;
+mod fit;
+mod processes;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+use ridgewalk::potentials::peers::Peers;
+use ridgewalk_cli::failure::Failure;
+
+use arguments::{Arguments, Command};
+use processes::Processes;
+
+/// Does what the arguments of the process say, as one of several processes. The first one talks;
+/// all give the same exit code.
+#[must_use]
+pub fn run(all: &Arc<dyn Peers>) -> ExitCode {
+    let first = all.rank() == 0;
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            if first {
+                // Standard error may be closed; the exit code still tells.
+                let _ = error.print();
+            }
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let done = agree_on_arguments(all).and_then(|()| match arguments.command {
+        Command::Fit(shared) => fit::fit(all, &shared.options, shared.row_shards),
+        Command::Resume(options) => fit::resume(all, &options),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if first => failure.tell(),
+        Err(failure) => ExitCode::from(failure.code()),
+    }
+}
+
+/// An error unless all processes are one program and were asked for the same.
+fn agree_on_arguments(all: &Arc<dyn Peers>) -> Result<(), Failure> {
+    let together = Processes::grid(Arc::clone(all), 1)?;
+    let version = env!("CARGO_PKG_VERSION");
+    together.same("the version", version, "one version of the program everywhere")?;
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    together.same("the command", &format!("`{}`", words.join(" ")), "the same everywhere")
+}

@@ -1,0 +1,13 @@
+//! All integration tests in one program.
+
+mod check;
+mod curvature;
+mod families;
+mod mode;
+mod own_family;
+mod pointers;
+mod properness;
+mod ridge;
+mod support;
+mod values;
+mod whitening;

@@ -1,0 +1,325 @@
+//! Fits that are kept in a run directory: begin → warm-up → sample → conclude → write; and runs that
+//! go on after an interruption.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use ridgewalk_fit::{
+    self as fit, CoefficientPriors, Config, ErrorKind, Finished, Model, Settings, Stage,
+    SummaryDocument, Warm, Watch, in_threads, prepare, warm_up,
+};
+use ridgewalk_frame::Table;
+use ridgewalk_report::write_report;
+use ridgewalk_sampler::automatic::{Decision, Sampled};
+use ridgewalk_store::{
+    self as store, Draws, OpenRun, RunDirectory, StoredDraws, read_draws, read_summary,
+    write_summary,
+};
+
+/// A fit that is kept in a run directory.
+#[derive(Debug, Clone)]
+pub struct StoredFit {
+    directory: RunDirectory,
+    document: SummaryDocument,
+}
+
+impl StoredFit {
+    /// A fit that was made before.
+    ///
+    /// # Errors
+    /// If it is not a run directory, or has no summary yet.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, store::Error> {
+        let directory = RunDirectory::open(path)?;
+        let document = read_summary(&directory.summary())?;
+        Ok(Self { directory, document })
+    }
+
+    /// Where its files are.
+    #[must_use]
+    pub fn directory(&self) -> &RunDirectory {
+        &self.directory
+    }
+
+    /// The draws, all in memory.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn draws(&self) -> Result<Draws, store::Error> {
+        read_draws(&self.directory.draws())
+    }
+
+    /// The draws, read as they are needed.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn stored_draws(&self) -> Result<StoredDraws, store::Error> {
+        StoredDraws::open(&self.directory.draws())
+    }
+
+    /// The content of `summary.json`: parameters, warnings, notes.
+    #[must_use]
+    pub fn document(&self) -> &SummaryDocument {
+        &self.document
+    }
+
+    /// What to be careful of; empty if all is well.
+    #[must_use]
+    pub fn warnings(&self) -> &[fit::Warning] {
+        &self.document.text.warnings
+    }
+}
+
+/// Why a fit into a run directory did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The fit failed, and left nothing to go on from.
+    #[error(transparent)]
+    Fit(#[from] fit::Error),
+    /// The run directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The run was stopped before its first draw.
+    #[error("there are no draws yet; {}", goes_on(.directory))]
+    Stopped {
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// Sampling failed. What was made is safe, and the run can go on.
+    #[error(
+        "{cause}; the first {kept} draws of each chain are safe in {}. Once that is put right, {}",
+        directory.display(), goes_on(.directory)
+    )]
+    Interrupted {
+        /// What failed.
+        cause: Box<dyn std::error::Error + Send + Sync>,
+        /// Draws of each chain that are safe.
+        kept: u64,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// Draws that a checkpoint counts are not there.
+    #[error(
+        "{source}. To go on, the run needs the {safe} draws of each chain that its checkpoint counts: put them back, or run `ridgewalk fit` again with another --out"
+    )]
+    MissingDraws {
+        /// What is missing.
+        source: store::Error,
+        /// The draws that are needed.
+        safe: u64,
+    },
+    /// All draws were made, and the summary or the report failed.
+    #[error("{cause}; the draws are safe, and {}", goes_on(.directory))]
+    Unfinished {
+        /// What failed.
+        cause: Box<dyn std::error::Error + Send + Sync>,
+        /// The run directory.
+        directory: PathBuf,
+    },
+}
+
+impl RunError {
+    /// The error of a run whose sinks cannot be opened: they cannot be written, or draws that the
+    /// checkpoint counts are missing.
+    #[must_use]
+    pub fn of_keeper(error: store::Error, safe: u64, directory: &Path) -> Self {
+        match error {
+            store::Error::File { what: store::FileAction::Write, .. } => Self::Interrupted {
+                cause: Box::new(error),
+                kept: safe,
+                directory: directory.to_owned(),
+            },
+            source => Self::MissingDraws { source, safe },
+        }
+    }
+}
+
+/// What to do about a run that was interrupted.
+fn goes_on(directory: &Path) -> String {
+    format!("`ridgewalk resume {}` goes on", directory.display())
+}
+
+/// Fits a table into a new run directory, [`Settings::out`].
+///
+/// # Errors
+/// Settings, data, priors or a directory that cannot be used, before anything is written; a run that
+/// failed, with what was kept.
+pub fn fit_into(table: &Table, settings: &Settings) -> Result<StoredFit, RunError> {
+    fit_into_watched(table, settings, &AtomicBool::new(false), &())
+}
+
+/// The same, with a stop signal and callbacks. A run that is stopped keeps the draws made so far,
+/// has the warning `stopped`, and can be resumed.
+///
+/// # Errors
+/// As [`fit_into`]; [`RunError::Stopped`] if the signal comes before the first draw.
+pub fn fit_into_watched(
+    table: &Table,
+    settings: &Settings,
+    stop: &AtomicBool,
+    watch: &(dyn Watch + Sync),
+) -> Result<StoredFit, RunError> {
+    let began = Instant::now();
+    settings.validate()?;
+    // Before a long computation, not after it.
+    RunDirectory::check(&settings.out)?;
+    in_threads(settings, || {
+        let model = prepare(table, settings, None)?;
+        let run = OpenRun::begin(&settings.out, Config::new(settings, &model, table))?;
+        Driver { model: &model, stop, watch, began }.drive(run, true)
+    })?
+}
+
+/// Goes on with a run that was interrupted; `None` if it is finished. The draws are bit for bit
+/// those of a run that was not interrupted.
+///
+/// # Errors
+/// A directory, data or settings that are not as they were, with what differs; a run that failed.
+pub fn resume(path: &Path) -> Result<Option<StoredFit>, RunError> {
+    let Some(run) = OpenRun::resume(path)? else { return Ok(None) };
+    let settings = settings_of(&run, None);
+    let table = settings.read().map_err(fit::Error::from)?;
+    resume_watched(run, &table, &settings, &AtomicBool::new(false), &()).map(Some)
+}
+
+/// The settings of a run that goes on, in as many threads as given or as it began with.
+#[must_use]
+pub fn settings_of(run: &OpenRun, threads: Option<usize>) -> Settings {
+    let config = run.config();
+    Settings {
+        // Where it was found then, wherever the program runs now.
+        data: config.options.data.as_ref().map(|_| PathBuf::from(&config.data.file)),
+        out: run.directory().path().to_owned(),
+        threads: threads.or(config.options.threads),
+        ..config.options.clone()
+    }
+}
+
+/// Goes on with an open run on the table that it had, with a stop signal and callbacks.
+///
+/// # Errors
+/// As [`resume`].
+pub fn resume_watched(
+    mut run: OpenRun,
+    table: &Table,
+    settings: &Settings,
+    stop: &AtomicBool,
+    watch: &(dyn Watch + Sync),
+) -> Result<StoredFit, RunError> {
+    let began = Instant::now();
+    let resolved = &run.config().resolved;
+    let (means, scales) = (resolved.prior_means.clone(), resolved.prior_scales.clone());
+    run.same_data(table.name(), table.digest())?;
+    in_threads(settings, || {
+        let model = prepare(table, settings, Some(CoefficientPriors { means, scales }))?;
+        run.go_on_with(Config::new(settings, &model, table))?;
+        Driver { model: &model, stop, watch, began }.drive(run, false)
+    })?
+}
+
+/// A model on its way through the stages.
+struct Driver<'a> {
+    model: &'a Model,
+    stop: &'a AtomicBool,
+    watch: &'a dyn Watch,
+    began: Instant,
+}
+
+impl Driver<'_> {
+    fn drive(&self, mut run: OpenRun, new: bool) -> Result<StoredFit, RunError> {
+        let directory = run.directory().clone();
+        let here = || directory.path().to_owned();
+        let (mut warm, notes) = match self.warm_up(&run) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::Stopped => {
+                return Err(RunError::Stopped { directory: here() });
+            }
+            Err(error) => {
+                // Nothing is known yet that is worth going on from: as if it had not begun.
+                if new {
+                    run.abandon();
+                }
+                return Err(error.into());
+            }
+        };
+        run.warmed_up(warm.saved().to_bytes());
+        let sampled = self.sample(&run, &mut warm)?;
+        match self.conclude(&run, &warm, &sampled, notes) {
+            Ok(document) => {
+                if !document.stopped() {
+                    run.finish()?;
+                }
+                Ok(StoredFit { directory, document })
+            }
+            Err(RunError::Fit(error)) if error.kind() == ErrorKind::Stopped => {
+                Err(RunError::Stopped { directory: here() })
+            }
+            Err(RunError::Fit(error)) if error.kind() == ErrorKind::NoDraws => {
+                // Going on would not change it.
+                run.finish()?;
+                Err(error.into())
+            }
+            Err(error) => Err(RunError::Unfinished { cause: Box::new(error), directory: here() }),
+        }
+    }
+
+    /// A finished warm-up, run or restored, and what the user should know before the first draw.
+    fn warm_up(&self, run: &OpenRun) -> Result<(Warm, Vec<String>), fit::Error> {
+        let (model, settings, watch) = (self.model, &run.config().options, self.watch);
+        watch.prepared(model);
+        watch.stage(Stage::Mode);
+        let hear = |decision: &Decision| {
+            watch.decision(decision);
+            watch.stage(Stage::WarmUp);
+        };
+        let warm_up = warm_up::configure(model, settings, self.stop, &hear);
+        let warm = warm_up::run(model, settings, &warm_up, &run.checkpoint().warm_up)?;
+        let notes = warm_up::notes(model, settings, &warm)?;
+        Ok((warm, notes))
+    }
+
+    fn sample(&self, run: &OpenRun, warm: &mut Warm) -> Result<Sampled, RunError> {
+        let settings = &run.config().options;
+        let (safe, directory) = (run.checkpoint().safe_draws(), run.directory().path());
+        let failed = |cause: Box<dyn std::error::Error + Send + Sync>, kept: u64| {
+            RunError::Interrupted { cause, kept, directory: directory.to_owned() }
+        };
+        self.watch.stage(Stage::Sampling);
+        let saved = run.saved().map_err(|error| failed(Box::new(error), safe))?;
+        let thin = settings.thin.unwrap_or(warm.thin);
+        let keeper = run.keeper(thin, saved.as_ref(), self.began);
+        let mut keeper = keeper.map_err(|error| RunError::of_keeper(error, safe, directory))?;
+        let (model, stop, watch) = (self.model, self.stop, self.watch);
+        match fit::sample::sample(model, settings, warm, saved, &mut keeper, stop, watch) {
+            Ok(sampled) => {
+                let safe = keeper.safe_draws();
+                let finished = keeper.finish(sampled.outcome.complete());
+                finished.map_err(|error| failed(Box::new(error), safe))?;
+                Ok(sampled)
+            }
+            Err(error) => Err(failed(Box::new(error), keeper.salvage())),
+        }
+    }
+
+    /// Diagnostics, verdict, summary and report.
+    fn conclude(
+        &self,
+        run: &OpenRun,
+        warm: &Warm,
+        sampled: &Sampled,
+        notes: Vec<String>,
+    ) -> Result<SummaryDocument, RunError> {
+        self.watch.stage(Stage::Summary);
+        let (model, config) = (self.model, run.config());
+        let curvatures = &model.curvatures(&warm.whitening)?;
+        let seconds = run.seconds(self.began);
+        let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
+        let draws = StoredDraws::open(&run.directory().draws())?;
+        let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);
+        let document = finished.conclude(&draws, values)?;
+        write_summary(&document, &run.directory().summary())?;
+        write_report(run.directory())?;
+        Ok(document)
+    }
+}

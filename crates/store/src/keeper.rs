@@ -1,0 +1,96 @@
+//! Where the draws of a run directory go: the Zarr store, and a CSV file if asked for. Beside them
+//! the checkpoint, which is written when the draws it counts are on the disk.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use ridgewalk_sampler::{SavedRun, Sink, SinkError};
+
+use crate::checkpoint::Checkpoint;
+use crate::csv::CsvDraws;
+use crate::error::Error;
+use crate::zarr::ZarrDraws;
+
+/// All sinks of a run directory.
+#[derive(Debug)]
+pub struct Keeper {
+    pub(crate) zarr: ZarrDraws,
+    pub(crate) csv: Option<CsvDraws>,
+    /// Where the checkpoint is.
+    pub(crate) path: PathBuf,
+    /// The last one, with the warm-up.
+    pub(crate) checkpoint: Checkpoint,
+    /// When this process began, and seconds of those before it.
+    pub(crate) began: Instant,
+    pub(crate) earlier: f64,
+}
+
+impl Keeper {
+    /// Draws of each chain that the run would go on from.
+    #[must_use]
+    pub fn safe_draws(&self) -> u64 {
+        self.checkpoint.safe_draws()
+    }
+
+    /// Ends the sinks of a run that failed, as far as they can be: a disk may be full. Gives the
+    /// number of draws that all chains have in the store.
+    #[must_use]
+    pub fn salvage(self) -> u64 {
+        let safe = self.safe_draws();
+        if let Some(csv) = self.csv {
+            // The first error is the one to report.
+            let _ = csv.finish();
+        }
+        self.zarr.finish(false).unwrap_or(safe)
+    }
+
+    /// Ends all sinks. Gives the number of draws that all chains have.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn finish(self, complete: bool) -> Result<u64, Error> {
+        if let Some(csv) = self.csv {
+            csv.finish()?;
+        }
+        self.zarr.finish(complete)
+    }
+}
+
+impl Sink for Keeper {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        self.zarr.begin(chains, dimension)?;
+        self.csv.as_mut().map_or(Ok(()), |csv| csv.begin(chains, dimension))
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        self.zarr.keep(chain, draw, point)?;
+        self.csv.as_mut().map_or(Ok(()), |csv| csv.keep(chain, draw, point))
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.zarr.flush()?;
+        self.csv.as_mut().map_or(Ok(()), CsvDraws::flush)
+    }
+
+    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        let draws = state.draws();
+        if self.zarr.made() != draws {
+            return Err(format!(
+                "the store has {:?} draws of the chains, and they made {draws:?}",
+                self.zarr.made()
+            )
+            .into());
+        }
+        // A store that has just been made or opened is on the disk.
+        if self.checkpoint.head.draws != draws && draws.iter().any(|draws| *draws > 0) {
+            self.zarr.save()?;
+        }
+        let head = &mut self.checkpoint.head;
+        head.csv_bytes = self.csv.as_mut().map(CsvDraws::save).transpose()?;
+        head.seconds = self.earlier + self.began.elapsed().as_secs_f64();
+        head.draws = draws;
+        self.checkpoint.run = state.to_bytes();
+        self.checkpoint.write(&self.path)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! What a fit leaves behind: the run directory with its draws, checkpoint and summary.
+//!
+//! - [`OpenRun`]: a run directory that this process writes into, newly begun or resumed;
+//! - [`RunDirectory`]: where the files are, and how they are written so that a crash leaves the old
+//!   or the new one whole;
+//! - [`Checkpoint`]: where an interrupted run goes on; a [`Lock`] keeps two processes from doing so
+//!   at the same time;
+//! - [`ZarrDraws`] and [`CsvDraws`]: sinks that take draws as they come, in bounded memory;
+//! - [`StoredDraws`]: draws read back, in bounded memory; [`read_draws`], [`read_every_draw`] and
+//!   [`replay`]: all at once, and into a sink;
+//! - [`read_summary`] and [`write_summary`]: `summary.json`.
+
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::exit
+    )
+)]
+
+mod checkpoint;
+mod csv;
+mod directory;
+mod draws;
+mod error;
+mod keeper;
+mod open;
+mod resume;
+mod summary;
+mod zarr;
+
+pub use checkpoint::{Checkpoint, Head};
+pub use csv::CsvDraws;
+pub use directory::{Lock, RunDirectory, write_atomically};
+pub use draws::Draws;
+pub use error::{Error, ErrorKind, FileAction};
+pub use keeper::Keeper;
+pub use open::OpenRun;
+pub use summary::{read_summary, write_summary};
+pub use zarr::{StoredDraws, ZarrDraws, read_draws, read_every_draw, replay};

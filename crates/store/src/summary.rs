@@ -1,0 +1,28 @@
+//! `summary.json`, read and written.
+
+use std::path::Path;
+
+use ridgewalk_fit::SummaryDocument;
+
+use crate::directory::{MAX_DOCUMENT, read_file, write_atomically};
+use crate::error::{Error, FileAction};
+
+/// Writes a summary to a file, whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_summary(document: &SummaryDocument, path: &Path) -> Result<(), Error> {
+    let text =
+        document.to_json().map_err(|error| Error::file(FileAction::Write, path)(error.into()))?;
+    write_atomically(path, text.as_bytes())
+}
+
+/// Reads a summary back.
+///
+/// # Errors
+/// If it cannot be read, or is not such a document.
+pub fn read_summary(path: &Path) -> Result<SummaryDocument, Error> {
+    let need = "a summary as `ridgewalk fit` writes it (keys parameters, sampler, problem)";
+    let text = read_file(path, MAX_DOCUMENT, need)?;
+    serde_json::from_slice(&text).map_err(|error| Error::format(path, error, need))
+}

@@ -1,0 +1,381 @@
+//! Reading a store of our own back.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use ridgewalk_fit::{DrawReader, Error as FitError};
+use ridgewalk_sampler::{Sink, SinkError};
+use serde_json::Value;
+
+use super::metadata::{self, Extent, Layout};
+use crate::directory::{MAX_DOCUMENT, read_file};
+use crate::draws::Draws;
+use crate::error::Error;
+
+/// Numbers of the columns that [`StoredDraws::columns`] has in memory at a time, if that is enough
+/// for one: 16 MiB.
+const COLUMNS: usize = 1 << 21;
+
+/// A store on the disk.
+#[derive(Debug)]
+pub(super) struct Store {
+    path: PathBuf,
+    pub(super) layout: Layout,
+    pub(super) extent: Extent,
+}
+
+impl Store {
+    /// Reads the root's document, which tells everything but the draws.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let document = metadata::document(path, "");
+        let need = "the metadata of a store that ridgewalk wrote";
+        let text = read_file(&document, MAX_DOCUMENT, need)?;
+        let root: Value =
+            serde_json::from_slice(&text).map_err(|error| Error::format(&document, error, need))?;
+        parse(&root)
+            .map(|(layout, extent)| Self { path: path.to_owned(), layout, extent })
+            .ok_or_else(|| {
+                Error::format(&document, "entries are missing or of another layout", need)
+            })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names of the coefficients.
+    pub(super) fn names(&self) -> Result<Vec<String>, Error> {
+        let path = metadata::chunk(&self.path, "posterior/coef", &[0]);
+        let need = "a name for each coefficient";
+        let bytes = read_file(&path, MAX_DOCUMENT, need)?;
+        metadata::decode_strings(&bytes)
+            .filter(|names| names.len() == self.layout.dimension)
+            .ok_or_else(|| Error::format(&path, "no such list", need))
+    }
+
+    /// One chunk of a chain, all of it; `None` if it was never written.
+    pub(super) fn chunk(&self, chain: usize, block: usize) -> Result<Option<Vec<f64>>, Error> {
+        let Some(bytes) = self.bytes(chain, block)? else { return Ok(None) };
+        let (numbers, _) = bytes.as_chunks::<8>();
+        Ok(Some(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()))
+    }
+
+    /// The bytes of a chunk.
+    fn bytes(&self, chain: usize, block: usize) -> Result<Option<Vec<u8>>, Error> {
+        let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
+        let need = "as many bytes as the metadata say a chunk has";
+        let values = self.layout.block.checked_mul(self.layout.dimension);
+        let length = values.and_then(|values| values.checked_mul(size_of::<f64>()));
+        let bytes = match read_file(&path, length.unwrap_or_default() as u64, need) {
+            Err(Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            read => read?,
+        };
+        if length != Some(bytes.len()) {
+            return Err(Error::format(&path, format!("{} bytes", bytes.len()), need));
+        }
+        Ok(Some(bytes))
+    }
+
+    fn missing(&self, chain: usize, block: usize) -> Error {
+        let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
+        Error::format(&path, "there is no such file", "the draws that the metadata promise")
+    }
+
+    /// The first draws of one chain.
+    fn table(&self, chain: usize, draws: u64) -> Result<Vec<f64>, Error> {
+        let mut table = Vec::new();
+        let mut left = metadata::size(draws);
+        for block in 0.. {
+            if left == 0 {
+                break;
+            }
+            let take = left.min(self.layout.block);
+            table.extend_from_slice(&self.rows(chain, block, take)?);
+            left -= take;
+        }
+        Ok(table)
+    }
+
+    /// The first rows of a chunk that must be there.
+    fn rows(&self, chain: usize, block: usize, rows: usize) -> Result<Vec<f64>, Error> {
+        let mut values = self.chunk(chain, block)?.ok_or_else(|| self.missing(chain, block))?;
+        values.truncate(rows * self.layout.dimension);
+        Ok(values)
+    }
+}
+
+/// What the root's document says, if it is one of ours.
+fn parse(root: &Value) -> Option<(Layout, Extent)> {
+    let attributes = root.get("attributes")?;
+    let made: Vec<u64> = attributes
+        .get("draws_of_chains")?
+        .as_array()?
+        .iter()
+        .map(Value::as_u64)
+        .collect::<Option<_>>()?;
+    let extent = Extent { made, incomplete: attributes.get("incomplete")?.as_bool()? };
+    let arrays = root.get("consolidated_metadata")?.get("metadata")?;
+    let beta = arrays.get("posterior/beta")?;
+    let count = |value: &Value| value.as_u64().and_then(|count| usize::try_from(count).ok());
+    let counts = |value: &Value| -> Option<Vec<usize>> {
+        value.as_array()?.iter().map(count).collect::<Option<_>>()
+    };
+    let [chains, draws, dimension] = counts(beta.get("shape")?)?.try_into().ok()?;
+    let grid = beta.get("chunk_grid")?.get("configuration")?.get("chunk_shape")?;
+    let [one, block, width]: [usize; 3] = counts(grid)?.try_into().ok()?;
+    let steps_per_draw = arrays.get("sample_stats/n_steps")?.get("fill_value")?.as_u64()?;
+    let layout = Layout { chains, dimension, block, steps_per_draw };
+    // The rest of the document is as we write it, or it is another's.
+    let same = (one, width) == (1, dimension)
+        && block > 0
+        && dimension > 0
+        && chains > 0
+        && chains == extent.made.len()
+        && draws as u64 == extent.common()
+        && metadata::arrays(&layout, &extent)
+            .iter()
+            .any(|(path, ours)| *path == "posterior/beta" && ours == beta);
+    same.then_some((layout, extent))
+}
+
+/// The draws of a store: of each chain as many as all have.
+///
+/// # Errors
+/// If it cannot be read, or is not a store of ours.
+pub fn read_draws(store: &Path) -> Result<Draws, Error> {
+    let store = Store::open(store)?;
+    let common = store.extent.common();
+    read(&store, &vec![common; store.layout.chains])
+}
+
+/// Every draw of a store: chains that others have ended before are longer than those.
+///
+/// # Errors
+/// As [`read_draws`].
+pub fn read_every_draw(store: &Path) -> Result<Draws, Error> {
+    let store = Store::open(store)?;
+    read(&store, &store.extent.made)
+}
+
+fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
+    let chains: Result<Vec<Vec<f64>>, Error> =
+        draws.iter().enumerate().map(|(chain, draws)| store.table(chain, *draws)).collect();
+    Ok(Draws {
+        names: store.names()?,
+        chains: chains?,
+        made: store.extent.made.clone(),
+        incomplete: store.extent.incomplete,
+    })
+}
+
+/// The draws of a store that stay on the disk: read point by point or some columns at a time, of
+/// each chain as many as all have.
+#[derive(Debug)]
+pub struct StoredDraws {
+    store: Store,
+    names: Vec<String>,
+}
+
+impl StoredDraws {
+    /// Opens a store.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not a store of ours.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let store = Store::open(path)?;
+        let names = store.names()?;
+        Ok(Self { store, names })
+    }
+
+    /// The names of the coefficients.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The number of chains.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.store.layout.chains
+    }
+
+    /// Draws of each chain: as many as all have.
+    #[must_use]
+    pub fn draws(&self) -> usize {
+        metadata::size(self.store.extent.common())
+    }
+
+    /// How many draws each chain made.
+    #[must_use]
+    pub fn made(&self) -> &[u64] {
+        &self.store.extent.made
+    }
+
+    /// Whether the run has not made, or not yet, all it was to make.
+    #[must_use]
+    pub fn incomplete(&self) -> bool {
+        self.store.extent.incomplete
+    }
+
+    /// Gives every draw, chain after chain. One chunk is in memory at a time.
+    ///
+    /// # Errors
+    /// If the store cannot be read, and whatever `take` returns.
+    pub fn points<E: From<Error>>(
+        &self,
+        mut take: impl FnMut(&[f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for chain in 0..self.chains() {
+            self.blocks(|block, rows| {
+                let values = self.store.rows(chain, block, rows)?;
+                values.chunks_exact(self.names.len().max(1)).try_for_each(&mut take)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Gives the columns, some at a time: the number of the first, and for each the draws of all
+    /// chains end to end. The more draws there are, the fewer columns are in memory together, and
+    /// the more often the store is read.
+    ///
+    /// # Errors
+    /// If the store cannot be read, and whatever `take` returns.
+    pub fn columns<E: From<Error>>(
+        &self,
+        mut take: impl FnMut(usize, &[Vec<f64>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let length = self.chains().saturating_mul(self.draws());
+        let dimension = self.names.len();
+        let width = (COLUMNS / length.max(1)).clamp(1, dimension.max(1));
+        // More draws than can be held are more than can be there.
+        let room = |column: &mut Vec<f64>| {
+            column.clear();
+            column.try_reserve_exact(length).map_err(|_| {
+                Error::format(
+                    self.store.path(),
+                    format!("{length} draws are promised"),
+                    "draws that fit into memory",
+                )
+            })
+        };
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for first in (0..dimension).step_by(width) {
+            columns.resize_with(width.min(dimension - first), Vec::new);
+            columns.iter_mut().try_for_each(room)?;
+            for chain in 0..self.chains() {
+                self.blocks(|block, rows| {
+                    let bytes = self
+                        .store
+                        .bytes(chain, block)?
+                        .ok_or_else(|| self.store.missing(chain, block))?;
+                    let (numbers, _) = bytes.as_chunks::<8>();
+                    for row in numbers.chunks_exact(dimension).take(rows) {
+                        for (column, number) in columns.iter_mut().zip(&row[first..]) {
+                            column.push(f64::from_le_bytes(*number));
+                        }
+                    }
+                    Ok::<(), Error>(())
+                })?;
+            }
+            take(first, &columns)?;
+        }
+        Ok(())
+    }
+
+    /// Each block of draws, and how many of them count.
+    fn blocks<E>(&self, mut each: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
+        let (draws, length) = (self.draws(), self.store.layout.block);
+        (0..draws)
+            .step_by(length)
+            .enumerate()
+            .try_for_each(|(block, first)| each(block, length.min(draws - first)))
+    }
+}
+
+impl DrawReader for StoredDraws {
+    fn chains(&self) -> usize {
+        StoredDraws::chains(self)
+    }
+
+    fn draws(&self) -> usize {
+        StoredDraws::draws(self)
+    }
+
+    fn made(&self) -> Vec<u64> {
+        StoredDraws::made(self).to_vec()
+    }
+
+    fn incomplete(&self) -> bool {
+        StoredDraws::incomplete(self)
+    }
+
+    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), FitError>) -> Result<(), FitError> {
+        StoredDraws::points(self, |point| take(point).map_err(Passed::Fit)).map_err(FitError::from)
+    }
+
+    fn columns(
+        &self,
+        take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        let take = |_, columns: &[Vec<f64>]| take(columns).map_err(Passed::Fit);
+        StoredDraws::columns(self, take).map_err(FitError::from)
+    }
+}
+
+/// An error of the store, or one that the reader of its draws passes through it.
+enum Passed {
+    Store(Error),
+    Fit(FitError),
+}
+
+impl From<Error> for Passed {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Passed> for FitError {
+    fn from(passed: Passed) -> Self {
+        match passed {
+            Passed::Store(error) => Self::Draws(Box::new(error)),
+            Passed::Fit(error) => error,
+        }
+    }
+}
+
+/// Hands every draw of a store to a sink, as the run that made them did. One block of draws is in
+/// memory at a time.
+///
+/// # Errors
+/// If the store cannot be read, or the sink does not take them.
+pub fn replay(store: &Path, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let store = Store::open(store)?;
+    let Layout { chains, dimension, block, .. } = store.layout;
+    let made = &store.extent.made;
+    sink.begin(chains, dimension)?;
+    let last = made.iter().copied().max().unwrap_or(0);
+    for (number, first) in (0..last).step_by(block).enumerate() {
+        let held = |chain: usize| metadata::size(made[chain].saturating_sub(first)).min(block);
+        let tables: Result<Vec<Vec<f64>>, Error> = (0..chains)
+            .map(|chain| {
+                if held(chain) > 0 {
+                    store.rows(chain, number, held(chain))
+                } else {
+                    Ok(Vec::new())
+                }
+            })
+            .collect();
+        let tables = tables?;
+        for row in 0..block {
+            for (chain, table) in tables.iter().enumerate() {
+                if let Some(point) = table.get(row * dimension..(row + 1) * dimension) {
+                    sink.keep(chain, first + row as u64, point)?;
+                }
+            }
+        }
+        sink.flush()?;
+    }
+    sink.flush()
+}

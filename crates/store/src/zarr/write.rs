@@ -1,0 +1,317 @@
+//! The sink that writes a store, chunk by chunk, while the chains go on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ridgewalk_sampler::{Sink, SinkError};
+use serde_json::Value;
+
+use super::metadata::{self, Extent, GROUPS, Layout};
+use super::read::Store;
+use super::writer::Writer;
+use crate::directory::write_atomically;
+use crate::error::{Error, FileAction};
+
+/// Numbers that may wait in memory for their chunk to fill, over all chains: 64 MiB. As many may be
+/// on their way to the disk.
+const WAITING: usize = 1 << 23;
+/// The most draws in a chunk.
+const LONGEST: usize = 1000;
+/// Chunks that are not full are written no more often than this, and so that it takes no more than
+/// a twentieth of the chains' time.
+const SAVE: Duration = Duration::from_secs(5);
+/// The fewest files that may be on their way to the disk.
+const UNDER_WAY: usize = 8;
+
+/// Draws as a Zarr store, written as they come.
+///
+/// A chunk is written as soon as it is full, one that is not every few seconds, by a thread of
+/// their own: a run that is killed leaves a store that opens with the draws so far.
+/// [`ZarrDraws::save`] writes all there is at once, for a checkpoint to build on.
+///
+/// A file that cannot be written is an error of one of the next calls. Nothing is lost by it: what
+/// was taken stays in memory, the draw that comes with the error is not taken, and the call after
+/// it tries again.
+#[derive(Debug)]
+pub struct ZarrDraws {
+    path: PathBuf,
+    names: Vec<String>,
+    steps_per_draw: u64,
+    open: Option<Open>,
+}
+
+/// A store that is being written.
+#[derive(Debug)]
+struct Open {
+    layout: Layout,
+    chains: Vec<Chain>,
+    /// Blocks of the coordinate `draw` that are written.
+    numbered: usize,
+    saved: Instant,
+    /// How long that took.
+    cost: Duration,
+    writer: Writer,
+}
+
+/// The draws of one chain that are not in a full chunk yet.
+#[derive(Debug)]
+struct Chain {
+    made: u64,
+    waiting: Vec<f64>,
+    unsaved: bool,
+}
+
+impl ZarrDraws {
+    /// A new store for coefficients of these names; it is made when the run begins.
+    /// `steps_per_draw` is the thinning.
+    ///
+    /// # Errors
+    /// If there is something of that name.
+    pub fn create(path: &Path, names: &[String], steps_per_draw: u64) -> Result<Self, Error> {
+        if path.exists() {
+            let remedy = "a new store needs a new name".to_owned();
+            return Err(Error::Exists { path: path.to_owned(), found: "earlier draws", remedy });
+        }
+        Ok(Self { path: path.to_owned(), names: names.to_vec(), steps_per_draw, open: None })
+    }
+
+    /// A store that an interrupted run left, to go on after so many draws of each chain. Draws
+    /// beyond those are forgotten.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds fewer draws.
+    pub fn resume(path: &Path, made: &[u64]) -> Result<Self, Error> {
+        let store = Store::open(path)?;
+        if made.len() != store.layout.chains {
+            return Err(Error::Shape {
+                what: "so many chains",
+                got: made.len(),
+                need: store.layout.chains,
+            });
+        }
+        let chains: Result<Vec<Chain>, Error> =
+            made.iter().enumerate().map(|(chain, made)| go_on(&store, chain, *made)).collect();
+        let names = store.names()?;
+        let Store { layout, .. } = store;
+        let steps_per_draw = layout.steps_per_draw;
+        let open = Open::new(layout, chains?);
+        let mut resumed = Self { path: path.to_owned(), names, steps_per_draw, open: Some(open) };
+        resumed.save()?;
+        Ok(resumed)
+    }
+
+    /// The names of the coefficients.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Draws of each chain so far; empty before the run has begun.
+    #[must_use]
+    pub fn made(&self) -> Vec<u64> {
+        self.open.iter().flat_map(|open| &open.chains).map(|chain| chain.made).collect()
+    }
+
+    /// Writes every draw so far, those of chunks that are not full too, and the shape. When it
+    /// returns they are on the disk.
+    ///
+    /// # Errors
+    /// If they are not.
+    pub fn save(&mut self) -> Result<(), Error> {
+        self.save_as(true)?;
+        self.wait()
+    }
+
+    /// Ends the store: the last chunks, the true shape, and whether the run made all its draws.
+    /// Gives the number of draws that all chains have.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self, complete: bool) -> Result<u64, Error> {
+        self.save_as(!complete)?;
+        self.wait()?;
+        Ok(self.made().into_iter().min().unwrap_or(0))
+    }
+
+    /// Hands everything over that is not on its way.
+    fn save_as(&mut self, incomplete: bool) -> Result<(), Error> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let began = Instant::now();
+        open.writer.check()?;
+        for (number, chain) in open.chains.iter_mut().enumerate().filter(|(_, chain)| chain.unsaved)
+        {
+            chain.write(&self.path, number, &open.layout, &mut open.writer);
+        }
+        let extent =
+            Extent { made: open.chains.iter().map(|chain| chain.made).collect(), incomplete };
+        open.number_draws(&self.path, extent.common());
+        // Whoever looks in between sees the old shape, or the new one with all its chunks.
+        let arrays = metadata::arrays(&open.layout, &extent);
+        for (array, document) in &arrays {
+            open.writer.write(metadata::document(&self.path, array), json(document));
+        }
+        open.writer
+            .write(metadata::document(&self.path, ""), json(&metadata::root(&arrays, &extent)));
+        (open.saved, open.cost) = (Instant::now(), began.elapsed());
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<(), Error> {
+        self.open.as_mut().map_or(Ok(()), |open| open.writer.wait())
+    }
+
+    /// Makes the directories, and writes what does not change.
+    fn found(&mut self, chains: usize) -> Result<(), Error> {
+        let dimension = self.names.len();
+        let block = (WAITING / chains.saturating_mul(dimension).max(1)).clamp(1, LONGEST);
+        let layout = Layout { chains, dimension, block, steps_per_draw: self.steps_per_draw };
+        let extent = Extent { made: vec![0; chains], incomplete: true };
+        for (array, _) in metadata::arrays(&layout, &extent) {
+            let directory = self.path.join(array);
+            fs::create_dir_all(&directory).map_err(Error::file(FileAction::Make, &directory))?;
+        }
+        for group in GROUPS {
+            write_atomically(&metadata::document(&self.path, group), &json(&metadata::group()))?;
+            let numbers: Vec<u8> = (0..chains as i64).flat_map(i64::to_le_bytes).collect();
+            let array = format!("{group}/chain");
+            write_atomically(&metadata::chunk(&self.path, &array, &[0]), &numbers)?;
+        }
+        let coef = metadata::chunk(&self.path, "posterior/coef", &[0]);
+        let names = metadata::encode_strings(&self.names).ok_or_else(|| {
+            Error::format(&coef, "names of more than 4 GiB", "shorter names of the coefficients")
+        })?;
+        write_atomically(&coef, &names)?;
+        let chain = |_| Chain { made: 0, waiting: Vec::new(), unsaved: false };
+        self.open = Some(Open::new(layout, (0..chains).map(chain).collect()));
+        self.save()
+    }
+}
+
+impl Open {
+    fn new(layout: Layout, chains: Vec<Chain>) -> Self {
+        let writer = Writer::new(chains.len().max(UNDER_WAY));
+        Self { layout, chains, numbered: 0, saved: Instant::now(), cost: Duration::ZERO, writer }
+    }
+
+    /// Writes the blocks of the coordinate `draw` that so many draws need.
+    fn number_draws(&mut self, store: &Path, draws: u64) {
+        while (self.numbered * self.layout.block) as u64 <= draws.saturating_sub(1) {
+            let first = self.numbered * self.layout.block;
+            for group in GROUPS {
+                let path = metadata::chunk(store, &format!("{group}/draw"), &[self.numbered]);
+                let block = first..first + self.layout.block;
+                let numbers = block.flat_map(|draw| (draw as i64).to_le_bytes()).collect();
+                self.writer.write(path, numbers);
+            }
+            self.numbered += 1;
+        }
+    }
+}
+
+impl Chain {
+    /// Writes the chunk that is being filled; beyond the draws that there are it is NaN.
+    fn write(&mut self, store: &Path, number: usize, layout: &Layout, writer: &mut Writer) {
+        let values = layout.block * layout.dimension;
+        let mut bytes = writer.buffer();
+        bytes.resize(values * size_of::<f64>(), 0);
+        let (numbers, _) = bytes.as_chunks_mut::<8>();
+        for (number, x) in
+            numbers.iter_mut().zip(self.waiting.iter().chain(std::iter::repeat(&f64::NAN)))
+        {
+            *number = x.to_le_bytes();
+        }
+        // The chunk that holds the last draw.
+        let block = metadata::size(self.made.saturating_sub(1) / layout.block as u64);
+        writer.write(metadata::chunk(store, "posterior/beta", &[number, block, 0]), bytes);
+        self.unsaved = false;
+        if self.waiting.len() >= values {
+            self.waiting.clear();
+        }
+    }
+}
+
+/// A chain as it was after `made` draws.
+fn go_on(store: &Store, chain: usize, made: u64) -> Result<Chain, Error> {
+    let Layout { block, dimension, .. } = store.layout;
+    let (full, rest) = (metadata::size(made / block as u64), metadata::size(made % block as u64));
+    let missing = |got| Error::Missing { path: store.path().to_owned(), chain, got, need: made };
+    for number in 0..full {
+        // A draw is finite; NaN is what follows the last.
+        let values = store.chunk(chain, number)?;
+        if values.as_ref().and_then(|values| values.last()).is_none_or(|x| x.is_nan()) {
+            return Err(missing((number * block) as u64));
+        }
+    }
+    let mut waiting = Vec::new();
+    if rest > 0 {
+        waiting = store.chunk(chain, full)?.unwrap_or_default();
+        waiting.truncate(rest * dimension);
+        if waiting.last().is_none_or(|x| x.is_nan()) {
+            let held = waiting.iter().take_while(|x| !x.is_nan()).count() / dimension.max(1);
+            return Err(missing((full * block + held) as u64));
+        }
+    }
+    // Its chunk stays as it is until there is more to write: the shape, which is cut first, shows
+    // nothing beyond.
+    Ok(Chain { made, unsaved: false, waiting })
+}
+
+fn json(document: &Value) -> Vec<u8> {
+    format!("{document:#}\n").into_bytes()
+}
+
+impl Sink for ZarrDraws {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        let shape = |what, got, need| {
+            if got == need { Ok(()) } else { Err(Error::Shape { what, got, need }) }
+        };
+        shape("so many coefficients", dimension, self.names.len())?;
+        match &self.open {
+            Some(open) => shape("so many chains", chains, open.layout.chains)?,
+            None => self.found(chains)?,
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        let open = self.open.as_mut().ok_or("a draw before the run has begun")?;
+        let of = open.chains.len();
+        let kept = open.chains.get_mut(chain).ok_or(Error::Shape {
+            what: "a chain of that number",
+            got: chain,
+            need: of,
+        })?;
+        if draw != kept.made {
+            return Err(Error::Order { chain, got: draw, need: kept.made }.into());
+        }
+        if point.len() != open.layout.dimension {
+            let need = open.layout.dimension;
+            return Err(
+                Error::Shape { what: "so many coefficients", got: point.len(), need }.into()
+            );
+        }
+        let full = open.layout.block * open.layout.dimension;
+        if kept.waiting.is_empty() {
+            open.writer.check()?;
+            kept.waiting.try_reserve_exact(full)?;
+        }
+        kept.waiting.extend_from_slice(point);
+        kept.made += 1;
+        kept.unsaved = true;
+        if kept.waiting.len() >= full {
+            kept.write(&self.path, chain, &open.layout, &mut open.writer);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        let due = |open: &Open| open.saved.elapsed() >= SAVE.max(20 * open.cost);
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.writer.check()?;
+        if due(open) {
+            self.save_as(true)?;
+        }
+        Ok(())
+    }
+}
