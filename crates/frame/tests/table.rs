@@ -143,22 +143,6 @@ fn a_file_and_its_bytes_are_the_same_table_with_the_same_digest() {
     assert_eq!(read.columns(), table("abc,b\n1,2\n3,4\n").columns());
 }
 
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn without_parquet_the_message_says_how_to_get_it() {
-    let dir = tempfile::tempdir().unwrap();
-    for (file, bytes) in [("d.parquet", &b"anything"[..]), ("d.csv", b"PAR1....")] {
-        let path = dir.path().join(file);
-        std::fs::write(&path, bytes).unwrap();
-        let message = Table::read(&path).unwrap_err().to_string();
-        assert!(message.contains("found a Parquet file"), "{message}");
-        assert!(
-            message.contains("cargo install --path crates/cli --features parquet"),
-            "{message}"
-        );
-    }
-}
-
 #[test]
 fn the_data_set_inside_the_program() {
     let t = Table::built_in().unwrap();
