@@ -1,9 +1,9 @@
 //! Checks of a family or gradient of your own against finite differences, to be called from its
 //! tests.
 //!
-//! Every comparison has a tolerance that is estimated where it is made: what rounding and the
-//! curvature along a difference can explain, and [`RELATIVE`] of the numbers themselves. A mistake
-//! in a formula (a sign, a factor, a forgotten term) is larger by orders of magnitude.
+//! Every comparison estimates its own tolerance: the error of the difference from rounding and from
+//! curvature, plus [`RELATIVE`] times the numbers themselves. A mistake in a formula (a sign, a
+//! factor, a forgotten term) is larger by orders of magnitude.
 
 use std::fmt;
 
@@ -191,7 +191,7 @@ impl Check {
     ) {
         let tolerance = tolerance + RELATIVE * found.abs().min(expected.abs()) + f64::MIN_POSITIVE;
         let excess = if found == expected { 0.0 } else { (found - expected).abs() / tolerance };
-        // What is not a number agrees with nothing.
+        // NaN agrees with nothing.
         let excess = if excess.is_nan() { f64::INFINITY } else { excess };
         let before = self.worst.iter().position(|known| known.property == property);
         if before.is_some_and(|at| self.worst[at].excess >= excess) {
@@ -230,12 +230,12 @@ struct Difference {
     error: f64,
 }
 
-/// The derivative at x of a function that may not be defined (`None`) or be infinite nearby; `None`
-/// if it is so for every length of difference.
+/// The derivative at x of a function that may be undefined (`None`) or infinite nearby; `None` if
+/// that is so for every length of difference.
 ///
 /// The differences to the left and to the right enclose the derivative of a convex function, and
-/// differ by what the curvature does to them; those of half the length show what is left where the
-/// curvature happens to be 0.
+/// their distance estimates the error from its curvature. Where the curvature is 0, the change from
+/// the whole to half the length estimates the error instead.
 fn derivative(x: f64, mut f: impl FnMut(f64) -> Option<f64>) -> Option<Difference> {
     let here = f(x)?;
     let mut best: Option<Difference> = None;
@@ -266,8 +266,8 @@ fn derivative(x: f64, mut f: impl FnMut(f64) -> Option<f64>) -> Option<Differenc
 /// with its bounds, slopes with their limits, and lists with single rows.
 ///
 /// Choose predictors that cover the range that models will meet, and observations of every kind the
-/// family takes (for counts out of trials: none, some and all). Infinite numbers are passed over; a
-/// number that is not one is a disagreement.
+/// family takes (for counts out of trials: none, some and all). Infinite numbers are skipped; NaN is
+/// a disagreement. Without observations or predictors nothing is compared, which does not pass.
 ///
 /// ```
 /// use ridgewalk_potentials::check_family;
@@ -284,6 +284,9 @@ pub fn check_family(
     predictors: &[f64],
 ) -> Check {
     let mut check = Check::default();
+    if predictors.is_empty() {
+        return check;
+    }
     for &y in observations {
         let rows = Rows { family, y, predictors };
         rows.objection(&mut check);
@@ -370,7 +373,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Finite limits are reached, infinite ones are grown towards, and no slope is beyond either.
+    /// The slope reaches finite limits, grows without bound towards infinite ones, and exceeds none.
     fn slope_limits(&self, check: &mut Check) {
         let slope = |s: f64| self.family.slope(s, self.y);
         let limits = self.family.slope_limits(self.y);
@@ -413,8 +416,8 @@ impl Rows<'_> {
         }
     }
 
-    /// What rounding may do to a slope that is the difference of two terms, or depends on a
-    /// difference of s and the response.
+    /// The rounding error of a slope that is the difference of two terms, or a function of s minus
+    /// the response.
     fn rounding(&self, s: f64) -> f64 {
         let y = self.y;
         let terms = 1.0 + y.response.abs() + y.trials.abs();
@@ -444,7 +447,7 @@ impl Rows<'_> {
 ///
 /// # Errors
 /// A point of another dimension, or one at which the gradient fails. Failures near a point are
-/// passed over.
+/// skipped.
 pub fn check_gradient<P: AsRef<[f64]>>(
     gradient: &dyn Gradient,
     points: &[P],

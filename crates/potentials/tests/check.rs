@@ -165,6 +165,7 @@ fn an_observation_that_the_family_objects_to_is_reported() {
 #[test]
 fn nothing_compared_is_not_passed() {
     assert!(!check_family(&Logistic, &[], &[0.0]).passed());
+    assert!(!check_family(&Logistic, &[Observation::of(1.0)], &[]).passed());
     let normal = FromFn::new(1, |x: &[f64], g: &mut [f64]| {
         g[0] = x[0];
         Ok(())

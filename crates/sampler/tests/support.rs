@@ -11,8 +11,11 @@ use ridgewalk_potentials::{Chebyshev, FromValueFn, Gradient, GradientError};
 use ridgewalk_sampler::automatic::{BlackBox, Length, WarmUp};
 use ridgewalk_sampler::{Adjusted, Draws, Sampler, Ula, Why};
 
-/// The density exp(−U) on x > 0, with U and its slope from `function`.
-fn positive(function: fn(f64) -> (f64, f64)) -> impl Gradient + Clone + Sync {
+/// U and its slope.
+type Function = fn(f64) -> (f64, f64);
+
+/// The density exp(−U) on x > 0.
+fn positive(function: Function) -> impl Gradient + Clone + Sync {
     FromValueFn::new(1, move |x: &[f64], g: &mut [f64]| {
         if x[0] <= 0.0 {
             return Err(GradientError::OutsideSupport);
@@ -36,7 +39,7 @@ fn assert_moments(name: &str, draws: &Draws, mean: f64, sd: f64) {
 #[test]
 fn trajectories_that_leave_the_support_are_rejected() {
     let half_normal_mean = (2.0 / std::f64::consts::PI).sqrt();
-    let cases: [(&str, fn(f64) -> (f64, f64), f64, f64); 3] = [
+    let cases: [(&str, Function, f64, f64); 3] = [
         ("exponential", |x| (x, 1.0), 1.0, 1.0),
         (
             "half-normal",

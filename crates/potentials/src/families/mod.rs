@@ -62,6 +62,39 @@ pub struct CurvatureBounds {
 }
 
 /// One term u(s; y) of a ridge-separable potential, convex in s.
+///
+/// A family of your own needs five methods; [`check_family`](crate::check_family) compares them with
+/// each other.
+///
+/// ```
+/// use ridgewalk_potentials::check_family;
+/// use ridgewalk_potentials::families::{CurvatureBounds, Family, Observation};
+///
+/// /// u = √(1 + (s − y)²): quadratic near the response, straight far from it.
+/// #[derive(Debug, Clone)]
+/// struct PseudoHuber;
+///
+/// impl Family for PseudoHuber {
+///     fn name(&self) -> &'static str {
+///         "pseudo-huber"
+///     }
+///     fn value(&self, s: f64, y: Observation) -> f64 {
+///         (s - y.response).hypot(1.0)
+///     }
+///     fn slope(&self, s: f64, y: Observation) -> f64 {
+///         (s - y.response) / self.value(s, y)
+///     }
+///     fn curvature(&self, s: f64, y: Observation) -> f64 {
+///         self.value(s, y).powi(-3)
+///     }
+///     fn curvature_bounds(&self, _: Observation) -> CurvatureBounds {
+///         CurvatureBounds { lower: 0.0, upper: Some(1.0) }
+///     }
+/// }
+///
+/// let check = check_family(&PseudoHuber, &[Observation::of(0.5)], &[-20.0, -1.0, 0.5, 3.0]);
+/// assert!(check.passed(), "{check}");
+/// ```
 pub trait Family: std::fmt::Debug + Send + Sync {
     /// The name used in messages.
     fn name(&self) -> &'static str;
