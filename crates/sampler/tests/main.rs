@@ -1,11 +1,13 @@
 //! The tests of this crate in one program, but for those that count allocations.
 
-mod common;
+
+#[cfg(feature = "serde")]
 
 mod adjusted;
 mod again;
 mod automatic;
 mod checkpoints;
+mod common;
 mod coupled;
 mod delivery;
 mod distribution;
@@ -14,10 +16,11 @@ mod faults;
 mod jobs;
 mod laws;
 mod noise;
+mod pointers;
 mod reproducible;
 mod stopping;
 mod strong_order;
+mod support;
 mod traits;
 mod warnings;
-#[cfg(feature = "serde")]
 mod with_serde;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use ridgewalk_fit::{Text, WarningEntry};
 use ridgewalk_sampler::Sink;
@@ -194,7 +195,7 @@ fn draws_that_could_not_be_written_are_told_and_not_lost() {
     told(sink.flush().unwrap_err().to_string());
     assert_eq!(sink.made(), [1000]);
     assert_eq!(
-        read_draws(&path).unwrap().draws(),
+        read_draws(&path).unwrap().common(),
         0,
         "the shape tells of no draw that is not there"
     );

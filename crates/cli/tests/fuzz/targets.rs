@@ -9,7 +9,7 @@ use clap::Parser;
 use ridgewalk::coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
 use ridgewalk::frame::{DataError, FamilyName, Frame, Question, Table, split_names};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::pipeline::{Config, Priors, Settings};
+use ridgewalk::pipeline::{CoefficientPriors, Config, Priors, Settings};
 use ridgewalk::prelude::*;
 use ridgewalk::report::write_report;
 use ridgewalk::sampler::Snapshot;
@@ -264,7 +264,8 @@ fn priors(input: &[u8]) -> Answer {
     let known = ["(Intercept)", "age", "a.b"].map(str::to_owned);
     let read = Priors::new(2.5, 10.0)
         .and_then(|priors| priors.with_toml("p.toml", &String::from_utf8_lossy(input)));
-    answer(read.and_then(|priors| priors.for_names(&known)), |(means, scales)| {
+    answer(read.and_then(|priors| priors.for_names(&known)), |found| {
+        let CoefficientPriors { means, scales } = found;
         assert!(
             means.iter().all(|mean| mean.is_finite()) && scales.iter().all(|scale| *scale > 0.0)
         );
