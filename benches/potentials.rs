@@ -179,8 +179,7 @@ fn rows(c: &mut Criterion) {
 
 /// Measures a function of every family for 1000 rows, one by one and in lists.
 fn by_family(
-    group: &mut BenchmarkGroup<'_, WallTime>,
-    one_by_one: impl Fn(&dyn Family, Observation) -> f64,
+    group: &mut BenchmarkGroup<'_, WallTime>, one_by_one: impl Fn(&dyn Family, Observation) -> f64,
     mut together: impl FnMut(&dyn Family, &[Observation]),
 ) {
     let families: [(&dyn Family, f64); 6] = [

@@ -173,10 +173,7 @@ impl Visit for Child<'_> {
 
 /// Ridgewalk with its defaults, or with another tolerance of the bias.
 fn ours<P: Problem>(
-    problem: &P,
-    tolerance: Option<f64>,
-    length: u64,
-    seed: u64,
+    problem: &P, tolerance: Option<f64>, length: u64, seed: u64,
 ) -> Result<Run, Failure> {
     let watch = Stopwatch::start();
     let mut question = WarmUp::new(problem.target()).seed(seed);
@@ -270,10 +267,7 @@ impl Row {
     /// # Errors
     /// If the target has no reference.
     pub fn new(
-        target: &str,
-        sampler: Sampler,
-        plan: Plan,
-        runs: Result<Vec<Measured>, Failure>,
+        target: &str, sampler: Sampler, plan: Plan, runs: Result<Vec<Measured>, Failure>,
     ) -> Result<Self, Failure> {
         let [chains, draws] = sampler.size(plan);
         let reference = gallery::reference(target).map_err(|error| error.to_string())?;

@@ -77,11 +77,7 @@ impl Setting {
 /// # Errors
 /// If the target has no mode, or nuts-rs fails.
 pub fn run<P: Problem>(
-    problem: &P,
-    setting: Setting,
-    chains: u64,
-    draws: u64,
-    seed: u64,
+    problem: &P, setting: Setting, chains: u64, draws: u64, seed: u64,
 ) -> Result<Run, Failure> {
     if !setting.whitens() {
         let density = problem.plain();
@@ -98,8 +94,7 @@ pub fn run<P: Problem>(
 }
 
 fn gather(
-    chains: u64,
-    one: impl Fn(u64) -> Result<Run, Failure> + Sync + Send,
+    chains: u64, one: impl Fn(u64) -> Result<Run, Failure> + Sync + Send,
 ) -> Result<Run, Failure> {
     let runs: Result<Vec<Run>, Failure> = (0..chains).into_par_iter().map(one).collect();
     let mut all = Run::default();
@@ -114,12 +109,7 @@ fn gather(
 
 /// Runs one chain with the given setting.
 fn dispatch<D: Density>(
-    density: &D,
-    whitening: Option<&Whitening>,
-    setting: Setting,
-    draws: u64,
-    seed: u64,
-    chain: u64,
+    density: &D, whitening: Option<&Whitening>, setting: Setting, draws: u64, seed: u64, chain: u64,
 ) -> Result<Run, Failure> {
     let task = Task { density, whitening, draws, seed, chain };
     match setting {
@@ -249,9 +239,7 @@ impl<D: Density> CpuLogpFunc for Counted<'_, D> {
     }
 
     fn expand_vector<R: Rng + ?Sized>(
-        &mut self,
-        _: &mut R,
-        point: &[f64],
+        &mut self, _: &mut R, point: &[f64],
     ) -> Result<Vec<f64>, CpuMathError> {
         Ok(point.to_vec())
     }

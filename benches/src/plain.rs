@@ -30,12 +30,8 @@ impl<'a> PlainChain<'a> {
     /// # Errors
     /// For invalid parameters.
     pub fn new(
-        design: &'a [f64],
-        responses: &'a [f64],
-        prior: f64,
-        parameters: Parameters,
-        smoothness: f64,
-        seed: u64,
+        design: &'a [f64], responses: &'a [f64], prior: f64, parameters: Parameters,
+        smoothness: f64, seed: u64,
     ) -> Result<Self, Failure> {
         let d = design.len() / responses.len();
         let coefficients = Coefficients::new(parameters, smoothness)?;

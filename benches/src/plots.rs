@@ -138,12 +138,7 @@ pub(crate) fn line(svg: &mut String, [x1, y1, x2, y2]: [f64; 4], colour: &str, w
 }
 
 pub(crate) fn text(
-    svg: &mut String,
-    [x, y]: [f64; 2],
-    anchor: &str,
-    size: u32,
-    colour: &str,
-    words: &str,
+    svg: &mut String, [x, y]: [f64; 2], anchor: &str, size: u32, colour: &str, words: &str,
 ) {
     let words = words.replace('&', "&amp;").replace('<', "&lt;");
     let _ = writeln!(

@@ -19,10 +19,7 @@ pub trait Density: Sync {
     /// # Errors
     /// If they cannot be evaluated.
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
-        scratch: &mut Scratch,
+        &self, point: &[f64], gradient: &mut [f64], scratch: &mut Scratch,
     ) -> Result<f64, Failure>;
 }
 
@@ -32,10 +29,7 @@ impl<F: Family> Density for Ridge<'_, F> {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
-        scratch: &mut Scratch,
+        &self, point: &[f64], gradient: &mut [f64], scratch: &mut Scratch,
     ) -> Result<f64, Failure> {
         let mut value = [0.0];
         self.values_and_gradients(point, &mut value, gradient, scratch)?;
@@ -49,10 +43,7 @@ impl Density for Ladder {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
-        _: &mut Scratch,
+        &self, point: &[f64], gradient: &mut [f64], _: &mut Scratch,
     ) -> Result<f64, Failure> {
         Gradient::gradient(self, point, gradient)?;
         // U is quadratic: half the gradient times the distance from the mean.
@@ -73,10 +64,7 @@ impl Density for WhiteLadder {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
-        _: &mut Scratch,
+        &self, point: &[f64], gradient: &mut [f64], _: &mut Scratch,
     ) -> Result<f64, Failure> {
         let mut theta = vec![0.0; point.len()];
         self.whitening.to_original(point, &mut theta)?;

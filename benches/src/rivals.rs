@@ -130,11 +130,7 @@ pub fn settling(efficiency: f64) -> u64 {
 /// # Errors
 /// If the coordinates cannot be made, or a chain does not finish.
 pub fn run<P: Problem>(
-    problem: &P,
-    coordinates: Coordinates,
-    scheme: &Scheme,
-    steps: [u64; 2],
-    seed: u64,
+    problem: &P, coordinates: Coordinates, scheme: &Scheme, steps: [u64; 2], seed: u64,
 ) -> Result<Run, Failure> {
     let watch = Stopwatch::start();
     let (whitening, gradients) = coordinates.make(problem, seed)?;
@@ -151,11 +147,7 @@ pub fn run<P: Problem>(
 /// # Errors
 /// If a chain does not finish.
 pub fn run_in<T: Target>(
-    white: &T::White,
-    whitening: &Whitening,
-    scheme: &Scheme,
-    [settle, draws]: [u64; 2],
-    seed: u64,
+    white: &T::White, whitening: &Whitening, scheme: &Scheme, [settle, draws]: [u64; 2], seed: u64,
 ) -> Result<Run, Failure> {
     let kernel = from_scheme(scheme, 1.0)?;
     let d = whitening.dimension();

@@ -134,10 +134,7 @@ pub struct Tuned {
 /// # Errors
 /// If the whitening fails, or no parameters are within the tolerance.
 pub fn tune<P: Problem>(
-    problem: &P,
-    reference: &Reference,
-    kernel: KernelKind,
-    effort: Effort,
+    problem: &P, reference: &Reference, kernel: KernelKind, effort: Effort,
 ) -> Result<Tuned, Failure> {
     let mut places = Vec::new();
     for coordinates in Coordinates::ALL {

@@ -130,10 +130,7 @@ struct Seen {
 }
 
 fn rows<T: Target>(
-    name: &str,
-    target: &T,
-    reference: &Reference,
-    (kernel, eta, automatic): Case,
+    name: &str, target: &T, reference: &Reference, (kernel, eta, automatic): Case,
     arguments: &Arguments,
 ) -> Result<String, Failure> {
     let wanted = Wanted { kernel: Some(kernel), eta: Some(eta), ..Wanted::default() };
@@ -230,9 +227,7 @@ fn steps(time: f64, eta: f64) -> u64 {
 }
 
 fn long_run<W: ridgewalk::potentials::LineIntegral + Sync>(
-    warm: &WarmedUp<W>,
-    draws: u64,
-    seed: u64,
+    warm: &WarmedUp<W>, draws: u64, seed: u64,
 ) -> Result<Vec<Summary>, Failure> {
     let (kernel, starts, eta) = (warm.kernel()?, starts(warm), warm.scheme.eta());
     let mut memory = Draws::default();
@@ -252,8 +247,7 @@ fn long_run<W: ridgewalk::potentials::LineIntegral + Sync>(
 
 /// Differences between a scheme and the same with half the step, over a long time.
 fn differences<W: ridgewalk::potentials::LineIntegral + Sync>(
-    warm: &WarmedUp<W>,
-    scheme: &Scheme,
+    warm: &WarmedUp<W>, scheme: &Scheme,
 ) -> Result<Vec<Difference>, Failure> {
     let mut chains = CoupledChains::new(&warm.potential, scheme, 1.0, 5, &starts(warm))?
         .whitened(&warm.whitening)?;

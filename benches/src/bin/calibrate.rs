@@ -192,10 +192,7 @@ fn models(names: &[String]) -> Result<Vec<Model>, Failure> {
 
 /// Writes and prints the results of the tests. Returns whether one of them fails.
 fn report(
-    csv: &mut String,
-    [sampler, model]: [&str; 2],
-    outcome: &Calibrated,
-    level: f64,
+    csv: &mut String, [sampler, model]: [&str; 2], outcome: &Calibrated, level: f64,
 ) -> Result<bool, Failure> {
     let total = outcome.ranks[0].total();
     let kernels: Vec<String> = outcome

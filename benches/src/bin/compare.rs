@@ -161,9 +161,7 @@ fn show() -> Result<(), Failure> {
 
 /// Runs all samplers on one target, one process at a time, in rounds.
 fn table(
-    target: &str,
-    samplers: &[Sampler],
-    mini_mcmc: Result<&Path, String>,
+    target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>,
 ) -> Result<Table, Failure> {
     let plan = Plan::of(target);
     let this = std::env::current_exe()?;

@@ -164,10 +164,7 @@ impl Design {
 
 /// Microseconds of a step, of the products, of reading, of normals and of slopes.
 fn step_and_bounds(
-    arguments: &Arguments,
-    shape: &Shape,
-    model: &Ridge<'_, Logistic>,
-    chains: usize,
+    arguments: &Arguments, shape: &Shape, model: &Ridge<'_, Logistic>, chains: usize,
 ) -> Result<Vec<f64>, Failure> {
     let kernel = third_order()?;
     let mut chain = ensemble(model, chains)?;
@@ -257,11 +254,7 @@ fn steps(arguments: &Arguments) -> Result<String, Failure> {
 
 /// Prints and writes a row: two times and their ratio.
 fn report(
-    text: &mut String,
-    what: &str,
-    shape: &Shape,
-    chains: usize,
-    [fast, slow]: [f64; 2],
+    text: &mut String, what: &str, shape: &Shape, chains: usize, [fast, slow]: [f64; 2],
 ) -> Result<(), Failure> {
     let (fast, slow) = (1e6 * fast, 1e6 * slow);
     let Shape { rows, columns, .. } = *shape;

@@ -93,9 +93,7 @@ impl Visit for Sample<'_> {
 
 /// The smallest or largest value of a figure over all coordinates.
 fn extreme(
-    summaries: &[Summary],
-    of: impl Fn(&Summary) -> f64,
-    choose: fn(f64, f64) -> f64,
+    summaries: &[Summary], of: impl Fn(&Summary) -> f64, choose: fn(f64, f64) -> f64,
 ) -> f64 {
     summaries.iter().map(of).fold(f64::NAN, choose)
 }

@@ -93,12 +93,8 @@ impl Sink for Counted<'_> {
 /// Samples for about `seconds` and returns the time until the chains ended. `watch` is called every
 /// second.
 fn run<T: Target>(
-    warm: &mut WarmedUp<T::White>,
-    thin: u64,
-    seconds: f64,
-    store: Option<&Path>,
-    values: &AtomicU64,
-    watch: impl FnMut(f64) -> Result<(), Failure> + Send,
+    warm: &mut WarmedUp<T::White>, thin: u64, seconds: f64, store: Option<&Path>,
+    values: &AtomicU64, watch: impl FnMut(f64) -> Result<(), Failure> + Send,
 ) -> Result<f64, Failure> {
     let names: Vec<String> = (1..=COLUMNS).map(|k| format!("x{k}")).collect();
     let store = store.map(|path| ZarrDraws::create(path, &names, thin)).transpose()?;
@@ -123,9 +119,7 @@ fn run<T: Target>(
 
 /// Calls `watch` every second, and stops the run after `seconds`.
 fn tick(
-    began: Instant,
-    seconds: f64,
-    stop: &AtomicBool,
+    began: Instant, seconds: f64, stop: &AtomicBool,
     mut watch: impl FnMut(f64) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut next = 1.0;

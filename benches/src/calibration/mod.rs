@@ -153,11 +153,7 @@ pub fn tests(models: usize) -> usize {
 /// # Errors
 /// If a run fails.
 pub fn calibrate<S: Sampler>(
-    sampler: &S,
-    model: Model,
-    size: Size,
-    prior: f64,
-    seed: u64,
+    sampler: &S, model: Model, size: Size, prior: f64, seed: u64,
 ) -> Result<Calibrated, Failure> {
     let one = |replication: u64| {
         let seed = mixed(seed ^ mixed(replication ^ mixed(model as u64)));
@@ -235,9 +231,7 @@ impl Visit for Ranking<'_> {
 
 /// The values of [`QUANTITIES`], given the prior precision of the coefficients.
 fn quantities<F: Family>(
-    posterior: &Ridge<'_, F>,
-    precision: f64,
-    point: &[f64],
+    posterior: &Ridge<'_, F>, precision: f64, point: &[f64],
 ) -> Result<[f64; QUANTITIES.len()], Failure> {
     let (slopes, density) = (&point[1..], -posterior.value(point)?);
     let prior = -0.5 * precision * point.iter().map(|x| x * x).sum::<f64>();

@@ -136,10 +136,7 @@ impl Model {
     /// # Errors
     /// For data that are invalid for the family, and any error of the visitor.
     pub fn posterior<V: Visit>(
-        self,
-        data: &Drawn,
-        scale: f64,
-        visitor: V,
+        self, data: &Drawn, scale: f64, visitor: V,
     ) -> Result<V::Output, Failure> {
         match self {
             Self::Logistic => visitor.visit(&ridge(data, Logistic, scale)?),

@@ -59,11 +59,7 @@ pub fn svg(title: &str, panels: &[(String, Calibrated)], level: f64) -> Result<S
 }
 
 fn panel(
-    svg: &mut String,
-    name: &str,
-    outcome: &Calibrated,
-    level: f64,
-    [left, top]: [f64; 2],
+    svg: &mut String, name: &str, outcome: &Calibrated, level: f64, [left, top]: [f64; 2],
 ) -> Result<(), Failure> {
     let (total, values) = (outcome.ranks[0].total(), outcome.ranks[0].counts.len());
     let envelope = Envelope::new(usize::try_from(total)?, values);

@@ -78,8 +78,7 @@ fn tables(c: &Coefficients) -> String {
 }
 
 fn table<const H: usize, const C: usize>(
-    header: [&str; H],
-    rows: [(&str, [Option<f64>; C]); 3],
+    header: [&str; H], rows: [(&str, [Option<f64>; C]); 3],
 ) -> Table {
     let rows = rows.map(|(name, values)| {
         let cells =

@@ -25,8 +25,7 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
 /// A table in the one style of this program: a line under the header, names to the left, numbers to
 /// the right.
 pub(crate) fn table<const H: usize>(
-    header: [&str; H],
-    rows: impl IntoIterator<Item = Vec<String>>,
+    header: [&str; H], rows: impl IntoIterator<Item = Vec<String>>,
 ) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_BORDERS_ONLY_CONDENSED);

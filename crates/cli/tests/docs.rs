@@ -206,9 +206,7 @@ fn check_rows(made: &str, committed: &str, all: bool) -> Result<(), String> {
 /// Runs the commands of one page; the text of the page with the output of `$ ` lines as it is now,
 /// what went wrong, and how many were run.
 fn follow(
-    name: &str,
-    page: &str,
-    helps: &mut BTreeMap<String, String>,
+    name: &str, page: &str, helps: &mut BTreeMap<String, String>,
 ) -> (String, Vec<String>, usize) {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir_all(place.path().join("docs/results")).unwrap();

@@ -347,12 +347,7 @@ fn runs_that_are_killed_at_any_moment_end_with_the_same_bytes() {
 /// Begins a run and sends it a signal so many seconds after its store is there; sooner if it was
 /// over or had so many draws by then, later if there was no draw.
 fn stop(
-    place: &Place,
-    words: &str,
-    name: &str,
-    which: &str,
-    mut seconds: f64,
-    most: u64,
+    place: &Place, words: &str, name: &str, which: &str, mut seconds: f64, most: u64,
 ) -> Output {
     let directory = place.path(name);
     for _ in 0..10 {

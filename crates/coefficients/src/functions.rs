@@ -170,11 +170,8 @@ impl Functions {
     /// Adds the functions with simple forms: since f1′ = f2 and f2′ = f3, f1 f2 integrates to
     /// f1(1)²/2 = φ2²/2 and f2 f3 to φ1²/2; f3² integrates to φ1(2z).
     fn with_products(
-        z: f64,
-        [phi2, phi3, a, b]: [f64; 4],
-        [g11, g22, g13]: [f64; 3],
-        [b13, b23, b33, bb]: [f64; 4],
-        fourth: Fourth,
+        z: f64, [phi2, phi3, a, b]: [f64; 4], [g11, g22, g13]: [f64; 3],
+        [b13, b23, b33, bb]: [f64; 4], fourth: Fourth,
     ) -> Self {
         let phi1 = phi1(z);
         Self {

@@ -129,11 +129,7 @@ const BLOCK: usize = 8;
 /// Writes `width` columns starting with `first`, one after the other, each with its chains end to
 /// end.
 fn gather(
-    tables: &[&[f64]],
-    parameters: usize,
-    first: usize,
-    width: usize,
-    columns: &mut Vec<f64>,
+    tables: &[&[f64]], parameters: usize, first: usize, width: usize, columns: &mut Vec<f64>,
 ) {
     let rows = || tables.iter().flat_map(|table| table.chunks_exact(parameters));
     let total = rows().count();

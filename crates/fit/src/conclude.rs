@@ -49,9 +49,7 @@ impl Finished<'_> {
     /// [`Error::Stopped`] and [`Error::NoDraws`] if there is no draw that all chains have; draws
     /// that cannot be read.
     pub fn conclude(
-        &self,
-        draws: &dyn DrawReader,
-        values: Values<'_>,
+        &self, draws: &dyn DrawReader, values: Values<'_>,
     ) -> Result<SummaryDocument, Error> {
         if draws.draws() == 0 {
             return Err(if self.sampled.outcome.stopped {

@@ -271,10 +271,7 @@ impl SummaryDocument {
     /// Puts the parts together. The status is made from the warnings.
     #[must_use]
     pub fn new(
-        parameters: Vec<Parameter>,
-        sampler: SamplerFacts,
-        problem: ProblemFacts,
-        text: Text,
+        parameters: Vec<Parameter>, sampler: SamplerFacts, problem: ProblemFacts, text: Text,
     ) -> Self {
         let sampler = SamplerFacts { status: status(&text.warnings), ..sampler };
         Self { parameters, sampler, problem, text }

@@ -112,9 +112,7 @@ pub enum NoiseError {
 
 impl Error {
     pub(crate) fn setting(
-        name: &'static str,
-        value: impl ToString,
-        need: impl Into<String>,
+        name: &'static str, value: impl ToString, need: impl Into<String>,
     ) -> Self {
         Self::Setting { name, value: value.to_string(), need: need.into() }
     }

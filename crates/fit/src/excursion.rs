@@ -45,9 +45,7 @@ impl Search<'_> {
     /// twice: for the distance beyond which to look, and for U there, so that one number per draw
     /// is all that is in memory.
     pub(crate) fn run(
-        &self,
-        draws: &dyn DrawReader,
-        values: Values<'_>,
+        &self, draws: &dyn DrawReader, values: Values<'_>,
     ) -> Result<Option<Warning>, Error> {
         let total = draws.chains() * draws.draws();
         let mut point = vec![0.0; self.mode.len()];

@@ -79,10 +79,7 @@ pub fn fit(table: &Table, settings: &Settings) -> Result<Fitted, Error> {
 /// # Errors
 /// As [`fit`]; [`Error::Stopped`] if the signal comes before the first draw.
 pub fn fit_watched(
-    table: &Table,
-    settings: &Settings,
-    stop: &AtomicBool,
-    observer: &(dyn Observer + Sync),
+    table: &Table, settings: &Settings, stop: &AtomicBool, observer: &(dyn Observer + Sync),
 ) -> Result<Fitted, Error> {
     let began = Instant::now();
     let model = prepare(table, settings, None)?;
@@ -140,9 +137,7 @@ impl Observer for Background {
 /// # Errors
 /// Settings, data or priors that cannot be used.
 pub fn prepare(
-    table: &Table,
-    settings: &Settings,
-    priors: Option<CoefficientPriors>,
+    table: &Table, settings: &Settings, priors: Option<CoefficientPriors>,
 ) -> Result<Model, Error> {
     settings.validate()?;
     let frame = Frame::new(table, &settings.question(table)?)?;
@@ -158,8 +153,7 @@ pub fn prepare(
 /// # Errors
 /// If the system gives no threads.
 pub fn in_threads<T: Send>(
-    settings: &Settings,
-    work: impl FnOnce() -> T + Send,
+    settings: &Settings, work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build()?;
@@ -168,11 +162,7 @@ pub fn in_threads<T: Send>(
 
 /// The stages from a model to a fit.
 fn run(
-    model: &Model,
-    config: &Config,
-    stop: &AtomicBool,
-    observer: &dyn Observer,
-    began: Instant,
+    model: &Model, config: &Config, stop: &AtomicBool, observer: &dyn Observer, began: Instant,
 ) -> Result<Fitted, Error> {
     let settings = &config.options;
     observer.prepared(model);

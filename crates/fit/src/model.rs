@@ -48,10 +48,7 @@ impl Model {
     /// # Errors
     /// A noise scale that cannot be estimated, and data that the family cannot take.
     pub fn new(
-        settings: &Settings,
-        mut frame: Frame,
-        priors: CoefficientPriors,
-        rows: &Rows,
+        settings: &Settings, mut frame: Frame, priors: CoefficientPriors, rows: &Rows,
     ) -> Result<Self, Error> {
         let words = Words::new(&frame);
         let of = |error: potentials::Error| words.potential(error);
@@ -183,10 +180,7 @@ fn family(name: FamilyName, scale: f64, delta: f64) -> Result<Arc<dyn Family>, p
 
 /// The posterior of a frame with this design.
 fn posterior<'a, F: Family>(
-    design: Dense<'a>,
-    frame: &Frame,
-    family: F,
-    prior: Prior,
+    design: Dense<'a>, frame: &Frame, family: F, prior: Prior,
 ) -> Result<Ridge<'a, F>, potentials::Error> {
     let mut ridge = match &frame.trials {
         Some(trials) => Ridge::with_trials(design, family, &frame.response, trials, prior)?,
@@ -264,9 +258,7 @@ impl Gradient for GradientOf {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
+        &self, point: &[f64], gradient: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         Gradient::value_and_gradient(&self.0, point, gradient)
     }

@@ -50,8 +50,7 @@ pub(crate) fn noise_scale(build: &Build<'_>, family: FamilyName, delta: f64) -> 
 
 /// The residuals of the mode of a model with this family.
 fn residuals_of<F: Family>(
-    build: &Build<'_>,
-    family: Result<F, ridgewalk_potentials::Error>,
+    build: &Build<'_>, family: Result<F, ridgewalk_potentials::Error>,
 ) -> Result<Vec<f64>, Error> {
     let mode = family.and_then(|family| build.ridge(family)).and_then(|ridge| ridge.mode());
     let point = mode.map_err(|error| build.words().potential(error))?.point;

@@ -213,9 +213,7 @@ impl<'t> Source<'t> {
 
     /// The prior of one coefficient.
     fn entry(
-        &self,
-        key: &Spanned<std::borrow::Cow<'t, str>>,
-        value: &Spanned<DeValue<'t>>,
+        &self, key: &Spanned<std::borrow::Cow<'t, str>>, value: &Spanned<DeValue<'t>>,
     ) -> Result<Entry, PriorError> {
         let name = key.get_ref().to_string();
         let place = self.place(key.span().start);
@@ -260,11 +258,7 @@ impl<'t> Source<'t> {
     }
 
     fn number(
-        &self,
-        name: &str,
-        key: &str,
-        value: &Spanned<DeValue<'t>>,
-        good: fn(f64) -> bool,
+        &self, name: &str, key: &str, value: &Spanned<DeValue<'t>>, good: fn(f64) -> bool,
         need: &str,
     ) -> Result<f64, PriorError> {
         let written = self.text.get(value.span()).unwrap_or_default();

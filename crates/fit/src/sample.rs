@@ -23,13 +23,8 @@ const CHECKPOINTS: Duration = Duration::from_secs(10);
 /// # Errors
 /// A sink that fails, and a saved state of another run.
 pub fn sample(
-    model: &Model,
-    settings: &Settings,
-    warm: &mut Warm,
-    saved: Option<SavedRun>,
-    sink: &mut dyn Sink,
-    stop: &AtomicBool,
-    observer: &dyn Observer,
+    model: &Model, settings: &Settings, warm: &mut Warm, saved: Option<SavedRun>,
+    sink: &mut dyn Sink, stop: &AtomicBool, observer: &dyn Observer,
 ) -> Result<Sampled, Error> {
     let thin = settings.thin.unwrap_or(warm.thin);
     let mut run = warm

@@ -53,9 +53,7 @@ pub(crate) struct Reported<'a> {
 
 impl<'a> Reported<'a> {
     pub(crate) fn new(
-        rescaling: Option<&'a Rescaling>,
-        observer: &'a dyn Observer,
-        sink: &'a mut dyn Sink,
+        rescaling: Option<&'a Rescaling>, observer: &'a dyn Observer, sink: &'a mut dyn Sink,
     ) -> Self {
         Self { rescaling, point: Vec::new(), observer, sink }
     }

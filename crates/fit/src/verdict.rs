@@ -49,11 +49,7 @@ fn remedy(warning: &Warning, settings: &Settings) -> String {
 ///
 /// `white` is the curvature in the coordinates that were sampled in.
 pub(crate) fn guarantee(
-    settings: &Settings,
-    scheme: &Scheme,
-    white: &Curvature,
-    dimension: usize,
-    sampled: &Sampled,
+    settings: &Settings, scheme: &Scheme, white: &Curvature, dimension: usize, sampled: &Sampled,
 ) -> String {
     if scheme.kernel() == KernelKind::Adjusted {
         return "no discretisation bias: every trajectory is accepted or rejected so that the posterior stays as it is; what is left is the \

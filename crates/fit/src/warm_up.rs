@@ -18,10 +18,7 @@ pub type Warm = WarmedUp<Box<dyn LineIntegral + Send + Sync>>;
 /// The warm-up that the settings ask for, to be run or restored.
 #[must_use]
 pub fn configure<'a>(
-    model: &'a Model,
-    settings: &Settings,
-    stop: &'a AtomicBool,
-    hear: &'a dyn Fn(&Decision),
+    model: &'a Model, settings: &Settings, stop: &'a AtomicBool, hear: &'a dyn Fn(&Decision),
 ) -> WarmUp<'a, Model> {
     WarmUp::new(model)
         .seed(settings.seed)
@@ -39,10 +36,7 @@ pub fn configure<'a>(
 /// A posterior that does not exist or cannot be computed with, by the names of its columns;
 /// [`Error::Stopped`]; bytes that are not those of a warm-up of this model.
 pub fn run(
-    model: &Model,
-    settings: &Settings,
-    warm_up: &WarmUp<'_, Model>,
-    saved: &[u8],
+    model: &Model, settings: &Settings, warm_up: &WarmUp<'_, Model>, saved: &[u8],
 ) -> Result<Warm, Error> {
     let warm = if saved.is_empty() {
         warm_up.run()

@@ -90,10 +90,7 @@ fn usable(table: &Table, column: &Column, role: Role) -> Result<(), DataError> {
 
 /// Whether a column of text, one of which is given, may have the use.
 fn text_usable(
-    table: &Table,
-    column: &Column,
-    role: Role,
-    first: (usize, &str),
+    table: &Table, column: &Column, role: Role, first: (usize, &str),
 ) -> Result<(), DataError> {
     let (row, text) = first;
     let place = || table.cell(row, column.name());
@@ -120,9 +117,7 @@ fn with_decimal_point(text: &str) -> Option<String> {
 /// The rows without missing values in the columns in use, and the number of the others. They are
 /// refused unless they may be dropped.
 fn kept_rows(
-    table: &Table,
-    roles: &Roles<'_>,
-    drop_missing: bool,
+    table: &Table, roles: &Roles<'_>, drop_missing: bool,
 ) -> Result<(Vec<usize>, usize), DataError> {
     let used: HashSet<&str> = roles.all().map(|(column, _)| column.name()).collect();
     let mut lacking = vec![false; table.rows()];

@@ -149,10 +149,7 @@ pub(crate) fn numbers(column: &Column, kept: &[usize]) -> Vec<f64> {
 
 /// Whether the squares of a column's numbers all vanish.
 fn check_vanishing(
-    table: &Table,
-    column: &Column,
-    role: Role,
-    facts: &Facts,
+    table: &Table, column: &Column, role: Role, facts: &Facts,
 ) -> Result<(), DataError> {
     let [low, high] = facts.range(column);
     let largest = low.abs().max(high.abs());

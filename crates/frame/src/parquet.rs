@@ -80,10 +80,7 @@ enum Kind {
 
 /// The decoder panics on some damaged files. Such a panic ends here, as an error.
 fn decode<R: ChunkReader + 'static>(
-    name: &str,
-    input: R,
-    headers: &R,
-    digest: String,
+    name: &str, input: R, headers: &R, digest: String,
 ) -> Result<Table, DataError> {
     quiet::catch(|| decode_columns(name, input, headers, digest)).unwrap_or_else(|found| {
         let message = format!("the file is damaged, and its decoder stopped: {found}");
@@ -93,10 +90,7 @@ fn decode<R: ChunkReader + 'static>(
 
 /// Reads the same bytes twice: page headers from `headers`, all else from `input`.
 fn decode_columns<R: ChunkReader + 'static>(
-    name: &str,
-    input: R,
-    headers: &R,
-    digest: String,
+    name: &str, input: R, headers: &R, digest: String,
 ) -> Result<Table, DataError> {
     let cannot = |message: String| DataError::Parquet { file: name.to_owned(), message };
     let failed = |error: ParquetError| cannot(error.to_string());
@@ -160,9 +154,7 @@ fn decode_columns<R: ChunkReader + 'static>(
 
 /// The rows that the file says it has, if they are not too many to be held.
 fn declared_rows(
-    name: &str,
-    metadata: &parquet::file::metadata::ParquetMetaData,
-    columns: usize,
+    name: &str, metadata: &parquet::file::metadata::ParquetMetaData, columns: usize,
 ) -> Result<usize, DataError> {
     let mut rows = 0_usize;
     for group in metadata.row_groups() {
@@ -301,9 +293,7 @@ impl Sink<'_> {
 
     /// Reads batches until there are `rows` values, missing ones included.
     fn all<T: DataType>(
-        &mut self,
-        mut reader: ColumnReaderImpl<T>,
-        rows: usize,
+        &mut self, mut reader: ColumnReaderImpl<T>, rows: usize,
         mut push: impl FnMut(&mut Self, &T::T) -> Result<(), String>,
     ) -> Result<(), String> {
         let column = self.builder.name().to_owned();

@@ -221,9 +221,7 @@ impl<'t> Roles<'t> {
 
 /// The columns of the list of predictors, none of them used otherwise or twice.
 fn listed<'t>(
-    table: &'t Table,
-    names: &[String],
-    taken: &[(&str, Role)],
+    table: &'t Table, names: &[String], taken: &[(&str, Role)],
 ) -> Result<Vec<&'t Column>, DataError> {
     let known: std::collections::HashMap<&str, &Column> =
         table.columns().iter().map(|column| (column.name(), column)).collect();

@@ -15,10 +15,7 @@ const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 
 /// Whether each response, by itself, is one that the family can take.
 pub(crate) fn check(
-    table: &Table,
-    roles: &Roles<'_>,
-    question: &Question,
-    kept: &[usize],
+    table: &Table, roles: &Roles<'_>, question: &Question, kept: &[usize],
 ) -> Result<(), DataError> {
     let column = roles.response;
     if column.numbers().is_none() {
@@ -33,9 +30,7 @@ pub(crate) fn check(
 
 /// The response in the rows kept, already checked one by one.
 pub(crate) fn values(
-    draft: &Draft<'_>,
-    facts: &Facts,
-    notes: &mut Vec<String>,
+    draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>,
 ) -> Result<Vec<f64>, DataError> {
     let column = draft.roles.response;
     if column.numbers().is_none() {
@@ -51,11 +46,7 @@ pub(crate) fn values(
 
 /// Responses as the family needs them, without trials.
 fn check_numbers(
-    table: &Table,
-    column: &Column,
-    family: FamilyName,
-    values: &[f64],
-    kept: &[usize],
+    table: &Table, column: &Column, family: FamilyName, values: &[f64], kept: &[usize],
 ) -> Result<(), DataError> {
     let (good, need): (fn(f64) -> bool, _) = match family {
         FamilyName::Logistic | FamilyName::Probit => {
@@ -89,11 +80,7 @@ fn seen(values: &[f64]) -> Vec<String> {
 
 /// Successes out of trials.
 fn check_trials(
-    table: &Table,
-    column: &Column,
-    trials: &Column,
-    successes: &[f64],
-    kept: &[usize],
+    table: &Table, column: &Column, trials: &Column, successes: &[f64], kept: &[usize],
 ) -> Result<(), DataError> {
     let counts = numbers(trials, kept);
     for ((&row, &count), &value) in kept.iter().zip(&counts).zip(successes) {
@@ -125,9 +112,7 @@ fn check_trials(
 
 /// Weights above 0.
 pub(crate) fn check_weights(
-    table: &Table,
-    column: &Column,
-    kept: &[usize],
+    table: &Table, column: &Column, kept: &[usize],
 ) -> Result<(), DataError> {
     for (&row, value) in kept.iter().zip(numbers(column, kept)) {
         if !(value > 0.0) {

@@ -20,8 +20,7 @@ impl Frame {
     /// # Errors
     /// [`DataError::Constant`] for a predictor that varies by no more than rounding.
     pub fn standardize(
-        &mut self,
-        mut combine: impl FnMut(Combine, &mut [f64]),
+        &mut self, mut combine: impl FnMut(Combine, &mut [f64]),
     ) -> Result<(), DataError> {
         let mut scaling = vec![(0.0, 1.0); self.columns];
         for column in usize::from(self.intercept)..self.columns {
@@ -47,9 +46,7 @@ const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 /// The mean and the standard deviation with divisor n, in two passes, free of overflow and
 /// underflow for any finite values that can be added up.
 fn mean_and_sd(
-    values: &[f64],
-    all: usize,
-    combine: &mut impl FnMut(Combine, &mut [f64]),
+    values: &[f64], all: usize, combine: &mut impl FnMut(Combine, &mut [f64]),
 ) -> (f64, f64) {
     let mut sum = |here: f64| {
         let mut sum = [here];
@@ -74,8 +71,7 @@ fn mean_and_sd(
 
 /// The largest of some numbers over all parts.
 fn largest(
-    values: impl Iterator<Item = f64>,
-    combine: &mut impl FnMut(Combine, &mut [f64]),
+    values: impl Iterator<Item = f64>, combine: &mut impl FnMut(Combine, &mut [f64]),
 ) -> f64 {
     let mut largest = [values.fold(f64::NEG_INFINITY, f64::max)];
     combine(Combine::Largest, &mut largest);

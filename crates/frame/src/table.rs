@@ -200,10 +200,7 @@ impl Table {
 
     #[cfg(feature = "parquet")]
     pub(crate) fn from_parts(
-        name: &str,
-        columns: Vec<Column>,
-        rows: usize,
-        digest: String,
+        name: &str, columns: Vec<Column>, rows: usize, digest: String,
     ) -> Self {
         Self { name: name.to_owned(), columns, rows, lines: None, digest }
     }
@@ -229,9 +226,7 @@ impl Table {
     }
 
     fn from_text<R: Read>(
-        name: &str,
-        mut input: BufReader<Digesting<R>>,
-        kept: Range<usize>,
+        name: &str, mut input: BufReader<Digesting<R>>, kept: Range<usize>,
     ) -> Result<Self, DataError> {
         let start =
             input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
@@ -294,9 +289,7 @@ fn refuse_zeros(name: &str, start: &[u8]) -> Result<(), DataError> {
 
 /// The names of the columns, each there once and fit to be shown.
 fn names<R: BufRead>(
-    records: &Records<R>,
-    file: &str,
-    line: u64,
+    records: &Records<R>, file: &str, line: u64,
 ) -> Result<Vec<String>, DataError> {
     let names: Vec<String> = records.fields().map(str::to_owned).collect();
     let place = Place::line(file, line);
@@ -362,11 +355,7 @@ fn count_rows<R: BufRead>(name: &str, mut input: R) -> Result<usize, DataError> 
 /// A blank line is passed over, except among the rows of a file with one column: there it is a
 /// missing value.
 fn rows<R: BufRead>(
-    records: &mut Records<R>,
-    file: &str,
-    header: u64,
-    columns: &mut [Builder],
-    kept: Range<usize>,
+    records: &mut Records<R>, file: &str, header: u64, columns: &mut [Builder], kept: Range<usize>,
 ) -> Result<Vec<u64>, DataError> {
     let need = columns.len();
     let mut lines = Vec::new();

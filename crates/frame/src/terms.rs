@@ -55,9 +55,7 @@ fn codes(column: &Column) -> &[u32] {
 /// intercept stands for it. Without an intercept the first text column keeps all its levels, unless
 /// they are centred, which would make them collinear.
 pub(crate) fn terms<'t>(
-    draft: &Draft<'t>,
-    facts: &Facts,
-    notes: &mut Vec<String>,
+    draft: &Draft<'t>, facts: &Facts, notes: &mut Vec<String>,
 ) -> Result<Vec<Term<'t>>, DataError> {
     let Draft { question, roles, .. } = draft;
     let mut all = Vec::new();
@@ -102,9 +100,7 @@ fn text_note(column: &Column, base: Option<&(String, u32)>, terms: &[Term<'_>]) 
 /// The levels of a text column in alphabetical order, with their codes. A level that occurs only in
 /// another part of the table has a code that no row here has.
 pub(crate) fn levels(
-    draft: &Draft<'_>,
-    column: &Column,
-    facts: &Facts,
+    draft: &Draft<'_>, column: &Column, facts: &Facts,
 ) -> Result<Vec<(String, u32)>, DataError> {
     let place = || Place::column(draft.table.name(), column.name());
     let (rows, held) = (facts.kept, MAX_HELD_LEVELS);

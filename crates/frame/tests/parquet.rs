@@ -137,8 +137,7 @@ fn bent_files_are_refused_or_read_and_never_panic() {
 
 /// A file with one column, from what is written into it.
 fn one_column(
-    text: &str,
-    properties: WriterProperties,
+    text: &str, properties: WriterProperties,
     write: impl FnOnce(&mut parquet::file::writer::SerializedColumnWriter<'_>),
 ) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(text).unwrap());

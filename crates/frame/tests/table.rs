@@ -1,7 +1,6 @@
 //! Data files as users have them: what is read, and what is refused with which words and at which
 //! place.
 
-
 use ridgewalk_frame::{
     Column, DataError, FamilyName, MAX_COLUMNS, MAX_ROW_BYTES, MISSING_MARKERS, Question, Row,
     Table,

@@ -115,10 +115,7 @@ pub fn independent_logistic() -> Result<Ridge<'static, Logistic>, Anything> {
 /// Logistic regression on normal columns with the given correlation between neighbours and the
 /// given size of effects.
 fn logistic(
-    mut source: Source,
-    [n, d]: [usize; 2],
-    correlation: f64,
-    size: f64,
+    mut source: Source, [n, d]: [usize; 2], correlation: f64, size: f64,
 ) -> Result<Ridge<'static, Logistic>, Anything> {
     let values = source.design(n, d, correlation);
     let responses: Result<Vec<f64>, Anything> = values
@@ -178,9 +175,7 @@ pub fn poisson_large() -> Result<Ridge<'static, Poisson>, Anything> {
 
 /// Poisson regression with effects of the given size.
 fn counts(
-    mut source: Source,
-    [n, d]: [usize; 2],
-    size: f64,
+    mut source: Source, [n, d]: [usize; 2], size: f64,
 ) -> Result<Ridge<'static, Poisson>, Anything> {
     let values = source.design(n, d, 0.5);
     let responses: Result<Vec<f64>, Anything> = values
@@ -261,9 +256,7 @@ impl Gradient for Ladder {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        into: &mut [f64],
+        &self, point: &[f64], into: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         self.gradient(point, into)?;
         // U is quadratic: half the gradient times the distance from the mean.

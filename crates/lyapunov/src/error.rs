@@ -42,10 +42,7 @@ pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
 
 /// Returns `value` if it is finite and the condition `holds`.
 pub(crate) fn in_range(
-    name: &'static str,
-    value: f64,
-    holds: bool,
-    need: &'static str,
+    name: &'static str, value: f64, holds: bool, need: &'static str,
 ) -> Result<f64, Error> {
     if holds && value.is_finite() {
         Ok(value)

@@ -22,24 +22,21 @@ pub(crate) fn transpose<const R: usize, const C: usize>(a: &Matrix<R, C>) -> Mat
 
 /// The product a b.
 pub(crate) fn product<const R: usize, const K: usize, const C: usize>(
-    a: &Matrix<R, K>,
-    b: &Matrix<K, C>,
+    a: &Matrix<R, K>, b: &Matrix<K, C>,
 ) -> Matrix<R, C> {
     from_fn(|i, j| (0..K).map(|k| a[i][k] * b[k][j]).sum())
 }
 
 /// The product a v.
 pub(crate) fn times_vector<const R: usize, const C: usize>(
-    a: &Matrix<R, C>,
-    v: &[f64; C],
+    a: &Matrix<R, C>, v: &[f64; C],
 ) -> [f64; R] {
     std::array::from_fn(|i| (0..C).map(|k| a[i][k] * v[k]).sum())
 }
 
 /// aᵀ s a for a symmetric s: exactly symmetric.
 pub(crate) fn congruence<const N: usize, const C: usize>(
-    s: &Matrix<N>,
-    a: &Matrix<N, C>,
+    s: &Matrix<N>, a: &Matrix<N, C>,
 ) -> Matrix<C> {
     let sa = product(s, a);
     let full = product(&transpose(a), &sa);
@@ -48,10 +45,7 @@ pub(crate) fn congruence<const N: usize, const C: usize>(
 
 /// The combination x a + y b.
 pub(crate) fn combine<const R: usize, const C: usize>(
-    x: f64,
-    a: &Matrix<R, C>,
-    y: f64,
-    b: &Matrix<R, C>,
+    x: f64, a: &Matrix<R, C>, y: f64, b: &Matrix<R, C>,
 ) -> Matrix<R, C> {
     from_fn(|i, j| x * a[i][j] + y * b[i][j])
 }

@@ -62,11 +62,7 @@ impl Problem {
     /// # Errors
     /// [`Error`] with name and value of an invalid argument.
     pub fn new(
-        convexity: f64,
-        smoothness: f64,
-        dimension: u64,
-        accuracy: f64,
-        line_integral: IntegralRule,
+        convexity: f64, smoothness: f64, dimension: u64, accuracy: f64, line_integral: IntegralRule,
     ) -> Result<Self, Error> {
         positive("convexity", convexity)?;
         positive("smoothness", smoothness)?;

@@ -16,10 +16,7 @@ pub(crate) struct Minimum<const N: usize> {
 /// its corners differ by less than `tolerance` (relative) or `evaluations` are used up. NaN is
 /// treated as infinity.
 pub(crate) fn minimise<const N: usize>(
-    mut function: impl FnMut(&[f64; N]) -> f64,
-    start: [f64; N],
-    size: f64,
-    tolerance: f64,
+    mut function: impl FnMut(&[f64; N]) -> f64, start: [f64; N], size: f64, tolerance: f64,
     evaluations: usize,
 ) -> Minimum<N> {
     let mut used = 0;

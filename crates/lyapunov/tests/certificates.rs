@@ -29,9 +29,7 @@ fn squared_norm(s: &Matrix, v: &[f64; 3]) -> f64 {
 /// The mean of one step of Algorithm 1: for two copies with the same noise only the means differ.
 /// `integral(θ, p)` is L ΔU.
 fn third_order_step(
-    c: &Coefficients,
-    x: &[f64; 3],
-    integral: impl Fn(f64, f64) -> f64,
+    c: &Coefficients, x: &[f64; 3], integral: impl Fn(f64, f64) -> f64,
 ) -> [f64; 3] {
     let [theta, p, r] = *x;
     let delta_u = integral(theta, p);

@@ -114,12 +114,7 @@ fn noise_on(n: usize, which: &[usize], intensity: f64) -> Dense {
 /// and θ and r̃ by p̂. The state is θ, p̂, r̃, r̂, the initial p, −ΔU/η. `push` is the sign of γ r
 /// in dp.
 fn third_order_reference(
-    gamma: f64,
-    xi: f64,
-    eta: f64,
-    l: f64,
-    push: f64,
-    intensity: f64,
+    gamma: f64, xi: f64, eta: f64, l: f64, push: f64, intensity: f64,
 ) -> Stages {
     let mut a = zeros(6, 6);
     a[0][1] = 1.0;

@@ -61,11 +61,7 @@ fn variance_after(plan: &Plan, smoothness: f64, l: f64, steps: u64) -> f64 {
 /// The exact W2 distance of θ to a Gaussian target after some steps. The eigenvalues of the Hessian
 /// have equal multiplicities that add up to the dimension.
 fn true_distance(
-    plan: &Plan,
-    smoothness: f64,
-    eigenvalues: &[f64],
-    dimension: u64,
-    steps: u64,
+    plan: &Plan, smoothness: f64, eigenvalues: &[f64], dimension: u64, steps: u64,
 ) -> f64 {
     let each = dimension as f64 / eigenvalues.len() as f64;
     let squares = eigenvalues.iter().map(|&eigenvalue| {

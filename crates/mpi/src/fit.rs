@@ -26,9 +26,7 @@ use crate::processes::Processes;
 
 /// `ridgewalk-mpi fit`, with the rows in so many shards.
 pub(crate) fn fit(
-    all: &Arc<dyn Peers>,
-    options: &FitOptions,
-    shards: usize,
+    all: &Arc<dyn Peers>, options: &FitOptions, shards: usize,
 ) -> Result<(), Failure> {
     let processes = Processes::grid(Arc::clone(all), shards)?;
     let settings = options.settings()?;
@@ -282,9 +280,7 @@ impl Driver<'_> {
 
     /// The end of the run in the process that writes.
     fn end(
-        &self,
-        run: OpenRun,
-        done: Result<SummaryDocument, RunError>,
+        &self, run: OpenRun, done: Result<SummaryDocument, RunError>,
     ) -> Result<StoredFit, Failure> {
         let directory = run.directory().path().to_owned();
         match done {
@@ -328,10 +324,7 @@ impl Driver<'_> {
 
     /// The run: the first process keeps the draws, the others only make their share.
     fn sample(
-        &self,
-        run: Option<&OpenRun>,
-        checkpoint: &Checkpoint,
-        warm: &mut Warm,
+        &self, run: Option<&OpenRun>, checkpoint: &Checkpoint, warm: &mut Warm,
     ) -> Result<Sampled, Failure> {
         let (settings, out) = (self.shared.settings, &self.shared.settings.out);
         let failed = |cause: Box<dyn std::error::Error + Send + Sync>, kept: u64| {
@@ -369,11 +362,7 @@ impl Driver<'_> {
 
     /// Diagnostics, verdict, summary and report, in the process that writes.
     fn conclude(
-        &self,
-        run: &OpenRun,
-        warm: &Warm,
-        sampled: &Sampled,
-        notes: Vec<String>,
+        &self, run: &OpenRun, warm: &Warm, sampled: &Sampled, notes: Vec<String>,
     ) -> Result<SummaryDocument, RunError> {
         self.watch.stage(Stage::Summary);
         let (model, config, peers) = (self.model, &self.config, self.shared.processes.peers());

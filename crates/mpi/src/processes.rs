@@ -164,9 +164,7 @@ mod tests {
     use super::*;
 
     fn in_all<T: Send>(
-        size: usize,
-        shards: usize,
-        work: impl Fn(usize, Processes) -> T + Sync,
+        size: usize, shards: usize, work: impl Fn(usize, Processes) -> T + Sync,
     ) -> Vec<T> {
         std::thread::scope(|scope| {
             let work = &work;

@@ -124,10 +124,7 @@ impl Spans {
 impl<F: Family> Ridge<'_, F> {
     /// Sums over all rows for all chains; `values`, if wanted, has a number for each chain.
     fn run(
-        &self,
-        paths: Paths<'_>,
-        out: &mut [f64],
-        mut values: Option<&mut [f64]>,
+        &self, paths: Paths<'_>, out: &mut [f64], mut values: Option<&mut [f64]>,
         scratch: &mut Scratch,
     ) {
         let d = self.dimension();
@@ -210,13 +207,8 @@ struct Tasks<'a, 'r, F> {
 impl<F: Family> Tasks<'_, '_, F> {
     /// With room for all spans and all tasks, of the given sizes.
     fn on_threads(
-        &self,
-        packed: &mut [f64],
-        packed_size: usize,
-        sums: &mut [f64],
-        sums_size: usize,
-        out: &mut [f64],
-        mut values: Option<&mut [f64]>,
+        &self, packed: &mut [f64], packed_size: usize, sums: &mut [f64], sums_size: usize,
+        out: &mut [f64], mut values: Option<&mut [f64]>,
     ) {
         let Self { paths, spans, blocks, .. } = self;
         packed.par_chunks_mut(packed_size).enumerate().for_each(|(index, packed)| {
@@ -234,10 +226,7 @@ impl<F: Family> Tasks<'_, '_, F> {
 
     /// With room for one span and one task.
     fn one_by_one(
-        &self,
-        packed: &mut [f64],
-        sums: &mut [f64],
-        out: &mut [f64],
+        &self, packed: &mut [f64], sums: &mut [f64], out: &mut [f64],
         mut values: Option<&mut [f64]>,
     ) {
         for span in self.spans.all() {
@@ -280,13 +269,8 @@ impl Task {
     /// family.
     #[inline(never)]
     fn run(
-        self,
-        design: &Design<'_>,
-        terms: &Terms<'_>,
-        width: usize,
-        with_momenta: bool,
-        packed: &[f64],
-        sums: &mut [f64],
+        self, design: &Design<'_>, terms: &Terms<'_>, width: usize, with_momenta: bool,
+        packed: &[f64], sums: &mut [f64],
     ) {
         match (width, with_momenta) {
             (1, true) => self.pass::<1, 2>(design, terms, packed, sums),
@@ -299,11 +283,7 @@ impl Task {
     }
 
     fn pass<const W: usize, const V: usize>(
-        self,
-        design: &Design<'_>,
-        terms: &Terms<'_>,
-        packed: &[f64],
-        sums: &mut [f64],
+        self, design: &Design<'_>, terms: &Terms<'_>, packed: &[f64], sums: &mut [f64],
     ) {
         let Self { first, last, chains, tiles, with_values } = self;
         let d = design.columns();
@@ -383,11 +363,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
     }
 
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         whole_chains(self.dimension(), positions, momenta, integrals)?;
@@ -397,10 +373,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
     }
 
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error> {
         whole_chains(self.dimension(), positions, positions, gradients)?;
         let d = self.dimension();
@@ -411,11 +384,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
     /// In one pass over the design. U is up to a constant of the prior, as [`Ridge::value`] has it
     /// (but for rounding).
     fn values_and_gradients(
-        &self,
-        positions: &[f64],
-        values: &mut [f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;
@@ -452,9 +421,7 @@ impl<F: Family> Gradient for Ridge<'_, F> {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
+        &self, point: &[f64], gradient: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         let mut value = [0.0];
         let done = self.values_and_gradients(point, &mut value, gradient, &mut Scratch::default());

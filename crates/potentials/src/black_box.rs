@@ -22,9 +22,7 @@ pub trait Gradient {
     /// # Errors
     /// As [`Gradient::gradient`].
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
+        &self, point: &[f64], gradient: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         self.gradient(point, gradient)?;
         Ok(None)
@@ -113,9 +111,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> Result<f64, GradientError>> Gradient for FromV
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
+        &self, point: &[f64], gradient: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         (self.function)(point, gradient).map(Some)
     }
@@ -152,11 +148,7 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
     }
 
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let d = self.dimension();
@@ -177,10 +169,7 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
     }
 
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        _: &mut Scratch,
+        &self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch,
     ) -> Result<(), Error> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;
@@ -191,11 +180,7 @@ impl<G: Gradient> LineIntegral for Chebyshev<G> {
     }
 
     fn values_and_gradients(
-        &self,
-        positions: &[f64],
-        values: &mut [f64],
-        gradients: &mut [f64],
-        _: &mut Scratch,
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], _: &mut Scratch,
     ) -> Result<(), Error> {
         let d = self.dimension();
         whole_chains(d, positions, positions, gradients)?;

@@ -182,11 +182,7 @@ impl Check {
     }
 
     fn compare(
-        &mut self,
-        property: Property,
-        place: impl FnOnce() -> Place,
-        found: f64,
-        expected: f64,
+        &mut self, property: Property, place: impl FnOnce() -> Place, found: f64, expected: f64,
         tolerance: f64,
     ) {
         let tolerance = tolerance + RELATIVE * found.abs().min(expected.abs()) + f64::MIN_POSITIVE;
@@ -279,9 +275,7 @@ fn derivative(x: f64, mut f: impl FnMut(f64) -> Option<f64>) -> Option<Differenc
 /// ```
 #[must_use]
 pub fn check_family(
-    family: &dyn Family,
-    observations: &[Observation],
-    predictors: &[f64],
+    family: &dyn Family, observations: &[Observation], predictors: &[f64],
 ) -> Check {
     let mut check = Check::default();
     if predictors.is_empty() {
@@ -449,8 +443,7 @@ impl Rows<'_> {
 /// A point of another dimension, or one at which the gradient fails. Failures near a point are
 /// skipped.
 pub fn check_gradient<P: AsRef<[f64]>>(
-    gradient: &dyn Gradient,
-    points: &[P],
+    gradient: &dyn Gradient, points: &[P],
 ) -> Result<Check, Error> {
     let d = gradient.dimension();
     let mut check = Check::default();

@@ -67,9 +67,7 @@ impl<'a> Dense<'a> {
     /// No rows or columns, a wrong number of entries, or an entry that is not finite, by row and
     /// column.
     pub fn new(
-        rows: usize,
-        columns: usize,
-        values: impl Into<Cow<'a, [f64]>>,
+        rows: usize, columns: usize, values: impl Into<Cow<'a, [f64]>>,
     ) -> Result<Self, Error> {
         let values = values.into();
         if rows == 0 || columns == 0 {
@@ -159,10 +157,7 @@ impl Sparse {
     /// No rows or columns, 2³² columns or more, lists that do not fit together, or an entry that is
     /// not finite, by row and column.
     pub fn new(
-        columns: usize,
-        starts: Vec<usize>,
-        indices: Vec<usize>,
-        values: Vec<f64>,
+        columns: usize, starts: Vec<usize>, indices: Vec<usize>, values: Vec<f64>,
     ) -> Result<Self, Error> {
         let rows = starts.len().saturating_sub(1);
         if rows == 0 || columns == 0 {

@@ -238,9 +238,7 @@ pub(crate) const CHUNK: usize = 32;
 /// nothing cancels.
 #[inline(always)]
 pub(crate) fn mean_sigmoids<const FUSED: bool>(
-    s: &[f64; CHUNK],
-    t: &[f64; CHUNK],
-    means: &mut [f64; CHUNK],
+    s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK],
 ) {
     let (starts, lengths, growths) = exponentials::<FUSED>(s, t);
     for i in 0..CHUNK {
@@ -254,9 +252,7 @@ pub(crate) fn mean_sigmoids<const FUSED: bool>(
 /// The means of e^x over segments: e^low expm1(length)/length.
 #[inline(always)]
 pub(crate) fn mean_exponentials<const FUSED: bool>(
-    s: &[f64; CHUNK],
-    t: &[f64; CHUNK],
-    means: &mut [f64; CHUNK],
+    s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK],
 ) {
     let (starts, lengths, growths) = exponentials::<FUSED>(s, t);
     for i in 0..CHUNK {
@@ -267,8 +263,7 @@ pub(crate) fn mean_exponentials<const FUSED: bool>(
 /// e^low, the length and e^length − 1 of each segment.
 #[inline(always)]
 fn exponentials<const FUSED: bool>(
-    s: &[f64; CHUNK],
-    t: &[f64; CHUNK],
+    s: &[f64; CHUNK], t: &[f64; CHUNK],
 ) -> ([f64; CHUNK], [f64; CHUNK], [f64; CHUNK]) {
     let (mut starts, mut lengths, mut growths) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
     for i in 0..CHUNK {
@@ -289,9 +284,7 @@ fn exponentials<const FUSED: bool>(
 /// e^(a − b)), and the sign is that of low + high.
 #[inline(always)]
 pub(crate) fn mean_tanh_halves<const FUSED: bool>(
-    s: &[f64; CHUNK],
-    t: &[f64; CHUNK],
-    means: &mut [f64; CHUNK],
+    s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK],
 ) {
     let (mut sums, mut lengths) = ([0.0; CHUNK], [0.0; CHUNK]);
     let (mut gains, mut bases) = ([0.0; CHUNK], [0.0; CHUNK]);

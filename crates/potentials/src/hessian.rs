@@ -72,8 +72,7 @@ impl<F: Family> Ridge<'_, F> {
 
     /// w times a number that the family gives for each row.
     pub(crate) fn weighted(
-        &self,
-        of: impl Fn(crate::families::Observation) -> Option<f64>,
+        &self, of: impl Fn(crate::families::Observation) -> Option<f64>,
     ) -> Option<Vec<f64>> {
         let rows = self.observations().iter().enumerate();
         rows.map(|(row, &y)| of(y).map(|value| self.weight(row) * value)).collect()

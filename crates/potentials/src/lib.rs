@@ -31,17 +31,8 @@
 //! assert!((Logistic.mean_slope(-2.0, 1e-15, y) / Logistic.slope(-2.0, y) - 1.0).abs() < 1e-15);
 //! ```
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::print_stdout,
-        clippy::print_stderr,
-        clippy::exit
-    )
-)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod batch;
 mod black_box;

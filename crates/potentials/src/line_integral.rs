@@ -21,11 +21,7 @@ pub trait LineIntegral {
     /// # Errors
     /// Lists whose lengths do not fit, a gradient that fails or a point outside the support.
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), Error>;
 
@@ -34,10 +30,7 @@ pub trait LineIntegral {
     /// # Errors
     /// As [`LineIntegral::integrate`].
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error>;
 
     /// For each chain U(position), up to a constant that is the same everywhere, into `values`, and
@@ -49,11 +42,7 @@ pub trait LineIntegral {
     /// As [`LineIntegral::integrate`]; [`Error::NoValue`] where the value is not known, as by
     /// default.
     fn values_and_gradients(
-        &self,
-        positions: &[f64],
-        values: &mut [f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let _ = (positions, values, gradients, scratch);
         Err(Error::NoValue)
@@ -103,10 +92,7 @@ fn aligned(list: &mut Vec<f64>, count: usize) -> &mut [f64] {
 
 /// An error unless the three lists hold whole chains of the given dimension, equally many.
 pub(crate) fn whole_chains(
-    dimension: usize,
-    positions: &[f64],
-    momenta: &[f64],
-    integrals: &[f64],
+    dimension: usize, positions: &[f64], momenta: &[f64], integrals: &[f64],
 ) -> Result<(), Error> {
     let chains = positions.len() / dimension;
     length("the list of positions", positions.len(), chains.max(1) * dimension)?;

@@ -16,11 +16,7 @@ use pulp::x86::V3;
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn products<const V: usize, const QUADS: usize>(
-    simd: V3,
-    values: &[f64],
-    d: usize,
-    columns: std::ops::Range<usize>,
-    packed: &[[f64; V]],
+    simd: V3, values: &[f64], d: usize, columns: std::ops::Range<usize>, packed: &[[f64; V]],
     products: &mut [[f64; V]],
 ) -> usize {
     let zero = simd.avx._mm256_set1_pd(0.0);

@@ -286,9 +286,7 @@ pub(crate) fn minus_log_cdf_near<const FUSED: bool>(x: f64) -> f64 {
 /// by the factors v + 9/2 of both ends, which saves divisions and their rounding.
 #[inline(always)]
 pub(crate) fn mean_inverse_mills_near<const FUSED: bool>(
-    s: &[f64; CHUNK],
-    t: &[f64; CHUNK],
-    means: &mut [f64; CHUNK],
+    s: &[f64; CHUNK], t: &[f64; CHUNK], means: &mut [f64; CHUNK],
 ) {
     let (mut values, mut falls) = ([0.0; CHUNK], [0.0; CHUNK]);
     let (mut inverses, mut bases) = ([0.0; CHUNK], [0.0; CHUNK]);

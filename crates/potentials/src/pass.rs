@@ -78,9 +78,7 @@ pub(crate) struct Tiles<'a, const W: usize, const V: usize> {
 
 /// Adds the contributions of the rows to some tiles.
 pub(crate) fn pass<const W: usize, const V: usize>(
-    rows: Rows<'_>,
-    terms: &Terms<'_>,
-    tiles: Tiles<'_, W, V>,
+    rows: Rows<'_>, terms: &Terms<'_>, tiles: Tiles<'_, W, V>,
 ) {
     let arch = Arch::new();
     if matches!(arch, Arch::Scalar) {
@@ -170,11 +168,7 @@ impl Terms<'_> {
     /// Weighted slopes of the rows from `from` on, and their values added to those of the chains.
     #[inline(always)]
     fn coefficients<const W: usize, const V: usize>(
-        &self,
-        from: usize,
-        chains: usize,
-        products: &[[f64; V]],
-        coefficients: &mut [[f64; W]],
+        &self, from: usize, chains: usize, products: &[[f64; V]], coefficients: &mut [[f64; W]],
         values: Option<&mut [f64]>,
     ) {
         if W > 1 && chains == W {
@@ -188,10 +182,7 @@ impl Terms<'_> {
     /// and coefficients have them.
     #[inline(always)]
     fn all_chains<const W: usize, const V: usize>(
-        &self,
-        from: usize,
-        products: &[[f64; V]],
-        coefficients: &mut [[f64; W]],
+        &self, from: usize, products: &[[f64; V]], coefficients: &mut [[f64; W]],
         mut values: Option<&mut [f64]>,
     ) {
         let (mut s, mut t, mut slopes) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
@@ -250,11 +241,7 @@ impl Terms<'_> {
 
     /// Of a tile that is not full, or of one chain.
     fn chain_by_chain<const W: usize, const V: usize>(
-        &self,
-        from: usize,
-        chains: usize,
-        products: &[[f64; V]],
-        coefficients: &mut [[f64; W]],
+        &self, from: usize, chains: usize, products: &[[f64; V]], coefficients: &mut [[f64; W]],
         mut values: Option<&mut [f64]>,
     ) {
         let rows = products.len();
@@ -296,10 +283,7 @@ impl Terms<'_> {
 /// The products of a block of rows with all columns of the tile, part by part of the tile.
 #[inline(always)]
 fn dense_products<S: Simd, const V: usize, const FUSED: bool>(
-    simd: S,
-    values: &[f64],
-    packed: &[[f64; V]],
-    products: &mut [[f64; V]],
+    simd: S, values: &[f64], packed: &[[f64; V]], products: &mut [[f64; V]],
 ) {
     let d = packed.len();
     let part = TILE_PART / V;
@@ -336,11 +320,7 @@ fn dense_products<S: Simd, const V: usize, const FUSED: bool>(
 /// As many whole groups of G rows as there are; returns how many rows that is.
 #[inline(always)]
 fn groups<S: Simd, const V: usize, const G: usize, const FUSED: bool>(
-    simd: S,
-    values: &[f64],
-    d: usize,
-    columns: std::ops::Range<usize>,
-    packed: &[[f64; V]],
+    simd: S, values: &[f64], d: usize, columns: std::ops::Range<usize>, packed: &[[f64; V]],
     products: &mut [[f64; V]],
 ) -> usize {
     let groups = products.as_chunks_mut::<G>().0;
@@ -385,10 +365,7 @@ fn groups<S: Simd, const V: usize, const G: usize, const FUSED: bool>(
 /// Adds each row of a block times its coefficients to the sums, part by part of the sums.
 #[inline(always)]
 fn dense_sums<S: Simd, const W: usize, const FUSED: bool>(
-    simd: S,
-    values: &[f64],
-    coefficients: &[[f64; W]],
-    sums: &mut [[f64; W]],
+    simd: S, values: &[f64], coefficients: &[[f64; W]], sums: &mut [[f64; W]],
 ) {
     let d = sums.len();
     let part = TILE_PART / W;
@@ -422,8 +399,7 @@ fn dense_sums<S: Simd, const W: usize, const FUSED: bool>(
 /// Coefficients as vectors, where W is a multiple of their width.
 #[inline(always)]
 fn vectors<S: Simd, const W: usize, const R: usize>(
-    simd: S,
-    coefficients: &[[f64; W]; R],
+    simd: S, coefficients: &[[f64; W]; R],
 ) -> [[S::f64s; W]; R] {
     let mut c = [[simd.splat_f64s(0.0); W]; R];
     for r in 0..R {
@@ -436,10 +412,7 @@ fn vectors<S: Simd, const W: usize, const R: usize>(
 /// Adds entries of one column in R rows times their coefficients to the column's sums.
 #[inline(always)]
 fn update<S: Simd, const W: usize, const R: usize, const FUSED: bool>(
-    simd: S,
-    entries: &[f64; R],
-    coefficients: &[[f64; W]; R],
-    vectors: &[[S::f64s; W]; R],
+    simd: S, entries: &[f64; R], coefficients: &[[f64; W]; R], vectors: &[[S::f64s; W]; R],
     sum: &mut [f64; W],
 ) {
     if FUSED && W.is_multiple_of(S::F64_LANES) {
@@ -469,9 +442,7 @@ fn update<S: Simd, const W: usize, const R: usize, const FUSED: bool>(
 /// The products of a sparse row with all columns of the tile.
 #[inline(always)]
 fn sparse_product<S: Simd, const V: usize, const FUSED: bool>(
-    simd: S,
-    (indices, values): (&[u32], &[f64]),
-    packed: &[[f64; V]],
+    simd: S, (indices, values): (&[u32], &[f64]), packed: &[[f64; V]],
 ) -> [f64; V] {
     let mut product = [0.0; V];
     if FUSED && V.is_multiple_of(S::F64_LANES) {
@@ -496,10 +467,7 @@ fn sparse_product<S: Simd, const V: usize, const FUSED: bool>(
 /// sum += a x, entry by entry.
 #[inline(always)]
 fn add<S: Simd, const N: usize, const FUSED: bool>(
-    simd: S,
-    a: f64,
-    x: &[f64; N],
-    sum: &mut [f64; N],
+    simd: S, a: f64, x: &[f64; N], sum: &mut [f64; N],
 ) {
     if FUSED && N.is_multiple_of(S::F64_LANES) {
         let ((x, _), (sum, _)) = (S::as_simd_f64s(x), S::as_mut_simd_f64s(sum));

@@ -86,11 +86,7 @@ impl Prior {
     /// Adds to a sum the integral of the gradient over t in [0, length] along position + t
     /// momentum: length · precision · (position + (length/2) momentum − mean).
     pub(crate) fn add_integral(
-        &self,
-        length: f64,
-        position: &[f64],
-        momentum: &[f64],
-        sum: &mut [f64],
+        &self, length: f64, position: &[f64], momentum: &[f64], sum: &mut [f64],
     ) {
         for (k, sum) in sum.iter_mut().enumerate() {
             // Half a number is exact: a fused operation, which would be a function call here, would

@@ -40,11 +40,7 @@ impl Quadratic {
     /// Adds to a sum the integral of the gradient over t in [0, length] along position + t
     /// momentum: length times the gradient in the middle.
     pub(crate) fn add_integral(
-        &self,
-        length: f64,
-        position: &[f64],
-        momentum: &[f64],
-        sum: &mut [f64],
+        &self, length: f64, position: &[f64], momentum: &[f64], sum: &mut [f64],
     ) {
         match self {
             Self::Diagonal(prior) => prior.add_integral(length, position, momentum, sum),

@@ -47,10 +47,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// # Errors
     /// Lengths that do not match, or a response that the family cannot have, with its row.
     pub fn new(
-        design: impl Into<Design<'a>>,
-        family: F,
-        responses: &[f64],
-        prior: Prior,
+        design: impl Into<Design<'a>>, family: F, responses: &[f64], prior: Prior,
     ) -> Result<Self, Error> {
         let trials = vec![1.0; responses.len()];
         Self::with_trials(design, family, responses, &trials, prior)
@@ -61,11 +58,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// # Errors
     /// As [`Ridge::new`], and for trials fewer than successes.
     pub fn with_trials(
-        design: impl Into<Design<'a>>,
-        family: F,
-        responses: &[f64],
-        trials: &[f64],
-        prior: Prior,
+        design: impl Into<Design<'a>>, family: F, responses: &[f64], trials: &[f64], prior: Prior,
     ) -> Result<Self, Error> {
         let design = design.into();
         length("the list of responses", responses.len(), design.rows())?;
@@ -146,10 +139,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// The same observations and weights with a design, quadratic part and offsets in other
     /// coordinates.
     pub(crate) fn with_coordinates<'b>(
-        &self,
-        design: Design<'b>,
-        quadratic: Quadratic,
-        offsets: Vec<f64>,
+        &self, design: Design<'b>, quadratic: Quadratic, offsets: Vec<f64>,
     ) -> Result<Ridge<'b, F>, Error>
     where
         F: Clone,

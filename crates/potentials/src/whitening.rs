@@ -448,9 +448,7 @@ impl<G: Gradient> Gradient for Whitened<G> {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
+        &self, point: &[f64], gradient: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         self.in_original(point, gradient, |theta, slope| {
             self.gradient.value_and_gradient(theta, slope)
@@ -462,9 +460,7 @@ impl<G> Whitened<G> {
     /// Calls `evaluate` in the original coordinates and converts the gradient that it writes to the
     /// whitened ones.
     fn in_original<T>(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
+        &self, point: &[f64], gradient: &mut [f64],
         evaluate: impl FnOnce(&[f64], &mut [f64]) -> Result<T, GradientError>,
     ) -> Result<T, GradientError> {
         let d = self.whitening.dimension();
@@ -523,9 +519,7 @@ fn finite_centre(centre: &[f64]) -> Result<(), Error> {
 /// The lower Cholesky factor of a matrix and its inverse, with the checks that every whitening
 /// needs.
 fn factors(
-    what: &'static str,
-    centre: &[f64],
-    matrix: &[f64],
+    what: &'static str, centre: &[f64], matrix: &[f64],
 ) -> Result<(Mat<f64>, Mat<f64>), Error> {
     let d = centre.len();
     length(what, matrix.len(), d * d)?;

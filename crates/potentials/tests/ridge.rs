@@ -79,11 +79,7 @@ fn model<F: Family>(family: F, rows: usize, columns: usize, seed: u64) -> Ridge<
 }
 
 fn model_of<F: Family>(
-    design: Design<'static>,
-    family: F,
-    rows: usize,
-    columns: usize,
-    seed: u64,
+    design: Design<'static>, family: F, rows: usize, columns: usize, seed: u64,
 ) -> Ridge<'static, F> {
     let responses: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i * 7 % 3 == 0))).collect();
     let scales: Vec<f64> =

@@ -136,11 +136,8 @@ fn lists_that_do_not_fit_are_refused() {
 /// The answers to a question about a model whose rows are spread over threads in the role of
 /// processes.
 fn shared<F: Family + Clone, T: Send>(
-    parts: usize,
-    (design, columns): (&[f64], usize),
-    responses: &[f64],
-    (family, prior): (&F, &Prior),
-    ask: impl Fn(&Ridge<'_, F>) -> T + Sync,
+    parts: usize, (design, columns): (&[f64], usize), responses: &[f64],
+    (family, prior): (&F, &Prior), ask: impl Fn(&Ridge<'_, F>) -> T + Sync,
 ) -> Vec<T> {
     let group = Threads::group(parts);
     std::thread::scope(|scope| {

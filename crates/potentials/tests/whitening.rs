@@ -12,11 +12,7 @@ use crate::support::{integral, largest, numbers};
 
 /// A model with weights, offsets, uncentred priors and a flat one.
 fn model<F: Family>(
-    family: F,
-    rows: usize,
-    d: usize,
-    seed: u64,
-    sparse: bool,
+    family: F, rows: usize, d: usize, seed: u64, sparse: bool,
 ) -> Ridge<'static, F> {
     let values =
         numbers(seed, rows * d).into_iter().map(|x| if sparse && x.abs() < 0.6 { 0.0 } else { x });

@@ -93,9 +93,7 @@ impl LineRule {
     /// [`Self::nodes`]. `scratch` is working space that can be reused between calls; it is resized
     /// to the length of `integral`.
     pub fn integrate(
-        &self,
-        mut function: impl FnMut(f64, &mut [f64]),
-        scratch: &mut Vec<f64>,
+        &self, mut function: impl FnMut(f64, &mut [f64]), scratch: &mut Vec<f64>,
         integral: &mut [f64],
     ) {
         let never_fails = |t, value: &mut [f64]| {
@@ -113,9 +111,7 @@ impl LineRule {
     /// # Errors
     /// The error of the function at the first node where it fails; `integral` is then incomplete.
     pub fn try_integrate<E>(
-        &self,
-        mut function: impl FnMut(f64, &mut [f64]) -> Result<(), E>,
-        scratch: &mut Vec<f64>,
+        &self, mut function: impl FnMut(f64, &mut [f64]) -> Result<(), E>, scratch: &mut Vec<f64>,
         integral: &mut [f64],
     ) -> Result<(), E> {
         scratch.clear();

@@ -54,17 +54,13 @@ pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
 type Series<'a> = (&'static str, &'static str, &'a dyn Fn(&Parameter) -> f64);
 
 fn values<'a>(
-    parameters: &'a [Parameter],
-    series: &'a [Series<'_>],
+    parameters: &'a [Parameter], series: &'a [Series<'_>],
 ) -> impl Iterator<Item = f64> + 'a {
     parameters.iter().flat_map(|p| series.iter().map(|s| s.2(p))).filter(|x| x.is_finite())
 }
 
 fn draw(
-    parameters: &[Parameter],
-    series: &[Series<'_>],
-    scale: &Scale,
-    limit: f64,
+    parameters: &[Parameter], series: &[Series<'_>], scale: &Scale, limit: f64,
     (title, caption): (&str, &str),
 ) -> String {
     let across = Scale::new(-0.7, parameters.len() as f64 - 0.3, WIDTH);

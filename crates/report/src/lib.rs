@@ -3,17 +3,8 @@
 //! No script is needed to read it; a short one sorts and filters the table. Plots are inline SVG
 //! whose colours come from the style sheet, so that they follow the reader's light or dark setting.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::print_stdout,
-        clippy::print_stderr,
-        clippy::exit
-    )
-)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod convergence;
 mod density;
@@ -60,9 +51,7 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
 /// # Errors
 /// If the draws cannot be read.
 pub fn report(
-    summary: &SummaryDocument,
-    draws: &dyn DrawReader,
-    config: &str,
+    summary: &SummaryDocument, draws: &dyn DrawReader, config: &str,
 ) -> Result<String, ridgewalk_fit::Error> {
     let about = About {
         made: draws.made(),

@@ -49,10 +49,7 @@ pub(super) struct Shown {
 
 impl Shown {
     pub(super) fn of(
-        number: usize,
-        parameter: &Parameter,
-        column: &Column<'_>,
-        points: usize,
+        number: usize, parameter: &Parameter, column: &Column<'_>, points: usize,
     ) -> Self {
         let quartiles = [0.25, 0.75].map(|p| quantile(&column.sorted, p));
         Self { quartiles, card: card(number, parameter, column, points) }

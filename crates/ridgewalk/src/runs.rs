@@ -155,10 +155,7 @@ pub fn fit_into(table: &Table, settings: &Settings) -> Result<StoredFit, RunErro
 /// # Errors
 /// As [`fit_into`]; [`RunError::Stopped`] if the signal comes before the first draw.
 pub fn fit_into_watched(
-    table: &Table,
-    settings: &Settings,
-    stop: &AtomicBool,
-    observer: &(dyn Observer + Sync),
+    table: &Table, settings: &Settings, stop: &AtomicBool, observer: &(dyn Observer + Sync),
 ) -> Result<StoredFit, RunError> {
     let began = Instant::now();
     settings.validate()?;
@@ -201,10 +198,7 @@ pub fn settings_of(run: &OpenRun, threads: Option<usize>) -> Settings {
 /// # Errors
 /// As [`resume`].
 pub fn resume_watched(
-    mut run: OpenRun,
-    table: &Table,
-    settings: &Settings,
-    stop: &AtomicBool,
+    mut run: OpenRun, table: &Table, settings: &Settings, stop: &AtomicBool,
     observer: &(dyn Observer + Sync),
 ) -> Result<StoredFit, RunError> {
     let began = Instant::now();
@@ -304,11 +298,7 @@ impl Driver<'_> {
 
     /// Diagnostics, verdict, summary and report.
     fn conclude(
-        &self,
-        run: &OpenRun,
-        warm: &Warm,
-        sampled: &Sampled,
-        notes: Vec<String>,
+        &self, run: &OpenRun, warm: &Warm, sampled: &Sampled, notes: Vec<String>,
     ) -> Result<SummaryDocument, RunError> {
         self.observer.stage(Stage::Summary);
         let (model, config) = (self.model, run.config());

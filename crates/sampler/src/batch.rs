@@ -55,11 +55,7 @@ pub(crate) struct Lists<'a> {
 impl Lists<'_> {
     /// Puts a chain back to its state in another batch, with this gradient and value there.
     pub(crate) fn put_back(
-        &mut self,
-        chain: usize,
-        from: &Batch,
-        gradient: &[f64],
-        values: &[f64],
+        &mut self, chain: usize, from: &Batch, gradient: &[f64], values: &[f64],
     ) {
         let range = from.range(chain);
         self.theta[range.clone()].copy_from_slice(&from.theta[range.clone()]);
@@ -191,9 +187,7 @@ impl Batch {
     /// # Errors
     /// Those of the potential.
     pub fn find_gradient(
-        &mut self,
-        potential: &dyn LineIntegral,
-        scratch: &mut Scratch,
+        &mut self, potential: &dyn LineIntegral, scratch: &mut Scratch,
     ) -> Result<u64, Error> {
         if self.gradient_known {
             return Ok(0);
@@ -209,10 +203,7 @@ impl Batch {
     /// # Errors
     /// Those of the potential.
     pub fn kick(
-        &mut self,
-        time: f64,
-        potential: &dyn LineIntegral,
-        scratch: &mut Scratch,
+        &mut self, time: f64, potential: &dyn LineIntegral, scratch: &mut Scratch,
     ) -> Result<u64, Error> {
         let spent = self.find_gradient(potential, scratch)?;
         self.p.iter_mut().zip(&self.gradient).for_each(|(p, g)| *p -= time * g);

@@ -161,11 +161,7 @@ impl Coupling {
     /// # Errors
     /// Lists whose lengths do not fit.
     pub fn combine(
-        &self,
-        first: &[f64],
-        second: &[f64],
-        extra: &[f64],
-        long: &mut [f64],
+        &self, first: &[f64], second: &[f64], extra: &[f64], long: &mut [f64],
     ) -> Result<(), Error> {
         let d = long.len() / self.normals;
         length("the normals of the long step", long.len(), d * self.normals)?;
@@ -198,9 +194,7 @@ impl Coupling {
 /// The normals of a long step whose noise is n' = E n₁ + n₂, from the lower factors of a short and
 /// of the long step's noise.
 fn composed(
-    e: [[f64; 2]; 2],
-    [l11, l21, l22]: [f64; 3],
-    [c11, c21, c22]: [f64; 3],
+    e: [[f64; 2]; 2], [l11, l21, l22]: [f64; 3], [c11, c21, c22]: [f64; 3],
 ) -> [[f64; 4]; 2] {
     let solve = |p: f64, r: f64| [p / c11, (r - c21 * (p / c11)) / c22];
     let columns = [

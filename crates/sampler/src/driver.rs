@@ -275,18 +275,13 @@ impl<'a> Sampler<'a> {
     /// As [`Sampler::run`], and for another number of chains. Draws that a sink did not take wait
     /// in the ensemble, and the next call begins with them.
     pub fn go_on(
-        &mut self,
-        ensemble: &mut Ensemble<'_>,
-        sink: &mut dyn Sink,
+        &mut self, ensemble: &mut Ensemble<'_>, sink: &mut dyn Sink,
     ) -> Result<Outcome, Error> {
         self.go_on_to(self.goal(self.draws)?, ensemble, sink)
     }
 
     fn go_on_to(
-        &mut self,
-        goal: Goal,
-        ensemble: &mut Ensemble<'_>,
-        sink: &mut dyn Sink,
+        &mut self, goal: Goal, ensemble: &mut Ensemble<'_>, sink: &mut dyn Sink,
     ) -> Result<Outcome, Error> {
         if ensemble.chains() != self.chains {
             return Err(Error::Ensemble { got: ensemble.chains(), need: self.chains });
@@ -305,10 +300,7 @@ impl<'a> Sampler<'a> {
     /// Whatever fails, fails between two agreements: all processes are then about to agree on how
     /// to go on.
     fn make(
-        &mut self,
-        ensemble: &mut Ensemble<'_>,
-        sink: &mut dyn Sink,
-        goal: Goal,
+        &mut self, ensemble: &mut Ensemble<'_>, sink: &mut dyn Sink, goal: Goal,
     ) -> Result<Outcome, Error> {
         let began = Instant::now();
         let limit = self.limit.unwrap_or_else(|| Limit::new(self.budget, ensemble));
@@ -351,11 +343,7 @@ impl<'a> Sampler<'a> {
     /// Agrees with the other processes on the next leg. The steps that the budget allows, or why
     /// the run ends here.
     fn agree(
-        &mut self,
-        ensemble: &Ensemble<'_>,
-        sink: &mut dyn Sink,
-        kept: u64,
-        pace: &mut Pace,
+        &mut self, ensemble: &Ensemble<'_>, sink: &mut dyn Sink, kept: u64, pace: &mut Pace,
         limit: &Limit,
     ) -> Result<Result<u64, Early>, Error> {
         let stop = self.stop.is_some_and(|signal| signal.load(Ordering::Relaxed));
@@ -382,11 +370,7 @@ impl<'a> Sampler<'a> {
 
     /// Hands the state to the sink, if it is time or if it must be. No draw may be waiting.
     fn save(
-        &mut self,
-        ensemble: &Ensemble<'_>,
-        sink: &mut dyn Sink,
-        kept: u64,
-        now: bool,
+        &mut self, ensemble: &Ensemble<'_>, sink: &mut dyn Sink, kept: u64, now: bool,
     ) -> Result<(), Error> {
         let Some(saving) = &mut self.saving else { return Ok(()) };
         if !(now || saving.due()) {

@@ -90,10 +90,7 @@ impl<'a> Ensemble<'a> {
     /// For no chains, starts that are not whole points of the potential's dimension or not finite,
     /// a bad L.
     pub fn new(
-        potential: &'a (dyn LineIntegral + Sync),
-        seed: u64,
-        starts: &[f64],
-        smoothness: f64,
+        potential: &'a (dyn LineIntegral + Sync), seed: u64, starts: &[f64], smoothness: f64,
     ) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
         let d = potential.dimension();
@@ -135,8 +132,7 @@ impl<'a> Ensemble<'a> {
     /// # Errors
     /// For no chains, and states that are not finite or not of the potential's dimension.
     pub fn restore(
-        potential: &'a (dyn LineIntegral + Sync),
-        snapshot: Snapshot,
+        potential: &'a (dyn LineIntegral + Sync), snapshot: Snapshot,
     ) -> Result<Self, Error> {
         let Snapshot { seed, steps, chains } = snapshot;
         if chains.is_empty() {
@@ -321,10 +317,7 @@ impl<'a> Ensemble<'a> {
     /// Makes steps and stores the draws among them with the chains. Those of other processes are
     /// what these found.
     pub(crate) fn leg(
-        &mut self,
-        kernel: &dyn Kernel,
-        steps: u64,
-        schedule: Schedule,
+        &mut self, kernel: &dyn Kernel, steps: u64, schedule: Schedule,
     ) -> Result<(), Error> {
         self.step(kernel, steps, Some(schedule));
         self.steps += steps;

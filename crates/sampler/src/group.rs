@@ -114,10 +114,7 @@ impl Group {
 
     /// Makes steps, and keeps the draws among them.
     pub(crate) fn advance(
-        &mut self,
-        potential: &dyn LineIntegral,
-        kernel: &dyn Kernel,
-        steps: u64,
+        &mut self, potential: &dyn LineIntegral, kernel: &dyn Kernel, steps: u64,
         schedule: Option<Schedule>,
     ) {
         self.make_room(kernel, steps, schedule);

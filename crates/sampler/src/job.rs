@@ -160,8 +160,7 @@ impl<T: Send + 'static> Job<T> {
     /// # Errors
     /// As [`Job::start`].
     pub fn start_into(
-        draws: Draws,
-        work: impl FnOnce(&Watch) -> T + Send + 'static,
+        draws: Draws, work: impl FnOnce(&Watch) -> T + Send + 'static,
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared { draws: Mutex::new(draws), ..Shared::default() });
         let watch = Watch { shared: Arc::clone(&shared) };
@@ -222,8 +221,7 @@ impl Job<Result<Sampled, Error>> {
     /// # Errors
     /// As [`Job::start`].
     pub fn sample<T: Target + Send + 'static>(
-        target: Arc<T>,
-        length: Length,
+        target: Arc<T>, length: Length,
         set: impl for<'a> FnOnce(WarmUp<'a, T>) -> WarmUp<'a, T> + Send + 'static,
     ) -> Result<Self, Error> {
         Self::start(move |watch| {

@@ -39,17 +39,8 @@
 //! The same seed gives the same draws, bit for bit, on any number of threads and with any
 //! interruption in between. A chain's draws do not depend on how many others run beside it.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::print_stdout,
-        clippy::print_stderr,
-        clippy::exit
-    )
-)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod acceptance;
 pub mod automatic;

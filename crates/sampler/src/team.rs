@@ -95,9 +95,7 @@ impl Shared<'_> {
     /// Does the work for the chains of this process, which have `each` entries each, and gathers
     /// the results of all.
     fn gather(
-        &self,
-        each: usize,
-        out: &mut [f64],
+        &self, each: usize, out: &mut [f64],
         work: impl FnOnce(Range<usize>, &mut [f64]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.peers.size() == 1 {
@@ -134,11 +132,7 @@ impl LineIntegral for Shared<'_> {
     }
 
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         self.gather(self.dimension(), integrals, |range, out| {
@@ -153,10 +147,7 @@ impl LineIntegral for Shared<'_> {
     }
 
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let d = self.dimension();
         self.gather(d, gradients, |range, out| {
@@ -165,11 +156,7 @@ impl LineIntegral for Shared<'_> {
     }
 
     fn values_and_gradients(
-        &self,
-        positions: &[f64],
-        values: &mut [f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let d = self.dimension();
         self.gather(d, gradients, |range, out| {

@@ -15,8 +15,7 @@ pub(crate) mod kernel {
     use super::{Deserialize, Deserializer, KernelKind, Serialize, Serializer, kind};
 
     pub(crate) fn serialize<S: Serializer>(
-        kernel: &Option<KernelKind>,
-        to: S,
+        kernel: &Option<KernelKind>, to: S,
     ) -> Result<S::Ok, S::Error> {
         kernel.map(KernelKind::name).serialize(to)
     }

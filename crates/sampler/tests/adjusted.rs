@@ -96,9 +96,7 @@ impl Gradient for Mixed {
 
     /// Minus the logarithms of e^z exp(−e^z) and of e^−z/(1 + e^−z)².
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        gradient: &mut [f64],
+        &self, point: &[f64], gradient: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         gradient.fill(0.0);
         let mut value = 0.0;
@@ -368,11 +366,7 @@ fn a_correlated_law_of_five_dimensions_stays_as_it_is() {
 /// θ, p and the energy error of one chain of one dimension by the definition, with the kernel's own
 /// noise.
 fn by_hand(
-    setting: Setting,
-    smoothness: f64,
-    start: f64,
-    normals: &[f64],
-    curvature: f64,
+    setting: Setting, smoothness: f64, start: f64, normals: &[f64], curvature: f64,
 ) -> [f64; 2] {
     let Setting { gamma, xi, eta, .. } = setting;
     let whole =

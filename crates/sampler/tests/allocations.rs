@@ -34,10 +34,7 @@ fn least(calls: usize, mut call: impl FnMut()) -> usize {
 /// Allocations and reallocations of a call that makes this many steps, when buffers have their
 /// size.
 fn of_steps(
-    potential: &(dyn LineIntegral + Sync),
-    kernel: &dyn Kernel,
-    width: usize,
-    steps: u64,
+    potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, width: usize, steps: u64,
 ) -> usize {
     let starts = vec![0.1; potential.dimension() * 5];
     let ensemble = Ensemble::new(potential, 1, &starts, kernel.smoothness());

@@ -63,11 +63,7 @@ fn smallest(summaries: &[Summary]) -> f64 {
 /// tolerance and cost less than a fifth for its warm-up. The median of effective draws per gradient
 /// must be above a floor.
 fn check<T: Target>(
-    name: &str,
-    target: &T,
-    known: &Reference,
-    seeds: std::ops::Range<u64>,
-    floor: f64,
+    name: &str, target: &T, known: &Reference, seeds: std::ops::Range<u64>, floor: f64,
 ) {
     let mut efficiencies = Vec::new();
     for seed in seeds {

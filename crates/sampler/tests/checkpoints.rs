@@ -85,9 +85,7 @@ impl Gradient for Hills {
     }
 
     fn value_and_gradient(
-        &self,
-        point: &[f64],
-        into: &mut [f64],
+        &self, point: &[f64], into: &mut [f64],
     ) -> Result<Option<f64>, GradientError> {
         self.gradient(point, into)?;
         let term = |(k, x): (usize, &f64)| x.cosh().ln() + x * x / (2.0 + 2.0 * k as f64);

@@ -140,10 +140,7 @@ fn slanted() -> Whitening {
 /// Eight pairs, as a warm-up has them, on a quadratic of these curvatures in whitened coordinates,
 /// with twins or without.
 fn short_run(
-    scheme: &Scheme,
-    curvature: [f64; 2],
-    whitening: Option<&Whitening>,
-    seed: u64,
+    scheme: &Scheme, curvature: [f64; 2], whitening: Option<&Whitening>, seed: u64,
 ) -> Vec<Difference> {
     let target = Quadratic { curvature: curvature.to_vec() };
     let mut chains = CoupledChains::new(&target, scheme, 1.0, seed, &[0.3; 2 * 8]).unwrap();

@@ -125,9 +125,7 @@ fn hide_expected_panics() {
 }
 
 fn run(
-    potential: &(dyn LineIntegral + Sync),
-    kernel: &dyn Kernel,
-    starts: &[f64],
+    potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, starts: &[f64],
 ) -> (Outcome, Draws) {
     hide_expected_panics();
     let mut memory = Draws::default();

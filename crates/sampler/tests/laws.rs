@@ -48,9 +48,7 @@ fn probe(kernel: &dyn Kernel, potential: &dyn LineIntegral, uniform: f64) -> (Ma
 /// The largest differences from the linear form, of the matrix and, relative to the variances, of
 /// the noise; over all branches.
 fn distance_from_form(
-    kernel: &dyn LinearKernel,
-    potential: &dyn LineIntegral,
-    curvature: f64,
+    kernel: &dyn LinearKernel, potential: &dyn LineIntegral, curvature: f64,
 ) -> [f64; 2] {
     let form = kernel.scheme().linear_form(curvature / kernel.smoothness()).unwrap();
     let branches = form.branches();
@@ -248,11 +246,7 @@ impl LineIntegral for OtherSegment<'_> {
     }
 
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         scratch: &mut Scratch,
     ) -> Result<(), ridgewalk_potentials::Error> {
         let other: Vec<f64> =
@@ -261,10 +255,7 @@ impl LineIntegral for OtherSegment<'_> {
     }
 
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), ridgewalk_potentials::Error> {
         self.potential.gradients(positions, gradients, scratch)
     }
@@ -334,9 +325,7 @@ struct Moments {
 }
 
 fn moments(
-    ensemble: &Ensemble<'_>,
-    coordinates: std::ops::Range<usize>,
-    about: [f64; 3],
+    ensemble: &Ensemble<'_>, coordinates: std::ops::Range<usize>, about: [f64; 3],
 ) -> Moments {
     let mut sums =
         Moments { count: 0.0, mean: [0.0; 3], second: [[0.0; 3]; 3], fourth: [[0.0; 3]; 3] };

@@ -1,13 +1,11 @@
 //! The tests of this crate in one program, but for those that count allocations.
 
-
-#[cfg(feature = "serde")]
+mod common;
 
 mod adjusted;
 mod again;
 mod automatic;
 mod checkpoints;
-mod common;
 mod coupled;
 mod delivery;
 mod distribution;
@@ -23,4 +21,5 @@ mod strong_order;
 mod support;
 mod traits;
 mod warnings;
+#[cfg(feature = "serde")]
 mod with_serde;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ridgewalk_potentials::families::{Family, Logistic};
 use ridgewalk_potentials::{Dense, Prior, Ridge};
 use ridgewalk_sampler::automatic::{Length, WarmUp};
-use ridgewalk_sampler::{Memory, Stream};
+use ridgewalk_sampler::{Draws, Stream};
 
 fn draws<F: Family + Clone>(family: F) -> Vec<Vec<f64>> {
     let (rows, columns) = (60, 2);
@@ -17,7 +17,7 @@ fn draws<F: Family + Clone>(family: F) -> Vec<Vec<f64>> {
     let prior = Prior::centred(columns, 2.0).unwrap();
     let model = Ridge::new(design, family, &responses, prior).unwrap();
     let warm = WarmUp::new(&model).seed(3).run().unwrap();
-    let mut draws = Memory::default();
+    let mut draws = Draws::default();
     warm.run(Length::Draws(50)).keep(&mut draws).unwrap();
     draws.tables().iter().map(|table| table.to_vec()).collect()
 }

@@ -30,10 +30,7 @@ fn bits(list: &[f64]) -> Vec<u64> {
 }
 
 fn draws(
-    potential: &(dyn LineIntegral + Sync),
-    kernel: &dyn Kernel,
-    chains: usize,
-    draws: u64,
+    potential: &(dyn LineIntegral + Sync), kernel: &dyn Kernel, chains: usize, draws: u64,
 ) -> Draws {
     let mut memory = Draws::default();
     let run = Sampler::new(potential, kernel)
@@ -117,8 +114,7 @@ fn chains_differ_from_each_other_and_between_seeds() {
 
 /// Through a snapshot, as a program that was ended and started again would go on.
 fn saved_and_restored<'a>(
-    ensemble: Ensemble<'a>,
-    potential: &'a (dyn LineIntegral + Sync),
+    ensemble: Ensemble<'a>, potential: &'a (dyn LineIntegral + Sync),
 ) -> Ensemble<'a> {
     let bytes = ensemble.snapshot().to_bytes();
     Ensemble::restore(potential, Snapshot::from_bytes(&bytes).unwrap()).unwrap()
@@ -256,10 +252,7 @@ fn draws_come_in_an_order_that_depends_on_nothing() {
             Ok(())
         }
         fn keep(
-            &mut self,
-            chain: usize,
-            draw: u64,
-            _: &[f64],
+            &mut self, chain: usize, draw: u64, _: &[f64],
         ) -> Result<(), ridgewalk_sampler::SinkError> {
             self.0.push((chain, draw));
             Ok(())
@@ -286,9 +279,7 @@ fn rows(range: std::ops::Range<usize>) -> Ridge<'static, Logistic> {
 /// Does something in a grid of threads as if they were processes: with the rows of each, and the
 /// team.
 fn in_grid<T: Send>(
-    groups: usize,
-    shards: usize,
-    work: impl Fn(usize, Ridge<'static, Logistic>, Team) -> T + Sync,
+    groups: usize, shards: usize, work: impl Fn(usize, Ridge<'static, Logistic>, Team) -> T + Sync,
 ) -> Vec<T> {
     let size = groups * shards;
     let processes: Vec<Arc<dyn Peers>> =
@@ -314,18 +305,13 @@ fn in_grid<T: Send>(
 }
 
 fn warmed_up_run(
-    model: &Ridge<'static, Logistic>,
-    team: &Team,
-    length: Length,
+    model: &Ridge<'static, Logistic>, team: &Team, length: Length,
 ) -> (Draws, Sampled) {
     with_tolerance(0.05, model, team, length)
 }
 
 fn with_tolerance(
-    tolerance: f64,
-    model: &Ridge<'static, Logistic>,
-    team: &Team,
-    length: Length,
+    tolerance: f64, model: &Ridge<'static, Logistic>, team: &Team, length: Length,
 ) -> (Draws, Sampled) {
     let mut memory = Draws::default();
     let question = WarmUp::new(model).seed(3).chains(7).draws(300).tolerance(tolerance).team(team);

@@ -139,10 +139,7 @@ const SMOOTHNESS: f64 = 25.0;
 
 /// Makes one step with given normals.
 fn step(
-    kernel: &dyn Kernel,
-    potential: &dyn LineIntegral,
-    batch: &mut Batch,
-    normals: &[f64],
+    kernel: &dyn Kernel, potential: &dyn LineIntegral, batch: &mut Batch, normals: &[f64],
     workspace: &mut Workspace,
 ) {
     let mut to = batch.clone();
@@ -153,9 +150,7 @@ fn step(
 
 /// The root mean square distance in θ at time 2 between η and η/2 on one path, for η = 2/steps.
 fn distance(
-    potential: &dyn LineIntegral,
-    steps: u32,
-    make: impl Fn(f64) -> Box<dyn Kernel>,
+    potential: &dyn LineIntegral, steps: u32, make: impl Fn(f64) -> Box<dyn Kernel>,
     couple: impl Fn(f64) -> Coupling,
     combine: impl Fn(
         &Coupling,
@@ -206,8 +201,7 @@ fn distance(
 
 /// The slope of log distance against log η over three halvings.
 fn order(
-    potential: &dyn LineIntegral,
-    make: impl Fn(f64) -> Box<dyn Kernel>,
+    potential: &dyn LineIntegral, make: impl Fn(f64) -> Box<dyn Kernel>,
     couple: impl Fn(f64) -> Coupling,
     combine: impl Fn(
         &Coupling,
@@ -405,12 +399,7 @@ impl LineIntegral for LeftEnd {
         1
     }
     fn integrate(
-        &self,
-        length: f64,
-        x: &[f64],
-        _: &[f64],
-        out: &mut [f64],
-        scratch: &mut Scratch,
+        &self, length: f64, x: &[f64], _: &[f64], out: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error> {
         self.0.gradients(x, out, scratch)?;
         out.iter_mut().for_each(|g| *g *= length);

@@ -10,17 +10,8 @@
 //!   [`replay`]: all at once, and into a sink;
 //! - [`read_summary`] and [`write_summary`]: `summary.json`.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::print_stdout,
-        clippy::print_stderr,
-        clippy::exit
-    )
-)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod checkpoint;
 mod csv;

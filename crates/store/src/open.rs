@@ -84,10 +84,7 @@ impl OpenRun {
     /// # Errors
     /// If draws that the state counts are missing, and if the files cannot be written.
     pub fn keeper(
-        &self,
-        thin: u64,
-        saved: Option<&SavedRun>,
-        began: Instant,
+        &self, thin: u64, saved: Option<&SavedRun>, began: Instant,
     ) -> Result<Keeper, Error> {
         let (names, head) = (&self.config.resolved.coefficients, &self.checkpoint.head);
         let (store, text) = (self.directory.draws(), self.directory.csv());

@@ -120,11 +120,7 @@ fn numbers_of_steps(last: u64, points: u16) -> Vec<u64> {
 
 /// A plan compared with its chains on the spread and on the narrow target; without tuned steps.
 fn compare(
-    kappa: f64,
-    accuracy: f64,
-    plan: &Plan,
-    scheme: &Scheme,
-    chains: &[Evolution; 2],
+    kappa: f64, accuracy: f64, plan: &Plan, scheme: &Scheme, chains: &[Evolution; 2],
 ) -> Result<Compared, Failure> {
     let slowest = scheme.linear_form(1.0 / kappa)?.spectral_radius();
     Ok(Compared {

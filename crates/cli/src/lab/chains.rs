@@ -143,10 +143,7 @@ pub(super) fn starts(whitening: &Whitening, chains: usize, seed: u64) -> Result<
 
 /// Chains at a given point, with p and r from N(0, I/L).
 pub(super) fn at(
-    point: &[f64],
-    chains: usize,
-    smoothness: f64,
-    seed: u64,
+    point: &[f64], chains: usize, smoothness: f64, seed: u64,
 ) -> Result<Batch, Failure> {
     let mut batch = Batch::new(point.len(), chains).map_err(failed)?;
     let mut stream = Stream::new(seed, STARTS + 1);
@@ -197,10 +194,7 @@ impl Synchronous {
 
     /// Advances one batch by a step with the noise drawn last.
     pub(super) fn step(
-        &mut self,
-        kernel: &dyn Kernel,
-        potential: &dyn LineIntegral,
-        batch: &mut Batch,
+        &mut self, kernel: &dyn Kernel, potential: &dyn LineIntegral, batch: &mut Batch,
     ) -> Result<(), Failure> {
         let noise = Noise { normals: &self.normals, uniforms: &self.uniforms };
         let (to, workspace) = (&mut self.spare, &mut self.workspace);

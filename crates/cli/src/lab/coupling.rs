@@ -159,8 +159,7 @@ impl Regression {
 
 /// The rows of one kernel on one regression, the longest step first.
 fn measure(
-    options: &Options,
-    regression: &Regression,
+    options: &Options, regression: &Regression,
     scheme: &dyn Fn(f64) -> Result<Scheme, ridgewalk::lyapunov::Error>,
 ) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
@@ -195,9 +194,7 @@ fn measure(
 
 /// D(η) in units of 1/√L, its standard error over pairs, and the stationary chains with long steps.
 fn apart(
-    options: &Options,
-    regression: &Regression,
-    scheme: &Scheme,
+    options: &Options, regression: &Regression, scheme: &Scheme,
 ) -> Result<(f64, f64, Batch), Failure> {
     let pairs = regression.pairs();
     let from = starts(&regression.whitening, pairs, options.seed)?;
@@ -237,10 +234,7 @@ fn apart(
 /// The time until chains from the mode are within half the accuracy of stationary ones with the
 /// same noise, in root mean square.
 fn approach(
-    options: &Options,
-    regression: &Regression,
-    scheme: &Scheme,
-    mut settled: Batch,
+    options: &Options, regression: &Regression, scheme: &Scheme, mut settled: Batch,
 ) -> Result<f64, Failure> {
     let kernel = from_scheme(scheme, regression.smoothness).map_err(failed)?;
     let mode = regression.whitening.centre();

@@ -168,10 +168,8 @@ impl Common {
 impl Destination {
     /// Writes the CSV file and the plot, if they are wanted, then the document or the tables.
     fn write(
-        &self,
-        (header, rows): (&[&str], impl IntoIterator<Item = Vec<String>>),
-        panels: impl FnOnce() -> Vec<Panel>,
-        document: &impl Serialize,
+        &self, (header, rows): (&[&str], impl IntoIterator<Item = Vec<String>>),
+        panels: impl FnOnce() -> Vec<Panel>, document: &impl Serialize,
         text: impl FnOnce() -> String,
     ) -> Result<(), Failure> {
         self.write_csv(header, rows)?;
@@ -182,9 +180,7 @@ impl Destination {
     }
 
     fn write_csv(
-        &self,
-        header: &[&str],
-        rows: impl IntoIterator<Item = Vec<String>>,
+        &self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>,
     ) -> Result<(), Failure> {
         let Some(path) = &self.csv else { return Ok(()) };
         let mut text = header.join(",");
@@ -203,8 +199,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// One series per kernel.
 fn series_by_kernel(
-    kernels: &[KernelKind],
-    points: impl Fn(KernelKind) -> Vec<(f64, f64)>,
+    kernels: &[KernelKind], points: impl Fn(KernelKind) -> Vec<(f64, f64)>,
 ) -> Vec<Series> {
     let one = |&kernel: &KernelKind| Series { name: kernel.name().into(), points: points(kernel) };
     kernels.iter().map(one).collect()
@@ -212,9 +207,7 @@ fn series_by_kernel(
 
 /// A table with one column per kernel after the first.
 fn by_kernel(
-    first: &str,
-    kernels: &[KernelKind],
-    rows: impl IntoIterator<Item = Vec<String>>,
+    first: &str, kernels: &[KernelKind], rows: impl IntoIterator<Item = Vec<String>>,
 ) -> Table {
     let mut table = output::table([], rows);
     table.set_header(std::iter::once(first).chain(kernels.iter().map(|kernel| kernel.name())));

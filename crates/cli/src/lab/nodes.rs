@@ -125,9 +125,7 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
 
 /// The rows of one step size.
 fn measure<G: Gradient + Sync + Clone>(
-    options: &Options,
-    target: &Multinomial<G>,
-    eta: f64,
+    options: &Options, target: &Multinomial<G>, eta: f64,
 ) -> Result<Vec<Row>, Failure> {
     let smoothness = target.smoothness;
     let parameters = Parameters::new(options.gamma, options.xi, eta)?;

@@ -45,10 +45,7 @@ pub(crate) struct Target {
 }
 
 const fn target(
-    name: &'static str,
-    quick: u64,
-    run: fn(&[u8]) -> Answer,
-    seeds: fn() -> Vec<Vec<u8>>,
+    name: &'static str, quick: u64, run: fn(&[u8]) -> Answer, seeds: fn() -> Vec<Vec<u8>>,
     words: &'static [&'static [u8]],
 ) -> Target {
     Target { name, seeds, words, run, bytes: 1 << 20, quick }

@@ -33,10 +33,7 @@ impl Pages {
     /// can be held. False if they are well, but have their texts in an encoding that says within a
     /// packed page for how many to make room.
     pub(super) fn check<R: ChunkReader>(
-        &mut self,
-        input: &R,
-        chunk: &ColumnChunkMetaData,
-        rows: usize,
+        &mut self, input: &R, chunk: &ColumnChunkMetaData, rows: usize,
     ) -> Result<bool, String> {
         let path = chunk.column_path().string();
         let wrong = |what: &str| format!("column `{path}`: {what}");

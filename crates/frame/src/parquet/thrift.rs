@@ -32,8 +32,7 @@ impl<R: Read> Walker<R> {
     /// Walks a structure. `field` gets the number and the type of each field and tells whether it
     /// has read it; others are passed over.
     pub(super) fn structure(
-        &mut self,
-        field: &mut dyn FnMut(&mut Self, u64, u8) -> Option<bool>,
+        &mut self, field: &mut dyn FnMut(&mut Self, u64, u8) -> Option<bool>,
     ) -> Option<()> {
         self.fields(0, field)
     }
@@ -94,9 +93,7 @@ impl<R: Read> Walker<R> {
 
     /// Fields until the stop byte.
     fn fields(
-        &mut self,
-        depth: u32,
-        field: &mut dyn FnMut(&mut Self, u64, u8) -> Option<bool>,
+        &mut self, depth: u32, field: &mut dyn FnMut(&mut Self, u64, u8) -> Option<bool>,
     ) -> Option<()> {
         if depth > MAX_DEPTH {
             return None;

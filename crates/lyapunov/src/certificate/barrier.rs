@@ -67,10 +67,7 @@ impl Objective {
 /// Minimises t · objective − Σ log det of the cones, starting from a point strictly inside them,
 /// over the first `unknowns` entries of v. Returns the last point, which is inside too.
 pub(crate) fn centre(
-    cones: &[Cone],
-    objective: Option<(f64, &Objective)>,
-    start: Unknowns,
-    unknowns: usize,
+    cones: &[Cone], objective: Option<(f64, &Objective)>, start: Unknowns, unknowns: usize,
 ) -> Unknowns {
     const STEPS: usize = 40;
     let value = |v: &Unknowns| {
@@ -109,10 +106,7 @@ pub(crate) fn centre(
 /// Gradient and Hessian of the function that [`centre`] minimises; unused unknowns get an identity
 /// row.
 fn derivatives(
-    cones: &[Cone],
-    objective: Option<(f64, &Objective)>,
-    v: &Unknowns,
-    unknowns: usize,
+    cones: &[Cone], objective: Option<(f64, &Objective)>, v: &Unknowns, unknowns: usize,
 ) -> Option<(Unknowns, Matrix<UNKNOWNS>)> {
     let mut gradient = [0.0; UNKNOWNS];
     let mut hessian = [[0.0; UNKNOWNS]; UNKNOWNS];

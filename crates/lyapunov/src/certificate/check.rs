@@ -94,12 +94,7 @@ fn diffusion(setting: &Setting, s: &[[BigRational; 3]; 3], rate: f64) -> bool {
 /// r² diag(S, 0) − [F B]ᵀ S [F B] − τ diag(Q, −1) is positive definite, with F at the middle
 /// curvature and Q from half the range of curvatures.
 fn third_order(
-    setting: &Setting,
-    eta: f64,
-    nodes: Option<usize>,
-    s: &Matrix<3>,
-    tau: f64,
-    factor: f64,
+    setting: &Setting, eta: f64, nodes: Option<usize>, s: &Matrix<3>, tau: f64, factor: f64,
 ) -> Option<bool> {
     let [kappa, eta, factor] = [setting.kappa(), eta, factor].map(Enclosure::of);
     let [one, two] = [1, 2].map(Enclosure::whole);
@@ -139,9 +134,7 @@ fn third_order(
 
 /// [F B] of one step of Algorithm 1 at a given curvature, straight from the definitions.
 fn third_order_step(
-    setting: &Setting,
-    eta: &Enclosure,
-    curvature: &Enclosure,
+    setting: &Setting, eta: &Enclosure, curvature: &Enclosure,
 ) -> Option<[[Enclosure; 4]; 3]> {
     let [gamma, xi] = [setting.gamma(), setting.xi()].map(Enclosure::of);
     let [one, two] = [1, 2].map(Enclosure::whole);

@@ -192,10 +192,7 @@ impl Inequality {
     /// The S and τ that minimise Σ |S_ij| e_i e_j among those that satisfy the inequality at
     /// `lambda` and have (S⁻¹)₁₁ <= 1. `start` must satisfy the inequality strictly.
     pub(crate) fn least_error(
-        &self,
-        lambda: f64,
-        start: &Unknowns,
-        errors: &[f64; 3],
+        &self, lambda: f64, start: &Unknowns, errors: &[f64; 3],
     ) -> Option<Unknowns> {
         let (s, _) = unpack(start);
         let first = crate::matrix::inverse(&s)?[0][0];

@@ -128,10 +128,7 @@ pub struct Certification {
 /// # Errors
 /// [`Error`] with name and value of an argument outside its range.
 pub fn certify(
-    kappa: f64,
-    process: Process,
-    gamma: Option<f64>,
-    xi: Option<f64>,
+    kappa: f64, process: Process, gamma: Option<f64>, xi: Option<f64>,
 ) -> Result<Certification, Error> {
     let (first_gamma, first_xi) = first_guess(kappa);
     let first = Setting::new(kappa, gamma.unwrap_or(first_gamma), xi.unwrap_or(first_xi), process)?;

@@ -73,10 +73,7 @@ fn stationary(form: &LinearForm, sigma: &Matrix<3>) -> Option<[f64; MONOMIALS]> 
 
 /// Subtracts a row of F⊗⁴ of a branch, times its weight.
 fn subtract_images(
-    row: &mut [f64; MONOMIALS],
-    branch: &Branch,
-    [i, j, k, l]: [usize; 4],
-    dimension: usize,
+    row: &mut [f64; MONOMIALS], branch: &Branch, [i, j, k, l]: [usize; 4], dimension: usize,
 ) {
     let f = &branch.matrix;
     for a in 0..dimension {
@@ -104,8 +101,7 @@ fn lower_order(branch: &Branch, sigma: &Matrix<3>, indices: [usize; 4]) -> f64 {
 /// The sum of first(pair) second(other pair) over the three ways to split four indices into two
 /// pairs.
 fn pairings(
-    [i, j, k, l]: [usize; 4],
-    first: impl Fn(usize, usize) -> f64,
+    [i, j, k, l]: [usize; 4], first: impl Fn(usize, usize) -> f64,
     second: impl Fn(usize, usize) -> f64,
 ) -> f64 {
     first(i, j) * second(k, l) + first(i, k) * second(j, l) + first(i, l) * second(j, k)

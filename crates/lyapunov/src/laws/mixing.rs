@@ -31,9 +31,7 @@ pub struct MixingTuned {
 /// # Errors
 /// [`Error::NotInRange`] unless `epsilon` is positive and finite.
 pub fn tune_mixing(
-    kernel: KernelKind,
-    target: &Spectrum,
-    epsilon: f64,
+    kernel: KernelKind, target: &Spectrum, epsilon: f64,
 ) -> Result<Option<MixingTuned>, Error> {
     positive("epsilon", epsilon)?;
     let scheme =

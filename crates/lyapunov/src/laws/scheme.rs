@@ -360,10 +360,7 @@ fn averaged_matrix(eta: f64, l: f64) -> Matrix<3> {
 
 /// Half kick, half drift, `flow` with its noise, half drift, half kick.
 fn between_half_kicks(
-    eta: f64,
-    l: f64,
-    flow: &Matrix<3>,
-    noise: &Matrix<3>,
+    eta: f64, l: f64, flow: &Matrix<3>, noise: &Matrix<3>,
 ) -> (Matrix<3>, Matrix<3>) {
     let h = 0.5 * eta;
     // Kick then drift, and drift then kick.

@@ -23,10 +23,7 @@ pub(super) struct Found<const N: usize> {
 /// Minimises a cost over those of (ln γ, ln ξ, ln η) that the kernel has; the others stay as they
 /// are.
 pub(super) fn minimise_parameters(
-    kernel: KernelKind,
-    cost: &mut impl FnMut(&[f64; 3]) -> f64,
-    start: [f64; 3],
-    size: f64,
+    kernel: KernelKind, cost: &mut impl FnMut(&[f64; 3]) -> f64, start: [f64; 3], size: f64,
     effort: Effort,
 ) -> Found<3> {
     let [gamma, xi, eta] = start;
@@ -44,9 +41,7 @@ pub(super) fn minimise_parameters(
 /// Minimises from `start` with a first simplex of the given size, each next one a third of the
 /// last, until one of them gains too little.
 fn minimise<const N: usize>(
-    function: &mut impl FnMut(&[f64; N]) -> f64,
-    start: [f64; N],
-    size: f64,
+    function: &mut impl FnMut(&[f64; N]) -> f64, start: [f64; N], size: f64,
     Effort { gain, evaluations }: Effort,
 ) -> Found<N> {
     let mut best = Found { at: start, value: function(&start) };

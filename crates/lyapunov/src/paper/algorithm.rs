@@ -14,9 +14,7 @@ const AGREEMENT: f64 = 1e-12;
 /// σ13, σ22, σ23, σ33) with the correct coefficients. A value that is correct after multiplication
 /// by L is a misprint.
 pub(crate) fn coefficient_claims(
-    mu: &[f64; 7],
-    sigma: &[f64; 6],
-    right: &Coefficients,
+    mu: &[f64; 7], sigma: &[f64; 6], right: &Coefficients,
 ) -> Vec<Claim> {
     let smoothness = right.smoothness();
     let pairs = right.named().into_iter().zip(mu.iter().chain(sigma));

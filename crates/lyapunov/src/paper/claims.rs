@@ -69,10 +69,7 @@ pub struct Claim {
 impl Claim {
     /// A claim without a margin.
     pub(crate) fn new(
-        what: impl Into<String>,
-        place: &'static str,
-        verdict: Verdict,
-        detail: impl Into<String>,
+        what: impl Into<String>, place: &'static str, verdict: Verdict, detail: impl Into<String>,
     ) -> Self {
         Self {
             what: what.into(),
@@ -86,10 +83,7 @@ impl Claim {
 
     /// An identity: both sides are the same polynomial.
     pub(crate) fn identity(
-        what: impl Into<String>,
-        place: &'static str,
-        left: &Polynomial,
-        right: &Polynomial,
+        what: impl Into<String>, place: &'static str, left: &Polynomial, right: &Polynomial,
         detail: impl Into<String>,
     ) -> Self {
         Self::new(what, place, Verdict::of(left == right, false), detail)
@@ -98,12 +92,8 @@ impl Claim {
     /// An inequality for all κ >= 1 with a slack: at slack 0 the `conditions` are the printed
     /// claim, and they get harder as the slack grows.
     pub(crate) fn inequality(
-        what: impl Into<String>,
-        place: &'static str,
-        need: Need,
-        range: [i64; 2],
-        conditions: impl Fn(&BigRational) -> Vec<Polynomial>,
-        detail: impl Into<String>,
+        what: impl Into<String>, place: &'static str, need: Need, range: [i64; 2],
+        conditions: impl Fn(&BigRational) -> Vec<Polynomial>, detail: impl Into<String>,
     ) -> Self {
         let printed = for_all_kappa(need, &conditions(&super::polynomial::rational(0, 1)));
         let slack = largest_slack(need, range, conditions);

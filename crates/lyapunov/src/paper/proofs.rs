@@ -71,10 +71,7 @@ fn double(value: Rational64) -> f64 {
 impl Step {
     /// A step that is either true or false; `holds` takes whether the corrected form is meant.
     fn decided(
-        self,
-        what: &'static str,
-        place: &'static str,
-        holds: impl Fn(bool) -> bool,
+        self, what: &'static str, place: &'static str, holds: impl Fn(bool) -> bool,
         detail: &'static str,
     ) -> Claim {
         Claim::new(what, place, Verdict::of(holds(self.corrected), holds(true)), detail)
@@ -82,10 +79,7 @@ impl Step {
 
     /// A step that is true if there is room.
     fn measured(
-        self,
-        what: &'static str,
-        place: &'static str,
-        room: impl Fn(bool) -> f64,
+        self, what: &'static str, place: &'static str, room: impl Fn(bool) -> f64,
         detail: &'static str,
     ) -> Claim {
         self.decided(what, place, |right| room(right) >= 0.0, detail)

@@ -306,9 +306,7 @@ pub(crate) fn for_all_kappa(need: Need, conditions: &[Polynomial]) -> bool {
 /// An x at which a condition is not met: `hint`, if a condition is negative there, which only costs
 /// an evaluation.
 fn violation(
-    need: Need,
-    conditions: &[Polynomial],
-    hint: Option<&BigRational>,
+    need: Need, conditions: &[Polynomial], hint: Option<&BigRational>,
 ) -> Option<BigRational> {
     let polynomials: Vec<Option<Univariate>> = conditions.iter().map(Polynomial::in_x).collect();
     let negative = |x: &&BigRational| polynomials.iter().flatten().any(|p| p.sign_at(x) < 0);
@@ -340,9 +338,7 @@ impl Slack {
 /// bisection with an exact decision at each t. Conditions must get harder as t grows. `None` if
 /// they are not met at `from`, or still met at `to`.
 pub(crate) fn largest_slack(
-    need: Need,
-    [from, to]: [i64; 2],
-    conditions: impl Fn(&BigRational) -> Vec<Polynomial>,
+    need: Need, [from, to]: [i64; 2], conditions: impl Fn(&BigRational) -> Vec<Polynomial>,
 ) -> Option<Slack> {
     let refuted =
         |t: &BigRational, hint: Option<&BigRational>| violation(need, &conditions(t), hint);

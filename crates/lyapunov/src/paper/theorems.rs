@@ -99,10 +99,7 @@ impl Problem {
     /// # Errors
     /// [`Error::NotInRange`] with the argument and its value.
     pub fn new(
-        kappa: f64,
-        dimension: usize,
-        smoothness: f64,
-        accuracy: f64,
+        kappa: f64, dimension: usize, smoothness: f64, accuracy: f64,
     ) -> Result<Self, Error> {
         condition_number(kappa)?;
         let dimension = dimension as f64;
@@ -314,10 +311,7 @@ pub fn theorem1_mixing_time(c: f64, problem: &Problem) -> Result<f64, Error> {
 /// # Errors
 /// [`Error::NotInRange`] unless c is positive and finite.
 pub fn theorem2_step_size(
-    c: f64,
-    problem: &Problem,
-    higher: &HigherSmoothness,
-    reading: Reading,
+    c: f64, problem: &Problem, higher: &HigherSmoothness, reading: Reading,
 ) -> Result<f64, Error> {
     let terms = theorem2_step(higher.alpha, reading).into_iter();
     let smallest =
@@ -331,10 +325,7 @@ pub fn theorem2_step_size(
 /// # Errors
 /// [`Error::NotInRange`] unless C is positive and finite.
 pub fn theorem2_mixing_time(
-    c: f64,
-    problem: &Problem,
-    higher: &HigherSmoothness,
-    reading: Reading,
+    c: f64, problem: &Problem, higher: &HigherSmoothness, reading: Reading,
 ) -> Result<f64, Error> {
     let terms = theorem2_time(higher.alpha, reading).into_iter();
     let largest = terms.map(|term| term.evaluate(problem, higher.bound)).fold(0.0, f64::max);

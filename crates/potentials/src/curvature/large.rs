@@ -161,9 +161,7 @@ fn random_direction(d: usize) -> Vec<f64> {
 /// The largest Ritz value of a symmetric matrix after some steps of Lanczos's method; each vector
 /// is made orthogonal to all before it, twice. Ends early where the space can no longer grow.
 fn largest_ritz_value(
-    apply: &dyn Fn(&[f64]) -> Vec<f64>,
-    mut next: Vec<f64>,
-    steps: usize,
+    apply: &dyn Fn(&[f64]) -> Vec<f64>, mut next: Vec<f64>, steps: usize,
 ) -> Option<f64> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let (mut diagonal, mut beside) = (Vec::new(), Vec::new());

@@ -59,10 +59,7 @@ pub(super) trait Chunked: Family {
 
 /// [`Family::values`], with `alone` for rows for which the family's functions do not hold.
 pub(super) fn values<F: Chunked>(
-    family: &F,
-    s: &[f64],
-    y: &[Observation],
-    values: &mut [f64],
+    family: &F, s: &[f64], y: &[Observation], values: &mut [f64],
     alone: impl Fn(&F, f64, Observation) -> f64,
 ) {
     if !vectorised(AtPoints::<F, true> { family, s, y, out: values }) {
@@ -79,10 +76,7 @@ pub(super) fn slopes<F: Chunked>(family: &F, s: &[f64], y: &[Observation], slope
 
 /// One by one, the rows for which the family's functions do not hold.
 fn again<F: Chunked>(
-    family: &F,
-    s: &[f64],
-    y: &[Observation],
-    out: &mut [f64],
+    family: &F, s: &[f64], y: &[Observation], out: &mut [f64],
     alone: impl Fn(&F, f64, Observation) -> f64,
 ) {
     for ((out, &s), &y) in out.iter_mut().zip(s).zip(y) {
@@ -95,11 +89,7 @@ fn again<F: Chunked>(
 
 /// [`Family::mean_slopes`].
 pub(super) fn mean_slopes<F: Chunked>(
-    family: &F,
-    s: &[f64],
-    t: &[f64],
-    y: &[Observation],
-    slopes: &mut [f64],
+    family: &F, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64],
 ) {
     if !vectorised(MeanSlopes { family, s, t, y, slopes }) {
         for (((slope, &s), &t), &y) in slopes.iter_mut().zip(s).zip(t).zip(y) {
@@ -137,10 +127,7 @@ impl<F: Chunked, const VALUES: bool> Kernel for AtPoints<'_, F, VALUES> {
 
 #[inline(always)]
 fn at_points<F: Chunked, const VALUES: bool, const BOTH: bool, const FUSED: bool>(
-    family: &F,
-    s: &[f64],
-    y: &[Observation],
-    out: &mut [f64],
+    family: &F, s: &[f64], y: &[Observation], out: &mut [f64],
 ) -> bool {
     let mut hold = true;
     for ((out, &s), &y) in out.iter_mut().zip(s).zip(y) {
@@ -202,10 +189,7 @@ impl<F: Chunked> Kernel for MeanSlopes<'_, F> {
 /// `row` for each s and y. A result that is NaN is computed again by `alone`, which need not be
 /// fast.
 pub(super) fn rows(
-    s: &[f64],
-    y: &[Observation],
-    out: &mut [f64],
-    row: impl Fn(f64, Observation) -> f64,
+    s: &[f64], y: &[Observation], out: &mut [f64], row: impl Fn(f64, Observation) -> f64,
     alone: impl Fn(f64, Observation) -> f64,
 ) {
     if !vectorised(Rows { s, y, out, row }) {
@@ -219,12 +203,8 @@ pub(super) fn rows(
 
 /// The same for each s, t and y.
 pub(super) fn segments(
-    s: &[f64],
-    t: &[f64],
-    y: &[Observation],
-    out: &mut [f64],
-    segment: impl Fn(f64, f64, Observation) -> f64,
-    alone: impl Fn(f64, f64, Observation) -> f64,
+    s: &[f64], t: &[f64], y: &[Observation], out: &mut [f64],
+    segment: impl Fn(f64, f64, Observation) -> f64, alone: impl Fn(f64, f64, Observation) -> f64,
 ) {
     if !vectorised(Segments { s, t, y, out, segment }) {
         for (((out, &s), &t), &y) in out.iter_mut().zip(s).zip(t).zip(y) {

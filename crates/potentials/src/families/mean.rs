@@ -66,11 +66,7 @@ impl Piece {
 /// The tolerance is the same for every piece, not in proportion to its width: rounding of u′ then
 /// falls below it after a few halvings and the search ends.
 fn refined(
-    slope: &impl Fn(f64) -> f64,
-    piece: Piece,
-    whole: f64,
-    tolerance: f64,
-    depth: u32,
+    slope: &impl Fn(f64) -> f64, piece: Piece, whole: f64, tolerance: f64, depth: u32,
 ) -> f64 {
     let halves = piece.halves().map(|half| (half, half.integral(slope)));
     let sum = halves[0].1 + halves[1].1;

@@ -26,11 +26,7 @@ struct Pair {
 /// The mode from a start. `scales` is a guess at the diagonal of H⁻¹; without one its size is taken
 /// from the first steps.
 pub(super) fn minimize<G: Gradient>(
-    potential: &G,
-    start: Vec<f64>,
-    scales: Option<Vec<f64>>,
-    tolerance: f64,
-    iterations: usize,
+    potential: &G, start: Vec<f64>, scales: Option<Vec<f64>>, tolerance: f64, iterations: usize,
 ) -> Result<Mode, Error> {
     let gradient = evaluate(potential, &start)?;
     if gradient.iter().any(|g| !g.is_finite()) {

@@ -21,8 +21,7 @@ pub(crate) struct Step {
 /// # Errors
 /// The error of the first slope that fails.
 pub(crate) fn line_search<E>(
-    start: f64,
-    mut slope: impl FnMut(f64) -> Result<f64, E>,
+    start: f64, mut slope: impl FnMut(f64) -> Result<f64, E>,
 ) -> Result<Step, E> {
     let enough = SLOPE_LEFT * start.abs();
     let (mut low, mut low_slope) = (0.0, start);

@@ -242,9 +242,7 @@ impl ModeSearch {
     /// By L-BFGS. Gradients alone cannot tell a mode from a slope that fades, so the result is then
     /// checked by Newton's method.
     fn by_lbfgs<F: Family>(
-        &self,
-        &Posterior { ridge, flat, clear_rank }: &Posterior<'_, '_, F>,
-        start: Vec<f64>,
+        &self, &Posterior { ridge, flat, clear_rank }: &Posterior<'_, '_, F>, start: Vec<f64>,
     ) -> Result<Mode, Error> {
         let improper = |separation| Err(Error::Improper(Impropriety::Separation(separation)));
         if let Some(separation) = flat.and_then(Flat::single_column) {
@@ -287,9 +285,7 @@ impl ModeSearch {
     }
 
     fn by_newton<F: Family>(
-        &self,
-        &Posterior { ridge, flat, clear_rank }: &Posterior<'_, '_, F>,
-        start: Vec<f64>,
+        &self, &Posterior { ridge, flat, clear_rank }: &Posterior<'_, '_, F>, start: Vec<f64>,
     ) -> Result<Mode, Error> {
         let iterations = self.iterations.unwrap_or(ITERATIONS_NEWTON);
         let newton = Newton { ridge, with_prior: true, tolerance: self.tolerance, iterations };

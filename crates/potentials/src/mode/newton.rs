@@ -154,9 +154,7 @@ struct Look {
 
 impl<F: Family> Newton<'_, '_, F> {
     pub(super) fn run(
-        &self,
-        mut point: Vec<f64>,
-        flat: Option<&Flat<'_, '_, F>>,
+        &self, mut point: Vec<f64>, flat: Option<&Flat<'_, '_, F>>,
     ) -> Result<Found, Error> {
         let typical = [self.ridge.typical_diagonal(), self.ridge.typical_curvatures()];
         let runs_away = flat.is_some_and(Flat::separable);
@@ -216,12 +214,8 @@ impl<F: Family> Newton<'_, '_, F> {
 
     /// The step at a point, and how near the mode is by it.
     fn look(
-        &self,
-        point: &[f64],
-        iteration: usize,
-        [diagonal, curvatures]: &[Vec<f64>; 2],
-        damping: f64,
-        runs_away: bool,
+        &self, point: &[f64], iteration: usize, [diagonal, curvatures]: &[Vec<f64>; 2],
+        damping: f64, runs_away: bool,
     ) -> Result<Look, Error> {
         let here = self.here(point)?;
         let direction = self.direction(point, &here, diagonal, damping)?;
@@ -256,10 +250,7 @@ impl<F: Family> Newton<'_, '_, F> {
 
     /// The end of a search that is close to a mode or cannot see the slope for rounding.
     fn settle(
-        &self,
-        mut point: Vec<f64>,
-        look: Look,
-        flat: Option<&Flat<'_, '_, F>>,
+        &self, mut point: Vec<f64>, look: Look, flat: Option<&Flat<'_, '_, F>>,
     ) -> Result<Found, Error> {
         let Look { direction, mut found, close, improves, .. } = look;
         // A start far out may be here before patience has run out.
@@ -333,11 +324,7 @@ impl<F: Family> Newton<'_, '_, F> {
 
     /// The step −(H + damping)⁻¹ g in units in which H has the diagonal 1.
     fn direction(
-        &self,
-        point: &[f64],
-        here: &Here,
-        typical: &[f64],
-        damping: f64,
+        &self, point: &[f64], here: &Here, typical: &[f64], damping: f64,
     ) -> Result<Direction, Error> {
         let d = typical.len();
         let mut hessian = self.ridge.gram(&here.curvatures);

@@ -28,10 +28,7 @@ pub(crate) fn gradient<F: Family>(model: &Ridge<'_, F>, point: &[f64]) -> Vec<f6
 
 /// The line integrals of some chains.
 pub(crate) fn integral(
-    model: &impl LineIntegral,
-    length: f64,
-    positions: &[f64],
-    momenta: &[f64],
+    model: &impl LineIntegral, length: f64, positions: &[f64], momenta: &[f64],
 ) -> Vec<f64> {
     let mut out = vec![f64::NAN; positions.len()];
     model.integrate(length, positions, momenta, &mut out, &mut Scratch::default()).unwrap();
@@ -151,11 +148,7 @@ pub(crate) fn responses(seed: u64, rows: usize) -> Vec<f64> {
 }
 
 pub(crate) fn model<F: Family>(
-    family: F,
-    rows: usize,
-    columns: usize,
-    seed: u64,
-    prior: Prior,
+    family: F, rows: usize, columns: usize, seed: u64, prior: Prior,
 ) -> Ridge<'static, F> {
     let design = Dense::new(rows, columns - 1, numbers(seed, rows * (columns - 1)))
         .unwrap()

@@ -90,10 +90,7 @@ pub(crate) fn longest_step(kernel: KernelKind, high: f64) -> f64 {
 /// # Errors
 /// If no γ and ξ make a stable step.
 pub(crate) fn with_best_friction(
-    kernel: KernelKind,
-    eta: f64,
-    [low, high]: [f64; 2],
-    wanted: Wanted,
+    kernel: KernelKind, eta: f64, [low, high]: [f64; 2], wanted: Wanted,
 ) -> Result<(Scheme, f64), Error> {
     let eigenvalues = [low, (low * high).sqrt(), high];
     let mut best: Option<(Scheme, f64)> = None;

@@ -70,9 +70,7 @@ impl Looks {
     /// Takes up saved looks. Returns the number of draws of each chain at the next look, and the
     /// draws since the last.
     pub(super) fn go_on(
-        &mut self,
-        saved: Option<SavedLooks>,
-        first: u64,
+        &mut self, saved: Option<SavedLooks>, first: u64,
     ) -> Result<(u64, Table), Error> {
         match (saved, self.target) {
             (None, None) => Ok((first, Table::default())),

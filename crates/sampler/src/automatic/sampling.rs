@@ -331,10 +331,7 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
 
     /// Pairs of chains from where the run ended, and the gradients that they took.
     fn confirm(
-        &self,
-        ensemble: &Snapshot,
-        outcome: &Outcome,
-        before: u64,
+        &self, ensemble: &Snapshot, outcome: &Outcome, before: u64,
     ) -> Result<Option<(Vec<Difference>, u64)>, Error> {
         let warm = self.warm;
         let d = warm.whitening.dimension();
@@ -379,10 +376,7 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
     }
 
     fn report(
-        &self,
-        outcome: Outcome,
-        draws: u64,
-        looks: Looks,
+        &self, outcome: Outcome, draws: u64, looks: Looks,
         confirmed: Option<(Vec<Difference>, u64)>,
     ) -> Sampled {
         let warm = self.warm;

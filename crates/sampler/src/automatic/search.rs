@@ -34,10 +34,7 @@ impl<T: Target> Work<'_, T> {
     /// The longest step of a kernel that is within the tolerance; if none is found, the least
     /// biased one.
     pub(super) fn fit_step(
-        &mut self,
-        white: &T::White,
-        kernel: KernelKind,
-        range: [f64; 2],
+        &mut self, white: &T::White, kernel: KernelKind, range: [f64; 2],
     ) -> Result<Candidate, Error> {
         let (wanted, tolerance) = (self.question.wanted, self.question.tolerance);
         let longest = longest_step(kernel, range[1]);
@@ -100,11 +97,7 @@ impl<T: Target> Work<'_, T> {
 
     /// The same for a number of steps of pairs.
     fn affords_steps(
-        &self,
-        best: &Candidate,
-        steps: f64,
-        spent: u64,
-        gradients_per_step: u64,
+        &self, best: &Candidate, steps: f64, spent: u64, gradients_per_step: u64,
     ) -> bool {
         let cost = 3.0 * steps * self.chains() as f64 * gradients_per_step as f64;
         spent as f64 + cost <= SHARE * self.run_cost(best)
@@ -119,10 +112,7 @@ impl<T: Target> Work<'_, T> {
     /// The bias of a scheme, measured until it is clear whether it is within the tolerance, or no
     /// more can be afforded.
     fn measure(
-        &mut self,
-        white: &T::White,
-        scheme: Scheme,
-        per_step: f64,
+        &mut self, white: &T::White, scheme: Scheme, per_step: f64,
     ) -> Result<Candidate, Error> {
         let seed = self.next_seed();
         let tolerance = self.question.tolerance;

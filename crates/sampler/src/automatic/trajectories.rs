@@ -73,9 +73,7 @@ impl<T: Target> Work<'_, T> {
     /// The trajectories with most effective draws per gradient, in these coordinates. `others`:
     /// gradients that were spent on other kernels, which leave these their share.
     pub(super) fn fit_trajectories(
-        &mut self,
-        white: &T::White,
-        others: u64,
+        &mut self, white: &T::White, others: u64,
     ) -> Result<Candidate, Error> {
         let first = self.try_trajectories(white, 1)?;
         self.more_steps(white, first, others)
@@ -84,10 +82,7 @@ impl<T: Target> Work<'_, T> {
     /// The same, given those of one step: more are tried as long as they are better, and can be
     /// afforded.
     fn more_steps(
-        &mut self,
-        white: &T::White,
-        first: Candidate,
-        others: u64,
+        &mut self, white: &T::White, first: Candidate, others: u64,
     ) -> Result<Candidate, Error> {
         let eta = first.scheme.eta();
         if eta >= 0.95 * longest_step(1) {

@@ -423,10 +423,7 @@ impl<T: Target> Work<'_, T> {
     /// Runs the chains with short steps, some of which count. Where they diverge they begin again
     /// with steps of half the length, and twice as many.
     fn pilot(
-        &mut self,
-        white: &T::White,
-        [before, steps]: [u64; 2],
-        covariance: &mut Covariance,
+        &mut self, white: &T::White, [before, steps]: [u64; 2], covariance: &mut Covariance,
     ) -> Result<(), Error> {
         let mut halvings = 0;
         loop {
@@ -444,10 +441,7 @@ impl<T: Target> Work<'_, T> {
 
     /// The same with steps of η. Chains stay where they were if one of them diverges.
     fn pilot_of(
-        &mut self,
-        white: &T::White,
-        eta: f64,
-        [before, steps]: [u64; 2],
+        &mut self, white: &T::White, eta: f64, [before, steps]: [u64; 2],
         covariance: &mut Covariance,
     ) -> Result<(), Error> {
         let kernel = if white.gradients_per_integral() > 1 {

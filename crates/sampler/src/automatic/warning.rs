@@ -328,9 +328,7 @@ fn enough(draws: u64, ess: f64) -> u64 {
 
 /// The parameter where something is largest. Where it is not a number counts as the worst.
 fn worst(
-    names: &[String],
-    summaries: &[Summary],
-    of: impl Fn(&Summary) -> f64,
+    names: &[String], summaries: &[Summary], of: impl Fn(&Summary) -> f64,
 ) -> Option<(String, f64)> {
     let rank = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
     let all = names.iter().zip(summaries).map(|(name, s)| (name, of(s)));

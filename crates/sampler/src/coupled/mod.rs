@@ -87,10 +87,7 @@ impl<'a> CoupledChains<'a> {
     /// For a kernel whose steps cannot be coupled, a bad L, no starts, or starts that are not whole
     /// points.
     pub fn new(
-        potential: &'a (dyn LineIntegral + Sync),
-        scheme: &Scheme,
-        smoothness: f64,
-        seed: u64,
+        potential: &'a (dyn LineIntegral + Sync), scheme: &Scheme, smoothness: f64, seed: u64,
         starts: &[f64],
     ) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
@@ -282,12 +279,8 @@ impl<'a> CoupledChains<'a> {
 
 /// One step of a batch, in place. Returns the number of gradients per chain.
 fn one_step(
-    kernel: &dyn Kernel,
-    potential: &dyn LineIntegral,
-    now: &mut Batch,
-    spare: &mut Batch,
-    noise: Noise<'_>,
-    workspace: &mut Workspace,
+    kernel: &dyn Kernel, potential: &dyn LineIntegral, now: &mut Batch, spare: &mut Batch,
+    noise: Noise<'_>, workspace: &mut Workspace,
 ) -> Result<u64, Error> {
     let spent = kernel.step(Step { potential, from: now, noise, to: spare, workspace })?;
     std::mem::swap(now, spare);

@@ -115,10 +115,7 @@ impl Sums {
 
     /// The states after a step: with long steps and with short ones.
     pub(super) fn add(
-        &mut self,
-        pair: [&Batch; 2],
-        twins: Option<[&Batch; 2]>,
-        whitening: Option<&Whitening>,
+        &mut self, pair: [&Batch; 2], twins: Option<[&Batch; 2]>, whitening: Option<&Whitening>,
     ) -> Result<(), Error> {
         for chain in 0..pair[0].chains() {
             self.look(pair, chain, whitening)?;
@@ -147,10 +144,7 @@ impl Sums {
 
     /// A chain of two batches, in the original coordinates, into `points`.
     fn look(
-        &mut self,
-        pair: [&Batch; 2],
-        chain: usize,
-        whitening: Option<&Whitening>,
+        &mut self, pair: [&Batch; 2], chain: usize, whitening: Option<&Whitening>,
     ) -> Result<(), Error> {
         for (point, batch) in self.points.iter_mut().zip(pair) {
             let state = &batch.theta()[batch.range(chain)];
@@ -193,9 +187,7 @@ impl Sums {
     /// error. From each block's mean a multiple of what its twin has beyond the `known` is taken,
     /// the same multiple for all coordinates: the one that leaves least noise.
     fn estimate(
-        &self,
-        of: impl Fn(usize, &[Vec<f64>; 2]) -> f64,
-        known: impl Fn(usize) -> f64,
+        &self, of: impl Fn(usize, &[Vec<f64>; 2]) -> f64, known: impl Fn(usize) -> f64,
     ) -> Vec<(f64, f64)> {
         let per_block = self.count as f64 / self.blocks.len() as f64;
         let d = self.points[0].len();

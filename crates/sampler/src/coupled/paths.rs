@@ -71,11 +71,7 @@ impl Paths {
     /// Draws the normals of one chain for a long step and its two halves. `each` is the number of
     /// normals per chain and step.
     pub(super) fn draw(
-        &mut self,
-        chain: usize,
-        each: usize,
-        stream: &mut Stream,
-        lists: &mut Lists,
+        &mut self, chain: usize, each: usize, stream: &mut Stream, lists: &mut Lists,
     ) -> Result<(), Error> {
         let range = chain * each..(chain + 1) * each;
         let (first, second) = (&mut lists.first[range.clone()], &mut lists.second[range.clone()]);
@@ -132,11 +128,7 @@ impl Paths {
 /// The normals of the two parts of a long step, from those of four pieces of path of which the
 /// first `before` make the first part.
 fn join(
-    pieces: &[FreeFlow],
-    whole: &[FreeFlow; 2],
-    before: usize,
-    first: &[f64],
-    second: &[f64],
+    pieces: &[FreeFlow], whole: &[FreeFlow; 2], before: usize, first: &[f64], second: &[f64],
     long: &mut [f64],
 ) {
     let d = long.len() / 4;

@@ -22,9 +22,7 @@ pub(super) struct Twin {
 impl Twin {
     /// Pairs that start where those of the target do; none where the long step is not stable.
     pub(super) fn new(
-        long: &dyn LinearKernel,
-        short: &dyn LinearKernel,
-        start: &Batch,
+        long: &dyn LinearKernel, short: &dyn LinearKernel, start: &Batch,
     ) -> Result<Option<Self>, Error> {
         let variance = |scheme: &Scheme| -> Result<Option<f64>, Error> {
             Ok(scheme.linear_form(1.0)?.stationary().map(|covariance| covariance[0][0]))
@@ -55,10 +53,7 @@ impl Twin {
 
     /// A long step, and two short ones.
     pub(super) fn step(
-        &mut self,
-        [short, long]: [&dyn Kernel; 2],
-        noise: &Lists,
-        spare: &mut Batch,
+        &mut self, [short, long]: [&dyn Kernel; 2], noise: &Lists, spare: &mut Batch,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
         let [first, second, whole] = noise.steps();
@@ -87,11 +82,7 @@ impl LineIntegral for Round {
     }
 
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         _: &mut Scratch,
     ) -> Result<(), ridgewalk_potentials::Error> {
         let whole = length * self.smoothness;
@@ -102,10 +93,7 @@ impl LineIntegral for Round {
     }
 
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        _: &mut Scratch,
+        &self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch,
     ) -> Result<(), ridgewalk_potentials::Error> {
         gradients.iter_mut().zip(positions).for_each(|(g, x)| *g = self.smoothness * x);
         Ok(())

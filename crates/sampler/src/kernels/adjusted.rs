@@ -46,9 +46,7 @@ impl Adjusted {
     /// # Errors
     /// For a bad L, γη or ξη above 1e6, and a number of steps that is not between 1 and 1024.
     pub fn new(
-        parameters: Parameters,
-        trajectory: Trajectory,
-        smoothness: f64,
+        parameters: Parameters, trajectory: Trajectory, smoothness: f64,
     ) -> Result<Self, Error> {
         let eta = parameters.eta();
         let scheme = Scheme::adjusted(parameters.gamma(), parameters.xi(), eta, trajectory)?;
@@ -69,11 +67,7 @@ impl Adjusted {
     /// For each chain: (p, r) are drawn anew or make their exact step, then half a kick and a
     /// drift. (L/2)|p|² before the kick is taken off its energy.
     fn first_halves(
-        &self,
-        lists: &mut Lists<'_>,
-        noise: Noise<'_>,
-        step: usize,
-        energies: &mut [f64],
+        &self, lists: &mut Lists<'_>, noise: Noise<'_>, step: usize, energies: &mut [f64],
     ) {
         let root = self.smoothness.sqrt().recip();
         let [[pp, pr], [rp, rr]] = if step == 0 { [[0.0; 2]; 2] } else { self.between.flow() };

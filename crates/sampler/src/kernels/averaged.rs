@@ -56,11 +56,7 @@ impl Averaged {
     };
 
     fn advance(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
+        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
         room: Room<'_>,
     ) -> Result<u64, Error> {
         let (velocities, integrals) = (room.first, room.second);

@@ -39,11 +39,7 @@ impl Baoab {
     });
 
     fn advance(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
+        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
         room: Room<'_>,
     ) -> Result<u64, Error> {
         let (gradients, at_start) = start_gradient(potential, from, room.first, room.scratch)?;

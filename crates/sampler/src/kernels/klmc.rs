@@ -35,11 +35,7 @@ impl Klmc {
     });
 
     fn advance(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
+        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
         room: Room<'_>,
     ) -> Result<u64, Error> {
         potential.gradients(&from.theta, room.first, room.scratch)?;

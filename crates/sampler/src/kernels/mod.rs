@@ -273,9 +273,7 @@ fn friction(scheme: &Scheme) -> f64 {
 
 /// The short steps of a built-in kernel; `paths` is given their scheme.
 fn halved(
-    scheme: &Scheme,
-    smoothness: f64,
-    paths: impl FnOnce(&Scheme) -> Result<Paths, Error>,
+    scheme: &Scheme, smoothness: f64, paths: impl FnOnce(&Scheme) -> Result<Paths, Error>,
 ) -> Result<Halved, Error> {
     let gamma = scheme.gamma().unwrap_or(1.0);
     let short = Scheme::new(scheme.kernel(), gamma, friction(scheme), 0.5 * scheme.eta())?;
@@ -402,10 +400,7 @@ impl Workspace {
 /// The gradient at the start of a step: the stored one, or one computed into `room`; and the number
 /// of gradients per chain that this took.
 fn start_gradient<'a>(
-    potential: &dyn LineIntegral,
-    from: &'a Batch,
-    room: &'a mut [f64],
-    scratch: &mut Scratch,
+    potential: &dyn LineIntegral, from: &'a Batch, room: &'a mut [f64], scratch: &mut Scratch,
 ) -> Result<(&'a [f64], u64), Error> {
     match from.gradient() {
         Some(gradient) => Ok((gradient, 0)),
@@ -418,9 +413,7 @@ fn start_gradient<'a>(
 
 /// A chain's N noise components, each of the length of a state.
 fn components<'a, const N: usize>(
-    noise: Noise<'a>,
-    chain: usize,
-    dimension: usize,
+    noise: Noise<'a>, chain: usize, dimension: usize,
 ) -> [&'a [f64]; N] {
     let all = &noise.normals[chain * N * dimension..(chain + 1) * N * dimension];
     std::array::from_fn(|j| &all[j * dimension..(j + 1) * dimension])

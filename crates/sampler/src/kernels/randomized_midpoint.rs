@@ -46,11 +46,7 @@ impl RandomizedMidpoint {
     });
 
     fn advance(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
+        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
         room: Room<'_>,
     ) -> Result<u64, Error> {
         let per_l = 1.0 / self.smoothness;

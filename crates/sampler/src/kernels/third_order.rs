@@ -43,11 +43,7 @@ impl ThirdOrder {
     });
 
     fn advance(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
+        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
         room: Room<'_>,
     ) -> Result<u64, Error> {
         let (c, eta) = (&self.coefficients, self.coefficients.parameters().eta());

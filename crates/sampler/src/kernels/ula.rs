@@ -33,11 +33,7 @@ impl Ula {
         BuiltIn::new(|scheme, smoothness| Ok(Box::new(Self::new(scheme.eta(), smoothness)?)));
 
     fn advance(
-        &self,
-        potential: &dyn LineIntegral,
-        from: &Batch,
-        noise: Noise<'_>,
-        to: &mut Batch,
+        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
         room: Room<'_>,
     ) -> Result<u64, Error> {
         potential.gradients(&from.theta, room.first, room.scratch)?;

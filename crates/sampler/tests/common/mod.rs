@@ -24,11 +24,7 @@ impl LineIntegral for Quadratic {
     }
 
     fn integrate(
-        &self,
-        length: f64,
-        positions: &[f64],
-        momenta: &[f64],
-        integrals: &mut [f64],
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
         _: &mut Scratch,
     ) -> Result<(), Error> {
         let curvature = self.curvature.iter().cycle();
@@ -41,10 +37,7 @@ impl LineIntegral for Quadratic {
     }
 
     fn gradients(
-        &self,
-        positions: &[f64],
-        gradients: &mut [f64],
-        _: &mut Scratch,
+        &self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch,
     ) -> Result<(), Error> {
         for ((gradient, x), l) in
             gradients.iter_mut().zip(positions).zip(self.curvature.iter().cycle())
@@ -55,11 +48,7 @@ impl LineIntegral for Quadratic {
     }
 
     fn values_and_gradients(
-        &self,
-        positions: &[f64],
-        values: &mut [f64],
-        gradients: &mut [f64],
-        scratch: &mut Scratch,
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
     ) -> Result<(), Error> {
         self.gradients(positions, gradients, scratch)?;
         let d = self.curvature.len();
@@ -77,10 +66,7 @@ pub(crate) fn parameters(gamma: f64, xi: f64, eta: f64) -> Parameters {
 /// One kernel of each kind that makes one step at a time, with these γ, ξ and η; the overdamped one
 /// with three quarters of η.
 pub(crate) fn kernels(
-    gamma: f64,
-    xi: f64,
-    eta: f64,
-    smoothness: f64,
+    gamma: f64, xi: f64, eta: f64, smoothness: f64,
 ) -> Vec<Box<dyn LinearKernel>> {
     let of = |kind: KernelKind| {
         let eta = if kind == KernelKind::Ula { 0.75 * eta } else { eta };
@@ -91,10 +77,7 @@ pub(crate) fn kernels(
 
 /// The same, and behind them trajectories of three steps that are accepted or rejected.
 pub(crate) fn all_kernels(
-    gamma: f64,
-    xi: f64,
-    eta: f64,
-    smoothness: f64,
+    gamma: f64, xi: f64, eta: f64, smoothness: f64,
 ) -> Vec<Box<dyn LinearKernel>> {
     let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
     let mut all = kernels(gamma, xi, eta, smoothness);

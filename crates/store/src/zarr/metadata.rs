@@ -78,12 +78,7 @@ pub(super) fn arrays(layout: &Layout, extent: &Extent) -> Vec<(&'static str, Val
 
 /// One array; `shapes` are its own and that of its chunks.
 fn array(
-    data_type: &str,
-    shapes: (Value, Value),
-    fill: Value,
-    codecs: &Value,
-    dims: Value,
-    said: &str,
+    data_type: &str, shapes: (Value, Value), fill: Value, codecs: &Value, dims: Value, said: &str,
 ) -> Value {
     let attributes = if said.is_empty() { json!({}) } else { json!({"description": said}) };
     json!({

@@ -219,8 +219,7 @@ impl StoredDraws {
     /// # Errors
     /// If the store cannot be read, and whatever `take` returns.
     pub fn points<E: From<Error>>(
-        &self,
-        mut take: impl FnMut(&[f64]) -> Result<(), E>,
+        &self, mut take: impl FnMut(&[f64]) -> Result<(), E>,
     ) -> Result<(), E> {
         for chain in 0..self.chains() {
             self.blocks(|block, rows| {
@@ -238,8 +237,7 @@ impl StoredDraws {
     /// # Errors
     /// If the store cannot be read, and whatever `take` returns.
     pub fn columns<E: From<Error>>(
-        &self,
-        mut take: impl FnMut(usize, &[Vec<f64>]) -> Result<(), E>,
+        &self, mut take: impl FnMut(usize, &[Vec<f64>]) -> Result<(), E>,
     ) -> Result<(), E> {
         let length = self.chains().saturating_mul(self.draws());
         let dimension = self.names.len();
@@ -311,8 +309,7 @@ impl DrawReader for StoredDraws {
     }
 
     fn columns(
-        &self,
-        take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), FitError>,
+        &self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), FitError>,
     ) -> Result<(), FitError> {
         let take = |_, columns: &[Vec<f64>]| take(columns).map_err(Passed::Fit);
         StoredDraws::columns(self, take).map_err(FitError::from)

@@ -112,11 +112,7 @@ impl Case<'_> {
 
     /// Each way's results against the exact ones; a planted error must be found. The largest errors.
     fn compare(
-        &self,
-        what: &str,
-        limit: f64,
-        ways: [Vec<f64>; 3],
-        exact: impl Fn(usize) -> (Big, f64),
+        &self, what: &str, limit: f64, ways: [Vec<f64>; 3], exact: impl Fn(usize) -> (Big, f64),
     ) -> [f64; 3] {
         let mut worst = [(0.0, 0); 3];
         let mut planted = [0_f64; 3];
@@ -155,9 +151,7 @@ impl Case<'_> {
 
 /// So many results in the three ways.
 fn three_ways(
-    one: impl Fn(usize) -> f64,
-    list: impl Fn(&mut [f64]),
-    count: usize,
+    one: impl Fn(usize) -> f64, list: impl Fn(&mut [f64]), count: usize,
 ) -> [Vec<f64>; 3] {
     let (mut fused, mut plain) = (vec![f64::NAN; count], vec![f64::NAN; count]);
     list(&mut fused);
