@@ -16,7 +16,7 @@ fn draws<F: Family + Clone>(family: F) -> Vec<Vec<f64>> {
     let design = Dense::new(rows, columns, values).unwrap();
     let prior = Prior::centred(columns, 2.0).unwrap();
     let model = Ridge::new(design, family, &responses, prior).unwrap();
-    let warm = WarmUp::new(&model).seed(3).run().unwrap();
+    let mut warm = WarmUp::new(&model).seed(3).run().unwrap();
     let mut draws = Draws::default();
     warm.run(Length::Draws(50)).keep(&mut draws).unwrap();
     draws.tables().iter().map(|table| table.to_vec()).collect()

@@ -77,7 +77,7 @@ fn a_truncated_normal_goes_through_the_automatic_warm_up() {
     let lambda: f64 = 0.241_970_724_519_143_37 / 0.841_344_746_068_542_9;
     let target = positive(|x| (0.5 * (x - 1.0) * (x - 1.0), x - 1.0));
     let target = BlackBox::new(target, 3, &[4.0]).unwrap();
-    let warm = WarmUp::new(&target).tolerance(0.0).seed(2).run().unwrap();
+    let mut warm = WarmUp::new(&target).tolerance(0.0).seed(2).run().unwrap();
     let mut draws = Draws::default();
     let sampled = warm.run(Length::Draws(5000)).keep(&mut draws).unwrap();
     assert!(sampled.outcome.complete());

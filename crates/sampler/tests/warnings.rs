@@ -73,7 +73,7 @@ fn a_step_that_is_too_long_is_reported() {
 fn chains_that_end_are_reported_with_their_reason() {
     let gradient = |x: &[f64], g: &mut [f64]| {
         g[0] = x[0];
-        if x[0] > 2.5 { Err("beyond the wall".to_owned()) } else { Ok(()) }
+        if x[0] > 2.5 { Err("beyond the wall".into()) } else { Ok(()) }
     };
     let target = BlackBox::new(FromFn::new(1, gradient), 3, &[0.5]).unwrap();
     let wanted =
