@@ -15,8 +15,8 @@
 //!
 //! 1. `lyapunov/src/laws/kernel.rs`: a variant of `KernelKind`;
 //! 2. `lyapunov/src/laws/scheme.rs`: its linear form;
-//! 3. a file in this folder: the step, the coupling and the constants of its [`BuiltIn`];
-//! 4. this file: its module, and its arm in [`BuiltIn::of`].
+//! 3. a file in this folder: the step, the coupling and the constants of its `BuiltIn`;
+//! 4. this file: its module, and its arm in `BuiltIn::of`.
 
 mod adjusted;
 mod averaged;
