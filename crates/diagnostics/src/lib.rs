@@ -53,7 +53,7 @@ mod scores;
 mod summarizer;
 mod summary;
 #[cfg(feature = "serde")]
-mod with_serde;
+pub mod with_serde;
 
 pub use covariance::Covariance;
 pub use error::Error;

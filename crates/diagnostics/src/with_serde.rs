@@ -1,7 +1,7 @@
-//! Serialised forms of numbers.
+//! Serialised form of numbers that may not be finite, for `#[serde(with = ...)]`.
 
 /// A number, with words for those that are not finite where the format is text: JSON has none.
-pub(crate) mod number {
+pub mod number {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -12,7 +12,8 @@ pub(crate) mod number {
         Word(String),
     }
 
-    pub(crate) fn serialize<S: Serializer>(x: &f64, to: S) -> Result<S::Ok, S::Error> {
+    /// The number, or a word.
+    pub fn serialize<S: Serializer>(x: &f64, to: S) -> Result<S::Ok, S::Error> {
         if x.is_finite() || !to.is_human_readable() {
             x.serialize(to)
         } else {
@@ -20,7 +21,8 @@ pub(crate) mod number {
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    /// What [`serialize`] has written.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         if !from.is_human_readable() {
             return f64::deserialize(from);
         }

@@ -6,10 +6,10 @@
 pub struct Proposal {
     /// Δ, the error of the energy along it; infinite or not a number where it left the finite
     /// numbers.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub energy_error: f64,
     /// The probability with which it was accepted: min(1, e^−Δ), or 0 for a divergence.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub probability: f64,
     /// Whether it was.
     pub accepted: bool,
@@ -45,16 +45,16 @@ pub struct Acceptance {
     /// How many diverged.
     pub divergences: u64,
     /// The sum of the probabilities with which they were accepted.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub probabilities: f64,
     /// The sum of the energy errors of those that did not diverge.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub errors: f64,
     /// The sum of the squares of these.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub squared_errors: f64,
     /// The largest of these by size.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub largest_error: f64,
 }
 

@@ -279,98 +279,43 @@ impl Code for Scheme {
     }
 }
 
-/// A number for the case, then its entries.
-impl Code for Why {
-    fn put(&self, bytes: &mut Vec<u8>) {
-        match self {
-            Self::NonFinite => 0_u64.put(bytes),
-            Self::Gradient { message, point } => {
-                1_u64.put(bytes);
-                message.put(bytes);
-                point.put(bytes);
+/// The cases of an enum: a number for the case, then its entries in this order.
+macro_rules! cases {
+    ($kind:ident, $words:literal, $($number:literal => $case:ident { $($name:ident),* })+) => {
+        impl Code for $kind {
+            fn put(&self, bytes: &mut Vec<u8>) {
+                match self {$(
+                    Self::$case { $($name),* } => {
+                        u64::put(&$number, bytes);
+                        $($name.put(bytes);)*
+                    }
+                )+}
             }
-            Self::Panic { message } => {
-                2_u64.put(bytes);
-                message.put(bytes);
-            }
-            Self::OutsideSupport { point } => {
-                3_u64.put(bytes);
-                point.put(bytes);
+
+            fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+                Ok(match u64::take(bytes)? {
+                    $($number => Self::$case { $($name: Code::take(bytes)?),* },)+
+                    other => return Err(wrong(format!("{} of kind {other}", $words))),
+                })
             }
         }
-    }
-
-    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
-        Ok(match u64::take(bytes)? {
-            0 => Self::NonFinite,
-            1 => Self::Gradient { message: Code::take(bytes)?, point: Code::take(bytes)? },
-            2 => Self::Panic { message: Code::take(bytes)? },
-            3 => Self::OutsideSupport { point: Code::take(bytes)? },
-            other => return Err(wrong(format!("an end of kind {other}"))),
-        })
-    }
+    };
 }
 
-/// A number for the case, then its entries.
-impl Code for Decision {
-    fn put(&self, bytes: &mut Vec<u8>) {
-        match self {
-            Self::Mode { iterations, gradient_norm } => {
-                0_u64.put(bytes);
-                iterations.put(bytes);
-                gradient_norm.put(bytes);
-            }
-            Self::Pilot { draws, spread } => {
-                1_u64.put(bytes);
-                draws.put(bytes);
-                spread.put(bytes);
-            }
-            Self::Rewhitened { hessians, shrinkage } => {
-                2_u64.put(bytes);
-                hessians.put(bytes);
-                shrinkage.put(bytes);
-            }
-            Self::Tried { scheme, bias, efficiency, accepted } => {
-                3_u64.put(bytes);
-                scheme.put(bytes);
-                bias.put(bytes);
-                efficiency.put(bytes);
-                accepted.put(bytes);
-            }
-            Self::Chosen { scheme, thin } => {
-                4_u64.put(bytes);
-                scheme.put(bytes);
-                thin.put(bytes);
-            }
-            Self::Trajectories { scheme, acceptance, divergences, efficiency } => {
-                5_u64.put(bytes);
-                scheme.put(bytes);
-                acceptance.put(bytes);
-                divergences.put(bytes);
-                efficiency.put(bytes);
-            }
-        }
-    }
+cases! {
+    Why, "an end",
+    0 => NonFinite {}
+    1 => Gradient { message, point }
+    2 => Panic { message }
+    3 => OutsideSupport { point }
+}
 
-    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
-        Ok(match u64::take(bytes)? {
-            0 => Self::Mode { iterations: Code::take(bytes)?, gradient_norm: Code::take(bytes)? },
-            1 => Self::Pilot { draws: Code::take(bytes)?, spread: Code::take(bytes)? },
-            2 => Self::Rewhitened { hessians: Code::take(bytes)?, shrinkage: Code::take(bytes)? },
-            3 => Self::Tried {
-                scheme: Code::take(bytes)?,
-                bias: Code::take(bytes)?,
-                efficiency: Code::take(bytes)?,
-                accepted: Code::take(bytes)?,
-            },
-            4 => Self::Chosen { scheme: Code::take(bytes)?, thin: Code::take(bytes)? },
-            5 => Self::Trajectories {
-                scheme: Code::take(bytes)?,
-                acceptance: Code::take(bytes)?,
-                divergences: Code::take(bytes)?,
-                efficiency: Code::take(bytes)?,
-            },
-            other => return Err(wrong(format!("a decision of kind {other}"))),
-        })
-    }
+cases! {
+    Decision, "a decision",
+    0 => Mode { iterations, gradient_norm }
+    1 => Pilot { draws, spread }
+    2 => Rewhitened { hessians, shrinkage }
+    3 => Tried { scheme, bias, efficiency, accepted }
+    4 => Chosen { scheme, thin }
+    5 => Trajectories { scheme, acceptance, divergences, efficiency }
 }

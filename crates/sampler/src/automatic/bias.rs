@@ -17,16 +17,16 @@ const MULTIPLE: f64 = 4.0 / 3.0;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CoordinateBias {
     /// Of the mean, in standard deviations.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean_error: f64,
     /// Of the standard deviation, relative to it.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd_error: f64,
 }
 
@@ -55,16 +55,16 @@ impl From<&Difference> for CoordinateBias {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bias {
     /// The largest bias of a mean, in standard deviations.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean_error: f64,
     /// The largest relative bias of a standard deviation.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd_error: f64,
 }
 
@@ -110,16 +110,16 @@ impl Bias {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Extrapolated {
     /// The mean.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean_error: f64,
     /// The standard deviation.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd_error: f64,
 }
 

@@ -16,7 +16,7 @@ pub enum Decision {
         /// In how many iterations.
         iterations: usize,
         /// With this gradient left.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         gradient_norm: f64,
     },
     /// A short run showed how wide the posterior is beside the normal distribution that fits at its
@@ -26,7 +26,7 @@ pub enum Decision {
         draws: u64,
         /// The mean, over directions, of the variance in whitened coordinates: 1 for a normal
         /// posterior.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         spread: f64,
     },
     /// Coordinates were made anew.
@@ -34,7 +34,7 @@ pub enum Decision {
         /// The number of Hessians they are the mean of; 0: from the covariance of the pilot.
         hessians: usize,
         /// The share of the covariance that was replaced by a round one, against its noise.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         shrinkage: f64,
     },
     /// A step size was tried.
@@ -45,7 +45,7 @@ pub enum Decision {
         /// Its bias.
         bias: Bias,
         /// Effective draws per gradient, as the exact laws predict them for these eigenvalues.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         efficiency: f64,
         /// Whether the bias is within the tolerance.
         accepted: bool,
@@ -56,12 +56,12 @@ pub enum Decision {
         #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::scheme"))]
         scheme: Scheme,
         /// The mean probability with which they were accepted.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         acceptance: f64,
         /// How many diverged.
         divergences: u64,
         /// Effective draws per gradient, by the autocorrelation that was seen.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         efficiency: f64,
     },
     /// What will be used.

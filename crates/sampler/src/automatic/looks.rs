@@ -26,7 +26,7 @@ pub struct Look {
     pub draws: u64,
     /// The smallest bulk effective sample size that the draws since the last look promise for all
     /// of them.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub ess: f64,
 }
 

@@ -46,10 +46,10 @@ pub enum Warning {
     /// Few trajectories were accepted.
     LowAcceptance {
         /// The mean probability of acceptance.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         rate: f64,
         /// What it should be at least.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         least: f64,
     },
     /// The stop signal ended the run.
@@ -64,13 +64,13 @@ pub enum Warning {
         /// The measured bias.
         bias: Bias,
         /// The tolerance.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         tolerance: f64,
     },
     /// The run ended at its longest, with a smaller effective sample size than asked for.
     TargetEssNotReached {
         /// The effective sample size asked for.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         target: f64,
         /// The most draws of each chain.
         most: u64,
@@ -80,10 +80,10 @@ pub enum Warning {
         /// The coordinate where it is smallest.
         parameter: String,
         /// The smaller of bulk and tail ESS; not a number with too few draws.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         ess: f64,
         /// What it should be at least.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         least: f64,
         /// Draws of each chain that would probably do.
         suggested_draws: u64,
@@ -95,10 +95,10 @@ pub enum Warning {
         /// The coordinate where R-hat is largest.
         parameter: String,
         /// Its R-hat; not a number with too few draws.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         rhat: f64,
         /// What it should be at most.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         most: f64,
         /// Draws of each chain that may do.
         suggested_draws: u64,
@@ -110,10 +110,10 @@ pub enum Warning {
         /// How many.
         draws: usize,
         /// How many an exact sample would have at most, in expectation.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         allowed: f64,
         /// The largest drop in log-density below the mode.
-        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         farthest: f64,
     },
 }

@@ -10,19 +10,19 @@ use crate::error::{Error, Quantity};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Difference {
     /// The mean at η minus that at η/2.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub mean_error: f64,
     /// The variance at η minus that at η/2.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub variance: f64,
     /// Its standard error.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub variance_error: f64,
     /// The standard deviation at η/2: what to measure the others by.
-    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd: f64,
     /// How many independent pieces of paths this is from.
     pub blocks: usize,

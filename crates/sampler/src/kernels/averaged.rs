@@ -5,11 +5,10 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain, parameters};
+use super::{BuiltIn, With, built_in, each_chain, parameters};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Exact Ornstein-Uhlenbeck step of (p, r) together, then an average-vector-field step of (θ, p):
 ///
@@ -55,10 +54,8 @@ impl Averaged {
         })
     };
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         let (velocities, integrals) = (room.first, room.second);
 
         let half = 0.5 * self.eta;

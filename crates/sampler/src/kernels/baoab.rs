@@ -3,12 +3,11 @@
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain, friction, start_gradient};
+use super::{BuiltIn, With, built_in, each_chain, friction, start_gradient};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::{Error, positive};
-use crate::noise::Noise;
 
 /// Half kick, half drift, exact friction and noise, half drift, half kick (Leimkuhler and Matthews,
 /// Applied Mathematics Research eXpress 2013), for dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
@@ -38,10 +37,8 @@ impl Baoab {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         let (gradients, at_start) = start_gradient(potential, from, room.first, room.scratch)?;
 
         let half = 0.5 * self.eta;

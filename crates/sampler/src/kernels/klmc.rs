@@ -4,12 +4,11 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain, friction};
+use super::{BuiltIn, With, built_in, each_chain, friction};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// dθ = p dt, dp = −∇U(θ of the start)/L dt − ξ p dt + √(2ξ/L) dB, solved exactly (Cheng,
 /// Chatterji, Bartlett and Jordan, COLT 2018, who take ξ = 2 and write u for 1/L).
@@ -34,10 +33,8 @@ impl Klmc {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         potential.gradients(&from.theta, room.first, room.scratch)?;
 
         let per_l = 1.0 / self.smoothness;

@@ -15,8 +15,8 @@
 //!
 //! 1. `lyapunov/src/laws/kernel.rs`: a variant of `KernelKind`;
 //! 2. `lyapunov/src/laws/scheme.rs`: its linear form;
-//! 3. a file in this folder: the step, the coupling and the constants of its [`BuiltIn`];
-//! 4. this file: its module, and its arm in [`BuiltIn::of`].
+//! 3. a file in this folder: the step, the coupling and the constants of its `BuiltIn`;
+//! 4. this file: its module, and its arm in `BuiltIn::of`.
 
 mod adjusted;
 mod averaged;
@@ -280,6 +280,16 @@ fn halved(
     Ok(Halved { paths: paths(&short)?, kernel: from_scheme(&short, smoothness)? })
 }
 
+/// What a step of a built-in kernel uses beside the states.
+///
+/// The states are parameters of their own: the compiler then knows that they do not overlap, which
+/// saves up to a seventh of the instructions.
+struct With<'a> {
+    potential: &'a dyn LineIntegral,
+    noise: Noise<'a>,
+    room: Room<'a>,
+}
+
 /// The three traits of a kernel that has the fields `scheme` and `smoothness` and a method
 /// `advance` for its step.
 macro_rules! built_in {
@@ -306,9 +316,8 @@ macro_rules! built_in {
             fn step(&self, step: $crate::Step<'_>) -> Result<u64, Error> {
                 step.check(self)?;
                 let $crate::Step { potential, from, noise, to, workspace } = step;
-                // Parameters and not one struct: the compiler then knows that they do not overlap,
-                // which saved up to a seventh of the instructions.
-                self.advance(potential, from, noise, to, workspace.room(from))
+                let room = workspace.room(from);
+                self.advance($crate::kernels::With { potential, noise, room }, from, to)
             }
 
             fn smoothness(&self) -> f64 {

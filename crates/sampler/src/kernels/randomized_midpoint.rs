@@ -4,11 +4,10 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain, friction};
+use super::{BuiltIn, With, built_in, each_chain, friction};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Shen and Lee's randomized midpoint method (NeurIPS 2019, Algorithm 1, who take ξ = 2 and write u
 /// for 1/L): the gradient at θ(αη), α uniform and drawn for each chain, stands for that of the
@@ -45,10 +44,8 @@ impl RandomizedMidpoint {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         let per_l = 1.0 / self.smoothness;
         let d = from.dimension();
         potential.gradients(&from.theta, room.first, room.scratch)?;

@@ -4,12 +4,11 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain, parameters, start_gradient};
+use super::{BuiltIn, With, built_in, each_chain, parameters, start_gradient};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Half kick, half drift, exact Ornstein-Uhlenbeck step of (p, r) together, half drift, half kick.
 /// The gradient that ends a step begins the next: one new gradient per step.
@@ -48,10 +47,8 @@ impl Symmetric {
         })
     };
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         let (gradients, at_start) = start_gradient(potential, from, room.first, room.scratch)?;
 
         let half = 0.5 * self.eta;

@@ -4,12 +4,11 @@ use ridgewalk_coefficients::{Coefficients, Parameters};
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain, parameters};
+use super::{BuiltIn, With, built_in, each_chain, parameters};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Algorithm 1 of Mou, Ma, Wainwright, Bartlett and Jordan (JMLR 2021): with ΔU = (1/L) ∫₀^η ∇U(θ +
 /// t p) dt,
@@ -42,10 +41,8 @@ impl ThirdOrder {
         Ok(Box::new(Self::new(parameters(scheme)?, smoothness)?))
     });
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         let (c, eta) = (&self.coefficients, self.coefficients.parameters().eta());
         potential.integrate(eta, &from.theta, &from.p, room.first, room.scratch)?;
 

@@ -4,12 +4,11 @@ use ridgewalk_coefficients::FreeFlow;
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain, friction};
+use super::{BuiltIn, With, built_in, each_chain, friction};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::Error;
-use crate::noise::Noise;
 
 /// Free flow over η/2, kick over η, free flow over η/2 (Sanz-Serna and Zygalakis, JMLR 2021), for
 /// dθ = p dt, dp = −∇U/L dt − ξ p dt + √(2ξ/L) dB.
@@ -35,10 +34,8 @@ impl Ubu {
         Ok(Box::new(Self::new(friction(scheme), scheme.eta(), smoothness)?))
     });
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         let (reach, decay) = (self.half.reach(), self.half.decay());
         let [l11, l21, l22] = self.half.cholesky();
         let d = from.dimension();

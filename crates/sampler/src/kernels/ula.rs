@@ -3,12 +3,11 @@
 use ridgewalk_lyapunov::laws::Scheme;
 use ridgewalk_potentials::LineIntegral;
 
-use super::{BuiltIn, Room, built_in, each_chain};
+use super::{BuiltIn, With, built_in, each_chain};
 use crate::batch::Batch;
 use crate::coupled::Paths;
 use crate::coupling::Coupling;
 use crate::error::{Error, positive};
-use crate::noise::Noise;
 
 /// θ' = θ − (η/L) ∇U(θ) + √(2η/L) noise: an Euler step of the overdamped dynamics, with η in units
 /// of 1/L.
@@ -32,10 +31,8 @@ impl Ula {
     pub(super) const BUILT_IN: BuiltIn =
         BuiltIn::new(|scheme, smoothness| Ok(Box::new(Self::new(scheme.eta(), smoothness)?)));
 
-    fn advance(
-        &self, potential: &dyn LineIntegral, from: &Batch, noise: Noise<'_>, to: &mut Batch,
-        room: Room<'_>,
-    ) -> Result<u64, Error> {
+    fn advance(&self, with: With<'_>, from: &Batch, to: &mut Batch) -> Result<u64, Error> {
+        let With { potential, noise, room } = with;
         potential.gradients(&from.theta, room.first, room.scratch)?;
 
         let step = self.eta / self.smoothness;
