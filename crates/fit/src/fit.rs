@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use ridgewalk_frame::{Frame, Table};
 use ridgewalk_sampler::automatic::Decision;
+use ridgewalk_sampler::clock::Instant;
 use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDraws};
 
 use crate::conclude::Finished;
@@ -148,7 +148,8 @@ pub fn prepare(
     Model::new(settings, frame, priors, &Rows::default())
 }
 
-/// Does some work in as many threads as the settings ask for.
+/// Does some work in as many threads as the settings ask for. WebAssembly has no threads: there it is
+/// done in this one.
 ///
 /// # Errors
 /// If the system gives no threads.
