@@ -16,7 +16,7 @@ fn main() {
         .status();
     if found.is_err() {
         println!(
-            "cargo::error=no MPI library: found no `{compiler}`, need one, and libclang (Debian: apt-get install libopenmpi-dev \
+            "cargo::error=MPI library not found: need `{compiler}` and libclang (Debian: apt-get install libopenmpi-dev \
              openmpi-bin libclang-dev)"
         );
     }

@@ -451,7 +451,7 @@ fn what_is_no_run_is_refused() {
             assert_eq!(output.status.code(), Some(2), "{command} {name}");
             assert!(output.stdout.is_empty());
             let said = String::from_utf8(output.stderr).unwrap();
-            assert!(said.starts_with(&format!("error: {name} is no run directory: ")), "{said}");
+            assert!(said.starts_with(&format!("error: {name} is not a run directory: ")), "{said}");
         }
     }
 }

@@ -298,7 +298,7 @@ fn kills(place: &Place, reference: &Reference, wanted: u64, seed: u64) -> Vec<Ro
         if phase(&directory) == Phase::Before {
             let output = resume(place, &directory);
             assert_eq!(output.status.code(), Some(2));
-            assert!(text(&output).contains("there is nothing of that name"), "{}", text(&output));
+            assert!(text(&output).contains("it does not exist"), "{}", text(&output));
             let output = place.run(&format!("fit {} --out {name}", reference.words));
             assert!(output.status.success(), "{}", text(&output));
         } else {
@@ -377,7 +377,7 @@ fn stopped(place: &Place, reference: &Reference, which: &str, at: f64) -> Vec<Ro
     let output = stop(place, &reference.words, &name, which, seconds, u64::MAX);
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
     assert!(
-        text(&output).contains(&format!("`ridgewalk resume {name}` goes on")),
+        text(&output).contains(&format!("`ridgewalk resume {name}` continues")),
         "{}",
         text(&output)
     );
@@ -470,7 +470,7 @@ fn limited_file(place: &Place, reference: &Reference) -> Vec<Row> {
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     assert!(text(&output).contains("File too large"), "{}", text(&output));
-    assert!(text(&output).contains("`ridgewalk resume limited` goes on"), "{}", text(&output));
+    assert!(text(&output).contains("`ridgewalk resume limited` continues"), "{}", text(&output));
     let kept = reference.check_kept(&directory, "limited");
     assert!(kept > 0);
     let output = resume(place, &directory);
@@ -541,7 +541,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
     };
     refused(
         &edit("config.toml", "draws = 2500", "draws = 5000"),
-        &["config.toml has changed", "found `draws = 5000`, need `draws = 2500`", "Put back"],
+        &["config.toml has changed", "found `draws = 5000`, need `draws = 2500`", "Restore it"],
     );
     refused(&edit("config.toml", "seed = \"0\"", ""), &["config.toml has changed"]);
     let damage = |percent: usize| {
@@ -554,7 +554,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
         }
     };
     for percent in [0, 1, 30, 70, 95, 100] {
-        refused(&damage(percent), &["checkpoint: it", "The run cannot go on", "stay as they are"]);
+        refused(&damage(percent), &["checkpoint: it", "The run cannot be resumed", "are kept"]);
     }
     for percent in [0, 50, 99] {
         let cut = |run: &Path| {
@@ -562,7 +562,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
             let bytes = fs::read(&path).unwrap();
             fs::write(&path, &bytes[..percent * bytes.len() / 100]).unwrap();
         };
-        refused(&cut, &["checkpoint: it", "The run cannot go on"]);
+        refused(&cut, &["checkpoint: it", "The run cannot be resumed"]);
     }
     let other_version = |run: &Path| {
         let path = run.join("checkpoint");
@@ -570,7 +570,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
         checkpoint.head.version = "0.0.9".into();
         checkpoint.write(&path).unwrap();
     };
-    refused(&other_version, &["was begun by ridgewalk 0.0.9", "need version 0.0.9"]);
+    refused(&other_version, &["was started by ridgewalk 0.0.9", "need version 0.0.9"]);
     let lost_chunk =
         |run: &Path| fs::remove_file(run.join("draws.zarr/posterior/beta/c.1.0.0")).unwrap();
     refused(&lost_chunk, &["holds 0 draws of chain 1", "put them back"]);
@@ -584,10 +584,10 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
     fs::write(&data, one_more).unwrap();
     refused(
         &|_| {},
-        &["data.csv has changed since the run began: found SHA-256 ", "Put back the data"],
+        &["data.csv has changed since the run began: found SHA-256 ", "Restore the original data"],
     );
     fs::remove_file(&data).unwrap();
-    refused(&|_| {}, &["data.csv: found no such file"]);
+    refused(&|_| {}, &["data.csv: file not found"]);
     fs::write(&data, bytes).unwrap();
     let output = resume(&place, &directory);
     assert!(output.status.success(), "{}", text(&output));
@@ -603,8 +603,8 @@ fn one_directory_is_for_one_process_at_a_time() {
     let mut child = spawn(&place, &format!("fit {words} --out run"));
     reach(&mut child, &directory, Phase::WarmUp);
     for (command, said) in [
-        ("resume run".to_owned(), "another process is working on "),
-        (format!("fit {words} --out run"), "holds a run that another process is working on"),
+        ("resume run".to_owned(), "another process is using "),
+        (format!("fit {words} --out run"), "holds a run that another process is using"),
     ] {
         let output = place.run(&command);
         assert_eq!(output.status.code(), Some(2), "{command}: {}", text(&output));
@@ -626,7 +626,11 @@ fn one_directory_is_for_one_process_at_a_time() {
     let directory = interrupted(&place, &words, "kept");
     let output = place.run(&format!("fit {words} --out kept"));
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output).contains("`ridgewalk resume kept` goes on with it"), "{}", text(&output));
+    assert!(
+        text(&output).contains("continue it with `ridgewalk resume kept`"),
+        "{}",
+        text(&output)
+    );
     assert!(resume(&place, &directory).status.success());
     reference.check(&directory, "kept");
 }

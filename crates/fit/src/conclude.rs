@@ -165,7 +165,7 @@ impl Finished<'_> {
             ));
         }
         let look = |draws: u64, ess: f64| {
-            format!("after {draws} draws of each chain: smallest bulk ESS {ess:.0}")
+            format!("after {draws} draws per chain: smallest bulk ESS {ess:.0}")
         };
         history.extend(self.sampled.looks.iter().map(|seen| look(seen.draws, seen.ess)));
         history
@@ -187,9 +187,7 @@ impl Finished<'_> {
             (true, false) => {
                 "standardized predictors (centred, divided by their standard deviation)"
             }
-            (true, true) => {
-                "that of the data; sampled, and priors given, for standardized predictors"
-            }
+            (true, true) => "that of the data; priors and sampling use standardized predictors",
         };
         let mut facts = vec![
             fact("data", format!("{}, SHA-256 {}", data.file, data.sha256)),

@@ -174,7 +174,7 @@ impl Resolved {
                     format!("normal({mean}, {scale}) on every coefficient")
                 }
             }
-            _ => "normal, of several scales: see config.toml".into(),
+            _ => "normal, with several scales: see config.toml".into(),
         }
     }
 }

@@ -38,7 +38,7 @@ pub enum Error {
     },
     /// No response was named.
     #[error(
-        "which column is to be explained? Pass --response NAME; {file} has {}",
+        "no response column given: pass --response NAME; {file} has {}",
         listed(.columns, 12)
     )]
     NoResponse {
@@ -73,7 +73,7 @@ pub enum Error {
     #[error("stopped before the first draw")]
     Stopped,
     /// Chains ended before all of them had a draw.
-    #[error("{0}. Shorter steps help (--eta), or another kernel (--kernel third-order)")]
+    #[error("{0}. Try shorter steps (--eta) or another kernel (--kernel third-order)")]
     NoDraws(NoDraws),
     /// Draws cannot be read back.
     #[error("cannot read the draws: {0}")]
@@ -92,7 +92,7 @@ pub enum Error {
 pub enum NoiseError {
     /// There are no residuals.
     #[error(
-        "{rows} rows and {coefficients} coefficients leave no residuals to estimate the noise from: pass --noise-scale S"
+        "cannot estimate the noise scale: {rows} rows and {coefficients} coefficients leave no residuals; pass --noise-scale S"
     )]
     NoResiduals {
         /// Rows.
@@ -102,7 +102,7 @@ pub enum NoiseError {
     },
     /// The residuals vanish.
     #[error(
-        "the noise scale estimated from residuals is {scale:e}: the model fits the responses exactly, or at least half of them; pass --noise-scale S"
+        "cannot estimate the noise scale: the estimate from residuals is {scale:e}, because the model fits at least half of the responses exactly; pass --noise-scale S"
     )]
     Vanishing {
         /// The estimate.

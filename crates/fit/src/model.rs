@@ -62,8 +62,7 @@ impl Model {
             None => {
                 let scale = noise_scale(&build, settings.family, delta)?;
                 notes.push(format!(
-                    "the noise scale {scale:.6} is estimated from residuals and then taken as \
-                     known; --noise-scale S gives another"
+                    "the noise scale {scale:.6} is estimated from residuals and then treated as known; --noise-scale S overrides it"
                 ));
                 Some(scale)
             }

@@ -51,7 +51,7 @@ pub enum PriorError {
     },
     /// A prior for a coefficient that the model does not have.
     #[error(
-        "{place}: found a prior for `{}`, which is no coefficient of this model{}",
+        "{place}: found a prior for `{}`, which is not a coefficient of this model{}",
         shown(.name, NAME_SHOWN),
         suggestion(.nearest.as_deref(), .coefficients)
     )]
@@ -239,7 +239,7 @@ impl<'t> Source<'t> {
                 other => {
                     let place = self.place(field.span().start);
                     let need = format!(
-                        "`mean` or `scale` for `{}`; names with dots, blanks or brackets go in quotes, as `[\"a.b\"]`",
+                        "`mean` or `scale` for `{}`; put names with dots, blanks or brackets in quotes, as in `[\"a.b\"]`",
                         shown(&name, NAME_SHOWN)
                     );
                     return Err(PriorError::Entry { place, found: other.to_owned(), need });
@@ -251,7 +251,7 @@ impl<'t> Source<'t> {
             return Err(PriorError::Entry { place, found: format!("[{heading}]"), need });
         };
         if scale == f64::INFINITY && mean != 0.0 {
-            let need = "a finite scale beside it: a flat prior has no mean".to_owned();
+            let need = "a finite scale as well: a flat prior has no mean".to_owned();
             return Err(PriorError::Entry { place, found: format!("mean = {mean}"), need });
         }
         Ok(Entry { name, mean, scale, place })

@@ -95,8 +95,8 @@ impl FromStr for KernelChoice {
     }
 }
 
-/// Everything that can be asked of a fit. Messages call a setting by its option at the command line:
-/// `--prior-scale` is [`Settings::prior_scale`].
+/// Everything that can be asked of a fit. Messages call a setting by its option at the command
+/// line: `--prior-scale` is [`Settings::prior_scale`].
 ///
 /// ```
 /// use ridgewalk_fit::Settings;
@@ -265,7 +265,7 @@ impl Settings {
             Some(thin) if thin.checked_mul(draws).is_none() => Err(Error::setting(
                 "--thin",
                 thin,
-                format!("fewer steps for {draws} draws than can be counted"),
+                format!("a smaller value: {draws} draws would take more steps than can be counted"),
             )),
             _ => Ok(()),
         }
@@ -277,7 +277,7 @@ impl Settings {
             return Err(Error::setting(
                 "--bias-tolerance",
                 format!("0 with --kernel {}", self.kernel),
-                "a positive number, as every unadjusted kernel has a bias; --kernel adjusted has none",
+                "a positive number, because every unadjusted kernel has a bias; --kernel adjusted has none",
             ));
         }
         let tolerance = Some(self.bias_tolerance).filter(|tolerance| *tolerance != 0.0);
@@ -321,8 +321,7 @@ impl Settings {
             return Err(Error::setting(
                 "--original-scale",
                 "with --no-intercept",
-                "an intercept: without it no coefficients on the scale of the data can express \
-                 predictors that were centred",
+                "an intercept: without it, centred predictors cannot be expressed on the scale of the data",
             ));
         }
         Ok(())

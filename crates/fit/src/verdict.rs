@@ -21,25 +21,25 @@ fn remedy(warning: &Warning, settings: &Settings) -> String {
     let more = if settings.target_ess.is_some() { "--max-draws" } else { "--draws" };
     match warning {
         Warning::EndedChains { .. } => {
-            "Shorter steps help (--eta), or another kernel (--kernel third-order)".into()
+            "Try shorter steps (--eta) or another kernel (--kernel third-order)".into()
         }
-        Warning::Divergences { .. } => "Shorter steps help (--eta), or tighter priors".into(),
-        Warning::LowAcceptance { .. } => "Shorter steps help (--eta), or none given".into(),
+        Warning::Divergences { .. } => "Try shorter steps (--eta) or tighter priors".into(),
+        Warning::LowAcceptance { .. } => "Try a smaller --eta, or leave --eta out".into(),
         Warning::BiasAboveTolerance { .. } if settings.eta.is_some() => {
-            "Without --eta a step is chosen that is short enough".into()
+            "Leave --eta out: the program then picks a step that is short enough".into()
         }
         Warning::BiasAboveTolerance { .. } => {
-            "--bias-tolerance allows more, --kernel adjusted has none".into()
+            "Raise --bias-tolerance, or pass --kernel adjusted, which has no bias".into()
         }
-        Warning::TargetEssNotReached { .. } => "--max-draws allows more".into(),
+        Warning::TargetEssNotReached { .. } => "Raise --max-draws".into(),
         Warning::LowEss { least, suggested_draws, .. } => {
-            format!("More draws help: {more} {suggested_draws}, or --target-ess {least}")
+            format!("Try more draws: {more} {suggested_draws}, or --target-ess {least}")
         }
-        Warning::OneChain => "--chains 4 or more tells".into(),
+        Warning::OneChain => "Pass --chains 4 or more".into(),
         Warning::HighRhat { suggested_draws, .. } => {
-            format!("Longer chains help: {more} {suggested_draws}")
+            format!("Try longer chains: {more} {suggested_draws}")
         }
-        Warning::Excursion { .. } => "A tenth of the step helps (--eta), or tighter priors".into(),
+        Warning::Excursion { .. } => "Try a tenth of the step (--eta) or tighter priors".into(),
         // Nothing to change; and warnings that have no setting here.
         _ => String::new(),
     }
@@ -52,8 +52,7 @@ pub(crate) fn guarantee(
     settings: &Settings, scheme: &Scheme, white: &Curvature, dimension: usize, sampled: &Sampled,
 ) -> String {
     if scheme.kernel() == KernelKind::Adjusted {
-        return "no discretisation bias: every trajectory is accepted or rejected so that the posterior stays as it is; what is left is the \
-                Monte Carlo error, and how far the chains have come"
+        return "no discretisation bias: trajectories are accepted or rejected so that the posterior is exactly invariant; what remains is Monte Carlo error and convergence of the chains"
             .into();
     }
     let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
@@ -77,7 +76,7 @@ pub(crate) fn guarantee(
     };
     if let Some(factor) = contraction(settings, scheme, m, l) {
         return format!(
-            "certified: each step brings any two chains on the same noise to at most {factor:.6} of their distance; {measured}"
+            "certified: each step contracts the distance of any two chains on the same noise by a factor of at most {factor:.6}; {measured}"
         );
     }
     let line_integral = settings.nodes.map_or(IntegralRule::Exact, |nodes| IntegralRule::Nodes {
@@ -88,7 +87,7 @@ pub(crate) fn guarantee(
         .and_then(|problem| plan(&problem));
     match planned {
         Ok(Some(plan)) => format!(
-            "not certified at this step (a proof to W2 {} would take Algorithm 1 {:.1e} steps of eta {:.1e}); {measured}",
+            "not certified at this step (to guarantee W2 {}, Algorithm 1 would need {:.1e} steps of eta {:.1e}); {measured}",
             settings.bias_tolerance,
             plan.steps() as f64,
             // The plan is in units where L is 1, the run in those of whitened coordinates.

@@ -49,7 +49,7 @@ pub fn run(
             "--chains",
             settings.chains,
             format!(
-                "fewer, so that the {} coefficients of each fit into memory",
+                "fewer chains, so that their {} coefficients each fit into memory",
                 model.frame().columns
             ),
         ),
@@ -69,12 +69,12 @@ pub fn notes(model: &Model, settings: &Settings, warm: &Warm) -> Result<Vec<Stri
     let integrates = matches!(kernel, KernelKind::ThirdOrder | KernelKind::Averaged);
     if settings.nodes.is_some() && !integrates {
         notes.push(format!(
-            "--nodes has no effect: the {} kernel has no line integrals; --kernel third-order has",
+            "--nodes has no effect: the {} kernel has no line integrals; pass --kernel third-order",
             warm.scheme.name()
         ));
     }
     if let Properness::NotChecked(why) = warm.mode.properness {
-        notes.push(format!("it was not checked that the posterior is proper: {why}"));
+        notes.push(format!("the posterior was not checked to be proper: {why}"));
     }
     notes.extend(model.separation_note()?);
     Ok(notes)

@@ -34,7 +34,7 @@ impl<'a> Words<'a> {
             PotentialError::Improper(why) => (
                 true,
                 format!(
-                    "{file}: there is no posterior: {}; {}",
+                    "{file}: the posterior is improper: {}; {}",
                     self.impropriety(why),
                     remedy(why)
                 ),
@@ -53,8 +53,7 @@ impl<'a> Words<'a> {
             PotentialError::Overflow { .. } | PotentialError::Whitening { .. } => (
                 true,
                 format!(
-                    "{file}: the numbers of the predictors are too far apart in size to compute \
-                     with ({error}); --standardize brings them together"
+                    "{file}: the predictors differ too much in scale to compute with ({error}); pass --standardize"
                 ),
             ),
             PotentialError::NotPositive { .. } | PotentialError::Quadrature(_) => {
@@ -64,8 +63,7 @@ impl<'a> Words<'a> {
                 false,
                 format!(
                     "the mode was not found in {iterations} iterations: {why}; the last point is \
-                     about {decrement:.1e} standard deviations from it. --standardize, or tighter \
-                     priors (--prior-scale 2.5), make it easier to find"
+                     about {decrement:.1e} standard deviations from it. Try --standardize or tighter priors (--prior-scale 2.5)"
                 ),
             ),
             other => (false, other.to_string()),
@@ -79,7 +77,7 @@ impl<'a> Words<'a> {
                 format!("{}, and the prior is flat along that direction", self.relations(relations))
             }
             Impropriety::TooFewRows { columns, rows } => {
-                format!("{columns} coefficients have flat priors and there are {rows} rows only")
+                format!("{columns} coefficients have flat priors but there are only {rows} rows")
             }
             Impropriety::Separation(separation) => {
                 format!(
@@ -96,7 +94,7 @@ impl<'a> Words<'a> {
         match note {
             Note::Collinear(relations) => {
                 format!(
-                    "{}: along that direction the prior alone decides",
+                    "{}: along that direction the posterior depends on the prior alone",
                     self.relations(relations)
                 )
             }
@@ -109,7 +107,7 @@ impl<'a> Words<'a> {
     pub(crate) fn separability(&self, found: &Separability) -> Option<String> {
         let Separability::Separated(separation) = found else { return None };
         Some(format!(
-            "{}: along that direction the prior alone decides",
+            "{}: along that direction the posterior depends on the prior alone",
             self.separation(separation)
         ))
     }
@@ -119,15 +117,14 @@ impl<'a> Words<'a> {
         let columns = self.list(columns);
         match kind {
             SeparationKind::Complete => format!(
-                "complete separation: a combination, chiefly of {columns}, tells the two responses apart in all {rows} rows"
+                "complete separation: a linear combination, mainly of {columns}, separates the two responses in all {rows} rows"
             ),
             SeparationKind::QuasiComplete => format!(
-                "quasi-complete separation: a combination, chiefly of {columns}, tells the two responses apart in {separated} of {rows} rows, the \
-                 others lie on the border"
+                "quasi-complete separation: a linear combination, mainly of {columns}, separates the two responses in {separated} of {rows} rows; the remaining rows are on the boundary"
             ),
             SeparationKind::ConstantResponse => {
                 format!(
-                    "all {rows} responses are equal, so that a combination, chiefly of {columns}, fits better the larger it is"
+                    "all {rows} responses are equal, so the fit improves without bound along a linear combination, mainly of {columns}"
                 )
             }
         }
@@ -139,7 +136,7 @@ impl<'a> Words<'a> {
             format!("{} is zero in every row", self.name(first.column))
         } else if first.terms.len() > LISTED {
             format!(
-                "collinear predictors: {} is a sum of multiples of {} others",
+                "collinear predictors: {} is a linear combination of {} other columns",
                 self.name(first.column),
                 first.terms.len()
             )
@@ -195,8 +192,8 @@ impl<'a> Words<'a> {
 fn remedy(why: &Impropriety) -> &'static str {
     match why {
         Impropriety::Collinear(_) => {
-            "leave one of them out with --predictors, or give proper priors (--prior-scale 2.5)"
+            "leave one of them out with --predictors, or use proper priors (--prior-scale 2.5)"
         }
-        _ => "give proper priors (--prior-scale 2.5 --intercept-prior-scale 2.5)",
+        _ => "use proper priors (--prior-scale 2.5 --intercept-prior-scale 2.5)",
     }
 }

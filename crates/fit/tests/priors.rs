@@ -38,11 +38,11 @@ fn priors_that_are_none_are_told_with_their_line() {
     let message = |toml| priors(toml).unwrap_err().to_string();
     starts(
         &message("\n[agee]\nscale = 1\n"),
-        "p.toml, line 2: found a prior for `agee`, which is no coefficient",
+        "p.toml, line 2: found a prior for `agee`, which is not a coefficient",
     );
     assert!(message("[agee]\nscale = 1").ends_with("did you mean `age`?"));
     assert!(
-        message("[zzzzzzz]\nscale = 1").ends_with("there are `(Intercept)`, `age`, `city[Oslo]`")
+        message("[zzzzzzz]\nscale = 1").ends_with("available: `(Intercept)`, `age`, `city[Oslo]`")
     );
     starts(
         &message("[age]\nsd = 1\n"),
@@ -70,10 +70,10 @@ fn priors_that_are_none_are_told_with_their_line() {
     // A dot in a name that is not quoted nests.
     starts(
         &message("[a.b]\nscale = 1\n"),
-        "p.toml, line 1: found `b`, need `mean` or `scale` for `a`; names with dots",
+        "p.toml, line 1: found `b`, need `mean` or `scale` for `a`; put names with dots",
     );
     let none = Priors::new(1.0, 1.0).unwrap().with_file(Path::new("no-such-file.toml"));
-    starts(&none.unwrap_err().to_string(), "no-such-file.toml: found no such file");
+    starts(&none.unwrap_err().to_string(), "no-such-file.toml: file not found");
 }
 
 proptest! {

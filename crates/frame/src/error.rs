@@ -29,7 +29,7 @@ pub enum DataError {
         source: std::io::Error,
     },
     /// The path leads to a directory.
-    #[error("{file}: found a directory, need a data file; name a file in it")]
+    #[error("{file}: found a directory, need a data file; pass the path of a file")]
     Directory {
         /// The path.
         file: String,
@@ -46,14 +46,14 @@ pub enum DataError {
     },
     /// There is nothing in the file.
     #[error(
-        "{file}: found nothing in it, need a line of column names and a line for each row below it"
+        "{file}: found an empty file, need a line of column names followed by one line per row"
     )]
     Empty {
         /// The file.
         file: String,
     },
     /// There are column names, but no rows.
-    #[error("{file}: found column names and no rows, need at least two rows")]
+    #[error("{file}: found column names but no rows, need at least two rows")]
     NoRows {
         /// The file.
         file: String,
@@ -72,7 +72,7 @@ pub enum DataError {
     },
     /// A byte of 0, which no text has.
     #[error(
-        "{place}, byte {byte}: found a byte of 0, need text in UTF-8; is this UTF-16 or no text at all? Save it as CSV in UTF-8"
+        "{place}, byte {byte}: found a zero byte, need text in UTF-8; is this UTF-16 or a binary file? Save it as CSV in UTF-8"
     )]
     NotText {
         /// The line.
@@ -82,7 +82,7 @@ pub enum DataError {
     },
     /// The file was written to while it was read.
     #[error(
-        "{file}: found {before} bytes in it at first and {after} in the end, need a file that stays as it is; read it again when nothing writes to it"
+        "{file}: the file changed while it was read: found {before} bytes at first and {after} at the end; try again when nothing writes to it"
     )]
     Changed {
         /// The file.
@@ -94,7 +94,7 @@ pub enum DataError {
     },
     /// A row that is longer than the program reads.
     #[error(
-        "{place}: found a row longer than {limit} bytes, need shorter ones; is this a table with one line for each row?"
+        "{place}: found a row longer than {limit} bytes, need shorter rows; is this a table with one line per row?"
     )]
     RowTooLong {
         /// Where the row begins.
@@ -104,7 +104,7 @@ pub enum DataError {
     },
     /// More columns than the program reads.
     #[error(
-        "{place}: found more than {limit} columns, need at most that many; leave some out, or write rows as lines"
+        "{place}: found more than {limit} columns, need at most that many; leave some out, or transpose the table if its rows are columns"
     )]
     TooManyColumns {
         /// Where they were found.
@@ -124,7 +124,7 @@ pub enum DataError {
     },
     /// A row with too few or too many fields.
     #[error(
-        "{place}: found {got} field{}, need {need} as in the line of column names (fields end with {delimiter})",
+        "{place}: found {got} field{}, need {need} as in the line of column names (the separator is {delimiter})",
         if *.got == 1 { "" } else { "s" }
     )]
     Fields {
@@ -171,8 +171,7 @@ pub enum DataError {
     },
     /// A column without a name.
     #[error(
-        "{place}: found no name for column {number}, need a name for each; a column of row numbers is left out by \
-         `index=False` in pandas and `row.names = FALSE` in R"
+        "{place}: found no name for column {number}, need a name for every column; to write a file without row numbers, use `index=False` in pandas or `row.names = FALSE` in R"
     )]
     EmptyName {
         /// The line of names.
@@ -193,7 +192,7 @@ pub enum DataError {
         second: usize,
     },
     /// A name with a line break or another control character in it.
-    #[error("{place}: found `{}` as a name, need names without line breaks and control characters", shown(.name, NAME_SHOWN))]
+    #[error("{place}: found `{}` as a name, need names without line breaks or control characters", shown(.name, NAME_SHOWN))]
     UnprintableName {
         /// Where.
         place: Box<Place>,
@@ -201,7 +200,7 @@ pub enum DataError {
         name: String,
     },
     /// A file with one column whose lines look like several.
-    #[error("{place}: found one column, `{}`, and need columns separated by `,`, `;` or tab; here it seems to be {separator}: save the file with one of the three", shown(.header, VALUE_SHOWN))]
+    #[error("{place}: found one column, `{}`, need columns separated by `,`, `;` or tabs; the separator seems to be {separator}: save the file with one of the three", shown(.header, VALUE_SHOWN))]
     Delimiter {
         /// The line of names.
         place: Box<Place>,
@@ -231,7 +230,7 @@ pub enum DataError {
 
     /// A column that the file does not have.
     #[error(
-        "{file}: found no column `{}`, which {role} names{}",
+        "{file}: found no column `{}` for {role}{}",
         shown(.name, NAME_SHOWN),
         suggestion(.nearest.as_deref(), .columns)
     )]
@@ -248,7 +247,7 @@ pub enum DataError {
         columns: Vec<String>,
     },
     /// A column with two uses.
-    #[error("column `{}` is named by {first} and by {second}, need a different column for each use", shown(.column, NAME_SHOWN))]
+    #[error("column `{}` is used by both {first} and {second}, need a different column for each", shown(.column, NAME_SHOWN))]
     UsedTwice {
         /// The column.
         column: String,
@@ -265,7 +264,7 @@ pub enum DataError {
     },
     /// Neither an intercept nor predictors.
     #[error(
-        "found no predictors and no intercept, need at least one coefficient; leave --no-intercept out or name --predictors"
+        "found no predictors and no intercept, need at least one coefficient; drop --no-intercept or pass --predictors"
     )]
     NoCoefficients,
     /// A column of numbers with something else in it.
@@ -316,7 +315,7 @@ pub enum DataError {
         value: String,
     },
     /// A column of numbers so small that their squares vanish.
-    #[error("{place}: found nothing larger than {} in magnitude, need numbers of at least 1e-100; give the column in another unit", number(*.largest))]
+    #[error("{place}: found no magnitude above {}, need at least 1e-100; rescale the column", number(*.largest))]
     TooSmall {
         /// The column.
         place: Box<Place>,
@@ -324,7 +323,7 @@ pub enum DataError {
         largest: f64,
     },
     /// A column with missing values only.
-    #[error("{place}: found no values at all, need some; fill it in{}", or_leave_out(*.role))]
+    #[error("{place}: found only missing values, need at least one value; fill them in{}", or_leave_out(*.role))]
     NoValues {
         /// The column.
         place: Box<Place>,
@@ -332,7 +331,7 @@ pub enum DataError {
         role: Role,
     },
     /// Missing values, and no `--drop-missing`.
-    #[error("{file}: found missing values in {}; `--drop-missing` leaves out the rows that have them ({rows} of {of})", missing_list(.columns))]
+    #[error("{file}: found missing values in {}; pass --drop-missing to leave out these rows ({rows} of {of})", missing_list(.columns))]
     Missing {
         /// The file.
         file: String,
@@ -345,7 +344,7 @@ pub enum DataError {
     },
     /// Not enough rows to fit a model.
     #[error(
-        "{file}: found {rows} row{} to use, need at least two{}",
+        "{file}: found {rows} usable row{}, need at least two{}",
         if *.rows == 1 { "" } else { "s" },
         if *.dropped > 0 { format!(" ({dropped} left out for missing values)") } else { String::new() }
     )]
@@ -359,7 +358,7 @@ pub enum DataError {
     },
     /// A column that is of numbers in one part of the rows and of text in another.
     #[error(
-        "{place}: found numbers in one part of the rows and texts in another, need one of the two"
+        "{place}: found numbers in one part of the rows and text in another, need the same type in all parts"
     )]
     Parts {
         /// The column.
@@ -368,7 +367,7 @@ pub enum DataError {
     /// A part of the rows whose file has other columns than the first, or the same in another
     /// order.
     #[error(
-        "{file}: found other columns in part {part} of the rows than in part 0, or another order of them, need the same in all; or name them with --predictors"
+        "{file}: the columns of part {part} differ from those of part 0 in name or order, need the same columns in every part, or a list in --predictors"
     )]
     OtherColumns {
         /// The file of this process.
@@ -388,7 +387,7 @@ pub enum DataError {
     },
     /// A text column with too many different values.
     #[error(
-        "{place}: found {}{levels} different texts in {rows} rows, need few that repeat; is it an identifier? Leave it out with --predictors",
+        "{place}: found {}{levels} distinct texts in {rows} rows, need a few that repeat; is this an identifier? Leave it out with --predictors",
         if *.more { "more than " } else { "" }
     )]
     TooManyLevels {
@@ -402,7 +401,7 @@ pub enum DataError {
         rows: usize,
     },
     /// A text column whose texts are numbers with a decimal comma.
-    #[error("{place}: found `{}`, need a number with a decimal point and no other commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
+    #[error("{place}: found `{}`, need a number with a decimal point and no commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
     DecimalComma {
         /// The first of them.
         place: Box<Place>,
@@ -421,7 +420,7 @@ pub enum DataError {
     },
     /// More coefficients than the program fits.
     #[error(
-        "{file}: found {found} coefficients, need at most {limit}; name fewer columns with --predictors"
+        "{file}: found {found} coefficients, need at most {limit}; list fewer columns in --predictors"
     )]
     TooManyCoefficients {
         /// The file.
@@ -433,7 +432,7 @@ pub enum DataError {
     },
     /// A design matrix larger than the program holds.
     #[error(
-        "{file}: found {rows} rows and {columns} coefficients, need at most {limit} entries in all; name fewer columns with --predictors"
+        "{file}: found {rows} rows and {columns} coefficients, need at most {limit} entries in total; list fewer columns in --predictors"
     )]
     DesignTooLarge {
         /// The file.
@@ -446,7 +445,7 @@ pub enum DataError {
         limit: usize,
     },
     /// A response that the family cannot take.
-    #[error("{place}: found {}, need {need} for the family {family} (values seen: {})", number(*.value), .seen.join(", "))]
+    #[error("{place}: found {}, need {need} for the {family} family (values seen: {})", number(*.value), .seen.join(", "))]
     Response {
         /// The first such value.
         place: Box<Place>,
@@ -471,7 +470,7 @@ pub enum DataError {
     },
     /// Trials beside a family that has none.
     #[error(
-        "--trials is for the families logistic and probit, found {family}; leave it out or choose one of them with --family"
+        "--trials needs the family logistic or probit, found {family}; drop --trials or change --family"
     )]
     TrialsFamily {
         /// The family.
@@ -501,7 +500,7 @@ pub enum DataError {
     },
 
     /// A list of names that cannot be read.
-    #[error("found `{}` as a list of columns, need names separated by commas; a name with a comma in it goes in quotes", shown(.found, VALUE_SHOWN))]
+    #[error("found `{}` as a list of columns, need names separated by commas; put a name that contains a comma in double quotes", shown(.found, VALUE_SHOWN))]
     NameList {
         /// The list.
         found: String,
@@ -511,11 +510,9 @@ pub enum DataError {
 /// Why a file cannot be read, in words where the system's are none for users.
 fn unreadable(source: &std::io::Error) -> String {
     match source.kind() {
-        std::io::ErrorKind::NotFound => {
-            "found no such file, need the path of one that is there".into()
-        }
+        std::io::ErrorKind::NotFound => "file not found".into(),
         std::io::ErrorKind::PermissionDenied => {
-            "found a file that you may not read, need the permission to (`ls -l` shows it)".into()
+            "permission denied, need read access (`ls -l` shows the permissions)".into()
         }
         _ => format!("cannot be read: {source}"),
     }
@@ -525,7 +522,7 @@ fn unreadable(source: &std::io::Error) -> String {
 fn smaller(value: &str) -> &'static str {
     let finite = value.bytes().any(|byte| byte.is_ascii_digit());
     if finite {
-        "give the column in another unit"
+        "rescale the column"
     } else {
         "correct it, or leave the field empty and pass --drop-missing"
     }

@@ -84,7 +84,7 @@ impl Frame {
             let (of, names) = (facts.kept + facts.dropped, facts.with_missing(table));
             let names = listed(&names, 8);
             let dropped = facts.dropped;
-            notes.push(format!("left out {dropped} of {of} rows for missing values in {names}"));
+            notes.push(format!("left out {dropped} of {of} rows with missing values in {names}"));
         }
         let response = response::values(draft, facts, &mut notes)?;
         let terms = terms(draft, facts, &mut notes)?;

@@ -65,7 +65,8 @@ pub(super) fn from_bytes(name: &str, bytes: &[u8]) -> Result<Table, DataError> {
 }
 
 /// What a column is called whose texts are in an encoding that is not read.
-const DELTA_TEXT: &str = "text in delta encoding (plain and dictionary encoding are read)";
+const DELTA_TEXT: &str =
+    "text in delta encoding (only plain and dictionary encoding are supported)";
 
 /// What the values of a column are.
 #[derive(Clone, Copy)]
@@ -83,7 +84,7 @@ fn decode<R: ChunkReader + 'static>(
     name: &str, input: R, headers: &R, digest: String,
 ) -> Result<Table, DataError> {
     quiet::catch(|| decode_columns(name, input, headers, digest)).unwrap_or_else(|found| {
-        let message = format!("the file is damaged, and its decoder stopped: {found}");
+        let message = format!("the file is damaged and cannot be decoded: {found}");
         Err(DataError::Parquet { file: name.to_owned(), message })
     })
 }
@@ -105,7 +106,7 @@ fn decode_columns<R: ChunkReader + 'static>(
     let values = rows.saturating_mul(schema.num_columns());
     if values > FREE_VALUES && values as u64 / VALUES_PER_BYTE > headers.len() {
         return Err(cannot(format!(
-            "found a claim of {values} values in {} bytes, need at most {VALUES_PER_BYTE} values for each byte; if it is right, write the table as CSV",
+            "found {values} declared values in {} bytes, need at most {VALUES_PER_BYTE} values per byte; if this is correct, write the table as CSV",
             headers.len()
         )));
     }
@@ -184,7 +185,7 @@ fn check_compression(found: Compression) -> Result<(), String> {
             let name = format!("{other:?}");
             let name = name.split('(').next().unwrap_or_default().to_lowercase();
             Err(format!(
-                "found {name} compression, need snappy, zstd or none; write the file again with one of them"
+                "found {name} compression, need snappy, zstd or none; rewrite the file with one of these"
             ))
         }
     }
@@ -267,7 +268,7 @@ impl Sink<'_> {
             ColumnReader::ByteArrayColumnReader(reader) => {
                 self.all(reader, rows, |sink, value| sink.text(value.data()))
             }
-            _ => Err("values of another type than the schema says".to_owned()),
+            _ => Err("values whose type differs from the schema".to_owned()),
         }
     }
 
@@ -319,7 +320,7 @@ impl Sink<'_> {
                 } else {
                     let value = present
                         .next()
-                        .ok_or_else(|| format!("column `{column}`: a value is not there"))?;
+                        .ok_or_else(|| format!("column `{column}`: a declared value is missing"))?;
                     push(self, value)?;
                 }
                 self.row += 1;

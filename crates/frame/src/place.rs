@@ -150,7 +150,7 @@ pub fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> Option<S
 pub fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
     match nearest {
         Some(name) => format!("; did you mean `{}`?", shown(name, NAME_SHOWN)),
-        None => format!("; there are {}", listed(known, 12)),
+        None => format!("; available: {}", listed(known, 12)),
     }
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn check_weights(
     for (&row, value) in kept.iter().zip(numbers(column, kept)) {
         if !(value > 0.0) {
             let place = table.cell(row, column.name());
-            let need = "a weight above 0; a row that should not count is left out of the file";
+            let need = "a weight above 0; to ignore a row, remove it from the file";
             return Err(DataError::Value { place, value, need });
         }
     }
@@ -148,7 +148,7 @@ fn text(draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>) -> Result<Vec
     }
     let found: Vec<&String> = facts.levels(column).into_iter().flatten().collect();
     let [zero, one] = found[..] else {
-        return refuse("0 and 1, or two different texts");
+        return refuse("0 and 1, or two distinct texts");
     };
     let texts = column.texts().unwrap_or_default();
     let name = shown(column.name(), NAME_SHOWN);

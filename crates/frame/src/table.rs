@@ -84,7 +84,7 @@ impl Table {
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
         if named || start.starts_with(b"PAR1") {
             if part.of > 1 {
-                let need = "a file for each part of the rows, named with {} where its number goes, as part-{}.parquet";
+                let need = "one file per part of the rows, with {} in its name for the part number, such as part-{}.parquet";
                 return Err(DataError::Format {
                     file: name.to_owned(),
                     found: "one Parquet file",
@@ -254,7 +254,7 @@ fn without_parquet(name: &str) -> DataError {
         file: name.to_owned(),
         found: "a Parquet file",
         need: "CSV, because this program was built without Parquet; \
-               `cargo install --path crates/cli --features parquet` builds it with",
+               `cargo install --path crates/cli --features parquet` adds it",
     }
 }
 

@@ -131,7 +131,7 @@ fn check_varies(draft: &Draft<'_>, column: &Column, facts: &Facts) -> Result<(),
         return Ok(());
     }
     let reason = match (draft.question.intercept, draft.question.standardize) {
-        (true, _) => " beside the intercept",
+        (true, _) => " because there is an intercept",
         (false, true) => ", for --standardize",
         (false, false) if first == 0.0 => "",
         // A constant of the user's own in place of the intercept.

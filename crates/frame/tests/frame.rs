@@ -79,24 +79,21 @@ fn columns_that_are_not_there_or_have_two_uses() {
     let text = "age,height,y,w\n1,2,0,1\n2,3,1,1\n3,9,1,2\n";
     starts(
         &refused(text, |q| q.response = "Y".into()),
-        "d.csv: found no column `Y`, which --response names; did you mean `y`?",
+        "d.csv: found no column `Y` for --response; did you mean `y`?",
     );
     starts(
         &refused(text, |q| q.predictors = list(&["age", "heigth"])),
-        "d.csv: found no column `heigth`, which --predictors names; did you mean `height`?",
+        "d.csv: found no column `heigth` for --predictors; did you mean `height`?",
     );
     let message = refused(text, |q| q.weights = Some("something".into()));
-    assert!(
-        message.ends_with("which --weights names; there are `age`, `height`, `y`, `w`"),
-        "{message}"
-    );
+    assert!(message.ends_with("for --weights; available: `age`, `height`, `y`, `w`"), "{message}");
     starts(
         &refused(text, |q| q.predictors = list(&["age", "y"])),
-        "column `y` is named by --response and by --predictors",
+        "column `y` is used by both --response and --predictors",
     );
     starts(
         &refused(text, |q| q.offset = Some("y".into())),
-        "column `y` is named by --response and by --offset",
+        "column `y` is used by both --response and --offset",
     );
     starts(
         &refused(text, |q| q.predictors = list(&["age", "age"])),
@@ -128,7 +125,7 @@ fn a_stray_text_among_numbers_is_told_with_line_column_and_value() {
     assert!(message.ends_with("need a number as in line 2 (`0`); correct it"), "{message}");
     starts(
         &refused("x;y\n1,5;0\n2,5;1\n2,7;1\n", |_| {}),
-        "d.csv, line 2, column `x`: found `1,5`, need a number with a decimal point and no other commas (1.5)",
+        "d.csv, line 2, column `x`: found `1,5`, need a number with a decimal point and no commas (1.5)",
     );
     starts(
         &refused("x,y,w\n1,0,a\n2,1,b\n", |q| q.weights = Some("w".into())),
@@ -142,20 +139,20 @@ fn missing_values_are_counted_or_left_out() {
     assert_eq!(
         refused(text, |_| {}),
         "d.csv: found missing values in column `age` (1, first in line 3), column `bmi` (2, first in line 2), column \
-         `y` (1, first in line 6); `--drop-missing` leaves out the rows that have them (4 of 6)"
+         `y` (1, first in line 6); pass --drop-missing to leave out these rows (4 of 6)"
     );
     let frame = ask(text, |q| q.drop_missing = true).unwrap();
     assert_eq!(frame.lines, [Row::Line(5), Row::Line(7)]);
     assert_eq!(frame.row(1), [1.0, 6.0, 8.0]);
-    assert_eq!(frame.notes, ["left out 4 of 6 rows for missing values in `age`, `bmi`, `y`"]);
+    assert_eq!(frame.notes, ["left out 4 of 6 rows with missing values in `age`, `bmi`, `y`"]);
     // A column that is not used may have gaps.
     assert!(ask("a,b,y\n1,,0\n2,3,1\n", |q| q.predictors = list(&["a"])).is_ok());
     starts(
         &refused("a,y\n1,0\n,1\n,1\n", |q| q.drop_missing = true),
-        "d.csv: found 1 row to use, need at least two (2 left out for missing values)",
+        "d.csv: found 1 usable row, need at least two (2 left out for missing values)",
     );
-    starts(&refused("a,y\n,0\nNA,1\n", |_| {}), "d.csv, column `a`: found no values at all");
-    starts(&refused("a,y\n1,0\n", |_| {}), "d.csv: found 1 row to use, need at least two");
+    starts(&refused("a,y\n,0\nNA,1\n", |_| {}), "d.csv, column `a`: found only missing values");
+    starts(&refused("a,y\n1,0\n", |_| {}), "d.csv: found 1 usable row, need at least two");
 }
 
 #[test]
@@ -175,7 +172,7 @@ fn numbers_too_large_or_small_to_compute_with() {
     );
     starts(
         &refused("x,y\n1e-200,0\n0,1\n", |_| {}),
-        "d.csv, column `x`: found nothing larger than 1e-200",
+        "d.csv, column `x`: found no magnitude above 1e-200",
     );
     starts(
         &refused("x,y,o\n1,0,1e400\n2,1,2\n", |q| q.offset = Some("o".into())),
@@ -190,7 +187,7 @@ fn predictors_that_do_not_vary() {
     let text = "x,k,y\n1,3,0\n2,3,1\n";
     assert_eq!(
         refused(text, |_| {}),
-        "d.csv, column `k`: found `3` in every row, need values that differ beside the intercept; leave the column out \
+        "d.csv, column `k`: found `3` in every row, need values that differ because there is an intercept; leave the column out \
          with --predictors"
     );
     // In place of the intercept it may stand, unless it is to be scaled or says nothing at all.
@@ -218,7 +215,7 @@ fn predictors_that_do_not_vary() {
 fn responses_that_the_family_cannot_take() {
     assert_eq!(
         refused("x,y\n1,1\n2,2\n3,1\n", |_| {}),
-        "d.csv, line 3, column `y`: found 2, need 0 or 1 (or successes, with --trials) for the family logistic (values \
+        "d.csv, line 3, column `y`: found 2, need 0 or 1 (or successes, with --trials) for the logistic family (values \
          seen: 1, 2)"
     );
     let message = refused("x,y\n1,0.7\n2,1\n3,0\n", |q| q.family = FamilyName::Probit);
@@ -290,7 +287,7 @@ fn trials_offsets_and_weights() {
         &refused("x,y,n\n1,3,5\n2,0,1\n", |q| {
             (q.trials, q.family) = (Some("n".into()), FamilyName::Poisson)
         }),
-        "--trials is for the families logistic and probit, found poisson",
+        "--trials needs the family logistic or probit, found poisson",
     );
     for weight in ["0", "-1"] {
         let message =
@@ -310,18 +307,18 @@ fn identifiers_are_not_taken_for_groups() {
     let each = format!("id,x,y\n{}", rows(100, |row| row));
     assert_eq!(
         refused(&each, |_| {}),
-        "d.csv, column `id`: found 100 different texts in 100 rows, need few that repeat; is it an identifier? Leave it \
+        "d.csv, column `id`: found 100 distinct texts in 100 rows, need a few that repeat; is this an identifier? Leave it \
          out with --predictors"
     );
     assert!(ask(&each, |q| q.predictors = list(&["x"])).is_ok());
     starts(
         &refused(&format!("id,x,y\n{}", rows(4000, |row| row / 2)), |_| {}),
-        "d.csv, column `id`: found 2000 different texts",
+        "d.csv, column `id`: found 2000 distinct texts",
     );
     let many = format!("id,x,y\n{}", rows(12_000, |row| row));
     starts(
         &refused(&many, |_| {}),
-        "d.csv, column `id`: found more than 10000 different texts in 12000 rows",
+        "d.csv, column `id`: found more than 10000 distinct texts in 12000 rows",
     );
     assert!(ask(&format!("id,x,y\n{}", rows(100, |row| row % 30)), |_| {}).is_ok());
 }
@@ -477,7 +474,7 @@ fn what_only_all_rows_together_show_is_found_in_parts_too() {
     let question = Question::new("y", FamilyName::Logistic);
     let cases = [
         ("x,z,y\n1,4,0\n1,5,1\n1,6,0\n1,4,1\n", "found `1` in every row"),
-        ("x,y\n1,0\n2,1\na,0\nb,1\n", "found numbers in one part of the rows and texts in another"),
+        ("x,y\n1,0\n2,1\na,0\nb,1\n", "found numbers in one part of the rows and text in another"),
     ];
     for (text, need) in cases {
         let error = in_parts(&parts_of(text, 2), &question).unwrap_err().to_string();

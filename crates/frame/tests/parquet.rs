@@ -168,7 +168,7 @@ fn a_small_file_that_unpacks_to_millions_of_values_is_refused() {
     let bytes = constant(5_000_000);
     assert!(bytes.len() < 50_000, "{}", bytes.len());
     let message = Table::from_bytes("d.parquet", &bytes).unwrap_err().to_string();
-    assert!(message.contains("found a claim of 5000000 values"), "{message}");
+    assert!(message.contains("found 5000000 declared values"), "{message}");
 }
 
 #[test]

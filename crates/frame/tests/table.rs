@@ -52,13 +52,13 @@ fn no_line_is_a_comment() {
 
 #[test]
 fn a_file_that_is_no_table_is_told_what_it_lacks() {
-    starts(&refused(b""), "d.csv: found nothing in it");
-    starts(&refused(b"\n \n"), "d.csv: found nothing in it");
-    starts(&refused(b"a,b\n"), "d.csv: found column names and no rows");
-    starts(&refused(b"a,b\n\n\n"), "d.csv: found column names and no rows");
+    starts(&refused(b""), "d.csv: found an empty file");
+    starts(&refused(b"\n \n"), "d.csv: found an empty file");
+    starts(&refused(b"a,b\n"), "d.csv: found column names but no rows");
+    starts(&refused(b"a,b\n\n\n"), "d.csv: found column names but no rows");
     starts(
         &refused(b"a,b\n1,2\n3\n"),
-        "d.csv, line 3: found 1 field, need 2 as in the line of column names (fields end with `,`)",
+        "d.csv, line 3: found 1 field, need 2 as in the line of column names (the separator is `,`)",
     );
     starts(&refused(b"a;b\n1;2\n3;4;5\n"), "d.csv, line 3: found 3 fields, need 2");
     starts(
@@ -90,9 +90,9 @@ fn a_file_with_another_delimiter_is_not_taken_for_one_column() {
     starts(&refused(b"a|b|c\n1|2|3\n"), "d.csv, line 1: found one column, `a|b|c`");
     assert!(
         refused(b"a|b|c\n1|2|3\n")
-            .ends_with("here it seems to be `|`: save the file with one of the three")
+            .ends_with("the separator seems to be `|`: save the file with one of the three")
     );
-    assert!(refused(b"a b\n1 2\n").contains("here it seems to be spaces: "));
+    assert!(refused(b"a b\n1 2\n").contains("the separator seems to be spaces: "));
     // One column is one column; a blank line in it is a missing value, at its end it is nothing.
     let t = table("my score\n1\n\n3\n\n\n");
     assert_eq!(t.rows(), 3);
@@ -125,7 +125,7 @@ fn paths_that_lead_to_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let missing = Table::read(&dir.path().join("none.csv")).unwrap_err();
     assert!(matches!(missing, DataError::Read { .. }));
-    assert!(missing.to_string().contains("none.csv: found no such file"), "{missing}");
+    assert!(missing.to_string().contains("none.csv: file not found"), "{missing}");
     assert!(matches!(Table::read(dir.path()), Err(DataError::Directory { .. })));
 }
 

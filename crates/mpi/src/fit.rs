@@ -46,7 +46,7 @@ pub(crate) fn resume(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<()
     if bytes.is_empty() {
         return Ok(());
     }
-    let bad = |error: String| Failure::Run(format!("the checkpoint did not arrive: {error}"));
+    let bad = |error: String| Failure::Run(format!("the checkpoint was not received: {error}"));
     let checkpoint = Checkpoint::from_bytes(&bytes).map_err(bad)?;
     let config = Config::from_toml(&checkpoint.config).map_err(|error| bad(error.to_string()))?;
     let processes = Processes::grid(Arc::clone(all), config.processes.row_shards)?;
@@ -75,18 +75,17 @@ fn check(settings: &Settings, processes: &Processes) -> Result<(), Failure> {
     let (groups, shards) = (processes.chain_groups(), processes.row_shards());
     if settings.chains < groups {
         return Err(Failure::Usage(format!(
-            "--chains {}: need at least {groups}, one for each group of processes, or more \
-             --row-shards",
+            "--chains {}: need at least {groups}, one per group of processes, or more --row-shards",
             settings.chains
         )));
     }
     if shards > 1 && settings.nodes.is_some() {
         return Err(Failure::Usage(
-            "--nodes is not for rows in shards: leave out one of --nodes and --row-shards".into(),
+            "--nodes cannot be combined with --row-shards: leave one of them out".into(),
         ));
     }
     if shards > 1 && settings.data.is_none() {
-        let text = "--row-shards is for data in a file: found none, need DATA";
+        let text = "--row-shards needs a data file: pass DATA";
         return Err(Failure::Usage(text.into()));
     }
     Ok(())
@@ -245,7 +244,7 @@ impl Driver<'_> {
         let processes = self.shared.processes;
         self.watch.prepared(self.model);
         self.watch.say(&format!(
-            "{} processes: the chains in {}, the rows in {}",
+            "{} processes: chains split {} ways, rows split {} ways",
             processes.size(),
             processes.chain_groups(),
             processes.row_shards()
@@ -316,7 +315,7 @@ impl Driver<'_> {
             other => Failure::from(other),
         })?;
         let found = digest_of(&warm.saved().to_bytes());
-        let need = "machines of one kind, whose rounding is the same";
+        let need = "machines of the same kind, with the same rounding";
         self.shared.processes.same("SHA-256 of the warm-up", &found, need)?;
         let notes = warm_up::notes(model, settings, &warm)?;
         Ok((warm, notes))

@@ -36,7 +36,7 @@ impl Processes {
         let (rank, size) = (all.rank(), all.size());
         if shards == 0 || !size.is_multiple_of(shards) {
             return Err(Failure::Usage(format!(
-                "--row-shards {shards}: need a number that divides that of the processes, {size}"
+                "--row-shards {shards}: need a divisor of the number of processes, {size}"
             )));
         }
         let some = |is_one: &dyn Fn(usize) -> bool| -> Arc<dyn Peers> {
@@ -138,7 +138,7 @@ impl Processes {
                 let [here, there] =
                     [&all[0], &all[other]].map(|bytes| String::from_utf8_lossy(bytes));
                 Err(Failure::Usage(format!(
-                    "{what} of process {other} is {there}, and of process 0 {here}: need {need}"
+                    "{what} of process {other} is {there} but {here} in process 0: need {need}"
                 )))
             }
         }
@@ -199,7 +199,7 @@ mod tests {
                 .collect();
             assert!(
                 group.iter().all(
-                    |grid| matches!(grid, Err(Failure::Usage(text)) if text.contains("divides"))
+                    |grid| matches!(grid, Err(Failure::Usage(text)) if text.contains("divisor"))
                 )
             );
         }
@@ -234,7 +234,8 @@ mod tests {
             processes.same("the data", "abc", "the same").unwrap();
             told.to_string()
         });
-        let line = "the version of process 2 is 0.2.0, and of process 0 0.1.0: need one version everywhere";
+        let line =
+            "the version of process 2 is 0.2.0 but 0.1.0 in process 0: need one version everywhere";
         assert!(found.iter().all(|told| told == line), "{found:?}");
     }
 }

@@ -16,10 +16,7 @@ fn it_is_a_program_without_mpirun_too() {
     let (code, out, err) =
         run(&["fit", "no-such-file.csv", "--response", "y", "--row-shards", "2"]);
     assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
-    assert_eq!(
-        err.trim(),
-        "error: --row-shards 2: need a number that divides that of the processes, 1"
-    );
+    assert_eq!(err.trim(), "error: --row-shards 2: need a divisor of the number of processes, 1");
     let (code, _, err) = run(&["fit", "no-such-file.csv", "--response", "y"]);
     assert!(
         code == Some(2) && err.lines().count() == 1 && err.contains("no-such-file.csv"),

@@ -24,7 +24,8 @@ pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
         let high = values(parameters, &rhats).fold(HIGHEST_RHAT, f64::max);
         let pad = 0.12 * (high - low);
         let scale = Scale::new(low - pad, high + pad, HEIGHT);
-        let caption = "<b>R&#770;</b> of each coefficient. The dashed line is 1.01, the most that is usually accepted.";
+        let caption =
+            "<b>R&#770;</b> of each coefficient. The dashed line is 1.01, the usual upper limit.";
         drawn.push(draw(parameters, &rhats, &scale, HIGHEST_RHAT, ("R-hat", caption)));
     }
     let sizes: [Series<'_>; 2] =
@@ -131,7 +132,7 @@ fn verdict(summary: &SummaryDocument) -> String {
             .to_owned()
     };
     let no_rhats = || {
-        "R&#770; is not defined: it compares chains that move, at least two of at least four draws."
+        "R&#770; is not defined: it needs at least two chains of at least four draws that are not constant."
             .to_owned()
     };
     format!("{} {}", sizes.unwrap_or_else(no_sizes), rhats.unwrap_or_else(no_rhats))

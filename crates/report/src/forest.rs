@@ -38,7 +38,7 @@ pub(super) fn forest(parameters: &[Parameter], shown: &[Shown]) -> (String, usiz
         rows.push(Row { number, parameter, at: at.map(|x| x / unit) });
     }
     let said = if own {
-        "Median, central 50 % and central 90 % of each posterior. The coefficients are of very different size, so each is drawn in units of its \
+        "Median, central 50 % and central 90 % of each posterior. The coefficients differ greatly in size, so each is drawn in units of its \
          own posterior standard deviation: compare distances from zero, not widths."
     } else {
         "Median, central 50 % and central 90 % of each posterior, all on one scale."

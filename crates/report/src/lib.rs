@@ -40,7 +40,7 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
     let config = config.map_err(|source| Error::File { what, path, source })?;
     if draws.names().len() != summary.parameters.len() {
         let (got, need) = (draws.names().len(), summary.parameters.len());
-        return Err(Error::Shape { what: "as many coefficients as summary.json has", got, need });
+        return Err(Error::Shape { what: "the coefficients in summary.json", got, need });
     }
     let page = report(&summary, &draws, &config)?;
     write_atomically(&directory.report(), page.as_bytes())
@@ -183,13 +183,15 @@ fn shortfall(draws: &About) -> Option<(&'static str, String)> {
     if draws.made.iter().any(|made| made > least) {
         let made: Vec<String> = draws.made.iter().map(u64::to_string).collect();
         let said = format!(
-            "The chains made {} draws. This report uses the first {least} of each, so that all chains count alike.",
+            "The chains made {} draws. This report uses the first {least} of each, so that all chains have the same weight.",
             made.join(", ")
         );
         return Some(("truncated", said));
     }
     let said = || {
-        format!("The run ended before it had made all its draws: there are {least} of each chain.")
+        format!(
+            "The run ended before it had made all its draws: there are {least} draws per chain."
+        )
     };
     draws.incomplete.then(|| ("incomplete", said()))
 }
@@ -228,8 +230,7 @@ fn accuracy(summary: &SummaryDocument) -> String {
     };
     let _ = write!(
         html,
-        "<p class=\"say\">A sampler that steps has a bias that more draws do not remove. It was estimated from pairs of chains with the full \
-         and the half step, driven by the same noise.</p>\n<table class=\"facts\">\n<thead><tr><th></th><th scope=\"col\">estimate</th>\
+        "<p class=\"say\">A sampler with a finite step has a bias that more draws do not remove. It was estimated from pairs of chains with the full and the half step, driven by the same noise.</p>\n<table class=\"facts\">\n<thead><tr><th></th><th scope=\"col\">estimate</th>\
          <th scope=\"col\">standard error</th><th scope=\"col\">allowed</th></tr></thead>\n<tbody>\n"
     );
     for (name, value, error) in [
@@ -254,8 +255,8 @@ fn energy(found: &Trajectories) -> String {
     let lowest = acceptance_by_chain.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = acceptance_by_chain.iter().copied().fold(0.0, f64::max);
     let facts = [
-        ("trajectories, of all chains", count(*made)),
-        ("steps of each", count(u64::from(*steps))),
+        ("trajectories, all chains", count(*made)),
+        ("steps per trajectory", count(u64::from(*steps))),
         ("accepted", format!("{:.1} %", 100.0 * acceptance)),
         ("accepted, by chain", format!("{:.1} to {:.1} %", 100.0 * lowest, 100.0 * highest)),
         (
@@ -266,8 +267,7 @@ fn energy(found: &Trajectories) -> String {
         ("divergences", count(*divergences)),
     ];
     let mut html = String::from(
-        "<p class=\"say\">Trajectories are accepted or rejected by the error that their steps make in the energy, so that there is no \
-         discretisation bias: more draws are as accurate as one likes.</p>\n<table class=\"facts\">\n<tbody>\n",
+        "<p class=\"say\">Trajectories are accepted or rejected by their energy error, so there is no discretisation bias: accuracy improves with more draws without limit.</p>\n<table class=\"facts\">\n<tbody>\n",
     );
     for (name, value) in facts {
         let _ = writeln!(html, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");
@@ -296,8 +296,8 @@ fn problem(summary: &SummaryDocument) -> String {
         ("step η", short(sampler.eta)),
         ("steps between draws", count(sampler.thin)),
         ("chains × draws", format!("{} × {}", count(sampler.chains as u64), count(sampler.draws))),
-        ("gradients of the warm-up", count(sampler.warmup_gradients)),
-        ("gradients after it", count(sampler.gradients)),
+        ("gradients in warm-up", count(sampler.warmup_gradients)),
+        ("gradients in sampling", count(sampler.gradients)),
     ];
     let mut html = "<div class=\"three\">\n".to_owned();
     let rows = |title: &str, rows: &mut dyn Iterator<Item = (String, String)>| {
@@ -329,19 +329,19 @@ fn tuning(summary: &SummaryDocument) -> String {
 
 /// What the plots show.
 fn about_cards(summary: &SummaryDocument, draws: &About) -> String {
-    let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the draws of each chain in their order, with the means of short stretches: a chain that drifts or is stuck leaves the others."
+    let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the trace of each chain, with the means of short stretches: a chain that drifts or is stuck stands apart."
         .to_owned();
     if draws.draws > panels::points(summary.parameters.len(), draws.chains) {
         said.push_str(
-            " Long traces are drawn through the lowest and the highest draw of each short stretch.",
+            " Long traces show only the lowest and the highest draw of each short stretch.",
         );
     }
     if draws.chains > panels::MOST_CHAINS {
         let _ = write!(
             said,
-            " Of {} chains the first {} are drawn one by one.",
-            draws.chains,
-            panels::MOST_CHAINS
+            " Only the first {} of {} chains are drawn individually.",
+            panels::MOST_CHAINS,
+            draws.chains
         );
     }
     format!("<p class=\"say\">{said}</p>\n")
@@ -350,7 +350,7 @@ fn about_cards(summary: &SummaryDocument, draws: &About) -> String {
 /// The command and the configuration.
 fn again(summary: &SummaryDocument, config: &str) -> String {
     format!(
-        "<pre class=\"command\"><code>{}</code></pre>\n<p class=\"say\">The configuration, as <code>config.toml</code> has it:</p>\n\
+        "<pre class=\"command\"><code>{}</code></pre>\n<p class=\"say\">The configuration (<code>config.toml</code>):</p>\n\
          <pre><code>{}</code></pre>\n",
         escape(&summary.text.command),
         escape(config.trim_end())

@@ -25,7 +25,7 @@ use crate::error::{Error, FileAction};
 const TITLE: &str = "ridgewalk checkpoint 1\n";
 /// The checksum's digits and a newline.
 const END: usize = 65;
-const NEED: &str = "a checkpoint as `ridgewalk fit` has written it";
+const NEED: &str = "a checkpoint written by `ridgewalk fit`";
 
 /// From where a run goes on.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -102,7 +102,7 @@ impl Checkpoint {
     /// If it cannot be read, or is not as it was written.
     pub fn read(path: &Path) -> Result<Self, Error> {
         if !fs::metadata(path).map_err(Error::file(FileAction::Read, path))?.is_file() {
-            return Err(Error::format(path, "it is no file", NEED));
+            return Err(Error::format(path, "it is not a regular file", NEED));
         }
         let mut file = File::open(path).map_err(Error::file(FileAction::Read, path))?;
         let length = file.metadata().map_err(Error::file(FileAction::Read, path))?.len();
@@ -118,7 +118,7 @@ impl Checkpoint {
             if room.is_none() {
                 return Err(Error::format(
                     path,
-                    format!("{length} bytes, more than there is memory for"),
+                    format!("{length} bytes do not fit into memory"),
                     NEED,
                 ));
             }
@@ -149,7 +149,7 @@ fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
         return Err(cut());
     };
     if checksum != format!("{}\n", digits(body)).as_bytes() {
-        return Err("it is damaged: its checksum is another".into());
+        return Err("it is damaged: its checksum does not match".into());
     }
     let rest = &rest[..rest.len() - END];
     let at = rest.iter().position(|byte| *byte == b'\n').ok_or_else(cut)?;

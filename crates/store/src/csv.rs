@@ -57,12 +57,8 @@ impl CsvDraws {
                 .map_err(of())?;
         }
         if last != *b"\n" {
-            let found = format!("{there} bytes, and no end of a line after {bytes}");
-            return Err(Error::format(
-                path,
-                found,
-                "the draws that were there when the run was interrupted",
-            ));
+            let found = format!("{there} bytes and no line ending after byte {bytes}");
+            return Err(Error::format(path, found, "the draws made before the interruption"));
         }
         file.seek(SeekFrom::Start(bytes)).map_err(of())?;
         Ok(Self { cut: Some(bytes), ..Self::on(path, file, names) })
@@ -117,7 +113,7 @@ impl Sink for CsvDraws {
     fn begin(&mut self, _: usize, dimension: usize) -> Result<(), SinkError> {
         if dimension != self.dimension {
             let need = self.dimension;
-            return Err(Error::Shape { what: "so many coefficients", got: dimension, need }.into());
+            return Err(Error::Shape { what: "coefficients", got: dimension, need }.into());
         }
         if let Some(bytes) = self.cut.take() {
             let file = self.out.get_ref().get_ref();

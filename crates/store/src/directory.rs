@@ -174,9 +174,7 @@ impl RunDirectory {
         let path = path.into();
         if let Err(error) = fs::read_dir(&path) {
             return Err(match error.kind() {
-                ErrorKind::NotFound => {
-                    Error::NotARun { path, found: "there is nothing of that name" }
-                }
+                ErrorKind::NotFound => Error::NotARun { path, found: "it does not exist" },
                 ErrorKind::NotADirectory => Error::NotARun { path, found: "it is a file" },
                 _ => Error::file(FileAction::Open, &path)(error),
             });
@@ -305,14 +303,14 @@ fn occupied(path: PathBuf) -> Error {
     let directory = RunDirectory { path };
     let elsewhere = "pass `--out OTHER` to write somewhere else".to_owned();
     let (found, remedy) = if !directory.path.is_dir() {
-        ("no directory but a file", elsewhere)
+        ("a file, not a directory", elsewhere)
     } else if directory.path.join(LOCK).exists()
         && matches!(directory.lock(), Err(Error::Busy { .. }))
     {
-        ("a run that another process is working on", elsewhere)
+        ("a run that another process is using", elsewhere)
     } else if directory.interrupted() {
         let resume = format!(
-            "`ridgewalk resume {}` goes on with it, or {elsewhere}",
+            "continue it with `ridgewalk resume {}`, or {elsewhere}",
             directory.path.display()
         );
         ("an interrupted run", resume)
@@ -355,12 +353,12 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<Vec<u8>, Error> {
     let about = fs::metadata(path).map_err(Error::file(FileAction::Read, path))?;
     if !about.is_file() {
-        return Err(Error::format(path, "it is no file", need));
+        return Err(Error::format(path, "it is not a regular file", need));
     }
     if about.len() > limit {
         return Err(Error::format(
             path,
-            format!("it has {} bytes, and at most {limit} are read", about.len()),
+            format!("it has {} bytes, the limit is {limit}", about.len()),
             need,
         ));
     }

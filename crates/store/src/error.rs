@@ -27,11 +27,11 @@ impl std::fmt::Display for FileAction {
         f.write_str(match self {
             Self::Read => "read",
             Self::Write => "write",
-            Self::Resume => "go on with",
+            Self::Resume => "resume",
             Self::Lock => "lock",
             Self::Open => "open the run directory",
             Self::Remove => "remove",
-            Self::Make => "make the directory",
+            Self::Make => "create the directory",
         })
     }
 }
@@ -51,7 +51,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The directory of a new run cannot be made.
-    #[error("cannot make the directory {}: {source}; pass `--out OTHER` to write somewhere else", path.display())]
+    #[error("cannot create the directory {}: {source}; pass `--out OTHER` to write somewhere else", path.display())]
     Make {
         /// The directory.
         path: PathBuf,
@@ -59,7 +59,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The directory of a new run is already there.
-    #[error("{} is already there and holds {found}: {remedy}", path.display())]
+    #[error("{} already exists and holds {found}: {remedy}", path.display())]
     Exists {
         /// The directory.
         path: PathBuf,
@@ -69,13 +69,13 @@ pub enum Error {
         remedy: String,
     },
     /// Another process has the directory of a run.
-    #[error("another process is working on {}: wait until it has ended, or end it", path.display())]
+    #[error("another process is using {}: wait until it ends, or stop it", path.display())]
     Busy {
         /// The directory.
         path: PathBuf,
     },
     /// A directory is not that of a run.
-    #[error("{} is no run directory: {found}; need one that `ridgewalk fit` has made", path.display())]
+    #[error("{} is not a run directory: {found}; need a directory made by `ridgewalk fit`", path.display())]
     NotARun {
         /// The directory.
         path: PathBuf,
@@ -93,7 +93,7 @@ pub enum Error {
         need: &'static str,
     },
     /// Draws that do not fit a store.
-    #[error("draws of {what}: got {got}, need {need}")]
+    #[error("{what}: got {got}, need {need}")]
     Shape {
         /// What is counted.
         what: &'static str,
@@ -103,7 +103,7 @@ pub enum Error {
         need: usize,
     },
     /// A draw out of turn.
-    #[error("draw {got} of chain {chain} came where draw {need} is the next")]
+    #[error("draw {got} of chain {chain} is out of order, need draw {need} next")]
     Order {
         /// The chain.
         chain: usize,
@@ -113,7 +113,7 @@ pub enum Error {
         need: u64,
     },
     /// A store has fewer draws than it should go on from.
-    #[error("{} holds {got} draws of chain {chain}; need {need} to go on from there", path.display())]
+    #[error("{} holds {got} draws of chain {chain}; need {need} to resume", path.display())]
     Missing {
         /// The store.
         path: PathBuf,
@@ -126,7 +126,7 @@ pub enum Error {
     },
     /// A checkpoint or configuration from which the run cannot go on.
     #[error(
-        "{}: {found}. The run cannot go on; the draws in {} stay as they are, and `ridgewalk fit` with another --out makes it from the start",
+        "{}: {found}. The run cannot be resumed; the draws in {} are kept. Run `ridgewalk fit` with another --out to start again",
         path.display(), directory.display()
     )]
     CannotGoOn {
@@ -139,7 +139,7 @@ pub enum Error {
     },
     /// A run of another version of the program.
     #[error(
-        "{} was begun by ridgewalk {then}, and this is {now}, whose draws may be others; need version {then} to go on",
+        "{} was started by ridgewalk {then} and this is {now}, whose draws may differ; need version {then} to resume",
         path.display()
     )]
     Version {
@@ -152,7 +152,7 @@ pub enum Error {
     },
     /// A configuration that has changed since the run began.
     #[error(
-        "{} has changed since the run began: {found}. Put back what it was to go on, or run `ridgewalk fit` with the new options and another --out",
+        "{} has changed since the run began: {found}. Restore it to resume, or run `ridgewalk fit` with the new options and another --out",
         path.display()
     )]
     Config {
@@ -163,7 +163,7 @@ pub enum Error {
     },
     /// Data that have changed since the run began.
     #[error(
-        "{file} has changed since the run began: found SHA-256 {found}, need {need}. Put back the data that it had to go on, or run `ridgewalk fit` on the new ones with another --out"
+        "{file} has changed since the run began: found SHA-256 {found}, need {need}. Restore the original data to resume, or run `ridgewalk fit` on the new data with another --out"
     )]
     Data {
         /// The file.
@@ -175,7 +175,7 @@ pub enum Error {
     },
     /// Something else that follows from data and settings and is not what it was.
     #[error(
-        "{}: the data and options give {what} {found} here, and gave {need} when the run began; it can only go on where they give the same",
+        "{}: the data and options give {what} {found} here but gave {need} when the run began; the run can only be resumed where they agree",
         path.display()
     )]
     Changed {

@@ -76,7 +76,7 @@ impl Sink for Keeper {
         let draws = state.draws();
         if self.zarr.made() != draws {
             return Err(format!(
-                "the store has {:?} draws of the chains, and they made {draws:?}",
+                "the store holds {:?} draws per chain but the chains made {draws:?}",
                 self.zarr.made()
             )
             .into());

@@ -138,13 +138,13 @@ fn differences(then: &str, now: &str) -> String {
     let differ: Vec<usize> =
         (0..then.len().max(now.len())).filter(|at| then.get(*at) != now.get(*at)).collect();
     if differ.is_empty() {
-        return "its line ends are others".to_owned();
+        return "its line endings differ".to_owned();
     }
     let line =
         |at: &usize| format!("line {}: found {}, need {}", at + 1, of(&now, *at), of(&then, *at));
     let mut shown: Vec<String> = differ.iter().take(SHOWN).map(line).collect();
     if differ.len() > SHOWN {
-        shown.push(format!("and {} lines more", differ.len() - SHOWN));
+        shown.push(format!("and {} more lines", differ.len() - SHOWN));
     }
     shown.join("; ")
 }

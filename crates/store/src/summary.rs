@@ -22,7 +22,7 @@ pub fn write_summary(document: &SummaryDocument, path: &Path) -> Result<(), Erro
 /// # Errors
 /// If it cannot be read, or is not such a document.
 pub fn read_summary(path: &Path) -> Result<SummaryDocument, Error> {
-    let need = "a summary as `ridgewalk fit` writes it (keys parameters, sampler, problem)";
+    let need = "a summary written by `ridgewalk fit` (keys parameters, sampler, problem)";
     let text = read_file(path, MAX_DOCUMENT, need)?;
     serde_json::from_slice(&text).map_err(|error| Error::format(path, error, need))
 }

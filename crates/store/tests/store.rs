@@ -1,5 +1,5 @@
-//! What a run leaves behind, from made-up draws: the store to the byte, what comes back from it, and
-//! the keys of the summary.
+//! What a run leaves behind, from made-up draws: the store to the byte, what comes back from it,
+//! and the keys of the summary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -133,7 +133,7 @@ fn draws_out_of_turn_and_of_another_shape_are_refused() {
     sink.begin(2, 2).unwrap();
     assert!(sink.begin(3, 2).is_err());
     let error = sink.keep(1, 4, &[1.0, 2.0]).unwrap_err().to_string();
-    assert_eq!(error, "draw 4 of chain 1 came where draw 0 is the next");
+    assert_eq!(error, "draw 4 of chain 1 is out of order, need draw 0 next");
     assert!(sink.keep(2, 0, &[1.0, 2.0]).is_err());
     assert!(sink.keep(0, 0, &[1.0]).is_err());
     assert!(ZarrDraws::create(&path, &names(2), 1).is_err(), "there already");
@@ -279,16 +279,20 @@ fn a_directory_that_exists_is_refused_with_what_to_do() {
     write_atomically(&directory.summary(), b"{}").unwrap();
     assert!(said().contains("holds a finished run: pass `--out OTHER`"));
     write_atomically(&directory.checkpoint(), b"").unwrap();
-    assert!(said().contains("holds an interrupted run: `ridgewalk resume "), "{}", said());
+    assert!(
+        said().contains("holds an interrupted run: continue it with `ridgewalk resume  "),
+        "{}",
+        said()
+    );
     assert!(RunDirectory::open(&path).unwrap().interrupted());
     assert_eq!(fs::read_dir(&path).unwrap().count(), 3, "nothing but the files themselves");
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();
     assert!(
-        RunDirectory::create(&file).unwrap_err().to_string().contains("no directory but a file")
+        RunDirectory::create(&file).unwrap_err().to_string().contains("a file, not a directory")
     );
     let below = RunDirectory::create(file.join("run")).unwrap_err().to_string();
-    assert!(below.contains("cannot make the directory") && below.contains("file"), "{below}");
+    assert!(below.contains("cannot create the directory") && below.contains("file"), "{below}");
     let nowhere = write_atomically(&place.path().join("none/x"), b"").unwrap_err().to_string();
     assert!(nowhere.contains("cannot write") && nowhere.contains("none"), "{nowhere}");
 }

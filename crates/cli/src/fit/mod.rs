@@ -36,8 +36,7 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     let shards = run.config().processes.row_shards;
     if shards > 1 {
         return Err(Failure::Usage(format!(
-            "{} has its rows in {shards} shards, and sums over them are added in that order: \
-             `mpirun -n {shards} ridgewalk-mpi resume` goes on",
+            "{} has its rows in {shards} shards, which sets the order of summation: resume it with `mpirun -n {shards} ridgewalk-mpi resume`",
             options.directory.display()
         )));
     }
@@ -78,7 +77,7 @@ pub fn tell(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
     if document.stopped() {
         let (draws, out) = (document.sampler.draws, out.display());
         return Err(Failure::Stopped(format!(
-            "the {draws} draws of each chain so far are in {out}; `ridgewalk resume {out}` goes on"
+            "{draws} draws per chain so far are in {out}; `ridgewalk resume {out}` continues the run"
         )));
     }
     Ok(())

@@ -130,7 +130,7 @@ impl Observer for Display {
     }
 
     fn resumed(&self, draws: u64) {
-        self.say(&format!("  going on after {draws} draws of each chain"));
+        self.say(&format!("  resuming after {draws} draws per chain"));
     }
 
     fn begin(&self, chains: usize, dimension: usize) {

@@ -16,12 +16,12 @@ const TAIL: u64 = 8;
 pub(super) fn check<R: ChunkReader>(input: &R) -> Result<(), String> {
     let tail = input.len().checked_sub(TAIL).and_then(|at| input.get_bytes(at, 8).ok());
     let Some(&[a, b, c, d, b'P', b'A', b'R', b'1']) = tail.as_deref() else {
-        return Err("found no `PAR1` at its end, need a whole file".to_owned());
+        return Err("found no `PAR1` at its end, need a complete file".to_owned());
     };
     let length = u64::from(u32::from_le_bytes([a, b, c, d]));
     let Some(start) = input.len().checked_sub(TAIL + length) else {
         return Err(format!(
-            "found a footer of {length} bytes in a file of {}, need a whole file",
+            "found a footer of {length} bytes in a file of {}, need a complete file",
             input.len()
         ));
     };

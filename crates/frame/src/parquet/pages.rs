@@ -41,7 +41,7 @@ impl Pages {
         let range = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
         let range = range.and_then(|(start, length)| Some((start, start.checked_add(length)?)));
         let Some((mut at, end)) = range.filter(|&(_, end)| end <= input.len()) else {
-            return Err(wrong("its pages lie outside the file"));
+            return Err(wrong("its pages are outside the file"));
         };
         let text = chunk.column_descr().physical_type() == Type::BYTE_ARRAY;
         let mut readable = true;

@@ -115,7 +115,7 @@ impl fmt::Display for Relation {
         if self.terms.len() > TERMS_IN_WORDS {
             return write!(
                 f,
-                "column {} is a sum of multiples of {} others",
+                "column {} is a linear combination of {} other columns",
                 self.column,
                 self.terms.len()
             );

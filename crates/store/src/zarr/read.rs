@@ -34,7 +34,7 @@ impl Store {
         parse(&root)
             .map(|(layout, extent)| Self { path: path.to_owned(), layout, extent })
             .ok_or_else(|| {
-                Error::format(&document, "entries are missing or of another layout", need)
+                Error::format(&document, "entries are missing or have an unknown layout", need)
             })
     }
 
@@ -45,11 +45,11 @@ impl Store {
     /// The names of the coefficients.
     pub(super) fn names(&self) -> Result<Vec<String>, Error> {
         let path = metadata::chunk(&self.path, "posterior/coef", &[0]);
-        let need = "a name for each coefficient";
+        let need = "one name per coefficient";
         let bytes = read_file(&path, MAX_DOCUMENT, need)?;
         metadata::decode_strings(&bytes)
             .filter(|names| names.len() == self.layout.dimension)
-            .ok_or_else(|| Error::format(&path, "no such list", need))
+            .ok_or_else(|| Error::format(&path, "it does not hold a list of names", need))
     }
 
     /// One chunk of a chain, all of it; `None` if it was never written.
@@ -62,7 +62,7 @@ impl Store {
     /// The bytes of a chunk.
     fn bytes(&self, chain: usize, block: usize) -> Result<Option<Vec<u8>>, Error> {
         let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
-        let need = "as many bytes as the metadata say a chunk has";
+        let need = "the chunk size given by the metadata";
         let values = self.layout.block.checked_mul(self.layout.dimension);
         let length = values.and_then(|values| values.checked_mul(size_of::<f64>()));
         let bytes = match read_file(&path, length.unwrap_or_default() as u64, need) {
@@ -79,7 +79,7 @@ impl Store {
 
     fn missing(&self, chain: usize, block: usize) -> Error {
         let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
-        Error::format(&path, "there is no such file", "the draws that the metadata promise")
+        Error::format(&path, "file not found", "the draws that the metadata declare")
     }
 
     /// The first draws of one chain.
@@ -162,7 +162,7 @@ fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
     let chains: Result<Vec<Vec<f64>>, Error> =
         draws.iter().enumerate().map(|(chain, draws)| store.table(chain, *draws)).collect();
     Draws::from_chains(store.names()?, chains?)
-        .map_err(|error| Error::format(store.path(), error, "whole draws of every chain"))
+        .map_err(|error| Error::format(store.path(), error, "complete draws of every chain"))
 }
 
 /// The draws of a store that stay on the disk: read point by point or some columns at a time, of
@@ -248,7 +248,7 @@ impl StoredDraws {
             column.try_reserve_exact(length).map_err(|_| {
                 Error::format(
                     self.store.path(),
-                    format!("{length} draws are promised"),
+                    format!("the metadata declare {length} draws"),
                     "draws that fit into memory",
                 )
             })

@@ -70,7 +70,7 @@ impl ZarrDraws {
     /// If there is something of that name.
     pub fn create(path: &Path, names: &[String], steps_per_draw: u64) -> Result<Self, Error> {
         if path.exists() {
-            let remedy = "a new store needs a new name".to_owned();
+            let remedy = "choose another name for the new store".to_owned();
             return Err(Error::Exists { path: path.to_owned(), found: "earlier draws", remedy });
         }
         Ok(Self { path: path.to_owned(), names: names.to_vec(), steps_per_draw, open: None })
@@ -85,7 +85,7 @@ impl ZarrDraws {
         let store = Store::open(path)?;
         if made.len() != store.layout.chains {
             return Err(Error::Shape {
-                what: "so many chains",
+                what: "chains",
                 got: made.len(),
                 need: store.layout.chains,
             });
@@ -266,16 +266,16 @@ impl Sink for ZarrDraws {
         let shape = |what, got, need| {
             if got == need { Ok(()) } else { Err(Error::Shape { what, got, need }) }
         };
-        shape("so many coefficients", dimension, self.names.len())?;
+        shape("coefficients", dimension, self.names.len())?;
         match &self.open {
-            Some(open) => shape("so many chains", chains, open.layout.chains)?,
+            Some(open) => shape("chains", chains, open.layout.chains)?,
             None => self.found(chains)?,
         }
         Ok(())
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
-        let open = self.open.as_mut().ok_or("a draw before the run has begun")?;
+        let open = self.open.as_mut().ok_or("a draw arrived before the run began")?;
         let of = open.chains.len();
         let kept = open.chains.get_mut(chain).ok_or(Error::Shape {
             what: "a chain of that number",
@@ -287,9 +287,7 @@ impl Sink for ZarrDraws {
         }
         if point.len() != open.layout.dimension {
             let need = open.layout.dimension;
-            return Err(
-                Error::Shape { what: "so many coefficients", got: point.len(), need }.into()
-            );
+            return Err(Error::Shape { what: "coefficients", got: point.len(), need }.into());
         }
         let full = open.layout.block * open.layout.dimension;
         if kept.waiting.is_empty() {
