@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use rayon::ThreadPool;
 use ridgewalk::coefficients::Parameters;
-use ridgewalk::potentials::Sparse;
 use ridgewalk::prelude::*;
 use ridgewalk::sampler::{Ensemble, Symmetric, ThirdOrder};
 use ridgewalk_benches::Failure;

@@ -523,10 +523,7 @@ fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     assert_eq!((code, stdout.as_str()), (Some(130), ""), "{rest:?}");
     assert!(rest.last().unwrap().starts_with("error: stopped: "), "{rest:?}");
     // There is the question, and nothing else.
-    assert!(
-        rest.last().unwrap().contains("`ridgewalk resume stopped/early` goes on"),
-        "{rest:?}"
-    );
+    assert!(rest.last().unwrap().contains("`ridgewalk resume stopped/early` goes on"), "{rest:?}");
     let left: Vec<String> =
         files(&place.path("stopped/early")).into_iter().map(|(name, _)| name).collect();
     assert_eq!(left, ["checkpoint", "config.toml", "lock"]);

@@ -15,10 +15,7 @@ use ridgewalk::prelude::*;
 use ridgewalk::report::write_report;
 use ridgewalk::sampler::Snapshot;
 use ridgewalk::sampler::automatic::Wanted;
-use ridgewalk::sampler::{
-    Averaged, Baoab, Ensemble, Klmc, RandomizedMidpoint, SavedRun, SavedWarmUp, SinkError,
-    Symmetric, ThirdOrder, Ubu, Ula,
-};
+use ridgewalk::sampler::{Ensemble, SavedRun, SavedWarmUp, SinkError, Ula};
 use ridgewalk::store::{
     Checkpoint, Error as StoreError, RunDirectory, StoredDraws, read_every_draw, read_summary,
     replay,
