@@ -1,7 +1,7 @@
 //! Bad input, as users bring it: each row of the table in docs/guide.md is run for real and must
 //! end with the exit code and the message that the page tells, and leave nothing behind.
 //!
-//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test bad_input` writes the table of the
+//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests bad_input` writes the table of the
 //! page anew; read it before you commit it.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const BEGIN: &str = "<!-- bad input: begin; RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test bad_input -->\n";
+const BEGIN: &str = "<!-- bad input: begin; RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests bad_input -->\n";
 const END: &str = "<!-- bad input: end -->\n";
 
 /// Eight rows that are not separated.

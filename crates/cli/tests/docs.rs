@@ -7,7 +7,7 @@
 //! `...` stands for any lines. Commands of a page run one after the other in one directory, as a
 //! reader would type them. In running text, `ridgewalk` with options and values is run too; where
 //! words stand for values, that the options exist is all that is looked at.
-//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test docs` writes the output of `$ ` lines
+//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests docs` writes the output of `$ ` lines
 //! anew.
 
 use std::collections::BTreeMap;

@@ -156,6 +156,9 @@ pub fn prepare(
 pub fn in_threads<T: Send>(
     settings: &Settings, work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
+    if cfg!(target_family = "wasm") {
+        return Ok(work());
+    }
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build()?;
     Ok(pool.install(work))

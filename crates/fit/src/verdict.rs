@@ -108,12 +108,19 @@ fn contraction(settings: &Settings, scheme: &Scheme, m: f64, l: f64) -> Option<f
     let process = match scheme.kernel() {
         KernelKind::ThirdOrder => Process::ThirdOrder { eta, nodes: settings.nodes },
         KernelKind::Symmetric => Process::Symmetric { eta },
-        _ => return None,
+        // Without certificates.
+        KernelKind::Averaged
+        | KernelKind::Adjusted
+        | KernelKind::Ula
+        | KernelKind::Klmc
+        | KernelKind::Ubu
+        | KernelKind::Baoab
+        | KernelKind::RandomizedMidpoint => return None,
     };
     let kappa = if m == l { 1.0 } else { (l / m).next_up() };
     let setting = Setting::new(kappa, scheme.gamma()? / unit, scheme.xi()? / unit, process).ok()?;
     match certify_setting(&setting).ok()? {
         Verdict::Certified(certificate) => Some(certificate.speed()),
-        _ => None,
+        Verdict::Refuted(_) | Verdict::Unknown => None,
     }
 }
