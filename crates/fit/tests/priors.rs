@@ -67,7 +67,7 @@ fn priors_that_are_none_are_told_with_their_line() {
     starts(&message("age = 3\n"), "p.toml, line 1: found `age`, need a table: `[age]`");
     starts(&message("[age]\nscale = 1\nscale = 2\n"), "p.toml, line 3: ");
     starts(&message("[age\nscale = 1\n"), "p.toml, line 1: ");
-    // A dot in a name that is not quoted nests.
+    // A dot in an unquoted name nests.
     starts(
         &message("[a.b]\nscale = 1\n"),
         "p.toml, line 1: found `b`, need `mean` or `scale` for `a`; put names with dots",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A row of a file, the way its reader can find it.
+/// A row of a file, as shown to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Row {
@@ -72,7 +72,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Names are shown up to this many characters: long ones must still be told apart.
+/// Names are shown up to this many characters: long names must stay distinguishable.
 pub const NAME_SHOWN: usize = 400;
 /// Values of cells are shown up to this many characters.
 pub const VALUE_SHOWN: usize = 60;
@@ -96,7 +96,7 @@ pub fn shown(text: &str, limit: usize) -> String {
     out
 }
 
-/// A number for a message: as short as it reads back, with an exponent where it is very large or
+/// A number for a message: the shortest form that reads back, with an exponent if very large or
 /// small.
 #[must_use]
 pub fn number(value: f64) -> String {
@@ -122,8 +122,7 @@ pub fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     parts.join(", ")
 }
 
-/// The name nearest to a misspelt one, if one is near: at most a third of its characters differ,
-/// and at most five.
+/// The most similar name, if at most a third of the characters and at most five differ.
 #[must_use]
 pub fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> Option<String> {
     let wanted: Vec<char> = name.to_lowercase().chars().collect();

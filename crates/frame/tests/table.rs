@@ -1,5 +1,4 @@
-//! Data files as users have them: what is read, and what is refused with which words and at which
-//! place.
+//! Reading data files: what is accepted, and the message and place for what is refused.
 
 use ridgewalk_frame::{
     Column, DataError, FamilyName, MAX_COLUMNS, MAX_ROW_BYTES, MISSING_MARKERS, Question, Row,
@@ -14,7 +13,7 @@ fn refused(bytes: &[u8]) -> String {
     Table::from_bytes("d.csv", bytes).unwrap_err().to_string()
 }
 
-/// The message starts as given; its advice may follow.
+/// Compares the start of a message; the remedy may follow.
 #[track_caller]
 fn starts(message: &str, start: &str) {
     assert!(message.starts_with(start), "\n got: {message}\nneed: {start}");
@@ -93,7 +92,7 @@ fn a_file_with_another_delimiter_is_not_taken_for_one_column() {
             .ends_with("the separator seems to be `|`: save the file with one of the three")
     );
     assert!(refused(b"a b\n1 2\n").contains("the separator seems to be spaces: "));
-    // One column is one column; a blank line in it is a missing value, at its end it is nothing.
+    // In a file with one column a blank line is a missing value, but not at the end of the file.
     let t = table("my score\n1\n\n3\n\n\n");
     assert_eq!(t.rows(), 3);
     assert!(t.columns()[0].numbers().unwrap()[1].is_nan());
@@ -113,7 +112,7 @@ fn too_wide_and_too_long_is_refused_soon() {
     let mut quoted = b"a,b\n1,\"".to_vec();
     quoted.extend(b"line\n".repeat(MAX_ROW_BYTES / 5 + 1));
     assert!(refused(&quoted).contains("found a row longer than"), "{}", refused(&quoted));
-    // As wide as may be.
+    // At the limit.
     let header: Vec<String> = (0..MAX_COLUMNS).map(|index| format!("c{index}")).collect();
     let row = vec!["1"; MAX_COLUMNS].join(",");
     let t = table(&format!("{}\n{row}\n{row}\n", header.join(",")));

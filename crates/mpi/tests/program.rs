@@ -1,4 +1,4 @@
-//! The program by itself, as MPI's only process: `scripts/checks/mpi` has the rest.
+//! The program as a single MPI process. `scripts/checks/mpi` has the other tests.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! What a run leaves behind, from made-up draws: the store to the byte, what comes back from it,
-//! and the keys of the summary.
+//! The files of a run, from synthetic draws: the store byte for byte, reading it back, and the keys
+//! of the summary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -69,7 +69,7 @@ fn chains_of_different_lengths_are_cut_to_the_shortest_and_it_is_said() {
     assert_eq!(draws.common(), 7);
     assert_eq!(StoredDraws::open(&path).unwrap().made(), [1500, 7, 1100]);
     assert_eq!(draws.tables(), made_up(3, 7, 2).tables());
-    // Nothing is lost: what the longer chains have beyond is in the store.
+    // Nothing is lost: the further draws of longer chains are in the store.
     let every = read_every_draw(&path).unwrap();
     for (chain, made) in [1500, 7, 1100].into_iter().enumerate() {
         let expected: Vec<f64> = (0..made).flat_map(|draw| point(chain, draw, 2)).collect();
@@ -99,7 +99,7 @@ fn a_run_that_goes_on_leaves_the_bytes_of_one_that_was_not_interrupted() {
     let place = tempfile::tempdir().unwrap();
     let (whole, broken) = (place.path().join("whole.zarr"), place.path().join("broken.zarr"));
     store(&whole, &[2345, 2345], 3);
-    // Stopped in a block, behind a checkpoint; stopped where a block ends.
+    // Stopped within a block, after a checkpoint; stopped at the end of a block.
     for (checkpoint, stop) in [(1400, 2100), (1000, 1000), (0, 5)] {
         let _ = fs::remove_dir_all(&broken);
         let mut sink = ZarrDraws::create(&broken, &names(3), 3).unwrap();
@@ -182,8 +182,8 @@ fn draws_that_could_not_be_written_are_told_and_not_lost() {
     let mut sink = ZarrDraws::create(&path, &names(2), 3).unwrap();
     sink.begin(1, 2).unwrap();
     feed(&mut sink, 0, &[999], 2);
-    // No room for the block that is full with the next draw. It is written meanwhile: the error
-    // comes with a later call.
+    // No space for the block that the next draw fills. It is written in the background, so a later
+    // call fails.
     let (beta, away) = (path.join("posterior/beta"), place.path().join("away"));
     fs::rename(&beta, &away).unwrap();
     sink.keep(0, 999, &point(0, 999, 2)).unwrap();
