@@ -1,6 +1,6 @@
-//! `ridgewalk fit`, `summary` and `report` as their users run them: seeds and threads, every family
-//! and option, what is written, Ctrl-C. Whether the numbers are right is asked in
-//! `fit_reference.rs`, bad input in `bad_input.rs`.
+//! `ridgewalk fit`, `summary` and `report`, run as by users: seeds and threads, every family and
+//! option, output files, Ctrl-C. `fit_reference.rs` checks the numbers, `bad_input.rs` the error
+//! messages.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,22 +12,22 @@ use ridgewalk::store::{StoredDraws, read_draws};
 use serde_json::Value;
 
 const FLAT: &str = "--prior-scale inf --intercept-prior-scale inf";
-/// The bias that two fits may have beside each other: twice the default tolerance.
+/// The bias allowed between two fits: twice the default tolerance.
 const BOTH: f64 = 0.1;
 
-/// The made-up data, with two predictors.
+/// The synthetic data, with two predictors.
 fn mixed(response: &str) -> String {
     format!("{} --response {response} --predictors dose,age", shipped("mixed.csv"))
 }
 
-/// The made-up data as text: names, and rows of fields.
+/// The synthetic data as text: names and rows of fields.
 fn rows() -> (Vec<String>, Vec<Vec<String>>) {
     let text = fs::read_to_string(shipped("mixed.csv")).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
     (lines.next().unwrap(), lines.collect())
 }
 
-/// A table with some columns of the made-up data: `make` gives the lines that stand for a row.
+/// A table with some columns of the synthetic data; `make` returns the lines for a row.
 fn table(header: &str, make: impl Fn(&dyn Fn(&str) -> String) -> Vec<String>) -> String {
     let (names, rows) = rows();
     let mut text = format!("{header}\n");
@@ -95,7 +95,7 @@ fn every_family_runs_and_says_what_it_is() {
         assert_eq!(of(&fit, "/problem/family"), family);
         assert_eq!((of(&fit, "/problem/n"), of(&fit, "/problem/d")), (120.into(), 3.into()));
         assert_eq!(fit.names(), ["(Intercept)", "dose", "age"]);
-        // The slopes that the data were made with, for those that share a scale.
+        // The true slopes, for the families that share a scale.
         if response == "level" {
             let [_, dose, age] = fit.coefficients()[..] else { panic!() };
             assert!(
@@ -166,7 +166,7 @@ fn without_an_intercept_and_with_a_file_of_priors() {
     assert!((dose.mean - 2.0).abs() < 2e-3 && (dose.sd / 0.001 - 1.0).abs() < 0.1, "{dose:?}");
     let flat = place
         .fit("flat", &format!("{} --priors {priors} --intercept-prior-scale inf", mixed("ill")));
-    assert_eq!(flat.modes(), fit.modes(), "the file has the last word");
+    assert_eq!(flat.modes(), fit.modes(), "the file takes precedence");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn the_original_scale_is_the_same_draws_transformed() {
     let text = fs::read_to_string(original.directory.join("config.toml")).unwrap();
     let config: ridgewalk::pipeline::Config = toml::from_str(&text).unwrap();
     let (centres, divisors) = (config.resolved.centres.unwrap(), config.resolved.divisors.unwrap());
-    // Against the columns themselves, so that a wrong scaling on both sides is found.
+    // Compared with the columns themselves, so that a wrong scaling on both sides is found.
     let (names, rows) = rows();
     for (index, name) in ["dose", "age"].into_iter().enumerate() {
         let at = names.iter().position(|n| n == name).unwrap();
@@ -269,7 +269,7 @@ fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() 
     let [before, after] = ["warmup_gradients", "gradients"]
         .map(|key| of(&fit, &format!("/sampler/{key}")).as_f64().unwrap());
     assert!(before < 0.2 * after, "{before} of {after}");
-    // Steps that are far too long are told.
+    // Steps that are far too long are reported.
     let long = place.fit("long", "--kernel adjusted --eta 1.6 --draws 300");
     assert!(long.status().contains("low_acceptance"), "{}", long.status());
     let refused = place
@@ -335,7 +335,7 @@ fn one_chain_is_enough_and_its_rhat_is_not_called_high() {
     let fit = place.fit("one", &format!("{} --chains 1 --draws 3000", mixed("ill")));
     assert_eq!(of(&fit, "/sampler/chains"), 1);
     assert_eq!(fit.draws().chains(), 1);
-    // With other seeds the bias may be told too; that is not the question here.
+    // With other seeds the bias may be reported too; that is not tested here.
     let names: Vec<&str> = fit.status().split(", ").collect();
     assert!(names.contains(&"one_chain") && !names.contains(&"high_rhat"), "{names:?}");
 }
@@ -456,8 +456,8 @@ fn what_is_no_run_is_refused() {
     }
 }
 
-/// Sends SIGINT, as Ctrl-C does, and waits for the end: exit code, standard output and standard
-/// error.
+/// Sends SIGINT, as Ctrl-C does, and waits for the end. Returns exit code, standard output and
+/// standard error.
 fn interrupt(child: Child) -> (Option<i32>, String, String) {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
@@ -469,12 +469,12 @@ fn interrupt(child: Child) -> (Option<i32>, String, String) {
 #[test]
 fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
     let place = Place::new();
-    // About two seconds as a whole; the signal comes early in them.
+    // The run takes about two seconds; the signal comes early.
     let words = format!("{} --seed 4 --draws 1000 --thin 150 --quiet", mixed("ill"));
     let mut command = place.command(&format!("fit {words} --out stopped"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
-    // The first checkpoint with a run comes before the first step.
+    // The first checkpoint with a run is written before the first step.
     let sampling = || {
         let checkpoint = ridgewalk::store::Checkpoint::read(&place.path("stopped/checkpoint"));
         checkpoint.is_ok_and(|checkpoint| !checkpoint.run.is_empty())
@@ -507,13 +507,13 @@ fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
 #[test]
 fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     let place = Place::new();
-    // The wells forty times over, so that the warm-up lasts.
+    // The wells data repeated forty times, so that the warm-up takes long.
     let text = fs::read_to_string(shipped("wells.csv")).unwrap();
     let (header, rows) = text.split_once('\n').unwrap();
     let data = place.file("many.csv", &format!("{header}\n{}", rows.repeat(40)));
     let mut command = place.command(&format!("fit {data} --response switched --out stopped/early"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The first line comes when the data are read.
+    // The first line is printed after the data are read.
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut first = String::new();
     stderr.read_line(&mut first).unwrap();
@@ -522,7 +522,7 @@ fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     let rest: Vec<String> = stderr.lines().map(Result::unwrap).collect();
     assert_eq!((code, stdout.as_str()), (Some(130), ""), "{rest:?}");
     assert!(rest.last().unwrap().starts_with("error: stopped: "), "{rest:?}");
-    // There is the question, and nothing else.
+    // Only the configuration is left.
     assert!(
         rest.last().unwrap().contains("`ridgewalk resume stopped/early` begins again"),
         "{rest:?}"

@@ -32,7 +32,7 @@ pub(super) fn aligned(column: Vec<String>) -> Vec<String> {
     column.into_iter().map(pad).collect()
 }
 
-/// Decimals that show two digits of a number; `None` if it is not finite or zero.
+/// Decimals that show two digits of a number; `None` if it is not finite and positive.
 fn decimals(scale: f64) -> Option<i32> {
     #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a number is at most 324")]
     let magnitude = || scale.log10().floor() as i32;

@@ -165,8 +165,7 @@ fn draw_traces(name: &str, column: &Column<'_>, (low, high): (f64, f64), points:
     format!("<figure class=\"plot\">{labels}{svg}{ends}</figure>\n")
 }
 
-/// The means of `stretches` stretches of the draws; fewer stretches if they would have fewer than
-/// ten draws each.
+/// The means of at most `most` stretches of the draws, each of at least ten draws.
 fn stretches(draws: &[f64], most: usize) -> Vec<f64> {
     let count = most.min(draws.len() / 10).max(1);
     let bounds = |k: usize| k * draws.len() / count;

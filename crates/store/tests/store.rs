@@ -280,7 +280,7 @@ fn a_directory_that_exists_is_refused_with_what_to_do() {
     assert!(said().contains("holds a finished run: pass `--out OTHER`"));
     write_atomically(&directory.checkpoint(), b"").unwrap();
     assert!(
-        said().contains("holds an interrupted run: continue it with `ridgewalk resume  "),
+        said().contains("holds an interrupted run: continue it with `ridgewalk resume "),
         "{}",
         said()
     );

@@ -122,7 +122,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes back one file, waiting for it if `wait`; returns whether there was one.
+    /// Takes back one file, waiting for it if `waiting`; returns whether there was one.
     fn collect(&mut self, waiting: bool) -> bool {
         let Some(thread) = &self.thread else {
             self.under_way = 0;
