@@ -54,7 +54,7 @@ pub enum Failure {
 impl Failure {
     /// Writes the message to standard error and returns the exit code.
     #[must_use]
-    pub fn tell(&self) -> ExitCode {
+    pub fn report(&self) -> ExitCode {
         if !matches!(self, Self::NotCertified) {
             // Standard error may be closed; the exit code still reports the failure.
             let _ = writeln!(std::io::stderr(), "error: {}", self.words());

@@ -389,7 +389,7 @@ fn every_file_that_a_page_links_to_or_calls_is_there() {
 }
 
 /// The household of docs/guide.md, 40 m from a safe well and with arsenic 2.3: the probability that
-/// it switches, per draw.
+/// it switches, from the draws.
 #[test]
 fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
     let place = tempfile::tempdir().unwrap();

@@ -196,14 +196,14 @@ fn chains_that_are_thrown_out_now_and_then_are_told() {
     let place = Place::new();
     let text: String = X.iter().map(|x| format!("0,{x}\n")).collect();
     let data = place.file("zeros.csv", &format!("y,x\n{text}"));
-    let mut told = 0;
+    let mut warned = 0;
     for seed in 0..6 {
         let fit = place.fit(
             &format!("zeros-{seed}"),
             &format!("{data} --response y --family poisson --seed {seed}"),
         );
         if fit.status().contains("excursion") {
-            told += 1;
+            warned += 1;
             continue;
         }
         for ((found, mean), sd) in fit.coefficients().iter().zip(means).zip(sds) {
@@ -212,7 +212,7 @@ fn chains_that_are_thrown_out_now_and_then_are_told() {
             assert!((found.sd - sd).abs() < allowed, "seed {seed}: {found:?}, {sd}");
         }
     }
-    assert!(told >= 2, "of six runs some are thrown out");
+    assert!(warned >= 2, "of six runs some are thrown out");
     // A fixed step that is short enough for the far side has neither the warning nor the error.
     let fit = place.fit(
         "short",

@@ -44,7 +44,7 @@ pub fn command(settings: &Settings) -> String {
     } = settings;
     let mut words = Words(vec!["ridgewalk".to_owned(), "fit".to_owned()]);
     words.add(data.as_ref().map(|path| path.display().to_string()));
-    // The built-in data set its own response and standardizes by default.
+    // The built-in data come with a response and are standardized by default.
     let own = data.is_some();
     words.pair("--response", response.as_ref().filter(|_| own));
     words.pair("--family", Some(family));

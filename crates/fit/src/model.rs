@@ -42,7 +42,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model for these settings. The frame's design moves into it. `rows` tells which processes
+    /// The model for these settings. The frame's design moves into it. `rows` says which processes
     /// hold the rows: [`Rows::default`] if this process holds all.
     ///
     /// # Errors

@@ -103,13 +103,7 @@ fn decode_columns<R: ChunkReader + 'static>(
         return Err(DataError::TooManyColumns { place: Place::file(name), limit: MAX_COLUMNS });
     }
     let rows = declared_rows(name, metadata, schema.num_columns())?;
-    let values = rows.saturating_mul(schema.num_columns());
-    if values > FREE_VALUES && values as u64 / VALUES_PER_BYTE > headers.len() {
-        return Err(cannot(format!(
-            "found {values} declared values in {} bytes, need at most {VALUES_PER_BYTE} values per byte; if this is correct, write the table as CSV",
-            headers.len()
-        )));
-    }
+    check_values(rows.saturating_mul(schema.num_columns()), headers.len()).map_err(cannot)?;
     let mut pages = Pages::default();
     let mut columns = Vec::new();
     for index in 0..schema.num_columns() {
@@ -175,6 +169,17 @@ fn declared_rows(
         }
     }
     Ok(rows)
+}
+
+/// Checks the declared number of values against the length of the file.
+fn check_values(values: usize, bytes: u64) -> Result<(), String> {
+    if values > FREE_VALUES && values as u64 / VALUES_PER_BYTE > bytes {
+        return Err(format!(
+            "found {values} declared values in {bytes} bytes, need at most {VALUES_PER_BYTE} values \
+             per byte; if this is correct, write the table as CSV"
+        ));
+    }
+    Ok(())
 }
 
 /// Checks that the compression is supported.

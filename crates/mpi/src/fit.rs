@@ -20,7 +20,7 @@ use ridgewalk::{RunError, StoredFit};
 use ridgewalk_cli::failure::Failure;
 use ridgewalk_cli::fit::options::{FitOptions, ResumeOptions, Voice};
 use ridgewalk_cli::fit::progress::Display;
-use ridgewalk_cli::fit::{finished, stop_signal, tell};
+use ridgewalk_cli::fit::{finished, print, stop_signal};
 
 use crate::processes::Processes;
 
@@ -120,8 +120,8 @@ impl Shared<'_> {
     fn run(&self, earlier: Option<Earlier>) -> Result<(), Failure> {
         let done = in_threads(self.settings, || self.processes.settle(self.stages(earlier)));
         let done = done.map_err(Failure::from).and_then(|done| done);
-        let told = done.and_then(|done| done.map_or(Ok(()), |fit| tell(&fit, self.voice)));
-        self.processes.settle(told)
+        let printed = done.and_then(|done| done.map_or(Ok(()), |fit| print(&fit, self.voice)));
+        self.processes.settle(printed)
     }
 
     /// Runs all stages: read, frame, model, begin and the rest. Only the first process gets the

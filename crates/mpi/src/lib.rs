@@ -40,7 +40,7 @@ pub fn run(all: &Arc<dyn Peers>) -> ExitCode {
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if first => failure.tell(),
+        Err(failure) if first => failure.report(),
         Err(failure) => ExitCode::from(failure.code()),
     }
 }

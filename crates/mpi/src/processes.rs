@@ -229,13 +229,13 @@ mod tests {
     fn what_differs_is_told_in_one_line() {
         let found = in_all(3, 1, |rank, processes| {
             let version = if rank == 2 { "0.2.0" } else { "0.1.0" };
-            let told =
+            let error =
                 processes.same("the version", version, "one version everywhere").unwrap_err();
             processes.same("the data", "abc", "the same").unwrap();
-            told.to_string()
+            error.to_string()
         });
         let line =
             "the version of process 2 is 0.2.0 but 0.1.0 in process 0: need one version everywhere";
-        assert!(found.iter().all(|told| told == line), "{found:?}");
+        assert!(found.iter().all(|error| error == line), "{found:?}");
     }
 }

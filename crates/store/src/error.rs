@@ -79,7 +79,7 @@ pub enum Error {
     NotARun {
         /// The directory.
         path: PathBuf,
-        /// What is there instead.
+        /// What was found instead.
         found: &'static str,
     },
     /// A file does not have the format that this program writes.

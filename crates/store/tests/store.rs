@@ -194,11 +194,7 @@ fn draws_that_could_not_be_written_are_told_and_not_lost() {
     told(sink.keep(0, 1000, &point(0, 1000, 2)).unwrap_err().to_string());
     told(sink.flush().unwrap_err().to_string());
     assert_eq!(sink.made(), [1000]);
-    assert_eq!(
-        read_draws(&path).unwrap().common(),
-        0,
-        "the shape tells of no draw that is not there"
-    );
+    assert_eq!(read_draws(&path).unwrap().common(), 0, "the shape counts only draws that exist");
     fs::rename(&away, &beta).unwrap();
     feed(&mut sink, 1000, &[1200], 2);
     sink.finish(true).unwrap();

@@ -27,7 +27,7 @@ pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     let display = Display::new(options.voice);
     let done = fit_into_watched(&data, &settings, &stop, &display);
     display.end();
-    tell(&done?, options.voice)
+    print(&done?, options.voice)
 }
 
 /// Runs `ridgewalk resume`.
@@ -47,7 +47,7 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     let display = Display::new(options.voice);
     let done = resume_watched(run, &data, &settings, &stop, &display);
     display.end();
-    tell(&done?, options.voice)
+    print(&done?, options.voice)
 }
 
 /// Prints the table of a run that is already finished.
@@ -67,7 +67,7 @@ pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
 }
 
 /// Prints the results.
-pub fn tell(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
+pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
     let (document, out) = (done.document(), done.directory().path());
     if voice.json {
         output::json(document)?;

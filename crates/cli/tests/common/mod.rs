@@ -20,8 +20,8 @@ pub fn json(arguments: &[&str]) -> (Value, Option<i32>) {
     (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
 }
 
-/// Runs it with invalid arguments: exit code 2, nothing on standard output, and `need` in the
-/// message.
+/// Runs it with invalid arguments: exit code 2, nothing on standard output, and `message` on
+/// standard error.
 pub fn refused(arguments: &[&str], message: &str) {
     let output = ridgewalk(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -475,7 +475,7 @@ fn saved(input: &[u8]) -> Answer {
     }
 }
 
-/// Restores chains, checks that they are saved unchanged, and makes a step.
+/// Restores chains, takes a snapshot and makes a step.
 fn restored(snapshot: Snapshot) -> Answer {
     let potential = Chebyshev::new(
         FromFn::new(2, |x: &[f64], g: &mut [f64]| {

@@ -11,7 +11,7 @@ thread_local! {
     static SILENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `work`, or gives the message of its panic.
+/// Runs `work`, or returns the message of its panic.
 pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static WRAPPED: Once = Once::new();
     WRAPPED.call_once(|| {
