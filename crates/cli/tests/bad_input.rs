@@ -223,7 +223,7 @@ fn promised(what: &str) -> i32 {
 }
 
 #[test]
-fn the_guide_tells_what_each_bad_input_gets() {
+fn the_guide_shows_the_message_for_each_bad_input() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide.md");
     let text = fs::read_to_string(&page).unwrap();
     let (above, rest) = text.split_once(BEGIN).expect("the marker at the start of the table");

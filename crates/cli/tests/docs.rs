@@ -320,7 +320,7 @@ fn has_test(source: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_test_that_a_page_names_is_there() {
+fn every_test_that_a_page_names_exists() {
     let mut count = 0;
     for (page, text) in pages() {
         for (file, test) in named_tests(&text) {
@@ -335,7 +335,7 @@ fn every_test_that_a_page_names_is_there() {
 }
 
 #[test]
-fn every_test_that_figures_are_from_is_there() {
+fn every_test_that_figures_come_from_exists() {
     let mut count = 0;
     for entry in fs::read_dir(root().join("docs/results")).unwrap() {
         let path = entry.unwrap().path();
@@ -356,7 +356,7 @@ fn every_test_that_figures_are_from_is_there() {
 }
 
 #[test]
-fn every_file_that_a_page_links_to_or_calls_is_there() {
+fn every_file_that_a_page_links_to_or_calls_exists() {
     for (page, text) in pages() {
         let folder = root().join(&page).parent().unwrap().to_owned();
         for target in text
@@ -418,7 +418,7 @@ fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
 }
 
 #[test]
-fn pages_that_lie_are_caught() {
+fn wrong_pages_are_caught() {
     let page = "Text with `ridgewalk coefficients --gamma G --xi X --nonsense H`.\n\n    ridgewalk coefficients --gamma 2 --xi 4\n\n\
                 ```console\n$ ridgewalk coefficients --gamma 1 --xi 2 --eta 0.1 --json\nsomething else\n```\n\n\
                 `ridgewalk conjure --now 3`\n\n    cargo run --release -- verify --kappa 2\n";

@@ -92,7 +92,7 @@ fn interrupted(place: &Place, name: &str, arguments: &str) {
 }
 
 #[test]
-fn the_draws_of_twelve_fits_and_two_resumes_stay_what_they_are() {
+fn the_draws_of_twelve_fits_and_two_resumes_do_not_change() {
     if !fused() {
         println!("not compared: the sums are those of x86-64 with AVX2 and FMA on Linux");
         return;

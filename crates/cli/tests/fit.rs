@@ -46,7 +46,7 @@ fn of(fit: &Fit, path: &str) -> Value {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let place = Place::new();
     let store = |out: &str, words: &str| {
         files(&place.fit(out, &format!("{words} --quiet")).directory.join("draws.zarr"))
@@ -62,7 +62,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn warnings_about_few_draws_speak_of_no_nan_and_of_the_option_that_helps() {
+fn warnings_about_few_draws_have_no_nan_and_name_the_option_to_change() {
     let place = Place::new();
     let warnings = |out: &str, words: &str| {
         let fit = place.fit(out, &format!("{} {words}", mixed("ill")));
@@ -80,7 +80,7 @@ fn warnings_about_few_draws_speak_of_no_nan_and_of_the_option_that_helps() {
 }
 
 #[test]
-fn every_family_runs_and_says_what_it_is() {
+fn every_family_runs_and_reports_its_name() {
     let place = Place::new();
     for (family, response) in [
         ("logistic", "ill"),
@@ -137,7 +137,7 @@ fn whole_weights_are_repeated_rows_and_trials_are_rows_of_0_and_1() {
 }
 
 #[test]
-fn an_offset_moves_the_intercept_by_what_it_is() {
+fn a_constant_offset_shifts_the_intercept() {
     let place = Place::new();
     let text = table("count,dose,age,two", |of| {
         vec![format!("{},{},{},2", of("count"), of("dose"), of("age"))]
@@ -233,7 +233,7 @@ fn kernels_and_nodes_are_those_asked_for_and_agree() {
 }
 
 #[test]
-fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() {
+fn the_adjusted_kernel_has_no_bias_and_reports_its_trajectories() {
     let place = Place::new();
     let fit = place.fit("exact", &format!("{} --bias-tolerance 0", mixed("ill")));
     assert_eq!(
@@ -284,7 +284,7 @@ fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() 
 }
 
 #[test]
-fn parameters_fixed_by_hand_are_used_and_a_step_too_long_is_told() {
+fn fixed_parameters_are_used_and_a_step_too_long_is_reported() {
     let place = Place::new();
     let words = "--kernel symmetric --draws 300";
     let long = place.fit("long", &format!("{words} --eta 1.2"));
@@ -303,7 +303,7 @@ fn parameters_fixed_by_hand_are_used_and_a_step_too_long_is_told() {
 }
 
 #[test]
-fn a_target_of_effective_draws_is_reached_or_told() {
+fn a_target_ess_is_reached_or_reported_as_missed() {
     let place = Place::new();
     let reached = place.fit("reached", &format!("{} --target-ess 12000", mixed("ill")));
     let fewest = reached.coefficients().iter().map(|c| c.ess).fold(f64::INFINITY, f64::min);
@@ -315,7 +315,7 @@ fn a_target_of_effective_draws_is_reached_or_told() {
 }
 
 #[test]
-fn thinning_keeps_every_so_manieth_state() {
+fn thinning_keeps_every_nth_state() {
     let place = Place::new();
     let words = format!("{} --chains 2 --draws 120 --seed 5", mixed("ill"));
     let fine = place.fit("fine", &format!("{words} --thin 1")).draws();
@@ -341,7 +341,7 @@ fn one_chain_is_enough_and_its_rhat_is_not_called_high() {
 }
 
 #[test]
-fn draws_as_csv_are_those_of_the_store() {
+fn the_csv_file_has_the_draws_of_the_store() {
     let place = Place::new();
     let fit = place.fit("csv", &format!("{} --csv --chains 3 --draws 50", mixed("ill")));
     let text = fs::read_to_string(fit.directory.join("draws.csv")).unwrap();
@@ -361,7 +361,7 @@ fn draws_as_csv_are_those_of_the_store() {
 }
 
 #[test]
-fn json_is_the_document_alone_and_quiet_is_quiet() {
+fn json_prints_only_the_document_and_quiet_prints_no_progress() {
     let place = Place::new();
     let loud = place.fit("loud", &mixed("ill"));
     assert!(!loud.stderr.is_empty());
@@ -376,7 +376,7 @@ fn json_is_the_document_alone_and_quiet_is_quiet() {
 }
 
 #[test]
-fn text_predictors_tell_their_base_level() {
+fn text_predictors_report_their_base_level() {
     let place = Place::new();
     let fit = place
         .fit("text", &format!("{} --response ill --predictors dose,site", shipped("mixed.csv")));
@@ -407,7 +407,7 @@ fn units_of_1e9_beside_1e_minus_9_work() {
 }
 
 #[test]
-fn the_summary_has_its_keys_and_can_be_said_again() {
+fn the_summary_has_its_keys_and_can_be_printed_again() {
     let place = Place::new();
     let fit = place.fit("run", &mixed("ill"));
     let parameter = "name mean sd mcse_mean q05 q50 q95 ess_bulk ess_tail rhat";
@@ -441,7 +441,7 @@ fn the_summary_has_its_keys_and_can_be_said_again() {
 }
 
 #[test]
-fn what_is_no_run_is_refused() {
+fn paths_that_are_not_runs_are_refused() {
     let place = Place::new();
     fs::create_dir(place.path("empty")).unwrap();
     place.file("file", "");

@@ -168,7 +168,7 @@ fn the_noise_scale_is_that_of_statsmodels() {
 }
 
 #[test]
-fn a_mode_that_is_off_by_a_column_would_be_found() {
+fn a_mode_with_shifted_columns_would_be_found() {
     let place = Place::new();
     let fit = place.fit(
         "fit",
@@ -187,7 +187,7 @@ fn a_mode_that_is_off_by_a_column_would_be_found() {
 /// quadrature on a grid of 601 x 601 points over [-16, 6] x [-12, 12], which agrees with a grid of
 /// half the width to all digits given here.
 #[test]
-fn chains_that_are_thrown_out_now_and_then_are_told() {
+fn rare_excursions_are_reported() {
     const X: [f64; 20] = [
         0.49, 0.357, 0.105, -0.93, -0.029, 0.695, -1.344, -0.458, -1.901, -1.29, -1.842, -0.235,
         -1.267, 0.271, 0.157, -0.187, -2.517, -0.539, -0.049, 0.113,

@@ -205,7 +205,7 @@ fn mixing_draws_two_panels_and_prints_both_tables() {
 }
 
 #[test]
-fn mixing_goes_along_the_condition_number_too() {
+fn mixing_can_vary_the_condition_number() {
     let words = "mixing --kappa 4 --dimension 64 --accuracy 0.4 --doublings 1 --kappa-doublings 2 --kernels ula,third-order";
     let document = json(&words.split(' ').collect::<Vec<_>>());
     let results = document["results"].as_array().unwrap();

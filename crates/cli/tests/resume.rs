@@ -394,7 +394,7 @@ fn stopped(place: &Place, reference: &Reference, which: &str, at: f64) -> Vec<Ro
 }
 
 #[test]
-fn a_run_that_was_stopped_goes_on_to_its_full_length() {
+fn a_run_that_was_stopped_resumes_to_its_full_length() {
     let place = Place::new();
     let reference = Reference::new(&place, "whole", &plain());
     for (which, at) in [("-INT", 0.3), ("-TERM", 0.6)] {
@@ -480,7 +480,7 @@ fn limited_file(place: &Place, reference: &Reference) -> Vec<Row> {
 }
 
 #[test]
-fn a_disk_that_is_full_costs_no_draw() {
+fn a_full_disk_loses_no_draw() {
     let place = Place::new();
     let reference = Reference::new(&place, "whole", LARGE);
     full_disk(&place, &reference);
@@ -506,7 +506,7 @@ fn interrupted(place: &Place, words: &str, name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
+fn changed_or_damaged_files_are_refused_with_the_difference() {
     let place = Place::new();
     let data = place.file("data.csv", &fs::read_to_string(shipped("mixed.csv")).unwrap());
     let words = "data.csv --response ill --predictors dose,age --draws 2500 --thin 30 --csv";
@@ -593,7 +593,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
 }
 
 #[test]
-fn one_directory_is_for_one_process_at_a_time() {
+fn a_directory_is_used_by_one_process_at_a_time() {
     let place = Place::new();
     let words = plain();
     let reference = Reference::new(&place, "whole", &words);
@@ -636,7 +636,7 @@ fn one_directory_is_for_one_process_at_a_time() {
 /// Leftovers of a crash are truncated, overwritten or removed. They are planted here, to catch a
 /// resume that keeps any of them.
 #[test]
-fn what_lies_beyond_the_checkpoint_is_cut_off() {
+fn files_beyond_the_checkpoint_are_discarded() {
     let place = Place::new();
     let words = plain();
     let reference = Reference::new(&place, "whole", &words);

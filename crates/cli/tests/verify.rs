@@ -87,7 +87,7 @@ fn bad_condition_numbers_end_with_exit_code_2_and_the_value() {
 }
 
 #[test]
-fn it_is_done_in_seconds() {
+fn verify_takes_seconds() {
     // Measured well under 2 s, on one core of a shared machine.
     let start = Instant::now();
     assert!(ridgewalk(&["verify", "--kappa", "1", "2", "10", "1e6"]).status.success());

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_farthest_are_as_many_as_wanted_ties_included() {
+    fn the_farthest_draws_include_ties() {
         let list = [3.0, 1.0, 2.0, 3.0, 2.0, 5.0, 2.0];
         for (count, wanted) in
             [(1, (5.0, 1)), (2, (3.0, 1)), (3, (3.0, 2)), (5, (2.0, 2)), (6, (2.0, 3))]
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_law_allows_is_no_excursion_and_what_it_does_not_is() {
+    fn only_draws_beyond_the_bound_are_an_excursion() {
         // The farthest of 8000 draws of Gamma(2, 1), the worst case of a log-concave density.
         let quantile = |p: f64| (0..200).fold(20.0_f64, |t, _| (1.0 + t).ln() - p.ln());
         let exact: Vec<f64> = (1..=256).map(|k| quantile(f64::from(k) / 8000.0)).collect();

@@ -34,7 +34,7 @@ fn priors_from_scales_and_from_a_file() {
 }
 
 #[test]
-fn priors_that_are_none_are_told_with_their_line() {
+fn invalid_priors_are_reported_with_their_line() {
     let message = |toml| priors(toml).unwrap_err().to_string();
     starts(
         &message("\n[agee]\nscale = 1\n"),

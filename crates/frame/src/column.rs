@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_beyond_counting_are_let_go() {
+    fn too_many_texts_are_freed() {
         let mut builder = Builder::new("id".to_owned());
         for row in 0..MAX_HELD_LEVELS + 1 {
             builder.push_cell(row, &format!("p{row}"));

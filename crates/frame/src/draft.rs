@@ -164,7 +164,7 @@ mod tests {
     use super::with_decimal_point;
 
     #[test]
-    fn decimal_commas_are_told_from_words() {
+    fn decimal_commas_are_distinguished_from_text() {
         assert_eq!(with_decimal_point("-3,14").as_deref(), Some("-3.14"));
         for text in ["a,b", "1,2,3", "1,", ",5", "3.14"] {
             assert_eq!(with_decimal_point(text), None, "{text}");

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_near_or_none() {
+    fn only_a_similar_name_is_suggested() {
         let names = ["age", "height", "weight_kg", "Response"];
         let near = |name| nearest(name, names.into_iter());
         assert_eq!(near("agee").as_deref(), Some("age"));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_hold_no_control_characters_and_end() {
+    fn messages_have_no_control_characters_and_are_truncated() {
         assert_eq!(shown("a\u{1b}[2Jb\n", 40), "a\\u{1b}[2Jb\\n");
         assert_eq!(shown("abcdef", 3), "abc…");
     }

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_quotes_are_told_where_they_open() {
+    fn unclosed_quotes_are_reported_where_they_open() {
         let error = rows("a,b\n1,\"x\n2,y\n").unwrap_err().to_string();
         assert!(error.starts_with("t.csv, line 2: found a quote that is not closed"), "{error}");
         let error = rows("a,b\n1,\"x\"y,z\n").unwrap_err().to_string();
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_names_come_apart_again() {
+    fn joined_names_split_again() {
         for names in [&["a"][..], &["a", "b"], &["x;y", "height, cm", "say \"hi\""], &["a b;c"]] {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
             assert_eq!(split_names(&join_names(&names)).unwrap(), names);

@@ -74,7 +74,7 @@ fn standardized_columns_have_mean_0_and_deviation_1() {
 }
 
 #[test]
-fn columns_that_are_not_there_or_have_two_uses() {
+fn unknown_columns_and_columns_with_two_roles() {
     let text = "age,height,y,w\n1,2,0,1\n2,3,1,1\n3,9,1,2\n";
     starts(
         &refused(text, |q| q.response = "Y".into()),
@@ -107,7 +107,7 @@ fn columns_that_are_not_there_or_have_two_uses() {
 }
 
 #[test]
-fn a_stray_text_among_numbers_is_told_with_line_column_and_value() {
+fn text_among_numbers_is_reported_with_line_column_and_value() {
     let text = "age,y,note\n31,0,a\n,1,b\nabc,1,c\n12,0,7\n";
     assert_eq!(
         refused(text, |q| q.predictors = list(&["age"])),
@@ -211,7 +211,7 @@ fn predictors_that_do_not_vary() {
 }
 
 #[test]
-fn responses_that_the_family_cannot_take() {
+fn responses_that_are_invalid_for_the_family() {
     assert_eq!(
         refused("x,y\n1,1\n2,2\n3,1\n", |_| {}),
         "d.csv, line 3, column `y`: found 2, need 0 or 1 (or successes, with --trials) for the logistic family (values \
@@ -239,7 +239,7 @@ fn responses_that_the_family_cannot_take() {
 }
 
 #[test]
-fn a_text_response_of_two_levels_is_0_and_1_and_told_so() {
+fn a_text_response_of_two_levels_becomes_0_and_1_with_a_note() {
     let text = "x,y\n1,malignant\n2,benign\n3,malignant\n4,benign\n";
     let frame = ask(text, |_| {}).unwrap();
     assert_eq!(frame.response, [1.0, 0.0, 1.0, 0.0]);
@@ -323,7 +323,7 @@ fn identifiers_are_not_taken_for_groups() {
 }
 
 #[test]
-fn names_of_coefficients_are_there_once_and_can_be_shown() {
+fn names_of_coefficients_are_unique_and_printable() {
     starts(
         &refused("a,a[v],y\nu,1,0\nv,2,1\nu,3,1\n", |_| {}),
         "d.csv, column `a[v]`: found two coefficients named `a[v]`",
@@ -357,7 +357,7 @@ fn more_coefficients_than_can_be_fitted() {
 }
 
 #[test]
-fn families_are_named_as_at_the_command_line() {
+fn families_are_named_as_on_the_command_line() {
     let names: Vec<String> = FamilyName::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(
         names,
@@ -469,7 +469,7 @@ fn parts_with_other_columns_or_another_order_of_them_are_refused() {
 }
 
 #[test]
-fn what_only_all_rows_together_show_is_found_in_parts_too() {
+fn errors_that_depend_on_all_rows_are_found_in_parts_too() {
     let question = Question::new("y", FamilyName::Logistic);
     let cases = [
         ("x,z,y\n1,4,0\n1,5,1\n1,6,0\n1,4,1\n", "found `1` in every row"),

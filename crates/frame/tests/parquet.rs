@@ -172,7 +172,7 @@ fn a_small_file_that_unpacks_to_millions_of_values_is_refused() {
 }
 
 #[test]
-fn texts_whose_count_is_within_a_packed_page_are_refused_where_they_are_used() {
+fn delta_encoded_texts_are_refused_where_they_are_used() {
     for encoding in [
         parquet::basic::Encoding::DELTA_LENGTH_BYTE_ARRAY,
         parquet::basic::Encoding::DELTA_BYTE_ARRAY,
@@ -211,7 +211,7 @@ fn nested(levels: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_schema_that_is_too_deep_is_refused_before_the_decoder_calls_itself_for_each_level() {
+fn a_schema_that_is_too_deep_is_refused_before_the_decoder_recurses() {
     let message = Table::from_bytes("d.parquet", &nested(200_000)).unwrap_err().to_string();
     assert!(message.contains("nested deeper than 64 levels"), "{message}");
 }

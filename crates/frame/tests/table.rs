@@ -50,7 +50,7 @@ fn no_line_is_a_comment() {
 }
 
 #[test]
-fn a_file_that_is_no_table_is_told_what_it_lacks() {
+fn a_file_that_is_not_a_table_is_refused_with_what_it_lacks() {
     starts(&refused(b""), "d.csv: found an empty file");
     starts(&refused(b"\n \n"), "d.csv: found an empty file");
     starts(&refused(b"a,b\n"), "d.csv: found column names but no rows");
@@ -73,7 +73,7 @@ fn a_file_that_is_no_table_is_told_what_it_lacks() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_told_with_line_and_byte() {
+fn bytes_that_are_not_text_are_reported_with_line_and_byte() {
     starts(
         &refused(b"a,b\n1,2\n3,caf\xe9\n"),
         "d.csv, line 3, byte 6: found 0xe9, need text in UTF-8",
@@ -100,7 +100,7 @@ fn a_file_with_another_delimiter_is_not_taken_for_one_column() {
 }
 
 #[test]
-fn too_wide_and_too_long_is_refused_soon() {
+fn too_many_columns_and_too_long_rows_are_refused_early() {
     let wide = vec!["x"; 2_000_000].join(",");
     let message = refused(wide.as_bytes());
     starts(&message, &format!("d.csv, line 1: found more than {MAX_COLUMNS} columns"));

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_in_one_line() {
+    fn differences_are_reported_in_one_line() {
         let found = in_all(3, 1, |rank, processes| {
             let version = if rank == 2 { "0.2.0" } else { "0.1.0" };
             let error =

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_that_html_would_read() {
+    fn html_is_escaped() {
         assert_eq!(
             escape("<a b='c' d=\"e\">&\u{0}é"),
             "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\u{fffd}é"

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_those_that_mean_something() {
+    fn digits_are_significant() {
         let values = [1.23456, -0.5, 100.0];
         assert_eq!(column(&values, &[0.31, 0.052, 0.9]), ["1.235", "-0.500", "100.000"]);
         assert_eq!(column(&values, &[31.0, 0.052, f64::NAN]), ["1", "-0.500", "100.000"]);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn points_stand_below_points() {
+    fn decimal_points_are_aligned() {
         let column = ["1.25", "10", "-0.5", "–", "2.00e-9"].map(str::to_owned).to_vec();
         assert_eq!(
             aligned(column),

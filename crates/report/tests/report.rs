@@ -112,7 +112,7 @@ impl DrawReader for Incomplete {
 }
 
 #[test]
-fn draws_that_cannot_be_drawn_leave_a_report_that_says_so() {
+fn draws_that_cannot_be_plotted_are_noted_in_the_report() {
     let names: Vec<String> = ["constant", "wild", "fine", "tiny"].map(str::to_owned).to_vec();
     let row = |i: u64| {
         [3.0, if i == 5 { 1e308 } else { -1e308 }, value(0, i, 0), 1e-300 * value(1, i, 0)]

@@ -58,7 +58,7 @@ fn what_was_written_comes_back() {
 }
 
 #[test]
-fn chains_of_different_lengths_are_cut_to_the_shortest_and_it_is_said() {
+fn chains_of_different_lengths_are_cut_to_the_shortest_and_marked() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("draws.zarr");
     store(&path, &[1500, 7, 1100], 2);
@@ -95,7 +95,7 @@ fn a_store_that_was_never_finished_opens_with_what_was_saved() {
 }
 
 #[test]
-fn a_run_that_goes_on_leaves_the_bytes_of_one_that_was_not_interrupted() {
+fn a_resumed_run_leaves_the_bytes_of_an_uninterrupted_one() {
     let place = tempfile::tempdir().unwrap();
     let (whole, broken) = (place.path().join("whole.zarr"), place.path().join("broken.zarr"));
     store(&whole, &[2345, 2345], 3);
@@ -124,7 +124,7 @@ fn a_run_that_goes_on_leaves_the_bytes_of_one_that_was_not_interrupted() {
 }
 
 #[test]
-fn draws_out_of_turn_and_of_another_shape_are_refused() {
+fn draws_out_of_order_or_of_the_wrong_shape_are_refused() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("draws.zarr");
     let mut sink = ZarrDraws::create(&path, &names(2), 1).unwrap();
@@ -176,7 +176,7 @@ fn a_store_is_read_in_parts_as_it_is_read_whole() {
 }
 
 #[test]
-fn draws_that_could_not_be_written_are_told_and_not_lost() {
+fn draws_that_could_not_be_written_are_reported_and_not_lost() {
     let place = tempfile::tempdir().unwrap();
     let (path, whole) = (place.path().join("draws.zarr"), place.path().join("whole.zarr"));
     let mut sink = ZarrDraws::create(&path, &names(2), 3).unwrap();
@@ -204,7 +204,7 @@ fn draws_that_could_not_be_written_are_told_and_not_lost() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let full = Path::new("/dev/full");
     let mut sink = CsvDraws::create(full, &names(2)).unwrap();
     sink.keep(0, 0, &[1.0, 2.0]).unwrap();
@@ -263,7 +263,7 @@ fn csv_is_quoted_and_reads_back_to_the_bit() {
 }
 
 #[test]
-fn a_directory_that_exists_is_refused_with_what_to_do() {
+fn a_directory_that_exists_is_refused_with_a_remedy() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("a/b/run");
     let directory = RunDirectory::create(&path).unwrap();

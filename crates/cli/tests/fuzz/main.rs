@@ -163,7 +163,7 @@ fn peak() -> f64 {
 }
 
 #[test]
-fn thousands_of_mutated_inputs_are_refused_or_taken() {
+fn thousands_of_mutated_inputs_are_refused_or_accepted() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     watch();
     let crashes = quietly(|| {

@@ -192,7 +192,7 @@ mod tests {
     use super::Writer;
 
     #[test]
-    fn files_are_written_in_order_and_none_behind_one_that_cannot_be() {
+    fn files_are_written_in_order_and_none_after_a_failure() {
         let place = tempfile::tempdir().unwrap();
         let away = place.path().join("away");
         let mut writer = Writer::new(3);
