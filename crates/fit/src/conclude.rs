@@ -182,11 +182,11 @@ impl Finished<'_> {
         let Config { options: settings, data, resolved, .. } = self.config;
         let fact = |name: &str, value: String| Fact { name: name.into(), value };
         let scale = match (settings.standardize, settings.original_scale) {
-            (false, _) => "that of the data",
+            (false, _) => "the data",
             (true, false) => {
                 "standardized predictors (centred, divided by their standard deviation)"
             }
-            (true, true) => "that of the data; priors and sampling use standardized predictors",
+            (true, true) => "the data; priors and sampling use standardized predictors",
         };
         let mut facts = vec![
             fact("data", format!("{}, SHA-256 {}", data.file, data.sha256)),

@@ -155,7 +155,7 @@ pub enum DataError {
     },
     /// A line that ends in a lone carriage return.
     #[error(
-        "{place}: found a carriage return inside a line, need lines that end as on Unix or Windows; save the file that way"
+        "{place}: found a carriage return inside a line, need Unix or Windows line endings; save the file with one of these"
     )]
     CarriageReturn {
         /// The line.

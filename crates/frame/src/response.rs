@@ -137,7 +137,7 @@ fn text(draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>) -> Result<Vec
         Err(DataError::TextResponse { place, levels: texts, need })
     };
     if roles.trials.is_some() {
-        return refuse("whole numbers of successes beside --trials");
+        return refuse("whole numbers of successes with --trials");
     }
     if !question.family.is_binomial() {
         return refuse("numbers as the response of this family");

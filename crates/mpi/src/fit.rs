@@ -196,7 +196,9 @@ impl Shared<'_> {
         let question = self.settings.question(table)?;
         let draft = Draft::new(table, &question).map_err(Failure::from);
         let draft = processes.settle(draft)?;
-        let bad = |error: serde_json::Error| Failure::Run(format!("facts of the rows: {error}"));
+        let bad = |error: serde_json::Error| {
+            Failure::Run(format!("cannot exchange facts about the rows: {error}"))
+        };
         let facts = serde_json::to_vec(draft.facts()).map_err(bad)?;
         let facts = peers.gather(&facts);
         let facts = facts.iter().map(|bytes| serde_json::from_slice(bytes));

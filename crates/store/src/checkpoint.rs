@@ -139,7 +139,7 @@ impl Checkpoint {
 }
 
 fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
-    let cut = || format!("it is damaged: {} bytes that end too early", bytes.len());
+    let cut = || format!("it is damaged: it ends after {} bytes", bytes.len());
     let Some(rest) = bytes.strip_prefix(TITLE.as_bytes()) else {
         return Err(format!("it does not begin with `{}`", TITLE.trim_end()));
     };

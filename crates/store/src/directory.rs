@@ -302,23 +302,23 @@ fn occupied(path: PathBuf) -> Error {
     let directory = RunDirectory { path };
     let elsewhere = "pass `--out OTHER` to write somewhere else".to_owned();
     let (found, remedy) = if !directory.path.is_dir() {
-        ("a file, not a directory", elsewhere)
+        ("is not a directory", elsewhere)
     } else if directory.path.join(LOCK).exists()
         && matches!(directory.lock(), Err(Error::Busy { .. }))
     {
-        ("a run that another process is using", elsewhere)
+        ("holds a run that another process is using", elsewhere)
     } else if directory.interrupted() {
         let resume = format!(
             "continue it with `ridgewalk resume {}`, or {elsewhere}",
             directory.path.display()
         );
-        ("an interrupted run", resume)
+        ("holds an interrupted run", resume)
     } else if directory.summary().exists() {
-        ("a finished run", elsewhere)
+        ("holds a finished run", elsewhere)
     } else if fs::read_dir(&directory.path).is_ok_and(|mut entries| entries.next().is_none()) {
-        ("nothing", elsewhere)
+        ("is empty", elsewhere)
     } else {
-        ("other files", elsewhere)
+        ("holds other files", elsewhere)
     };
     Error::Exists { path: directory.path, found, remedy }
 }

@@ -59,11 +59,11 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The directory of a new run already exists.
-    #[error("{} already exists and holds {found}: {remedy}", path.display())]
+    #[error("{} already exists and {found}: {remedy}", path.display())]
     Exists {
         /// The directory.
         path: PathBuf,
-        /// What is in it.
+        /// What it is or holds, as a clause.
         found: &'static str,
         /// The remedy.
         remedy: String,

@@ -268,7 +268,7 @@ fn a_directory_that_exists_is_refused_with_a_remedy() {
     let path = place.path().join("a/b/run");
     let directory = RunDirectory::create(&path).unwrap();
     let said = || RunDirectory::create(&path).unwrap_err().to_string();
-    assert!(said().contains("holds nothing: pass `--out OTHER`"), "{}", said());
+    assert!(said().contains("is empty: pass `--out OTHER`"), "{}", said());
     assert!(RunDirectory::open(&path).unwrap_err().to_string().contains("has no config.toml"));
     write_atomically(&directory.config(), b"seed = 0\n").unwrap();
     assert!(said().contains("holds other files"));

@@ -71,7 +71,11 @@ impl ZarrDraws {
     pub fn create(path: &Path, names: &[String], steps_per_draw: u64) -> Result<Self, Error> {
         if path.exists() {
             let remedy = "choose another name for the new store".to_owned();
-            return Err(Error::Exists { path: path.to_owned(), found: "earlier draws", remedy });
+            return Err(Error::Exists {
+                path: path.to_owned(),
+                found: "holds earlier draws",
+                remedy,
+            });
         }
         Ok(Self { path: path.to_owned(), names: names.to_vec(), steps_per_draw, open: None })
     }
@@ -278,7 +282,7 @@ impl Sink for ZarrDraws {
         let open = self.open.as_mut().ok_or("a draw arrived before the run began")?;
         let of = open.chains.len();
         let kept = open.chains.get_mut(chain).ok_or(Error::Shape {
-            what: "a chain of that number",
+            what: "chain number",
             got: chain,
             need: of,
         })?;
