@@ -40,7 +40,7 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
     let config = config.map_err(|source| Error::File { what, path, source })?;
     if draws.names().len() != summary.parameters.len() {
         let (got, need) = (draws.names().len(), summary.parameters.len());
-        return Err(Error::Shape { what: "the coefficients in summary.json", got, need });
+        return Err(Error::Shape { what: "coefficients in draws.zarr", got, need });
     }
     let page = report(&summary, &draws, &config)?;
     write_atomically(&directory.report(), page.as_bytes())

@@ -282,8 +282,8 @@ impl Sink for ZarrDraws {
         let open = self.open.as_mut().ok_or("a draw arrived before the run began")?;
         let of = open.chains.len();
         let kept = open.chains.get_mut(chain).ok_or(Error::Shape {
-            what: "chain number",
-            got: chain,
+            what: "chains",
+            got: chain.saturating_add(1),
             need: of,
         })?;
         if draw != kept.made {
