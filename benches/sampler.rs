@@ -10,8 +10,11 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use ridgewalk::coefficients::Parameters;
 use ridgewalk::potentials::Sparse;
+use ridgewalk::potentials::{Chebyshev, Scratch};
 use ridgewalk::prelude::*;
+use ridgewalk::sampler::{Ensemble, Stream, Symmetric, ThirdOrder};
 use ridgewalk_benches::data::{numbers, responses};
 
 const ROWS: usize = 10_000;

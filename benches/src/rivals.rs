@@ -8,9 +8,8 @@ use std::fmt::{self, Write};
 
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::potentials::Whitening;
-use ridgewalk::prelude::{InOriginal, Sampler};
 use ridgewalk::sampler::automatic::{Target, Wanted, WarmUp};
-use ridgewalk::sampler::{Stream, from_scheme};
+use ridgewalk::sampler::{InOriginal, Sampler, Stream, from_scheme};
 
 use crate::Failure;
 use crate::clock::Stopwatch;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ridgewalk::diagnostics::summaries_of_table;
 use ridgewalk::potentials::{Gradient, GradientError, Scratch};
-use ridgewalk::prelude::{Draws, InOriginal};
 use ridgewalk::sampler::automatic::{BlackBox, WarmUp};
+use ridgewalk::sampler::{Draws, InOriginal};
 use ridgewalk_benches::peers::{Setting, run};
 use ridgewalk_benches::problems::{Density, LadderProblem, Problem};
 use ridgewalk_gallery::{Ladder, Reference, huber, probit, reference};

@@ -16,11 +16,10 @@ use clap::Parser;
 use rayon::prelude::*;
 use ridgewalk::diagnostics::{Summary, summaries_of_table};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::prelude::{Draws, InOriginal, Sampler};
 use ridgewalk::sampler::automatic::{
     CoordinateBias, Extrapolated, Target, Wanted, WarmUp, WarmedUp,
 };
-use ridgewalk::sampler::{CoupledChains, Difference};
+use ridgewalk::sampler::{CoupledChains, Difference, Draws, InOriginal, Sampler};
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::comparison::results;
 use ridgewalk_benches::problems::{Problem, Visit, on};

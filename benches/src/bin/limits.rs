@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use rayon::ThreadPool;
+use ridgewalk::coefficients::Parameters;
 use ridgewalk::prelude::*;
+use ridgewalk::sampler::{Ensemble, Symmetric, ThirdOrder};
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::ceilings::{Ceilings, Entries, Shape};
 use ridgewalk_benches::comparison::results;

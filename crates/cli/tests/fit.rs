@@ -73,7 +73,7 @@ fn warnings_about_few_draws_have_no_nan_and_name_the_option_to_change() {
     };
     let few = warnings("two", "--draws 2");
     assert!(
-        few.contains("that so few draws do not show")
+        few.contains("size that so few draws do not show")
             && few.contains("not known from so few draws")
     );
     assert!(few.contains("--draws 8") && !few.contains("--max-draws"), "{few}");
@@ -527,4 +527,26 @@ fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     let left: Vec<String> =
         files(&place.path("stopped/early")).into_iter().map(|(name, _)| name).collect();
     assert_eq!(left, ["checkpoint", "config.toml", "lock"]);
+}
+
+#[test]
+fn the_recorded_command_gives_the_same_draws() {
+    let place = Place::new();
+    fs::copy(shipped("mixed.csv"), place.path("my data.csv")).unwrap();
+    place.file("priors.toml", "[dose]\nscale = 1.5\n");
+    let words = "--response level --family robust-huber --predictors dose,site --priors priors.toml \
+                 --standardize --original-scale --bias-tolerance 0.02 --chains 3 --draws 60 --seed 9";
+    let mut command = place.command("fit");
+    command.arg("my data.csv").args(words.split_whitespace()).args(["--quiet", "--out", "asked"]);
+    assert!(command.status().unwrap().success());
+    let text = fs::read_to_string(place.path("asked/config.toml")).unwrap();
+    let config: ridgewalk::pipeline::Config = toml::from_str(&text).unwrap();
+    assert!(config.command.starts_with("ridgewalk fit 'my data.csv' "), "{}", config.command);
+    // As a user would: pasted into a shell, with another directory.
+    let line = config.command.replacen("ridgewalk", env!("CARGO_BIN_EXE_ridgewalk"), 1);
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{line} --quiet --out again")).current_dir(place.path(""));
+    assert!(shell.stdout(Stdio::null()).status().unwrap().success());
+    let [asked, again] = ["asked", "again"].map(|run| files(&place.path(run).join("draws.zarr")));
+    assert!(asked == again);
 }

@@ -29,6 +29,17 @@ const BATCH: usize = 64;
 /// Computes U at points stored one after another.
 pub type Values<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<(), PotentialError>;
 
+/// Looks for draws that left a log-concave posterior: [`Warning::Excursion`] if there are some.
+/// `mode` and `whitening` are those of a warm-up, and `values` computes U.
+///
+/// # Errors
+/// If the draws cannot be read or U cannot be computed.
+pub fn excursion(
+    whitening: &Whitening, mode: &[f64], draws: &dyn DrawReader, values: Values<'_>,
+) -> Result<Option<Warning>, Error> {
+    Search { whitening, mode, rescaling: None }.run(draws, values)
+}
+
 /// Where to look for draws that left the posterior.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search<'a> {

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use ridgewalk_frame::{Frame, Table};
 use ridgewalk_sampler::automatic::Decision;
+use ridgewalk_sampler::clock::Instant;
 use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDraws};
 
 use crate::conclude::Finished;
@@ -148,7 +148,8 @@ pub fn prepare(
     Model::new(settings, frame, priors, &Rows::default())
 }
 
-/// Runs `work` on the number of threads in the settings.
+/// Runs `work` on the number of threads in the settings. WebAssembly has no threads: there it runs
+/// on the current one.
 ///
 /// # Errors
 /// If threads cannot be started.

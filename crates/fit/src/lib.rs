@@ -57,7 +57,7 @@ pub use document::{
 };
 pub use draws::DrawReader;
 pub use error::{Error, ErrorKind, NoiseError};
-pub use excursion::Values;
+pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};

@@ -3,7 +3,10 @@
 
 use std::error::Error;
 
+use ridgewalk::coefficients::Parameters;
+use ridgewalk::potentials::Chebyshev;
 use ridgewalk::prelude::*;
+use ridgewalk::sampler::{Batch, Noise, Step, Stream, ThirdOrder, Workspace};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let gradient = |x: &[f64], g: &mut [f64]| {

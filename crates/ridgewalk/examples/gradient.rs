@@ -3,7 +3,10 @@
 
 use std::error::Error;
 
+use ridgewalk::coefficients::Parameters;
+use ridgewalk::potentials::Chebyshev;
 use ridgewalk::prelude::*;
+use ridgewalk::sampler::{ChainStatus, Symmetric};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // U = Σ sqrt(1 + x²): tails like those of a Laplace distribution, curvature at most 1.

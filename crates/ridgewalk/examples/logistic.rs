@@ -3,6 +3,7 @@
 
 use std::error::Error;
 
+use ridgewalk::diagnostics::{Summary, summaries_of_table};
 use ridgewalk::prelude::*;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,33 +1,76 @@
-//! Third-order Langevin sampling of log-concave distributions.
+//! Bayesian inference for generalized linear models on third-order Langevin dynamics.
 //!
-//! This crate puts together the crates of the workspace, each of which can be used alone:
-//!
-//! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line
-//!   integrals;
-//! - [`sampler`]: kernels, and a driver that runs many chains at once;
-//! - [`diagnostics`]: R-hat, effective sample sizes, standard errors and summaries of draws;
-//! - [`coefficients`]: the numbers of one step of the algorithm, accurate for every step size;
-//! - [`quadrature`]: the integral of a gradient along a segment, from its values at Chebyshev
-//!   nodes;
-//! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly.
-//!
-//! # A logistic posterior
+//! # A fit in a few lines
 //!
 //! ```
 //! use ridgewalk::prelude::*;
 //!
-//! // Hours of study, and who passed.
-//! let hours = vec![0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
+//! // Hours of study, and who passed. `Table::read(path)` reads a CSV file.
+//! let hours = [0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
 //! let passed = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-//! let design = Dense::new(12, 1, hours)?.with_intercept();
+//! let columns = [("hours", &hours), ("passed", &passed)];
+//! let columns = columns.map(|(name, values)| Column::from_numbers(name, values));
+//! let table = Table::from_columns("study", columns.to_vec())?;
+//! let settings = Settings { seed: 1, ..Settings::new("passed", FamilyName::Logistic) };
+//! let fit = ridgewalk::fit(&table, &settings)?;
+//!
+//! assert_eq!(fit.names(), ["(Intercept)", "hours"]);
+//! let slope = fit.parameter("hours").ok_or("no such coefficient")?;
+//! assert!((1.1..1.6).contains(&slope.mean) && slope.rhat < 1.01);
+//! assert!(fit.warnings().is_empty(), "everything that the program warns about");
+//! assert_eq!(fit.draws().chain(0).len(), 1000 * 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Kernel, step size and coordinates are chosen by their measured bias; nothing needs to be tuned.
+//! [`fit_into`] writes the same fit to a run directory, with draws in Zarr, `summary.json` and
+//! `report.html`; [`resume`] goes on with a run that was interrupted; [`start`] runs a fit in the
+//! background.
+//!
+//! ```
+//! # use ridgewalk::prelude::*;
+//! # let place = tempfile::tempdir()?;
+//! # let out = place.path().join("run");
+//! let table = Table::built_in()?;
+//! let settings = Settings { draws: 200, out, ..Settings::built_in() };
+//! let run = ridgewalk::fit_into(&table, &settings)?;
+//! assert!(run.directory().report().is_file());
+//! assert_eq!(run.draws()?.common(), 200);
+//! // Nothing is left to do.
+//! assert!(ridgewalk::resume(&settings.out)?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The crates below
+//!
+//! Each can be used alone:
+//!
+//! - [`frame`]: tables from CSV, Parquet or memory, model matrices, responses;
+//! - [`pipeline`]: the stages of a fit, from a table and settings to draws and a verdict;
+//! - [`store`]: run directories; [`report`]: their HTML report;
+//! - [`potentials`]: potentials of generalized linear models, and any gradient, with their line
+//!   integrals;
+//! - [`sampler`]: kernels, a driver for many chains, a warm-up without parameters;
+//! - [`diagnostics`]: R-hat, effective sample sizes, standard errors;
+//! - [`coefficients`], [`quadrature`]: the numbers of one step, and integrals along a segment;
+//! - [`lyapunov`]: how fast the algorithm converges, proved, planned and computed exactly.
+//!
+//! # A posterior from its parts
+//!
+//! ```
+//! use ridgewalk::prelude::*;
+//!
+//! let design = Dense::from_columns(&[&[1.0; 6], &[0.5, 1.0, 1.5, 2.5, 3.0, 4.0]])?;
+//! let passed = [0.0, 0.0, 1.0, 0.0, 1.0, 1.0];
 //! let posterior = Ridge::new(design, Logistic, &passed, Prior::centred(2, 2.5)?)?;
-//! // Coordinates, kernel and step size are chosen by their measured bias; nothing needs to be tuned.
 //! let mut warm = WarmUp::new(&posterior).seed(1).run()?;
-//! let mut draws = Draws::default();
+//! let mut draws = Draws::named(["intercept", "slope"]);
 //! let sampled = warm.run(Length::Draws(1000)).keep(&mut draws)?;
-//! assert!(sampled.within_tolerance, "at most 0.05 standard deviations of bias");
-//! let slope = summaries_of_table(&draws.tables(), 2)?[1];
-//! assert!((1.1..1.6).contains(&slope.mean) && slope.rhat < 1.01, "an hour adds 1.3 or so to the log odds");
+//! let warnings = sampled.warnings(draws.names(), &draws.summary()?);
+//! assert!(warnings.is_empty() && draws.means()[1] > 0.0);
+//! // Running again continues.
+//! warm.run(Length::Draws(500)).keep(&mut draws)?;
+//! assert_eq!(draws.common(), 1500);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -36,7 +79,7 @@
 //! ```
 //! use ridgewalk::prelude::*;
 //!
-//! // U = log cosh x + y²/2; the gradient of U, which is minus that of the log-density.
+//! // U = log cosh x + y²/2. Its gradient is minus that of the log-density.
 //! let gradient = |x: &[f64], g: &mut [f64]| {
 //!     (g[0], g[1]) = (x[0].tanh(), x[1]);
 //!     Ok(())
@@ -74,6 +117,7 @@
 //! use std::time::Duration;
 //!
 //! use ridgewalk::prelude::*;
+//! use ridgewalk::sampler::{SavedRun, SavedWarmUp, SinkError};
 //!
 //! /// Draws and the last state as bytes, which a program would write to a disk: the draws first, then the state, whole or not at all.
 //! #[derive(Default)]
@@ -134,10 +178,13 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 //!
-//! # A kernel and parameters of your own choice
+//! # A kernel and parameters of your choice
 //!
 //! ```
+//! use ridgewalk::coefficients::Parameters;
+//! use ridgewalk::potentials::Chebyshev;
 //! use ridgewalk::prelude::*;
+//! use ridgewalk::sampler::ThirdOrder;
 //!
 //! let gradient = |x: &[f64], g: &mut [f64]| {
 //!     g[0] = x[0].tanh();
@@ -155,7 +202,10 @@
 //! # Steps by hand
 //!
 //! ```
+//! use ridgewalk::coefficients::Parameters;
+//! use ridgewalk::potentials::Chebyshev;
 //! use ridgewalk::prelude::*;
+//! use ridgewalk::sampler::{Batch, Noise, Step, Stream, ThirdOrder, Workspace};
 //!
 //! let gradient = |x: &[f64], g: &mut [f64]| {
 //!     g[0] = x[0];
@@ -187,7 +237,7 @@ mod runs;
 
 pub use ridgewalk_coefficients as coefficients;
 pub use ridgewalk_diagnostics as diagnostics;
-pub use ridgewalk_fit::{Fitted, Settings, fit, fit_watched};
+pub use ridgewalk_fit::{Fitted, Settings, fit, fit_watched, start};
 pub use ridgewalk_frame as frame;
 pub use ridgewalk_lyapunov as lyapunov;
 pub use ridgewalk_potentials as potentials;
@@ -206,26 +256,19 @@ pub mod pipeline {
 }
 
 pub mod prelude {
-    //! What most programs need, in one line.
+    //! What most programs need, in one line. Everything else is in the module of its crate.
 
-    pub use ridgewalk_coefficients::Parameters;
-    pub use ridgewalk_diagnostics::{Summary, summaries_of_table};
-    pub use ridgewalk_potentials::families::{
-        Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
-    };
+    pub use ridgewalk_fit::Settings;
+    pub use ridgewalk_frame::{Column, FamilyName, Table};
+    pub use ridgewalk_potentials::families::{Family, Gaussian, Logistic, Poisson};
     pub use ridgewalk_potentials::{
-        Chebyshev, Dense, FromFn, FromValueFn, Gradient, LineIntegral, ModeSearch, Prior, Ridge,
-        Scratch, Sparse, Whitened, Whitening,
+        Dense, FromFn, FromValueFn, Gradient, LineIntegral, Prior, Ridge,
     };
-    pub use ridgewalk_sampler::automatic::{BlackBox, Length, Sampled, WarmUp, WarmedUp};
-    pub use ridgewalk_sampler::{
-        Acceptance, Adjusted, Averaged, Baoab, Batch, ChainStatus, Draws, Ensemble, InOriginal,
-        Kernel, Klmc, Noise, Outcome, Progress, RandomizedMidpoint, Sampler, SavedRun, SavedWarmUp,
-        Sink, SinkError, Step, Stream, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
-    };
+    pub use ridgewalk_sampler::automatic::{BlackBox, Length, WarmUp};
+    pub use ridgewalk_sampler::{Draws, Job, Kernel, Sampler, Sink};
 }
 
-/// Every program of the pages that show some, compiled and run.
+/// The programs that the pages show, compiled and run.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../README.md")]

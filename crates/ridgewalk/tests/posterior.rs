@@ -1,6 +1,8 @@
 //! A small logistic posterior sampled as a user would, against its means by a grid.
 
+use ridgewalk::coefficients::Parameters;
 use ridgewalk::prelude::*;
+use ridgewalk::sampler::{Symmetric, ThirdOrder};
 
 const HOURS: [f64; 12] = [0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
 const PASSED: [f64; 12] = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];

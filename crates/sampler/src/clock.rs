@@ -1,10 +1,10 @@
-//! The only place in this crate that reads a clock.
+//! The only place in this crate that reads a clock, for crates above it too.
 //!
 //! On `wasm32-unknown-unknown` there is none, and `std::time::Instant::now` panics. No time passes
 //! there: runs proceed in legs of a fixed number of steps, and a budget of time never runs out.
 
 #[cfg(not(all(target_family = "wasm", not(target_os = "wasi"))))]
-pub(crate) use std::time::Instant;
+pub use std::time::Instant;
 
 /// Whether time passes.
 pub(crate) const TICKS: bool = cfg!(not(all(target_family = "wasm", not(target_os = "wasi"))));
@@ -12,16 +12,20 @@ pub(crate) const TICKS: bool = cfg!(not(all(target_family = "wasm", not(target_o
 /// A moment on a machine without a clock.
 #[cfg(all(target_family = "wasm", not(target_os = "wasi")))]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Instant;
+pub struct Instant;
 
 #[cfg(all(target_family = "wasm", not(target_os = "wasi")))]
 impl Instant {
-    pub(crate) fn now() -> Self {
+    /// Now.
+    #[must_use]
+    pub fn now() -> Self {
         Self
     }
 
     #[allow(clippy::unused_self, reason = "the same signature as where there is a clock")]
-    pub(crate) fn elapsed(&self) -> std::time::Duration {
+    /// No time has passed.
+    #[must_use]
+    pub fn elapsed(&self) -> std::time::Duration {
         std::time::Duration::ZERO
     }
 }

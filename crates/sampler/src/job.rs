@@ -14,7 +14,7 @@ use crate::sink::{Sink, SinkError};
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Status {
+pub struct JobStatus {
     /// Decisions of the warm-up so far.
     pub decisions: Vec<Decision>,
     /// Progress of the run, once it has begun.
@@ -27,7 +27,7 @@ pub struct Status {
 #[derive(Debug, Default)]
 struct Shared {
     stop: AtomicBool,
-    status: Mutex<Status>,
+    status: Mutex<JobStatus>,
     draws: Mutex<Draws>,
 }
 
@@ -171,7 +171,7 @@ impl<T: Send + 'static> Job<T> {
 
     /// How far it is.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> JobStatus {
         open(&self.shared.status).clone()
     }
 

@@ -46,7 +46,7 @@ mod acceptance;
 pub mod automatic;
 mod batch;
 mod budget;
-mod clock;
+pub mod clock;
 mod codec;
 mod coupled;
 mod coupling;
@@ -74,7 +74,7 @@ pub use draws::Draws;
 pub use driver::Sampler;
 pub use ensemble::{Ensemble, SavedChain, Snapshot};
 pub use error::{Error, Quantity, SavedKind};
-pub use job::{Job, Watch, WatchedDraws};
+pub use job::{Job, JobStatus, Watch, WatchedDraws};
 pub use kernels::{
     Adjusted, Averaged, Baoab, CoupledKernel, Halved, Kernel, Klmc, LinearKernel,
     RandomizedMidpoint, Step, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,

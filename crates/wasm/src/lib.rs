@@ -14,13 +14,18 @@ pub const PRIOR_SCALE: f64 = 2.5;
 
 /// Posterior means of intercept and slope.
 fn means(seed: u32, draws: u32) -> Result<[f64; 2], Box<dyn std::error::Error>> {
-    let design = Dense::new(HOURS.len(), 1, HOURS.to_vec())?.with_intercept();
-    let posterior = Ridge::new(design, Logistic, &PASSED, Prior::centred(2, PRIOR_SCALE)?)?;
-    let mut warm = WarmUp::new(&posterior).seed(seed.into()).run()?;
-    let mut kept = Draws::default();
-    warm.run(Length::Draws(draws.into())).keep(&mut kept)?;
-    let summaries = summaries_of_table(&kept.tables(), 2)?;
-    Ok([summaries[0].mean, summaries[1].mean])
+    let columns = [("hours", &HOURS), ("passed", &PASSED)];
+    let columns = columns.map(|(name, values)| Column::from_numbers(name, values));
+    let table = Table::from_columns("study", columns.to_vec())?;
+    let settings = Settings {
+        prior_scale: PRIOR_SCALE,
+        intercept_prior_scale: PRIOR_SCALE,
+        seed: seed.into(),
+        draws: draws.into(),
+        ..Settings::new("passed", FamilyName::Logistic)
+    };
+    let fit = ridgewalk::fit(&table, &settings)?;
+    Ok([fit.summary()[0].mean, fit.summary()[1].mean])
 }
 
 /// Fits a logistic regression and returns the posterior mean of one coefficient: 0 is the

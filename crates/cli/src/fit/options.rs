@@ -223,27 +223,30 @@ mod tests {
         assert_eq!(settings(&[]), Settings::built_in());
     }
 
+    /// Command lines with `|` between words: together they have every option at a value other than
+    /// its default.
+    const LINES: [&str; 4] = [
+        "",
+        "--seed|18446744073709551615|--prior-scale|inf|--original-scale|--csv",
+        "my data.csv|--response|it's|--family|robust-huber|--predictors|a,\"b, cm\",\"c;d\"|--offset|o\
+         |--weights|w|--no-intercept|--drop-missing|--standardize|--prior-scale|0.1\
+         |--intercept-prior-scale|inf|--priors|p q.toml|--noise-scale|0.3|--huber-delta|1.7\
+         |--kernel|third-order|--nodes|4|--gamma|1.5|--xi|2.5|--eta|0.1|--bias-tolerance|0.01\
+         |--chains|3|--draws|7|--thin|2|--seed|9|--csv",
+        "d.csv|--response|y|--family|probit|--trials|n|--target-ess|1234.5|--max-draws|77\
+         |--standardize|--original-scale",
+    ];
+
     /// Every option with a value other than its default survives the recorded command.
     #[test]
     fn the_recorded_command_asks_for_the_same_settings() {
-        // Arguments are separated by bars, because some contain blanks.
-        let cases = [
-            "--seed|18446744073709551615|--prior-scale|inf|--original-scale|--csv",
-            "my data.csv|--response|it's|--family|robust-huber|--predictors|a,\"b, cm\",\"c;d\"|\
-             --offset|o|--weights|w|--no-intercept|--drop-missing|--standardize|--prior-scale|0.1|\
-             --intercept-prior-scale|inf|--priors|p q.toml|--noise-scale|0.3|--huber-delta|1.7|\
-             --kernel|third-order|--nodes|4|--gamma|1.5|--xi|2.5|--eta|0.1|--bias-tolerance|0.01|\
-             --chains|3|--draws|7|--thin|2|--seed|9|--csv",
-            "d.csv|--response|y|--family|probit|--trials|n|--target-ess|1234.5|--max-draws|77|\
-             --standardize|--original-scale",
-        ];
-        let cases = cases.map(|line| line.split('|').collect::<Vec<_>>());
-        for words in [Vec::new()].into_iter().chain(cases) {
+        for line in LINES {
+            let words: Vec<&str> = line.split('|').filter(|word| !word.is_empty()).collect();
             let asked = settings(&words);
-            let line = command(&asked);
-            let again = shell_words(&line);
+            let recorded = command(&asked);
+            let again = shell_words(&recorded);
             let again: Vec<&str> = again.iter().skip(2).map(String::as_str).collect();
-            assert_eq!(settings(&again), asked, "{line}");
+            assert_eq!(settings(&again), asked, "{recorded}");
         }
     }
 

@@ -10,10 +10,12 @@ use ridgewalk::coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Paramet
 use ridgewalk::frame::{DataError, FamilyName, Frame, Question, Table, split_names};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::pipeline::{CoefficientPriors, Config, Priors, Settings};
+use ridgewalk::potentials::Chebyshev;
 use ridgewalk::prelude::*;
 use ridgewalk::report::write_report;
 use ridgewalk::sampler::Snapshot;
 use ridgewalk::sampler::automatic::Wanted;
+use ridgewalk::sampler::{Ensemble, SavedRun, SavedWarmUp, SinkError, Ula};
 use ridgewalk::store::{
     Checkpoint, Error as StoreError, RunDirectory, StoredDraws, read_every_draw, read_summary,
     replay,
