@@ -284,9 +284,7 @@ fn a_directory_that_exists_is_refused_with_a_remedy() {
     assert_eq!(fs::read_dir(&path).unwrap().count(), 3, "nothing but the files themselves");
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();
-    assert!(
-        RunDirectory::create(&file).unwrap_err().to_string().contains("a file, not a directory")
-    );
+    assert!(RunDirectory::create(&file).unwrap_err().to_string().contains("is not a directory: "));
     let below = RunDirectory::create(file.join("run")).unwrap_err().to_string();
     assert!(below.contains("cannot create the directory") && below.contains("file"), "{below}");
     let nowhere = write_atomically(&place.path().join("none/x"), b"").unwrap_err().to_string();
