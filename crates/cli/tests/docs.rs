@@ -428,7 +428,7 @@ fn wrong_pages_are_caught() {
     for problem in [
         "no option --nonsense",
         "--xi 4` ended with Some(2)",
-        "prints something else",
+        "prints something other",
         "`ridgewalk conjure --now 3` ended",
     ] {
         assert!(wrong.contains(problem), "{problem} is not in {wrong}");
@@ -437,7 +437,7 @@ fn wrong_pages_are_caught() {
     assert!(now.contains("\"mu12\"") && !now.contains("something else"));
     // Written and printed results agree.
     assert!(
-        !follow("page", &now, &mut BTreeMap::new()).1.join("\n").contains("prints something else")
+        !follow("page", &now, &mut BTreeMap::new()).1.join("\n").contains("prints something other")
     );
     let [lines, some] = [&["a", "...", "z"][..], &["a", "z", "..."]]
         .map(|shown| shown.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
