@@ -357,7 +357,7 @@ fn more_coefficients_than_can_be_fitted() {
 }
 
 #[test]
-fn families_are_named_as_at_the_command_line() {
+fn families_are_named_as_on_the_command_line() {
     let names: Vec<String> = FamilyName::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(
         names,
