@@ -1,4 +1,4 @@
-//! Says in one line that there is no MPI library, before the bindings to it say so in forty.
+//! Reports a missing MPI library in one line, before its bindings do so in forty.
 
 use std::process::{Command, Stdio};
 

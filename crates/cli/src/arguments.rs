@@ -1,4 +1,4 @@
-//! The command line: every subcommand with its options, as clap reads them.
+//! The command line: every subcommand and its options, for clap.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -12,53 +12,52 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// A posterior from a data file: draws, summary and report in a run directory
+    /// Fit a model to a data file: draws, summary and report in a run directory
     #[command(after_help = "Examples:\n  ridgewalk fit\n  \
                       ridgewalk fit wells.csv --response switched --standardize --out wells\n\n\
                       The first fits data that ship with the program. A run directory holds config.toml, draws.zarr,\n\
                       summary.json and report.html. Exit code 1 if the run failed, 2 for wrong usage or data, 130 if\n\
-                      stopped by Ctrl-C, with the draws so far kept. A run that was interrupted, by whatever, goes on\n\
-                      with `ridgewalk resume DIR`.")]
+                      stopped by Ctrl-C; the draws so far are kept. `ridgewalk resume DIR` continues a run that was\n\
+                      interrupted for any reason.")]
     Fit(Box<crate::fit::options::FitOptions>),
-    /// Go on with a run that was interrupted: the draws are bit for bit those of an uninterrupted
-    /// one
+    /// Continue an interrupted run: the draws are bit for bit those of an uninterrupted one
     #[command(after_help = "Example:\n  ridgewalk resume ridgewalk-run\n\n\
-                      After Ctrl-C, a kill, a crash or a full disk. Data or options that have changed since, another\n\
-                      version of the program or a damaged checkpoint are refused, with what differs: exit code 2.\n\
-                      A run that is finished is left as it is.")]
+                      Works after Ctrl-C, a kill, a crash or a full disk. Changed data or options, another version of\n\
+                      the program and a damaged checkpoint are refused with exit code 2, naming what differs.\n\
+                      A finished run is left unchanged.")]
     Resume(crate::fit::options::ResumeOptions),
-    /// The table of a run again
+    /// Print the table of a run again
     #[command(after_help = "Example:\n  ridgewalk summary ridgewalk-run")]
     Summary(crate::fit::table::AgainOptions),
-    /// The report of a run, report.html, again
+    /// Write the report of a run, report.html, again
     #[command(after_help = "Example:\n  ridgewalk report ridgewalk-run")]
     Report(crate::fit::table::AgainOptions),
-    /// Means, noise covariance and Cholesky factor of one step of Algorithm 1
+    /// Print the means, noise covariance and Cholesky factor of one step of Algorithm 1
     #[command(after_help = "Example:\n  ridgewalk coefficients --gamma 2 --xi 4 --eta 0.1\n\n\
                       The step takes (theta, p, r) to a Gaussian with mean\n  \
                       theta - (eta/2) dU + mu12 p + mu13 r,  -dU + mu22 p + mu23 r,  mu31 dU + mu32 p + mu33 r\n\
                       and covariance sigma/L; chol is the lower Cholesky factor of sigma/L.")]
     Coefficients(CoefficientOptions),
-    /// Every claim of the paper that can be checked: holds, misprint or fails, and its margin
+    /// Check the claims of the paper: each holds, is a misprint or fails, with its margin
     #[command(after_help = "Example:\n  ridgewalk verify --kappa 2 --kappa 1e6\n\n\
                       Identities and inequalities are decided in exact arithmetic for every kappa >= 1. Each\n\
                       --kappa adds rows that compare computed eigenvalues with the closed forms and give the\n\
                       margin of each lemma there. Exit code 1 if a claim fails; a misprint, true once\n\
-                      corrected, is no failure.")]
+                      corrected, is not a failure.")]
     Verify(VerifyOptions),
-    /// A proved contraction rate of the diffusion or of the algorithm itself
+    /// Prove a contraction rate of the diffusion or of the algorithm itself
     #[command(after_help = "Examples:\n  ridgewalk certify --kappa 10\n  \
                             ridgewalk certify --kappa 10 --gamma 2.09 --xi 4 --eta 0.5\n\n\
                             Exit code 3 if refuted or not found.")]
     Certify(CertifyOptions),
-    /// Parameters and a number of steps that guarantee a Wasserstein accuracy
+    /// Find parameters and a number of steps that guarantee a Wasserstein accuracy
     #[command(
         after_help = "Example:\n  ridgewalk plan --convexity 0.1 --smoothness 1 --dimension 100 --accuracy 0.2\n\n\
                             Exit code 3 if no plan is found."
     )]
     Plan(PlanOptions),
-    /// Kernels compared, exactly on Gaussian targets and by coupled chains beyond, and how plans
-    /// grow: tables, CSV and SVG
+    /// Compare kernels, exactly on Gaussian targets and by coupled chains otherwise, and the growth
+    /// of plans: tables, CSV and SVG
     #[command(after_help = "Example:\n  ridgewalk lab iact --kappa 1,5,20,100")]
     Lab(crate::lab::LabOptions),
 }

@@ -1,4 +1,4 @@
-//! What ends the program early, and the exit code it ends with.
+//! Failures of the program and their exit codes.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -7,11 +7,11 @@ use ridgewalk::RunError;
 use ridgewalk::frame::DataError;
 use ridgewalk::{pipeline as fit, store};
 
-/// A failure that reaches the user.
+/// A failure that is reported to the user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// A value on the command line cannot be used: exit code 2.
+    /// An invalid value on the command line: exit code 2.
     #[error("{0}")]
     Usage(String),
     /// A fit failed: exit code 1, or 2 if settings, data or the run directory have to change.
@@ -31,7 +31,8 @@ pub enum Failure {
         /// The message.
         message: String,
     },
-    /// A certificate or a plan was refuted or not found, as standard output says: exit code 3.
+    /// A certificate or a plan was refuted or not found, as printed on standard output: exit code
+    /// 3.
     #[error("not certified")]
     NotCertified,
     /// This many claims of the paper do not hold: exit code 1.
@@ -40,7 +41,7 @@ pub enum Failure {
     /// A file cannot be written: exit code 1.
     #[error("cannot write {}: {source}", path.display())]
     File {
-        /// Where it should have been.
+        /// The path.
         path: std::path::PathBuf,
         /// Why not.
         source: std::io::Error,
@@ -51,11 +52,11 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Writes the message to standard error and gives the exit code.
+    /// Writes the message to standard error and returns the exit code.
     #[must_use]
-    pub fn tell(&self) -> ExitCode {
+    pub fn report(&self) -> ExitCode {
         if !matches!(self, Self::NotCertified) {
-            // Standard error may be closed; the exit code still tells.
+            // Standard error may be closed; the exit code still reports the failure.
             let _ = writeln!(std::io::stderr(), "error: {}", self.words());
         }
         ExitCode::from(self.code())

@@ -1,10 +1,10 @@
-//! The program `ridgewalk`: reads its arguments, calls the library, writes what came out.
+//! The program `ridgewalk`: reads its arguments, calls the library, prints the results.
 //!
-//! Results go to standard output, everything else to standard error. Exit codes are a promise to
+//! Results go to standard output, everything else to standard error. Exit codes are stable, for
 //! scripts: 0 done, 1 the run failed, 2 wrong usage or wrong data, 3 refuted or not certified, 130
-//! stopped by a signal with everything so far kept.
+//! stopped by a signal, with everything so far kept.
 //!
-//! What another program with the same options and words needs is public: [`fit`], [`failure`].
+//! [`fit`] and [`failure`] are public for other programs with the same options and messages.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
@@ -26,7 +26,7 @@ use clap::Parser;
 
 use arguments::{Arguments, Command};
 
-/// Reads the arguments of the process, does what they say, and gives the exit code.
+/// Runs the command line of the process and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -43,6 +43,6 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.tell(),
+        Err(failure) => failure.report(),
     }
 }

@@ -1,4 +1,4 @@
-//! The program `ridgewalk`. Everything it does is in the library beside it.
+//! The program `ridgewalk`. The code is in the library.
 
 use std::process::ExitCode;
 

@@ -13,7 +13,7 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
     self::text(&text)
 }
 
-/// Writes text and a newline. A reader that has gone away (`| head`) is not an error.
+/// Writes text and a newline. A closed pipe (`| head`) is not an error.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
@@ -22,8 +22,8 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A table in the one style of this program: a line under the header, names to the left, numbers to
-/// the right.
+/// A table in the style of this program: a line under the header, names left-aligned, numbers
+/// right-aligned.
 pub(crate) fn table<const H: usize>(
     header: [&str; H], rows: impl IntoIterator<Item = Vec<String>>,
 ) -> Table {

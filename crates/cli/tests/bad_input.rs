@@ -1,8 +1,8 @@
-//! Bad input, as users bring it: each row of the table in docs/guide.md is run for real and must
-//! end with the exit code and the message that the page tells, and leave nothing behind.
+//! The error message for every kind of bad input: each row of the table in docs/guide.md is run and
+//! must end with the exit code and message shown there, and leave no files behind.
 //!
-//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests bad_input` writes the table of the
-//! page anew; read it before you commit it.
+//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests bad_input` rewrites the table;
+//! read it before you commit it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::process::Command;
 const BEGIN: &str = "<!-- bad input: begin; RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests bad_input -->\n";
 const END: &str = "<!-- bad input: end -->\n";
 
-/// Eight rows that are not separated.
+/// Eight rows without separation.
 const GOOD: &str =
     "y,age,dose\n0,31,1.5\n1,42,0.5\n0,27,2.5\n1,35,1.0\n0,44,2.0\n1,29,3.0\n1,51,1.2\n0,38,0.7\n";
 
@@ -21,9 +21,9 @@ const GOOD: &str =
 struct Case {
     /// What is wrong.
     what: &'static str,
-    /// What is typed after `ridgewalk fit`.
+    /// The arguments of `ridgewalk fit`.
     typed: &'static str,
-    /// Makes the files.
+    /// Writes the files.
     make: fn(&Path),
 }
 
@@ -31,7 +31,7 @@ const fn case(what: &'static str, typed: &'static str, make: fn(&Path)) -> Case 
     Case { what, typed, make }
 }
 
-/// A maker that writes this text, or these bytes, to `data.csv`.
+/// A function that writes this text, or these bytes, to `data.csv`.
 macro_rules! data {
     ($text:expr) => {
         |place| fs::write(place.join("data.csv"), $text).unwrap()
@@ -41,7 +41,7 @@ macro_rules! data {
 const PLAIN: &str = "data.csv --response y";
 const FLAT: &str = "data.csv --response y --prior-scale inf --intercept-prior-scale inf";
 
-/// What can be wrong, in the order in which a user meets it.
+/// All kinds of bad input, in the order in which a user meets them.
 const CASES: &[Case] = &[
     case("a missing file", PLAIN, |_| {}),
     case("a directory instead of a file", PLAIN, |place| {
@@ -51,7 +51,7 @@ const CASES: &[Case] = &[
     case("a header and nothing below", PLAIN, data!("y,age,dose\n")),
     case("one row", PLAIN, data!("y,age,dose\n1,31,1.5\n")),
     case("numbers without a header", PLAIN, data!("0,31,1.5\n1,42,0.5\n0,27,2.5\n")),
-    case("two columns of one name", PLAIN, data!(GOOD.replace("dose", "age"))),
+    case("two columns with the same name", PLAIN, data!(GOOD.replace("dose", "age"))),
     case("2 million columns", "data.csv --response c0", |place| {
         let names: Vec<String> = (0..2_000_000).map(|column| format!("c{column}")).collect();
         fs::write(place.join("data.csv"), format!("{}\n", names.join(","))).unwrap();
@@ -104,16 +104,20 @@ const CASES: &[Case] = &[
         data!("y,a,b,c\n0,1,2,5\n1,2,1,3\n0,4,4,1\n"),
     ),
     case("a negative prior scale", "data.csv --response y --prior-scale -1", data!(GOOD)),
-    case("a prior for no coefficient", "data.csv --response y --priors priors.toml", |place| {
-        fs::write(place.join("data.csv"), GOOD).unwrap();
-        fs::write(place.join("priors.toml"), "[dose]\nscale = 1.0\n\n[agee]\nscale = 2.5\n")
-            .unwrap();
-    }),
+    case(
+        "a prior for an unknown coefficient",
+        "data.csv --response y --priors priors.toml",
+        |place| {
+            fs::write(place.join("data.csv"), GOOD).unwrap();
+            fs::write(place.join("priors.toml"), "[dose]\nscale = 1.0\n\n[agee]\nscale = 2.5\n")
+                .unwrap();
+        },
+    ),
     case("no chains", "data.csv --response y --chains 0", data!(GOOD)),
     case("10^18 chains", "data.csv --response y --chains 1000000000000000000", data!(GOOD)),
     case("10^18 draws", "data.csv --response y --draws 1000000000000000000", data!(GOOD)),
     case("an unknown family", "data.csv --response y --family binomial", data!(GOOD)),
-    case("a number that is none", "data.csv --response y --draws many", data!(GOOD)),
+    case("an invalid number", "data.csv --response y --draws many", data!(GOOD)),
     case("a misspelt option", "data.csv --respones y", data!(GOOD)),
     case("an output that exists: a run", PLAIN, |place| {
         fs::write(place.join("data.csv"), GOOD).unwrap();
@@ -147,7 +151,7 @@ const SEPARATED: &str =
 /// A row of the table: exit code and message.
 type Said = (i32, String);
 
-/// Runs a case and gives what it says, after it has been checked that it leaves behind what it may.
+/// Runs a case, checks the files that it leaves, and returns exit code and message.
 fn run(case: &Case) -> Said {
     let place = tempfile::tempdir().unwrap();
     (case.make)(place.path());
@@ -163,14 +167,14 @@ fn run(case: &Case) -> Said {
     assert!(!err.contains("panicked"), "{what}: {err}");
     let code = output.status.code().unwrap_or_else(|| panic!("{what}: killed"));
     if code == 0 {
-        // It works after all: what is worth knowing is in the notes.
+        // The run succeeds: the notes are the message.
         assert!(place.path().join("ridgewalk-run/summary.json").is_file(), "{what}");
         let notes: Vec<&str> = out.lines().filter(|line| line.starts_with("note: ")).collect();
         return (code, if notes.is_empty() { "none: it works".into() } else { notes.join(" ") });
     }
     assert_eq!(out, "", "{what}");
     assert!(tree(place.path()) == before, "{what}: left {:?}", tree(place.path()).keys());
-    // Progress may stand above; nothing follows the message.
+    // Progress may come before the message; nothing follows it.
     let (above, message) = err.split_once("error: ").unwrap_or_else(|| panic!("{what}: {err}"));
     assert!(above.is_empty() || above.ends_with('\n'), "{what}: {err}");
     let message: Vec<&str> =
@@ -181,7 +185,7 @@ fn run(case: &Case) -> Said {
     (code, message)
 }
 
-/// Every file and directory below a place, with what is in it.
+/// Every file and directory below a place, with its content.
 fn tree(place: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
     let mut all = BTreeMap::new();
     let mut left = vec![place.to_owned()];
@@ -199,31 +203,31 @@ fn tree(place: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
     all
 }
 
-/// A row as the page has it.
+/// A row of the table.
 fn row(case: &Case, (code, message): &Said) -> String {
     let message = message.replace('|', "\\|").replace('<', "&lt;");
     format!("| {}: `fit {}` | {code} | {message} |\n", case.what, case.typed)
 }
 
-/// Exit codes that are known without the page: a page written anew cannot hide that a bad input is
-/// taken.
+/// The expected exit codes, independent of the page: rewriting the page cannot hide that a bad
+/// input is accepted.
 fn promised(what: &str) -> i32 {
     match what {
         "a name of 300 characters"
         | "collinear predictors, proper priors"
         | "complete separation, proper priors" => 0,
-        // The disk, not the user.
+        // An error of the disk, not of the user.
         "an output that cannot be written" => 1,
         _ => 2,
     }
 }
 
 #[test]
-fn the_guide_tells_what_each_bad_input_gets() {
+fn the_guide_shows_the_message_for_each_bad_input() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide.md");
     let text = fs::read_to_string(&page).unwrap();
-    let (above, rest) = text.split_once(BEGIN).expect("the marker where the table begins");
-    let (table, below) = rest.split_once(END).expect("the marker where the table ends");
+    let (above, rest) = text.split_once(BEGIN).expect("the marker at the start of the table");
+    let (table, below) = rest.split_once(END).expect("the marker at the end of the table");
     let said: Vec<Said> = CASES.iter().map(run).collect();
     for (case, (code, message)) in CASES.iter().zip(&said) {
         assert_eq!(*code, promised(case.what), "{}: {message}", case.what);
@@ -244,6 +248,6 @@ fn the_guide_tells_what_each_bad_input_gets() {
     }
     assert!(
         table == fresh,
-        "docs/guide.md and the program differ; RIDGEWALK_WRITE_DOCS=1 writes the page anew\n{differ}"
+        "docs/guide.md and the program differ; RIDGEWALK_WRITE_DOCS=1 rewrites the page\n{differ}"
     );
 }

@@ -1,4 +1,4 @@
-//! `ridgewalk certify` and `ridgewalk plan` as their users run them.
+//! `ridgewalk certify` and `ridgewalk plan`, run as by users.
 
 use crate::common::{examples_run, json, refused, ridgewalk};
 use ridgewalk::lyapunov::certificate::{Certificate, Process, Setting};

@@ -1,4 +1,4 @@
-//! `ridgewalk coefficients` as its users run it: the keys that scripts rely on, numbers that
+//! `ridgewalk coefficients`, run as by users: the keys that scripts rely on, numbers that
 //! round-trip, exit codes.
 
 use std::process::Output;

@@ -1,14 +1,14 @@
-//! The pages are held to what they say: every command in README.md and docs/*.md is run, output
-//! that a page shows is what is printed, files that a command writes are those that are committed,
-//! every test that a page or a result file names exists, and so does every file a page links to.
+//! Checks the pages: every command in README.md and docs/*.md runs, output shown in a page is what
+//! is printed, files that a command writes match the committed ones, and every test and file that a
+//! page refers to exists.
 //!
 //! A command is a line that begins with `ridgewalk ` or `cargo run --release -- `, in a fenced or
 //! indented block, with or without `$ ` before it; lines below one with `$ ` are its output, where
-//! `...` stands for any lines. Commands of a page run one after the other in one directory, as a
-//! reader would type them. In running text, `ridgewalk` with options and values is run too; where
-//! words stand for values, that the options exist is all that is looked at.
-//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests docs` writes the output of `$ ` lines
-//! anew.
+//! `...` stands for any lines. Commands of a page run one after another in one directory, as a
+//! reader would type them. In running text, `ridgewalk` with options and values is run too; with
+//! placeholders for values, only the options are checked.
+//! `RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests docs` rewrites the output of
+//! `$ ` lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,8 +17,8 @@ use std::process::Command;
 
 use ridgewalk_figures::{Figures, Near};
 
-/// Commands that would take long: what is changed in them, and what they took in seconds of one
-/// core. Rows of the files that they write must then be among those that are committed.
+/// Slow commands: the text replaced, its replacement, and the time they took in seconds on one
+/// core. Rows of the files that they write must be among the committed rows.
 const LONG: [(&str, &str, &str, u32); 5] = [
     (
         "ridgewalk lab plan --kappa 2,10,100 --csv",
@@ -37,7 +37,7 @@ const LONG: [(&str, &str, &str, u32); 5] = [
     ("ridgewalk lab nodes --csv", "--csv", "--halvings 1 --csv", 7),
 ];
 
-/// What looks like a command and is none.
+/// Text that looks like a command but is not.
 const NONE: [(&str, &str); 2] = [
     ("ridgewalk checkpoint 1", "the first line of a file"),
     (
@@ -46,12 +46,12 @@ const NONE: [(&str, &str); 2] = [
     ),
 ];
 
-/// Files that commands of the pages read, beside the wells of Bangladesh.
+/// Files that commands of the pages read, besides the wells data.
 const DATA: &str = "y,age,city\n0,31,Oslo\n1,42,Bergen\n0,27,Oslo\n1,35,Oslo\n0,44,Bergen\n1,29,Bergen\n1,51,Oslo\n0,38,Bergen\n";
 const PRIORS: &str = "[age]\nmean = 0.0\nscale = 1.0\n\n[\"(Intercept)\"]\nscale = inf\n\n[\"city[Oslo]\"]\nscale = 0.5\n";
 
-/// What is said of a command whose output is not that of the page.
-const OTHERWISE: &str = "prints something else than is shown";
+/// The error for a command whose output differs from the page.
+const OTHERWISE: &str = "prints something other than shown";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -68,15 +68,15 @@ fn pages() -> Vec<(String, String)> {
     names.into_iter().map(read).map(|(text, name)| (name, text)).collect()
 }
 
-/// Something to be typed.
+/// A command.
 #[derive(Debug, Clone, PartialEq)]
 struct Typed {
     command: String,
-    /// The first line below it and the lines of output there; none for what is not after a `$ `.
+    /// The first line below it and the lines of output there; `None` without a `$ `.
     shown: Option<(usize, Vec<String>)>,
 }
 
-/// The commands of a page, in the order in which they stand there.
+/// The commands of a page, in order.
 fn commands(page: &str) -> Vec<Typed> {
     let lines: Vec<&str> = page.lines().collect();
     let mut found = Vec::new();
@@ -109,7 +109,7 @@ fn commands(page: &str) -> Vec<Typed> {
     found
 }
 
-/// Whether words of a command stand for values, or nothing but its name is there.
+/// Whether a command has placeholders for values, or no arguments at all.
 fn is_pattern(command: &str) -> bool {
     let placeholder = |word: &str| {
         word.contains(['[', '<'])
@@ -128,7 +128,7 @@ fn ridgewalk(words: &[&str], directory: &Path) -> (Option<i32>, String, String) 
     (output.status.code(), out, err)
 }
 
-/// That a command's name and options are ones of the program.
+/// Checks that a command's name and options exist.
 fn check_pattern(command: &str, helps: &mut BTreeMap<String, String>) -> Result<(), String> {
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     let word = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase());
@@ -151,7 +151,7 @@ fn check_pattern(command: &str, helps: &mut BTreeMap<String, String>) -> Result<
     }
 }
 
-/// A command made shorter, where it is long.
+/// A slow command in its faster form.
 fn shortened(command: &str) -> String {
     let mut text = command.to_owned();
     for (begin, from, to, _) in LONG {
@@ -176,8 +176,8 @@ fn matches(shown: &[String], printed: &[&str]) -> bool {
     }
 }
 
-/// That rows of a CSV file are among those of another: numbers to 1 part in 1,000, as other
-/// mathematical libraries round otherwise.
+/// Checks that rows of a CSV file are among those of another: numbers to 1 part in 1,000, because
+/// mathematical libraries round differently.
 fn check_rows(made: &str, committed: &str, all: bool) -> Result<(), String> {
     let alike = |a: &str, b: &str| {
         let (x, y) = (a.parse::<f64>(), b.parse::<f64>());
@@ -203,8 +203,8 @@ fn check_rows(made: &str, committed: &str, all: bool) -> Result<(), String> {
     }
 }
 
-/// Runs the commands of one page; the text of the page with the output of `$ ` lines as it is now,
-/// what went wrong, and how many were run.
+/// Runs the commands of one page. Returns the page with the current output of `$ ` lines, the
+/// errors, and the number of commands run.
 fn follow(
     name: &str, page: &str, helps: &mut BTreeMap<String, String>,
 ) -> (String, Vec<String>, usize) {
@@ -276,7 +276,7 @@ fn every_command_of_every_page_runs_and_prints_what_the_page_shows() {
     }
     println!("{run} commands run");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // If fewer are found, it is the finding that is broken.
+    // If fewer are found, the search is broken.
     assert!(run >= 12, "{run}");
 }
 
@@ -307,7 +307,7 @@ fn named_tests(page: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Whether a file of Rust has a test of that name.
+/// Whether a Rust file has a test of that name.
 fn has_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().collect();
     lines.iter().enumerate().any(|(at, line)| {
@@ -320,7 +320,7 @@ fn has_test(source: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_test_that_a_page_names_is_there() {
+fn every_test_that_a_page_names_exists() {
     let mut count = 0;
     for (page, text) in pages() {
         for (file, test) in named_tests(&text) {
@@ -335,7 +335,7 @@ fn every_test_that_a_page_names_is_there() {
 }
 
 #[test]
-fn every_test_that_figures_are_from_is_there() {
+fn every_test_that_figures_come_from_exists() {
     let mut count = 0;
     for entry in fs::read_dir(root().join("docs/results")).unwrap() {
         let path = entry.unwrap().path();
@@ -356,7 +356,7 @@ fn every_test_that_figures_are_from_is_there() {
 }
 
 #[test]
-fn every_file_that_a_page_links_to_or_calls_is_there() {
+fn every_file_that_a_page_links_to_or_calls_exists() {
     for (page, text) in pages() {
         let folder = root().join(&page).parent().unwrap().to_owned();
         for target in text
@@ -388,8 +388,8 @@ fn every_file_that_a_page_links_to_or_calls_is_there() {
     }
 }
 
-/// The household of docs/guide.md, 40 m from a safe well and with arsenic 2.3: how probable it is
-/// that it switches, by the draws.
+/// The household of docs/guide.md, 40 m from a safe well and with arsenic 2.3: the probability that
+/// it switches, from the draws.
 #[test]
 fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
     let place = tempfile::tempdir().unwrap();
@@ -418,7 +418,7 @@ fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
 }
 
 #[test]
-fn pages_that_lie_are_caught() {
+fn wrong_pages_are_caught() {
     let page = "Text with `ridgewalk coefficients --gamma G --xi X --nonsense H`.\n\n    ridgewalk coefficients --gamma 2 --xi 4\n\n\
                 ```console\n$ ridgewalk coefficients --gamma 1 --xi 2 --eta 0.1 --json\nsomething else\n```\n\n\
                 `ridgewalk conjure --now 3`\n\n    cargo run --release -- verify --kappa 2\n";
@@ -428,16 +428,16 @@ fn pages_that_lie_are_caught() {
     for problem in [
         "no option --nonsense",
         "--xi 4` ended with Some(2)",
-        "prints something else",
+        "prints something other",
         "`ridgewalk conjure --now 3` ended",
     ] {
         assert!(wrong.contains(problem), "{problem} is not in {wrong}");
     }
     assert_eq!(run, 4);
     assert!(now.contains("\"mu12\"") && !now.contains("something else"));
-    // What was written is what is printed.
+    // Written and printed results agree.
     assert!(
-        !follow("page", &now, &mut BTreeMap::new()).1.join("\n").contains("prints something else")
+        !follow("page", &now, &mut BTreeMap::new()).1.join("\n").contains("prints something other")
     );
     let [lines, some] = [&["a", "...", "z"][..], &["a", "z", "..."]]
         .map(|shown| shown.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());

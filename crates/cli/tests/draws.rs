@@ -2,7 +2,7 @@
 //! were killed and resumed, against SHA-256 sums in `tests/data/draws.csv`.
 //!
 //! A change of these sums is a change of users' draws: it needs a line in CHANGELOG.md.
-//! `RIDGEWALK_WRITE_DRAWS=1` before the test writes the file anew. `scripts/checks/mpi` reads the
+//! `RIDGEWALK_WRITE_DRAWS=1` rewrites the file. `scripts/checks/mpi` reads the
 //! last row.
 
 use std::fmt::Write;
@@ -50,8 +50,8 @@ fn rows() -> Vec<Row> {
     reader.records().map(|record| row(record.unwrap())).collect()
 }
 
-/// Vector instructions with fused multiply-add round otherwise than plain ones; the sums are
-/// theirs.
+/// Whether the machine has vector instructions with fused multiply-add, whose rounding the sums
+/// assume.
 fn fused() -> bool {
     #[cfg(target_arch = "x86_64")]
     let fused = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
@@ -60,7 +60,7 @@ fn fused() -> bool {
     fused && cfg!(target_os = "linux")
 }
 
-/// The arguments with data files where they are.
+/// The arguments, with the paths of data files.
 fn here(place: &Place, arguments: &str) -> String {
     let priors = "[\"(Intercept)\"]\nscale = inf\n[dose]\nmean = 0.5\nscale = 1.5\n";
     place.file("priors.toml", priors);
@@ -72,7 +72,7 @@ fn here(place: &Place, arguments: &str) -> String {
         .fold(arguments.to_owned(), |text, file| text.replace(file, &shipped(file)))
 }
 
-/// Runs a fit, kills it once its store is there, and resumes it.
+/// Runs a fit, kills it once its store exists, and resumes it.
 fn interrupted(place: &Place, name: &str, arguments: &str) {
     let mut command = place.command(&format!("fit {arguments} --out {name}"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -92,7 +92,7 @@ fn interrupted(place: &Place, name: &str, arguments: &str) {
 }
 
 #[test]
-fn the_draws_of_twelve_fits_and_two_resumes_stay_what_they_are() {
+fn the_draws_of_twelve_fits_and_two_resumes_do_not_change() {
     if !fused() {
         println!("not compared: the sums are those of x86-64 with AVX2 and FMA on Linux");
         return;

@@ -1,6 +1,6 @@
-//! `ridgewalk fit`, `summary` and `report` as their users run them: seeds and threads, every family
-//! and option, what is written, Ctrl-C. Whether the numbers are right is asked in
-//! `fit_reference.rs`, bad input in `bad_input.rs`.
+//! `ridgewalk fit`, `summary` and `report`, run as by users: seeds and threads, every family and
+//! option, output files, Ctrl-C. `fit_reference.rs` checks the numbers, `bad_input.rs` the error
+//! messages.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,22 +12,22 @@ use ridgewalk::store::{StoredDraws, read_draws};
 use serde_json::Value;
 
 const FLAT: &str = "--prior-scale inf --intercept-prior-scale inf";
-/// The bias that two fits may have beside each other: twice the default tolerance.
+/// The bias allowed between two fits: twice the default tolerance.
 const BOTH: f64 = 0.1;
 
-/// The made-up data, with two predictors.
+/// The synthetic data, with two predictors.
 fn mixed(response: &str) -> String {
     format!("{} --response {response} --predictors dose,age", shipped("mixed.csv"))
 }
 
-/// The made-up data as text: names, and rows of fields.
+/// The synthetic data as text: names and rows of fields.
 fn rows() -> (Vec<String>, Vec<Vec<String>>) {
     let text = fs::read_to_string(shipped("mixed.csv")).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
     (lines.next().unwrap(), lines.collect())
 }
 
-/// A table with some columns of the made-up data: `make` gives the lines that stand for a row.
+/// A table with some columns of the synthetic data; `make` returns the lines for a row.
 fn table(header: &str, make: impl Fn(&dyn Fn(&str) -> String) -> Vec<String>) -> String {
     let (names, rows) = rows();
     let mut text = format!("{header}\n");
@@ -46,7 +46,7 @@ fn of(fit: &Fit, path: &str) -> Value {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let place = Place::new();
     let store = |out: &str, words: &str| {
         files(&place.fit(out, &format!("{words} --quiet")).directory.join("draws.zarr"))
@@ -62,7 +62,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn warnings_about_few_draws_speak_of_no_nan_and_of_the_option_that_helps() {
+fn warnings_about_few_draws_have_no_nan_and_name_the_option_to_change() {
     let place = Place::new();
     let warnings = |out: &str, words: &str| {
         let fit = place.fit(out, &format!("{} {words}", mixed("ill")));
@@ -80,7 +80,7 @@ fn warnings_about_few_draws_speak_of_no_nan_and_of_the_option_that_helps() {
 }
 
 #[test]
-fn every_family_runs_and_says_what_it_is() {
+fn every_family_runs_and_reports_its_name() {
     let place = Place::new();
     for (family, response) in [
         ("logistic", "ill"),
@@ -95,7 +95,7 @@ fn every_family_runs_and_says_what_it_is() {
         assert_eq!(of(&fit, "/problem/family"), family);
         assert_eq!((of(&fit, "/problem/n"), of(&fit, "/problem/d")), (120.into(), 3.into()));
         assert_eq!(fit.names(), ["(Intercept)", "dose", "age"]);
-        // The slopes that the data were made with, for those that share a scale.
+        // The true slopes, for the families that share a scale.
         if response == "level" {
             let [_, dose, age] = fit.coefficients()[..] else { panic!() };
             assert!(
@@ -137,7 +137,7 @@ fn whole_weights_are_repeated_rows_and_trials_are_rows_of_0_and_1() {
 }
 
 #[test]
-fn an_offset_moves_the_intercept_by_what_it_is() {
+fn a_constant_offset_shifts_the_intercept() {
     let place = Place::new();
     let text = table("count,dose,age,two", |of| {
         vec![format!("{},{},{},2", of("count"), of("dose"), of("age"))]
@@ -166,7 +166,7 @@ fn without_an_intercept_and_with_a_file_of_priors() {
     assert!((dose.mean - 2.0).abs() < 2e-3 && (dose.sd / 0.001 - 1.0).abs() < 0.1, "{dose:?}");
     let flat = place
         .fit("flat", &format!("{} --priors {priors} --intercept-prior-scale inf", mixed("ill")));
-    assert_eq!(flat.modes(), fit.modes(), "the file has the last word");
+    assert_eq!(flat.modes(), fit.modes(), "the file takes precedence");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn the_original_scale_is_the_same_draws_transformed() {
     let text = fs::read_to_string(original.directory.join("config.toml")).unwrap();
     let config: ridgewalk::pipeline::Config = toml::from_str(&text).unwrap();
     let (centres, divisors) = (config.resolved.centres.unwrap(), config.resolved.divisors.unwrap());
-    // Against the columns themselves, so that a wrong scaling on both sides is found.
+    // Compared with the columns themselves, so that a wrong scaling on both sides is found.
     let (names, rows) = rows();
     for (index, name) in ["dose", "age"].into_iter().enumerate() {
         let at = names.iter().position(|n| n == name).unwrap();
@@ -233,7 +233,7 @@ fn kernels_and_nodes_are_those_asked_for_and_agree() {
 }
 
 #[test]
-fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() {
+fn the_adjusted_kernel_has_no_bias_and_reports_its_trajectories() {
     let place = Place::new();
     let fit = place.fit("exact", &format!("{} --bias-tolerance 0", mixed("ill")));
     assert_eq!(
@@ -269,7 +269,7 @@ fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() 
     let [before, after] = ["warmup_gradients", "gradients"]
         .map(|key| of(&fit, &format!("/sampler/{key}")).as_f64().unwrap());
     assert!(before < 0.2 * after, "{before} of {after}");
-    // Steps that are far too long are told.
+    // Steps that are far too long are reported.
     let long = place.fit("long", "--kernel adjusted --eta 1.6 --draws 300");
     assert!(long.status().contains("low_acceptance"), "{}", long.status());
     let refused = place
@@ -284,7 +284,7 @@ fn no_bias_is_allowed_and_none_is_had_and_what_became_of_trajectories_is_told() 
 }
 
 #[test]
-fn parameters_fixed_by_hand_are_used_and_a_step_too_long_is_told() {
+fn fixed_parameters_are_used_and_a_step_too_long_is_reported() {
     let place = Place::new();
     let words = "--kernel symmetric --draws 300";
     let long = place.fit("long", &format!("{words} --eta 1.2"));
@@ -303,7 +303,7 @@ fn parameters_fixed_by_hand_are_used_and_a_step_too_long_is_told() {
 }
 
 #[test]
-fn a_target_of_effective_draws_is_reached_or_told() {
+fn a_target_ess_is_reached_or_reported_as_missed() {
     let place = Place::new();
     let reached = place.fit("reached", &format!("{} --target-ess 12000", mixed("ill")));
     let fewest = reached.coefficients().iter().map(|c| c.ess).fold(f64::INFINITY, f64::min);
@@ -315,7 +315,7 @@ fn a_target_of_effective_draws_is_reached_or_told() {
 }
 
 #[test]
-fn thinning_keeps_every_so_manieth_state() {
+fn thinning_keeps_every_nth_state() {
     let place = Place::new();
     let words = format!("{} --chains 2 --draws 120 --seed 5", mixed("ill"));
     let fine = place.fit("fine", &format!("{words} --thin 1")).draws();
@@ -335,13 +335,13 @@ fn one_chain_is_enough_and_its_rhat_is_not_called_high() {
     let fit = place.fit("one", &format!("{} --chains 1 --draws 3000", mixed("ill")));
     assert_eq!(of(&fit, "/sampler/chains"), 1);
     assert_eq!(fit.draws().chains(), 1);
-    // With other seeds the bias may be told too; that is not the question here.
+    // With other seeds the bias may be reported too; that is not tested here.
     let names: Vec<&str> = fit.status().split(", ").collect();
     assert!(names.contains(&"one_chain") && !names.contains(&"high_rhat"), "{names:?}");
 }
 
 #[test]
-fn draws_as_csv_are_those_of_the_store() {
+fn the_csv_file_has_the_draws_of_the_store() {
     let place = Place::new();
     let fit = place.fit("csv", &format!("{} --csv --chains 3 --draws 50", mixed("ill")));
     let text = fs::read_to_string(fit.directory.join("draws.csv")).unwrap();
@@ -361,7 +361,7 @@ fn draws_as_csv_are_those_of_the_store() {
 }
 
 #[test]
-fn json_is_the_document_alone_and_quiet_is_quiet() {
+fn json_prints_only_the_document_and_quiet_prints_no_progress() {
     let place = Place::new();
     let loud = place.fit("loud", &mixed("ill"));
     assert!(!loud.stderr.is_empty());
@@ -376,7 +376,7 @@ fn json_is_the_document_alone_and_quiet_is_quiet() {
 }
 
 #[test]
-fn text_predictors_tell_their_base_level() {
+fn text_predictors_report_their_base_level() {
     let place = Place::new();
     let fit = place
         .fit("text", &format!("{} --response ill --predictors dose,site", shipped("mixed.csv")));
@@ -407,7 +407,7 @@ fn units_of_1e9_beside_1e_minus_9_work() {
 }
 
 #[test]
-fn the_summary_has_its_keys_and_can_be_said_again() {
+fn the_summary_has_its_keys_and_can_be_printed_again() {
     let place = Place::new();
     let fit = place.fit("run", &mixed("ill"));
     let parameter = "name mean sd mcse_mean q05 q50 q95 ess_bulk ess_tail rhat";
@@ -441,7 +441,7 @@ fn the_summary_has_its_keys_and_can_be_said_again() {
 }
 
 #[test]
-fn what_is_no_run_is_refused() {
+fn paths_that_are_not_runs_are_refused() {
     let place = Place::new();
     fs::create_dir(place.path("empty")).unwrap();
     place.file("file", "");
@@ -456,8 +456,8 @@ fn what_is_no_run_is_refused() {
     }
 }
 
-/// Sends SIGINT, as Ctrl-C does, and waits for the end: exit code, standard output and standard
-/// error.
+/// Sends SIGINT, as Ctrl-C does, and waits for the end. Returns exit code, standard output and
+/// standard error.
 fn interrupt(child: Child) -> (Option<i32>, String, String) {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
@@ -469,12 +469,12 @@ fn interrupt(child: Child) -> (Option<i32>, String, String) {
 #[test]
 fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
     let place = Place::new();
-    // About two seconds as a whole; the signal comes early in them.
+    // The run takes about two seconds; the signal comes early.
     let words = format!("{} --seed 4 --draws 1000 --thin 150 --quiet", mixed("ill"));
     let mut command = place.command(&format!("fit {words} --out stopped"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
-    // The first checkpoint with a run comes before the first step.
+    // The first checkpoint with a run is written before the first step.
     let sampling = || {
         let checkpoint = ridgewalk::store::Checkpoint::read(&place.path("stopped/checkpoint"));
         checkpoint.is_ok_and(|checkpoint| !checkpoint.run.is_empty())
@@ -507,13 +507,13 @@ fn ctrl_c_while_sampling_keeps_a_prefix_of_the_whole_run() {
 #[test]
 fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     let place = Place::new();
-    // The wells forty times over, so that the warm-up lasts.
+    // The wells data repeated forty times, so that the warm-up takes long.
     let text = fs::read_to_string(shipped("wells.csv")).unwrap();
     let (header, rows) = text.split_once('\n').unwrap();
     let data = place.file("many.csv", &format!("{header}\n{}", rows.repeat(40)));
     let mut command = place.command(&format!("fit {data} --response switched --out stopped/early"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The first line comes when the data are read.
+    // The first line is printed after the data are read.
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut first = String::new();
     stderr.read_line(&mut first).unwrap();
@@ -522,8 +522,8 @@ fn ctrl_c_in_the_warm_up_leaves_a_run_to_resume() {
     let rest: Vec<String> = stderr.lines().map(Result::unwrap).collect();
     assert_eq!((code, stdout.as_str()), (Some(130), ""), "{rest:?}");
     assert!(rest.last().unwrap().starts_with("error: stopped: "), "{rest:?}");
-    // There is the question, and nothing else.
-    assert!(rest.last().unwrap().contains("`ridgewalk resume stopped/early` goes on"), "{rest:?}");
+    // Only the configuration is left.
+    assert!(rest.last().unwrap().contains("`ridgewalk resume stopped/early`"), "{rest:?}");
     let left: Vec<String> =
         files(&place.path("stopped/early")).into_iter().map(|(name, _)| name).collect();
     assert_eq!(left, ["checkpoint", "config.toml", "lock"]);

@@ -1,4 +1,4 @@
-//! `ridgewalk fit` against figures that others computed: long NUTS runs, Gelman and Hill's book,
+//! `ridgewalk fit` against independent results: long NUTS runs, Gelman and Hill's book,
 //! statsmodels, importance sampling.
 
 use crate::common::fits::{Coefficient, Place, apart, disagreement, shipped};
@@ -42,8 +42,8 @@ const fn long_run(mean: f64, sd: f64, mcse: f64, ess: f64) -> Coefficient {
 const BOOK: [(&str, &str); 4] =
     [("-0.15", "0.12"), ("-0.58", "0.21"), ("0.56", "0.07"), ("-0.18", "0.10")];
 
-/// Maximum likelihood estimate, standard error, and under a flat prior: posterior mean, posterior
-/// sd, effective draws behind these two.
+/// Maximum likelihood estimate and standard error; under a flat prior: posterior mean, posterior
+/// sd, and their effective draws.
 ///
 /// By `target/glm/bin/python scripts/oracles/glm.py`: statsmodels 0.15.0, numpy 2.4.6; the
 /// posterior by importance sampling.
@@ -84,7 +84,7 @@ const MIXED_WEIGHTS: &[Reference] = &[
 ];
 
 const FLAT: &str = "--prior-scale inf --intercept-prior-scale inf";
-/// The bias that the fits of the wells may have, in posterior standard deviations.
+/// The bias allowed in the fits of the wells, in posterior standard deviations.
 const TOLERANCE: f64 = 0.05;
 
 fn split(reference: &[Reference]) -> [Vec<f64>; 2] {
@@ -105,8 +105,8 @@ fn wells_agree_with_long_runs_of_nuts_and_with_the_book() {
         assert_eq!(format!("{:.2}", c.mode), estimate);
         assert_eq!(format!("{:.2}", c.sd), error);
     }
-    // The comparison is one that finds differences: half a standard deviation is too much, and so
-    // is a prior that matters.
+    // The comparison can fail: half a standard deviation is too much, and so is an informative
+    // prior.
     let shifted: Vec<Coefficient> =
         found.iter().map(|c| Coefficient { mean: c.mean + 0.5 * c.sd, ..*c }).collect();
     assert!(disagreement(&shifted, &WELLS, TOLERANCE) > 1.0);
@@ -115,8 +115,8 @@ fn wells_agree_with_long_runs_of_nuts_and_with_the_book() {
     assert!(disagreement(&tight.coefficients(), &WELLS, TOLERANCE) > 1.0);
 }
 
-/// The mode under flat priors is the maximum likelihood estimate; mean and sd of the draws are
-/// those of the posterior.
+/// The mode under flat priors is the maximum likelihood estimate; mean and sd of the draws match
+/// the posterior.
 fn like_reference(words: &str, reference: &[Reference]) {
     let place = Place::new();
     let fit = place.fit("fit", &format!("{words} {FLAT} --draws 2000"));
@@ -168,7 +168,7 @@ fn the_noise_scale_is_that_of_statsmodels() {
 }
 
 #[test]
-fn a_mode_that_is_off_by_a_column_would_be_found() {
+fn a_mode_with_shifted_columns_would_be_found() {
     let place = Place::new();
     let fit = place.fit(
         "fit",
@@ -182,12 +182,12 @@ fn a_mode_that_is_off_by_a_column_would_be_found() {
 }
 
 /// Twenty counts that are all 0: far out on one side the posterior's curvature grows like e^s, on
-/// the other the prior alone holds. A step that suits the middle throws chains out there now and
-/// then, too seldom for the measured bias to see. Means and standard deviations by quadrature on a
-/// grid of 601 x 601 points over [-16, 6] x [-12, 12], which agrees with one of half the width to
-/// all digits given here.
+/// the other only the prior confines it. A step that suits the middle occasionally throws chains
+/// far out, too rarely for the measured bias to show it. Means and standard deviations by
+/// quadrature on a grid of 601 x 601 points over [-16, 6] x [-12, 12], which agrees with a grid of
+/// half the width to all digits given here.
 #[test]
-fn chains_that_are_thrown_out_now_and_then_are_told() {
+fn rare_excursions_are_reported() {
     const X: [f64; 20] = [
         0.49, 0.357, 0.105, -0.93, -0.029, 0.695, -1.344, -0.458, -1.901, -1.29, -1.842, -0.235,
         -1.267, 0.271, 0.157, -0.187, -2.517, -0.539, -0.049, 0.113,
@@ -196,14 +196,14 @@ fn chains_that_are_thrown_out_now_and_then_are_told() {
     let place = Place::new();
     let text: String = X.iter().map(|x| format!("0,{x}\n")).collect();
     let data = place.file("zeros.csv", &format!("y,x\n{text}"));
-    let mut told = 0;
+    let mut warned = 0;
     for seed in 0..6 {
         let fit = place.fit(
             &format!("zeros-{seed}"),
             &format!("{data} --response y --family poisson --seed {seed}"),
         );
         if fit.status().contains("excursion") {
-            told += 1;
+            warned += 1;
             continue;
         }
         for ((found, mean), sd) in fit.coefficients().iter().zip(means).zip(sds) {
@@ -212,9 +212,8 @@ fn chains_that_are_thrown_out_now_and_then_are_told() {
             assert!((found.sd - sd).abs() < allowed, "seed {seed}: {found:?}, {sd}");
         }
     }
-    assert!(told >= 2, "of six runs some are thrown out");
-    // A step that is short enough for the far side, given by hand, has neither the warning nor the
-    // error.
+    assert!(warned >= 2, "of six runs some are thrown out");
+    // A fixed step that is short enough for the far side has neither the warning nor the error.
     let fit = place.fit(
         "short",
         &format!("{data} --response y --family poisson --eta 0.1 --kernel third-order"),

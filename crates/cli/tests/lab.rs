@@ -1,4 +1,4 @@
-//! `ridgewalk lab` as its users run it: tables, JSON keys that scripts rely on, files, exit codes.
+//! `ridgewalk lab`, run as by users: tables, JSON keys that scripts rely on, files, exit codes.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A file of this test run alone.
+/// A file that only this test run uses.
 fn scratch(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     std::fs::create_dir_all(&folder).unwrap();
@@ -205,7 +205,7 @@ fn mixing_draws_two_panels_and_prints_both_tables() {
 }
 
 #[test]
-fn mixing_goes_along_the_condition_number_too() {
+fn mixing_can_vary_the_condition_number() {
     let words = "mixing --kappa 4 --dimension 64 --accuracy 0.4 --doublings 1 --kappa-doublings 2 --kernels ula,third-order";
     let document = json(&words.split(' ').collect::<Vec<_>>());
     let results = document["results"].as_array().unwrap();
@@ -214,8 +214,8 @@ fn mixing_goes_along_the_condition_number_too() {
     assert_eq!(kappas, [4.0, 4.0, 4.0, 8.0, 16.0]);
     let fitted = |i: usize| document["exponents"][i]["kappa_fitted"].as_f64().unwrap();
     assert!((fitted(0) - 1.0).abs() < 0.2 && fitted(1) < 0.8, "{} and {}", fitted(0), fitted(1));
-    // Euler's step has a variance of 1/(l (1 - eta l/2)): a bias of first order in eta, which is
-    // what sets it.
+    // Euler's step has a variance of 1/(l (1 - eta l/2)): a bias of first order in eta, which
+    // dominates.
     assert!(
         (document["exponents"][0]["accuracy_of_inverse_eta"].as_f64().unwrap() - 1.0).abs() < 0.1
     );
@@ -263,8 +263,8 @@ fn coupled_chains_on_regressions_show_the_orders_of_their_kernels_and_the_seed_d
     assert_ne!(document, json(&[&words[..words.len() - 1], &["4"]].concat()));
     let results = document["results"].as_array().unwrap();
     assert_eq!(results.len(), 2 * 3 * 3);
-    // Strong orders, and a distance that grows like the root of the dimension; 30 or so pairs tell
-    // them this closely.
+    // Strong orders, and a distance that grows like the root of the dimension; about 30 pairs give
+    // this precision.
     for (exponents, order) in document["exponents"].as_array().unwrap().iter().zip([2.0, 1.0, 1.5])
     {
         let of = |key: &str| exponents[key].as_f64().unwrap();
@@ -274,8 +274,7 @@ fn coupled_chains_on_regressions_show_the_orders_of_their_kernels_and_the_seed_d
     }
     for rows in results.chunks(3) {
         let of = |i: usize, key: &str| rows[i][key].as_f64().unwrap();
-        // As long as the steps take: half the accuracy for the bias of all halvings, half for the
-        // start.
+        // Half of the accuracy is for the bias of all halvings, half for the start.
         assert!(of(0, "gradients") >= of(0, "time") / 0.4 * (1.0 - 1e-12), "{:?}", rows[0]);
         assert!((0..3).all(|i| of(i, "error") < 0.3 * of(i, "distance")));
     }

@@ -1,5 +1,4 @@
-//! The tests of the program, in one binary. `fuzz` counts what is allocated and has a
-//! binary of its own.
+//! The tests of the program, in one binary. `fuzz` counts allocations and needs its own binary.
 
 mod bad_input;
 mod certify;

@@ -1,8 +1,8 @@
-//! Real runs of the program are killed, starved of disk, stopped and given wrong things, and
-//! `ridgewalk resume` must end them with the bytes of a run that nothing happened to.
+//! Runs of the program are killed, stopped, given a full disk and damaged files, and
+//! `ridgewalk resume` must finish them with the same bytes as an uninterrupted run.
 //!
 //! `scripts/faults/resume` runs the long version, with 50 kills, and writes
-//! docs/results/faults.csv; the tests here are the same with fewer.
+//! docs/results/faults.csv; the tests here do the same with fewer kills.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,10 +14,10 @@ use crate::common::fits::{Place, files, shipped};
 use ridgewalk::store::{Checkpoint, StoredDraws, read_draws, read_every_draw};
 use serde_json::Value;
 
-/// Nothing here takes a tenth of this, unless the machine has much else to do.
+/// A generous time limit: nothing here takes a tenth of it, unless the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Numbers that look random and are the same each time (SplitMix64).
+/// Pseudorandom numbers with a fixed seed (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -31,7 +31,7 @@ impl Dice {
     }
 }
 
-/// A run of a second or two with three blocks of draws, and as text too.
+/// A run of a second or two with three blocks of draws, and with draws.csv.
 fn plain() -> String {
     format!(
         "{} --response ill --predictors dose,age --seed 4 --draws 2500 --thin 30 --csv",
@@ -39,8 +39,7 @@ fn plain() -> String {
     )
 }
 
-/// One whose length follows from looks at the effective sample size, on another scale than it is
-/// sampled on, of trajectories that are accepted or rejected.
+/// A run with a target ESS, results on the original scale and the adjusted kernel.
 fn until_ess() -> String {
     format!(
         "{} --response ill --predictors dose,age --seed 5 --target-ess 25000 --max-draws 20000 --thin 25 --standardize --original-scale \
@@ -49,7 +48,7 @@ fn until_ess() -> String {
     )
 }
 
-/// What a run leaves that must not depend on what happened to it.
+/// The files of a run that must not depend on interruptions.
 #[derive(Debug, PartialEq)]
 struct Left {
     store: Vec<(String, Vec<u8>)>,
@@ -75,7 +74,7 @@ fn left(directory: &Path) -> Left {
     }
 }
 
-/// What differs, in a few words; nothing if nothing does.
+/// A short description of the difference; `None` if there is none.
 fn difference(found: &Left, need: &Left) -> Option<String> {
     let names = |left: &Left| left.store.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     if found.others != need.others {
@@ -95,7 +94,7 @@ fn difference(found: &Left, need: &Left) -> Option<String> {
         .then(|| format!("{:#} is not {:#}", found.summary, need.summary))
 }
 
-/// A run that nothing happens to, and when it got where.
+/// An uninterrupted run, and the times of its phases.
 struct Reference {
     words: String,
     directory: PathBuf,
@@ -109,7 +108,7 @@ fn spawn(place: &Place, words: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// How far a run is, from what is on the disk.
+/// The phase of a run, from the files on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Before,
@@ -147,7 +146,7 @@ fn phase(directory: &Path) -> Phase {
     }
 }
 
-/// Waits until a run is that far, or over.
+/// Waits until a run reaches a phase or ends.
 fn reach(child: &mut Child, directory: &Path, far: Phase) {
     let began = Instant::now();
     while phase(directory) < far && child.try_wait().unwrap().is_none() {
@@ -176,7 +175,7 @@ impl Reference {
         Self { words: words.to_owned(), left: left(&directory), directory, times }
     }
 
-    /// Draws of a directory that are missing or another than here, and those that are too many.
+    /// The number of draws of a directory that are missing or differ, and of those in excess.
     fn lost(&self, directory: &Path) -> [u64; 2] {
         let (need, found) = [&self.directory, directory]
             .map(|d| read_every_draw(&d.join("draws.zarr")).unwrap())
@@ -194,7 +193,7 @@ impl Reference {
         [lost, extra]
     }
 
-    /// An error unless everything is as it is here.
+    /// Checks that everything is the same.
     fn check(&self, directory: &Path, what: &str) {
         assert_eq!(self.lost(directory), [0, 0], "{what}: draws lost, draws too many");
         if let Some(difference) = difference(&left(directory), &self.left) {
@@ -202,8 +201,8 @@ impl Reference {
         }
     }
 
-    /// What is in an interrupted directory is the beginning of what is here: nothing that can be
-    /// read is wrong. How many draws.
+    /// Checks that the draws in an interrupted directory are the first draws of this run. Returns
+    /// their number.
     fn check_kept(&self, directory: &Path, what: &str) -> u64 {
         let Ok(kept) = read_draws(&directory.join("draws.zarr")) else { return 0 };
         let whole = read_every_draw(&self.directory.join("draws.zarr")).unwrap();
@@ -223,9 +222,9 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Goes on with a run to its end.
+/// Resumes a run to its end.
 fn resume(place: &Place, directory: &Path) -> Output {
-    // From somewhere else than the run was begun.
+    // From another directory than the run was started in.
     place.command("resume").arg(directory).current_dir("/").output().unwrap()
 }
 
@@ -234,9 +233,9 @@ fn resume(place: &Place, directory: &Path) -> Output {
 struct Row {
     fault: String,
     injected: u64,
-    /// Draws that could be read when it had happened, all runs together.
+    /// Draws that could be read after the fault, over all runs.
     kept: u64,
-    /// Draws of the resumed runs that were compared.
+    /// Draws of the resumed runs that were compared, over all runs.
     compared: u64,
     lost: u64,
     twice: u64,
@@ -257,8 +256,8 @@ fn count(rows: &mut Vec<Row>, fault: &str, kept: u64, reference: &Reference, dir
     row.twice += twice;
 }
 
-/// Kills runs with kill -9 at random moments until so many were hit, a third of them more than
-/// once, and goes on with each.
+/// Kills runs with kill -9 at random moments until `wanted` were hit, a third of them more than
+/// once, and resumes each.
 fn kills(place: &Place, reference: &Reference, wanted: u64, seed: u64) -> Vec<Row> {
     let mut dice = Dice(seed);
     let mut rows: Vec<Row> = Vec::new();
@@ -269,8 +268,8 @@ fn kills(place: &Place, reference: &Reference, wanted: u64, seed: u64) -> Vec<Ro
         assert!(attempts as u64 <= 4 * wanted + 20, "runs end before they are killed");
         let name = format!("killed-{seed}-{attempts}");
         let directory = place.path(&name);
-        // Moments from the start, from where the directory is there, the store, and the store
-        // complete: so that short phases are hit as well.
+        // Times are measured from the start or from the creation of the directory, the store or the
+        // complete store, so that short phases are hit too.
         let (far, span) = [
             (Phase::Before, end),
             (Phase::WarmUp, store - made),
@@ -344,8 +343,8 @@ fn runs_that_are_killed_at_any_moment_end_with_the_same_bytes() {
     assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)));
 }
 
-/// Begins a run and sends it a signal so many seconds after its store is there; sooner if it was
-/// over or had so many draws by then, later if there was no draw.
+/// Starts a run and sends it a signal some seconds after its store exists; sooner if it was over or
+/// had too many draws by then, later if there was no draw.
 fn stop(
     place: &Place, words: &str, name: &str, which: &str, mut seconds: f64, most: u64,
 ) -> Output {
@@ -369,18 +368,14 @@ fn stop(
     panic!("{name} is over before it can be stopped, or stopped before it has a draw");
 }
 
-/// Ctrl-C and SIGTERM: the run ends with what there is, and can go on to its full length.
+/// Ctrl-C and SIGTERM: the run ends with the draws so far and can be resumed to its full length.
 fn stopped(place: &Place, reference: &Reference, which: &str, at: f64) -> Vec<Row> {
     let name = format!("stopped{which}");
     let directory = place.path(&name);
     let seconds = at * (reference.times[2] - reference.times[1]);
     let output = stop(place, &reference.words, &name, which, seconds, u64::MAX);
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
-    assert!(
-        text(&output).contains(&format!("`ridgewalk resume {name}` continues")),
-        "{}",
-        text(&output)
-    );
+    assert!(text(&output).contains(&format!("`ridgewalk resume {name}`")), "{}", text(&output));
     assert!(directory.join("summary.json").is_file() && directory.join("report.html").is_file());
     let kept = reference.check_kept(&directory, which);
     assert!(kept > 0, "{which}");
@@ -395,14 +390,14 @@ fn stopped(place: &Place, reference: &Reference, which: &str, at: f64) -> Vec<Ro
 }
 
 #[test]
-fn a_run_that_was_stopped_goes_on_to_its_full_length() {
+fn a_run_that_was_stopped_resumes_to_its_full_length() {
     let place = Place::new();
     let reference = Reference::new(&place, "whole", &plain());
     for (which, at) in [("-INT", 0.3), ("-TERM", 0.6)] {
         let rows = stopped(&place, &reference, which, at);
         assert_eq!((rows[0].lost, rows[0].twice), (0, 0));
     }
-    // Finished is finished: it says so, and changes nothing.
+    // Resuming a finished run reports that and changes nothing.
     let before = files(&reference.directory);
     let output = resume(&place, &reference.directory);
     assert!(output.status.success() && text(&output).contains("is finished"), "{}", text(&output));
@@ -413,8 +408,8 @@ fn a_run_that_was_stopped_goes_on_to_its_full_length() {
 /// The data that ship with the program, for files of some megabytes.
 const LARGE: &str = "--seed 6 --draws 2600 --thin 3 --csv";
 
-/// A disk that is full in the middle of the run, and has room again. How: a file system of some
-/// megabytes in memory where one may be mounted. Nothing if it may not.
+/// A disk that fills up during the run and then has space again: a file system of a few megabytes
+/// in memory, if mounting is allowed. Returns `None` if it is not.
 fn full_disk(place: &Place, reference: &Reference) -> Option<Vec<Row>> {
     let mount = place.path("small");
     fs::create_dir(&mount).unwrap();
@@ -426,7 +421,7 @@ fn full_disk(place: &Place, reference: &Reference) -> Option<Vec<Row>> {
         );
         return None;
     }
-    // All but three megabytes are taken.
+    // All but three megabytes are in use.
     let filler = mount.join("filler");
     fs::write(&filler, vec![1; 45 << 20]).unwrap();
     let directory = mount.join("run");
@@ -436,7 +431,7 @@ fn full_disk(place: &Place, reference: &Reference) -> Option<Vec<Row>> {
         assert!(text(&output).contains("No space left on device"), "{}", text(&output));
         assert!(text(&output).contains("`ridgewalk resume "), "{}", text(&output));
         let kept = reference.check_kept(&directory, "full disk");
-        // Still full: it fails again, and nothing is worse for it.
+        // Still full: it fails again and loses nothing.
         let again = resume(place, &directory);
         assert_eq!(again.status.code(), Some(1), "{}", text(&again));
         assert!(reference.check_kept(&directory, "still full") >= kept);
@@ -453,12 +448,11 @@ fn full_disk(place: &Place, reference: &Reference) -> Option<Vec<Row>> {
     Some(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
-/// A file that may not grow any more, which every user can ask for.
+/// A file size limit, which every user can set.
 fn limited_file(place: &Place, reference: &Reference) -> Vec<Row> {
     let directory = place.path("limited");
     let program = env!("CARGO_BIN_EXE_ridgewalk");
-    // In blocks of 512 bytes, or 1024 with some shells. The signal that comes with the error would
-    // end the program.
+    // In blocks of 512 bytes, or 1024 in some shells. SIGXFSZ would end the program.
     let script = format!(
         "trap '' XFSZ; ulimit -f 4000; exec {program} fit {} --out limited",
         reference.words
@@ -470,7 +464,7 @@ fn limited_file(place: &Place, reference: &Reference) -> Vec<Row> {
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     assert!(text(&output).contains("File too large"), "{}", text(&output));
-    assert!(text(&output).contains("`ridgewalk resume limited` continues"), "{}", text(&output));
+    assert!(text(&output).contains("`ridgewalk resume limited`"), "{}", text(&output));
     let kept = reference.check_kept(&directory, "limited");
     assert!(kept > 0);
     let output = resume(place, &directory);
@@ -482,7 +476,7 @@ fn limited_file(place: &Place, reference: &Reference) -> Vec<Row> {
 }
 
 #[test]
-fn a_disk_that_is_full_costs_no_draw() {
+fn a_full_disk_loses_no_draw() {
     let place = Place::new();
     let reference = Reference::new(&place, "whole", LARGE);
     full_disk(&place, &reference);
@@ -498,7 +492,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A run that was stopped while sampling, with draws, and with a block of the store to come.
+/// A run that was stopped while sampling, with some draws and at least one block to come.
 fn interrupted(place: &Place, words: &str, name: &str) -> PathBuf {
     let directory = place.path(name);
     let output = stop(place, words, name, "-TERM", 0.3, 2000);
@@ -508,7 +502,7 @@ fn interrupted(place: &Place, words: &str, name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
+fn changed_or_damaged_files_are_refused_with_the_difference() {
     let place = Place::new();
     let data = place.file("data.csv", &fs::read_to_string(shipped("mixed.csv")).unwrap());
     let words = "data.csv --response ill --predictors dose,age --draws 2500 --thin 30 --csv";
@@ -518,7 +512,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
         let changed = place.path("changed");
         copy(&directory, &changed);
         change(&changed);
-        // Files that were half written count for nothing.
+        // Half-written files are ignored.
         let whole = || -> Vec<_> {
             files(&changed).into_iter().filter(|(name, _)| !name.ends_with(".partial")).collect()
         };
@@ -528,7 +522,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
         for part in parts {
             assert!(text(&output).contains(part), "{part}: {}", text(&output));
         }
-        assert!(whole() == before, "{parts:?}: a refusal leaves everything as it is");
+        assert!(whole() == before, "{parts:?}: a refusal changes nothing");
         fs::remove_dir_all(&changed).unwrap();
     };
     let edit = |name: &'static str, from: &'static str, to: &'static str| {
@@ -578,7 +572,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
     refused(&lost_store, &["cannot read", "draws.zarr", "put them back"]);
     let short_csv = |run: &Path| fs::write(run.join("draws.csv"), "chain,draw\n").unwrap();
     refused(&short_csv, &["draws.csv: 11 bytes"]);
-    // The data: changed, then gone, then back.
+    // The data: changed, then removed, then restored.
     let bytes = fs::read(&data).unwrap();
     let one_more = String::from_utf8(bytes.clone()).unwrap().replacen("0.", "1.", 1);
     fs::write(&data, one_more).unwrap();
@@ -595,7 +589,7 @@ fn what_has_changed_or_is_damaged_is_refused_with_what_differs() {
 }
 
 #[test]
-fn one_directory_is_for_one_process_at_a_time() {
+fn a_directory_is_used_by_one_process_at_a_time() {
     let place = Place::new();
     let words = plain();
     let reference = Reference::new(&place, "whole", &words);
@@ -612,7 +606,7 @@ fn one_directory_is_for_one_process_at_a_time() {
     }
     assert!(child.wait().unwrap().success());
     reference.check(&directory, "beside others");
-    // Two at once: one goes on, the other is refused or finds it finished.
+    // Two at once: one resumes, the other is refused or finds the run finished.
     let directory = interrupted(&place, &words, "both");
     let [first, second] = [0, 1].map(|_| spawn(&place, "resume both"));
     let [first, second] = [first, second].map(|child| child.wait_with_output().unwrap());
@@ -622,7 +616,7 @@ fn one_directory_is_for_one_process_at_a_time() {
         "{codes:?}"
     );
     reference.check(&directory, "two at once");
-    // A directory with an interrupted run is not written into by another fit.
+    // Another fit does not write into the directory of an interrupted run.
     let directory = interrupted(&place, &words, "kept");
     let output = place.run(&format!("fit {words} --out kept"));
     assert_eq!(output.status.code(), Some(2));
@@ -635,10 +629,10 @@ fn one_directory_is_for_one_process_at_a_time() {
     reference.check(&directory, "kept");
 }
 
-/// What a crash may leave behind beside the files that count: it is cut off, overwritten or swept
-/// away. Planted here, so that a resume that leaves any of it would be found.
+/// Leftovers of a crash are truncated, overwritten or removed. They are planted here, to catch a
+/// resume that keeps any of them.
 #[test]
-fn what_lies_beyond_the_checkpoint_is_cut_off() {
+fn files_beyond_the_checkpoint_are_discarded() {
     let place = Place::new();
     let words = plain();
     let reference = Reference::new(&place, "whole", &words);
@@ -655,7 +649,7 @@ fn what_lies_beyond_the_checkpoint_is_cut_off() {
     ] {
         fs::write(directory.join(name), "half").unwrap();
     }
-    // A block that the run might have reached when it was killed.
+    // A block that the run may have reached before it was killed.
     let made = Checkpoint::read(&directory.join("checkpoint")).unwrap().head.draws[2];
     let block =
         directory.join(format!("draws.zarr/posterior/beta/c.2.{}.0", (made / 1000 + 1).min(2)));
@@ -664,7 +658,7 @@ fn what_lies_beyond_the_checkpoint_is_cut_off() {
     let output = resume(&place, &directory);
     assert!(output.status.success(), "{}", text(&output));
     reference.check(&directory, "planted");
-    // The comparison itself: a draw that is there twice, one that is missing, one that is another.
+    // The comparison itself finds a repeated draw, a missing draw and a changed draw.
     let twin = place.path("twin");
     copy(&directory, &twin);
     assert_eq!(difference(&left(&twin), &reference.left), None);
@@ -681,8 +675,7 @@ fn what_lies_beyond_the_checkpoint_is_cut_off() {
     assert!(difference(&left(&twin), &reference.left).unwrap().contains("c.3.1.0"));
 }
 
-/// Counts that are all 0, where the curvature grows like an exponential and a step that is long
-/// enough fails sooner or later.
+/// Counts that are all 0: the curvature grows exponentially, and a long step fails sooner or later.
 fn diverging(place: &Place) -> String {
     let mut text = String::from("y,a,b\n");
     for i in 0..40 {
@@ -696,8 +689,8 @@ fn diverging(place: &Place) -> String {
     )
 }
 
-/// Chains end where they cannot go on; their draws are cut there and marked, and a run of such
-/// chains is resumed as any other.
+/// Chains that fail end early; their draws are truncated and marked, and a run with such chains is
+/// resumed like any other.
 fn diverged(place: &Place, wanted: u64) -> Vec<Row> {
     let reference = Reference::new(place, "diverging", &diverging(place));
     let store = reference.directory.join("draws.zarr");
@@ -710,7 +703,7 @@ fn diverged(place: &Place, wanted: u64) -> Vec<Row> {
         (&root["attributes"]["truncated"], &root["attributes"]["incomplete"]),
         (&true.into(), &true.into())
     );
-    // As many draws as all chains have, every one of them a draw.
+    // The number of draws that all chains have, all of them finite.
     let common = read_draws(&store).unwrap();
     assert_eq!(common.common() as u64, *made.iter().min().unwrap());
     assert!(whole.tables().concat().iter().all(|x| x.is_finite()));
@@ -732,8 +725,8 @@ fn chains_that_diverge_are_cut_and_marked_and_the_run_can_be_resumed() {
     assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)), "{rows:?}");
 }
 
-/// Every kind of fault: the whole number of them for `scripts/faults/resume`, which takes minutes;
-/// otherwise two more kills at other moments.
+/// Every kind of fault: the full number for `scripts/faults/resume`, which takes minutes; otherwise
+/// two more kills at other moments.
 #[test]
 fn every_fault() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! `ridgewalk verify` as its users run it: rows, JSON keys, exit codes.
+//! `ridgewalk verify`, run as by users: rows, JSON keys, exit codes.
 
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -87,8 +87,8 @@ fn bad_condition_numbers_end_with_exit_code_2_and_the_value() {
 }
 
 #[test]
-fn it_is_done_in_seconds() {
-    // Well under 2 s where this was written, on one core of a shared machine.
+fn verify_takes_seconds() {
+    // Measured well under 2 s, on one core of a shared machine.
     let start = Instant::now();
     assert!(ridgewalk(&["verify", "--kappa", "1", "2", "10", "1e6"]).status.success());
     if !cfg!(debug_assertions) {

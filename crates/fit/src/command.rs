@@ -1,15 +1,14 @@
-//! The command line that asks for given settings: what `config.toml` records, to be run again.
+//! The command line for given settings, as recorded in `config.toml`.
 
 use ridgewalk_frame::join_names;
 
 use crate::settings::{KernelChoice, Settings};
 
-/// The command that asks for these settings. `--out` is left out, since a run directory is not
-/// written twice; so are `--threads`, on which no draw depends, and settings that are at their
-/// defaults unless a reader would want to see them.
+/// The command for these settings. It leaves out `--out`, since a run directory is not written
+/// twice; `--threads`, on which no draw depends; and most settings at their defaults.
 #[must_use]
 pub fn command(settings: &Settings) -> String {
-    // Every field is named: a new one cannot be forgotten here.
+    // Every field is named, so that a new one cannot be forgotten here.
     let Settings {
         data,
         response,
@@ -45,7 +44,7 @@ pub fn command(settings: &Settings) -> String {
     } = settings;
     let mut words = Words(vec!["ridgewalk".to_owned(), "fit".to_owned()]);
     words.add(data.as_ref().map(|path| path.display().to_string()));
-    // The built-in data have their response and are standardized without being asked.
+    // The built-in data come with a response and are standardized by default.
     let own = data.is_some();
     words.pair("--response", response.as_ref().filter(|_| own));
     words.pair("--family", Some(family));
@@ -98,7 +97,7 @@ impl Words {
     }
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell if necessary.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,=+:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! The concluding stage: diagnostics of the draws, the verdict, and the document that says it all.
+//! The concluding stage: diagnostics of the draws, the verdict and the summary document.
 
 use std::fmt;
 
@@ -17,21 +17,21 @@ use crate::model::{Curvatures, Model};
 use crate::verdict;
 use crate::warm_up::Warm;
 
-/// A run that has come to its end.
+/// A finished run.
 pub struct Finished<'a> {
-    /// What was asked for.
+    /// The configuration.
     pub config: &'a Config,
-    /// What was sampled.
+    /// The model.
     pub model: &'a Model,
-    /// How.
+    /// The warm-up.
     pub warm: &'a Warm,
-    /// What became of it.
+    /// The result of sampling.
     pub sampled: &'a Sampled,
     /// Bounds of the curvature.
     pub curvatures: &'a Curvatures,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// Seconds that it took, earlier processes included.
+    /// Run time in seconds, earlier processes included.
     pub seconds: f64,
 }
 
@@ -42,12 +42,12 @@ impl fmt::Debug for Finished<'_> {
 }
 
 impl Finished<'_> {
-    /// Judges the draws. `values` computes U: [`Model::values`], unless other processes have a part
-    /// of the rows.
+    /// Diagnoses the draws. `values` computes U: [`Model::values`], unless other processes hold a
+    /// part of the rows.
     ///
     /// # Errors
-    /// [`Error::Stopped`] and [`Error::NoDraws`] if there is no draw that all chains have; draws
-    /// that cannot be read.
+    /// [`Error::Stopped`] and [`Error::NoDraws`] if some chain has no draw; draws that cannot be
+    /// read.
     pub fn conclude(
         &self, draws: &dyn DrawReader, values: Values<'_>,
     ) -> Result<SummaryDocument, Error> {
@@ -100,8 +100,7 @@ impl Finished<'_> {
         for (parameter, mode) in parameters.iter_mut().zip(mode) {
             parameter.mode = Some(mode);
         }
-        // The differences are those of the coefficients that were sampled; there are none where
-        // there is no bias.
+        // The differences belong to the sampled coefficients; an unbiased kernel has none.
         if self.model.rescaling().is_none() {
             let found = summaries.iter().zip(&self.sampled.differences);
             for (parameter, (summary, difference)) in parameters.iter_mut().zip(found) {
@@ -183,11 +182,11 @@ impl Finished<'_> {
         let Config { options: settings, data, resolved, .. } = self.config;
         let fact = |name: &str, value: String| Fact { name: name.into(), value };
         let scale = match (settings.standardize, settings.original_scale) {
-            (false, _) => "that of the data",
+            (false, _) => "the data",
             (true, false) => {
                 "standardized predictors (centred, divided by their standard deviation)"
             }
-            (true, true) => "that of the data; priors and sampling use standardized predictors",
+            (true, true) => "the data; priors and sampling use standardized predictors",
         };
         let mut facts = vec![
             fact("data", format!("{}, SHA-256 {}", data.file, data.sha256)),
@@ -206,7 +205,7 @@ impl Finished<'_> {
     }
 }
 
-/// m and L; NaN where there is none.
+/// m and L; NaN if unbounded.
 fn bounds(curvature: &Curvature) -> [f64; 2] {
     let m = curvature.convexity().value;
     let l = curvature.smoothness().map_or(f64::NAN, |l| l.value);

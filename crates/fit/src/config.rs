@@ -1,4 +1,4 @@
-//! `config.toml`: everything needed to make a run again, with versions and the hash of the data.
+//! `config.toml`: everything needed to repeat a run, with versions and the hash of the data.
 
 use ridgewalk_frame::Table;
 use serde::{Deserialize, Serialize};
@@ -12,16 +12,16 @@ use crate::settings::Settings;
 pub struct Config {
     /// The version of the program that made the run.
     pub version: String,
-    /// The command that made it.
+    /// The command.
     pub command: String,
     /// The data.
     pub data: DataConfig,
-    /// How several processes shared them.
+    /// How several processes shared the rows.
     #[serde(skip_serializing_if = "ProcessesConfig::is_plain", default)]
     pub processes: ProcessesConfig,
-    /// The options, those left at their defaults too.
+    /// The options, defaults included.
     pub options: Settings,
-    /// What followed from data and options before the first draw.
+    /// Values derived from data and options before the first draw.
     pub resolved: Resolved,
 }
 
@@ -40,8 +40,8 @@ impl DataConfig {
     /// The name of the built-in data.
     pub const BUILT_IN: &'static str = "built-in";
 
-    /// Where the data are: the path of a file, absolute so that it means the same from elsewhere;
-    /// `built-in`; or the name of a table in memory.
+    /// Where the data are: an absolute path, so that it is valid from any directory; `built-in`; or
+    /// the name of a table in memory.
     fn file(settings: &Settings, table: &Table) -> String {
         match &settings.data {
             Some(path) => {
@@ -52,7 +52,7 @@ impl DataConfig {
         }
     }
 
-    /// What a title calls data that are not in a file.
+    /// The name used in titles for data that are not in a file.
     pub(crate) fn title(&self) -> String {
         if self.file == Self::BUILT_IN {
             "the breast cancer data".to_owned()
@@ -62,13 +62,12 @@ impl DataConfig {
     }
 }
 
-/// How the rows of a run were shared among processes. How its chains were is not kept: the draws do
-/// not depend on it.
+/// How the rows of a run were shared among processes. How its chains were shared is not kept,
+/// because the draws do not depend on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ProcessesConfig {
-    /// Shards of the rows: sums over them are added in another order than those of one, and differ
-    /// by rounding.
+    /// Number of row shards: it sets the order of summation, and so the rounding.
     pub row_shards: usize,
 }
 
@@ -84,7 +83,7 @@ impl ProcessesConfig {
     }
 }
 
-/// What followed from data and options before the first draw.
+/// Values derived from data and options before the first draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resolved {
     /// The names of the coefficients.
@@ -96,10 +95,10 @@ pub struct Resolved {
     /// The scale of the noise, for families that have one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub noise_scale: Option<f64>,
-    /// With `--standardize`: what was taken from each column of the design.
+    /// With `--standardize`: the mean subtracted from each column of the design.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub centres: Option<Vec<f64>>,
-    /// With `--standardize`: what each column was divided by.
+    /// With `--standardize`: the divisor of each column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub divisors: Option<Vec<f64>>,
 }
@@ -111,7 +110,7 @@ impl Config {
         Self::with_digest(settings, model, table, table.digest())
     }
 
-    /// The same for a table that is a part of the data, with the digest of all of them.
+    /// The same for a table that is a part of the data, with the digest of the whole.
     #[must_use]
     pub fn with_digest(settings: &Settings, model: &Model, table: &Table, sha256: &str) -> Self {
         Self {
@@ -128,10 +127,10 @@ impl Config {
         }
     }
 
-    /// The configuration that a file has the text of.
+    /// Parses the text of the file.
     ///
     /// # Errors
-    /// If it is not one.
+    /// If it is not a valid configuration.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
@@ -139,7 +138,7 @@ impl Config {
     /// The text of the file.
     ///
     /// # Errors
-    /// None that is known: it holds nothing that TOML has no form for.
+    /// None is known: everything in it can be written as TOML.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         let text = toml::to_string(self)?;
         let title =
@@ -162,7 +161,7 @@ impl Resolved {
         }
     }
 
-    /// The priors in a few words.
+    /// A short description of the priors.
     pub(crate) fn priors_in_words(&self) -> String {
         let Self { prior_means: means, prior_scales: scales, .. } = self;
         let equal = |list: &[f64]| list.windows(2).all(|pair| pair[0] == pair[1]);

@@ -1,8 +1,8 @@
-//! `summary.json`: what a run found, in the form that scripts rely on, and what the report says
-//! beside it.
+//! `summary.json`: the results of a run in a form that scripts rely on, and the texts of the
+//! report.
 //!
-//! The keys of parameters, sampler and problem are a promise; the others may grow. A number that is
-//! not finite is `null`.
+//! The keys of parameters, sampler and problem are stable; other keys may be added. A number that
+//! is not finite is `null`.
 
 use ridgewalk_diagnostics::Summary;
 use ridgewalk_sampler::Outcome;
@@ -11,18 +11,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// `summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SummaryDocument {
-    /// One entry for each coefficient.
+    /// One entry per coefficient.
     pub parameters: Vec<Parameter>,
     /// How it was sampled.
     pub sampler: SamplerFacts,
     /// What was sampled.
     pub problem: ProblemFacts,
-    /// What a reader is told beside the numbers.
+    /// Texts for the reader.
     #[serde(flatten)]
     pub text: Text,
 }
 
-/// What is said about one coefficient.
+/// The results for one coefficient.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the diagnostics' Summary")]
 pub struct Parameter {
@@ -48,10 +48,10 @@ pub struct Parameter {
     /// Where the posterior density is largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<f64>,
-    /// The mean without the measured bias of the step size, to leading order.
+    /// The mean corrected for the measured step-size bias, to leading order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_extrapolated: Option<f64>,
-    /// The standard deviation likewise.
+    /// The standard deviation, corrected in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sd_extrapolated: Option<f64>,
 }
@@ -72,13 +72,13 @@ pub struct SamplerFacts {
     pub eta: f64,
     /// Chains.
     pub chains: usize,
-    /// Draws of each chain: as many as all chains have.
+    /// Draws per chain: the number that all chains have.
     pub draws: u64,
     /// Steps from one draw to the next.
     pub thin: u64,
-    /// Gradients of the warm-up, over all chains.
+    /// Gradients in warm-up, over all chains.
     pub warmup_gradients: u64,
-    /// Gradients after it, over all chains.
+    /// Gradients in sampling, over all chains.
     pub gradients: u64,
     /// Seconds, warm-up included.
     #[serde(deserialize_with = "number")]
@@ -87,43 +87,43 @@ pub struct SamplerFacts {
     /// estimated.
     #[serde(deserialize_with = "number")]
     pub bias_estimate: f64,
-    /// `ok`, or the names of the warnings, with a comma and a space between them.
+    /// `ok`, or the names of the warnings, separated by a comma and a space.
     pub status: String,
-    /// What the estimate is made of.
+    /// The parts of the bias estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias_details: Option<BiasDetails>,
-    /// What became of trajectories, for the kernel that accepts or rejects them.
+    /// Trajectory statistics, for the kernel that accepts or rejects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectories: Option<Trajectories>,
 }
 
-/// What became of trajectories that are accepted or rejected.
+/// Statistics of trajectories that are accepted or rejected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trajectories {
-    /// Steps, and gradients, of each.
+    /// Steps per trajectory, which is also its number of gradients.
     pub steps: u32,
-    /// How many there were, over all chains.
+    /// The number of trajectories, over all chains.
     pub count: u64,
-    /// The mean probability with which they were accepted.
+    /// The mean acceptance probability.
     #[serde(deserialize_with = "number")]
     pub acceptance: f64,
-    /// The same for each chain.
+    /// The same per chain.
     pub acceptance_by_chain: Vec<f64>,
-    /// How many diverged: their energy error was above 1000 or not finite, and they were rejected.
+    /// The number of divergences: energy errors above 1000 or not finite, which are rejected.
     pub divergences: u64,
-    /// The mean energy error of the others.
+    /// The mean energy error of the trajectories that did not diverge.
     #[serde(deserialize_with = "number")]
     pub energy_error_mean: f64,
     /// Its standard deviation.
     #[serde(deserialize_with = "number")]
     pub energy_error_sd: f64,
-    /// The largest by size.
+    /// The largest in magnitude.
     #[serde(deserialize_with = "number")]
     pub energy_error_largest: f64,
 }
 
 impl Trajectories {
-    /// Those of a run, so many steps each.
+    /// The statistics of a run with `steps` steps per trajectory.
     #[must_use]
     pub fn new(steps: u32, outcome: &Outcome) -> Self {
         let all = outcome.acceptance();
@@ -131,7 +131,7 @@ impl Trajectories {
             steps,
             count: all.proposals,
             acceptance: all.rate(),
-            // A chain that ended before its first has none.
+            // A chain that ended before its first trajectory has none.
             acceptance_by_chain: outcome
                 .chains
                 .iter()
@@ -149,7 +149,7 @@ impl Trajectories {
     }
 }
 
-/// What the estimate of the bias is made of.
+/// The parts of the bias estimate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BiasDetails {
     /// The largest bias of a mean, in standard deviations.
@@ -164,7 +164,7 @@ pub struct BiasDetails {
     /// Its standard error.
     #[serde(deserialize_with = "number")]
     pub sd_error: f64,
-    /// What was allowed.
+    /// The tolerance.
     #[serde(deserialize_with = "number")]
     pub tolerance: f64,
 }
@@ -184,27 +184,27 @@ pub struct ProblemFacts {
     /// The largest curvature L.
     #[serde(deserialize_with = "number")]
     pub smoothness: f64,
-    /// L/m, of the coordinates that were sampled in.
+    /// L/m in the coordinates used for sampling.
     #[serde(deserialize_with = "number")]
     pub condition_number: f64,
 }
 
-/// What a reader is told beside the numbers.
+/// Texts for the reader.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Text {
-    /// One line of what was fitted.
+    /// One line about what was fitted.
     #[serde(default)]
     pub title: String,
-    /// The command that ran it.
+    /// The command.
     #[serde(default)]
     pub command: String,
-    /// What to be careful of; empty if the status is `ok`.
+    /// Warnings; empty if the status is `ok`.
     #[serde(default)]
     pub warnings: Vec<WarningEntry>,
-    /// What is guaranteed, or why nothing is.
+    /// The guarantee, or why there is none.
     #[serde(default)]
     pub guarantee: String,
-    /// Things worth knowing.
+    /// Notes.
     #[serde(default)]
     pub notes: Vec<String>,
     /// What the warm-up decided, line by line.
@@ -215,7 +215,7 @@ pub struct Text {
     pub facts: Vec<Fact>,
 }
 
-/// A warning: its name is part of the status, its text says what it means and what to do.
+/// A warning: its name is part of the status, its text explains it and gives a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarningEntry {
     /// Such as `low_ess`.
@@ -224,16 +224,16 @@ pub struct WarningEntry {
     pub text: String,
 }
 
-/// One line of a list of facts.
+/// One entry of a list of facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// What it is about.
+    /// The label.
     pub name: String,
-    /// What there is to say.
+    /// The value.
     pub value: String,
 }
 
-/// `null` is how JSON has a number that is not finite.
+/// `null` stands for a number that is not finite.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
@@ -268,7 +268,7 @@ fn status(warnings: &[WarningEntry]) -> String {
 }
 
 impl SummaryDocument {
-    /// Puts the parts together. The status is made from the warnings.
+    /// Builds the document. The status comes from the warnings.
     #[must_use]
     pub fn new(
         parameters: Vec<Parameter>, sampler: SamplerFacts, problem: ProblemFacts, text: Text,
@@ -298,7 +298,7 @@ impl SummaryDocument {
     /// The document as text.
     ///
     /// # Errors
-    /// None that is known: the document holds nothing that JSON has no form for.
+    /// None is known: everything in the document can be written as JSON.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }

@@ -1,15 +1,15 @@
-//! Draws that are read back, from memory or from a store.
+//! Reading draws back, from memory or from a store.
 
 use ridgewalk_diagnostics::{Summarizer, Summary, summaries};
 use ridgewalk_sampler::Draws;
 
 use crate::error::Error;
 
-/// Draws of one coefficient beyond which coefficients are summarised one after the other: every
-/// thread needs some eighty bytes for each draw.
+/// Above this many draws, coefficients are summarised one after another: each thread needs about
+/// eighty bytes per draw.
 const ONE_BY_ONE: usize = 1 << 18;
 
-/// Draws of all chains, equally many of each.
+/// Draws of all chains, the same number for each.
 pub trait DrawReader {
     /// The number of chains.
     fn chains(&self) -> usize;
@@ -17,19 +17,20 @@ pub trait DrawReader {
     /// Draws per chain.
     fn draws(&self) -> usize;
 
-    /// Draws that each chain made: more than [`draws`](Self::draws) if another ended before it.
+    /// Draws made by each chain: more than [`draws`](Self::draws) if another chain ended earlier.
     fn made(&self) -> Vec<u64>;
 
-    /// Whether the run has not made, or not yet, all the draws it was to make.
+    /// Whether the run has not made all its draws.
     fn incomplete(&self) -> bool;
 
-    /// Gives every draw, chain after chain.
+    /// Passes every draw to `take`, chain after chain.
     ///
     /// # Errors
     /// If they cannot be read, and whatever `take` returns.
     fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error>;
 
-    /// Gives the columns, some at a time: for each coefficient the draws of all chains end to end.
+    /// Passes the columns to `take`, some at a time: per coefficient, the draws of all chains end
+    /// to end.
     ///
     /// # Errors
     /// If they cannot be read, and whatever `take` returns.

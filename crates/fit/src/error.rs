@@ -1,4 +1,4 @@
-//! What can go wrong in a fit.
+//! Errors of a fit.
 
 use ridgewalk_frame::DataError;
 use ridgewalk_frame::place::listed;
@@ -8,7 +8,7 @@ use ridgewalk_sampler::automatic::NoDraws;
 
 use crate::priors::PriorError;
 
-/// Whose fault an error is, and with it what can be done about it.
+/// The cause of an error, and so what can be done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -18,25 +18,25 @@ pub enum ErrorKind {
     Run,
     /// The run was stopped on request.
     Stopped,
-    /// Every chain ended before all of them had a draw; running again would not change it.
+    /// Chains ended before each had a draw; running again would not change that.
     NoDraws,
 }
 
-/// What can go wrong in a fit.
+/// An error of a fit.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A setting that cannot be used.
+    /// An invalid setting.
     #[error("{name} {value}: need {need}")]
     Setting {
-        /// The setting, as an option of the program.
+        /// The setting, as a command-line option.
         name: &'static str,
         /// Its value.
         value: String,
-        /// What it should be.
+        /// What is needed.
         need: String,
     },
-    /// No response was named.
+    /// No response was given.
     #[error(
         "no response column given: pass --response NAME; {file} has {}",
         listed(.columns, 12)
@@ -47,20 +47,20 @@ pub enum Error {
         /// Its columns.
         columns: Vec<String>,
     },
-    /// Data that cannot be used.
+    /// Invalid data.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// Priors that cannot be used.
+    /// Invalid priors.
     #[error(transparent)]
     Prior(#[from] PriorError),
-    /// The model has no posterior, or none that can be computed with.
+    /// The posterior is improper or cannot be computed.
     #[error("{message}")]
     Model {
         /// What is wrong, with the names of columns and the lines of rows.
         message: String,
-        /// The same by number.
+        /// The same error by row and column number.
         source: Box<potentials::Error>,
-        /// Whether settings or data have to change; otherwise the computation failed.
+        /// Whether settings or data have to change; if not, the computation failed.
         input: bool,
     },
     /// The noise scale cannot be estimated from residuals.
@@ -69,10 +69,10 @@ pub enum Error {
     /// The sampler failed.
     #[error(transparent)]
     Sampler(#[from] sampler::Error),
-    /// A stop was asked for before the first draw.
+    /// A stop was requested before the first draw.
     #[error("stopped before the first draw")]
     Stopped,
-    /// Chains ended before all of them had a draw.
+    /// Chains ended before each had a draw.
     #[error("{0}. Try shorter steps (--eta) or another kernel (--kernel third-order)")]
     NoDraws(NoDraws),
     /// Draws cannot be read back.
@@ -81,7 +81,7 @@ pub enum Error {
     /// Draws cannot be summarised.
     #[error("cannot summarise the draws: {0}")]
     Summary(#[from] ridgewalk_diagnostics::Error),
-    /// The system gives no threads.
+    /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
@@ -100,7 +100,7 @@ pub enum NoiseError {
         /// Coefficients.
         coefficients: usize,
     },
-    /// The residuals vanish.
+    /// The residuals are zero or nearly so.
     #[error(
         "cannot estimate the noise scale: the estimate from residuals is {scale:e}, because the model fits at least half of the responses exactly; pass --noise-scale S"
     )]
@@ -117,7 +117,7 @@ impl Error {
         Self::Setting { name, value: value.to_string(), need: need.into() }
     }
 
-    /// Whose fault it is.
+    /// The cause.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -1,13 +1,13 @@
-//! Draws where an exact sample of the posterior would almost surely have none: the mark of a step
-//! that is too long now and then.
+//! Detects draws where an exact sample of the posterior would almost surely have none: the sign of
+//! a step that is sometimes too long.
 //!
-//! A chain that overshoots once in a thousand steps, where the curvature grows without bound, is
-//! thrown far out. The measurement of the bias sees too few steps to notice; the run itself does.
-//! What is exact here: for any log-concave density e^−U in d dimensions, U(X) − min U is
-//! stochastically at most Gamma(d, 1). (The volume of {U − min U <= t} is h(t)^d with h concave and
-//! h(0) >= 0 by Brunn and Minkowski, so that its density over that of t^d falls, which is
-//! domination in the likelihood ratio.) Draws beyond what that law allows prove that the chain left
-//! the posterior; the converse does not hold.
+//! Where the curvature grows without bound, a chain may overshoot once in a thousand steps and land
+//! far out. The bias measurement sees too few steps to notice; the run itself does. An exact bound:
+//! for any log-concave density e^−U in d dimensions, U(X) − min U is stochastically at most
+//! Gamma(d, 1). (The volume of {U − min U <= t} is h(t)^d with h concave and h(0) >= 0 by Brunn and
+//! Minkowski, so the ratio of its density to that of t^d falls, which is domination in the
+//! likelihood ratio.) Draws beyond that bound prove that the chain left the posterior; the converse
+//! does not hold.
 
 use ridgewalk_potentials::{Error as PotentialError, Whitening};
 use ridgewalk_sampler::automatic::Warning;
@@ -16,19 +16,17 @@ use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::scale::Rescaling;
 
-/// The probability with which one draw of an exact sample may go beyond, over all draws: a false
-/// alarm.
+/// Probability of a false alarm: that any draw of an exact sample exceeds the bound.
 const FALSE_ALARM: f64 = 1e-6;
-/// Levels that an exact draw exceeds with at most this probability, at which draws are counted.
+/// Draws are counted above levels that an exact draw exceeds with at most this probability.
 const COUNTED: [f64; 2] = [1e-3, 1e-4];
-/// The smallest number of draws, the farthest out, whose U is computed, and the smallest share of
-/// all.
+/// U is computed for the farthest draws: at least this many, and at least this share of all.
 const LOOKED_AT: usize = 256;
 const SHARE: usize = 50;
-/// Points whose U is computed together.
+/// Number of points per evaluation of U.
 const BATCH: usize = 64;
 
-/// Computes U at points that stand one after the other.
+/// Computes U at points stored one after another.
 pub type Values<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<(), PotentialError>;
 
 /// Looks for draws that left a log-concave posterior: [`Warning::Excursion`] if there are some.
@@ -47,14 +45,14 @@ pub fn excursion(
 pub(crate) struct Search<'a> {
     pub(crate) whitening: &'a Whitening,
     pub(crate) mode: &'a [f64],
-    /// Of draws that are not on the scale that was sampled.
+    /// For draws that are not on the sampled scale.
     pub(crate) rescaling: Option<&'a Rescaling>,
 }
 
 impl Search<'_> {
-    /// Looks at the draws that are farthest from the mode in whitened coordinates. They are read
-    /// twice: for the distance beyond which to look, and for U there, so that one number per draw
-    /// is all that is in memory.
+    /// Checks the draws that are farthest from the mode in whitened coordinates. Draws are read
+    /// twice, first for the distances and then for U at the farthest, so that only one number per
+    /// draw is in memory.
     pub(crate) fn run(
         &self, draws: &dyn DrawReader, values: Values<'_>,
     ) -> Result<Option<Warning>, Error> {
@@ -77,8 +75,8 @@ impl Search<'_> {
         Ok(judged(&heights.finish()?, self.mode.len(), total))
     }
 
-    /// Puts a draw on the scale that was sampled, into `point`, and gives its squared distance from
-    /// the mode in whitened coordinates.
+    /// Writes a draw on the sampled scale into `point` and returns its squared distance from the
+    /// mode in whitened coordinates.
     fn distance(&self, draw: &[f64], point: &mut [f64]) -> Result<f64, Error> {
         point.copy_from_slice(draw);
         if let Some(rescaling) = self.rescaling {
@@ -95,8 +93,8 @@ fn failed(error: PotentialError) -> Error {
     Error::Model { message: error.to_string(), source: Box::new(error), input: false }
 }
 
-/// The distance beyond which `count` of all lie, those at that very distance included: it, and how
-/// many of these.
+/// The distance of the `count`-th farthest draw, and how many of the farthest are at exactly that
+/// distance.
 fn farthest(distances: &mut [f64], count: usize) -> (f64, usize) {
     if distances.len() <= count {
         return (f64::NEG_INFINITY, 0);
@@ -107,7 +105,7 @@ fn farthest(distances: &mut [f64], count: usize) -> (f64, usize) {
     (threshold, count - beyond)
 }
 
-/// U above its value at the mode, for some points at a time.
+/// U minus its value at the mode, in batches of points.
 struct Heights<'a> {
     values: Values<'a>,
     dimension: usize,
@@ -146,7 +144,7 @@ impl<'a> Heights<'a> {
     }
 }
 
-/// Whether some of the largest heights of `total` draws are beyond what d dimensions allow.
+/// Whether some of the largest heights of `total` draws exceed the bound in d dimensions.
 fn judged(heights: &[f64], d: usize, total: usize) -> Option<Warning> {
     let farthest = heights.iter().copied().fold(0.0, f64::max);
     let beyond = |level: f64| heights.iter().filter(|height| **height > level).count();
@@ -155,7 +153,8 @@ fn judged(heights: &[f64], d: usize, total: usize) -> Option<Warning> {
     if single > 0 {
         return Some(Warning::Excursion { draws: single, allowed: FALSE_ALARM, farthest });
     }
-    // Draws are not independent, and come in bursts: many times as many as expected, and not a few.
+    // Draws are correlated and come in bursts, so many times the expected number is required, and
+    // more than a few.
     let counted = COUNTED.into_iter().map(|p| (beyond(level(d, p)), p * all));
     let found =
         counted.into_iter().find(|(count, expected)| *count as f64 > 10.0 * expected + 20.0)?;
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_farthest_are_as_many_as_wanted_ties_included() {
+    fn the_farthest_draws_include_ties() {
         let list = [3.0, 1.0, 2.0, 3.0, 2.0, 5.0, 2.0];
         for (count, wanted) in
             [(1, (5.0, 1)), (2, (3.0, 1)), (3, (3.0, 2)), (5, (2.0, 2)), (6, (2.0, 3))]
@@ -212,9 +211,8 @@ mod tests {
     }
 
     #[test]
-    fn what_the_law_allows_is_no_excursion_and_what_it_does_not_is() {
-        // The farthest of 8000 draws of Gamma(2, 1) itself, the worst that a log-concave density
-        // can do.
+    fn only_draws_beyond_the_bound_are_an_excursion() {
+        // The farthest of 8000 draws of Gamma(2, 1), the worst case of a log-concave density.
         let quantile = |p: f64| (0..200).fold(20.0_f64, |t, _| (1.0 + t).ln() - p.ln());
         let exact: Vec<f64> = (1..=256).map(|k| quantile(f64::from(k) / 8000.0)).collect();
         assert_eq!(judged(&exact, 2, 8000), None);

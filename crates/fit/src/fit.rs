@@ -52,13 +52,13 @@ impl Fitted {
         self.summary().iter().find(|parameter| parameter.name == name)
     }
 
-    /// What to be careful of; empty if all is well.
+    /// Warnings; empty if all is well.
     #[must_use]
     pub fn warnings(&self) -> &[WarningEntry] {
         &self.document.text.warnings
     }
 
-    /// Everything there is to say: the content of `summary.json`.
+    /// The full results: the content of `summary.json`.
     #[must_use]
     pub fn document(&self) -> &SummaryDocument {
         &self.document
@@ -68,7 +68,7 @@ impl Fitted {
 /// Fits a table, with the draws in memory.
 ///
 /// # Errors
-/// Settings, data or priors that cannot be used; a posterior that does not exist; a run that failed.
+/// Invalid settings, data or priors; an improper posterior; a run that failed.
 pub fn fit(table: &Table, settings: &Settings) -> Result<Fitted, Error> {
     fit_watched(table, settings, &AtomicBool::new(false), &())
 }
@@ -87,11 +87,11 @@ pub fn fit_watched(
     in_threads(settings, || run(&model, &config, stop, observer, began))?
 }
 
-/// The same in the background, on a thread of its own: [`Job`] shows how far it is and the draws so
-/// far, cancels it and waits for it.
+/// The same on a background thread: [`Job`] shows its progress and draws so far, cancels it and
+/// waits for it.
 ///
 /// # Errors
-/// If no thread can be started.
+/// If the thread cannot be started.
 pub fn start(table: Table, settings: Settings) -> Result<Job<Result<Fitted, Error>>, Error> {
     let job = Job::start(move |watch| {
         let observer = Background { watch: watch.clone(), draws: Mutex::new(watch.sink()) };
@@ -100,14 +100,14 @@ pub fn start(table: Table, settings: Settings) -> Result<Job<Result<Fitted, Erro
     Ok(job?)
 }
 
-/// What a job in the background reports.
+/// Reports of a background job.
 struct Background {
     watch: Watch,
     draws: Mutex<WatchedDraws>,
 }
 
 impl Background {
-    /// A draw that cannot be shown is still in the fit itself.
+    /// A draw that cannot be shown is still in the fit.
     fn show(&self, to: impl FnOnce(&mut WatchedDraws) -> Result<(), SinkError>) {
         let _ = to(&mut self.draws.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -132,10 +132,10 @@ impl Observer for Background {
     }
 }
 
-/// The stages from a table to a model. Priors are those of the settings unless they are given.
+/// The stages from a table to a model. Priors come from the settings unless given.
 ///
 /// # Errors
-/// Settings, data or priors that cannot be used.
+/// Invalid settings, data or priors.
 pub fn prepare(
     table: &Table, settings: &Settings, priors: Option<CoefficientPriors>,
 ) -> Result<Model, Error> {
@@ -148,11 +148,11 @@ pub fn prepare(
     Model::new(settings, frame, priors, &Rows::default())
 }
 
-/// Does some work in as many threads as the settings ask for. WebAssembly has no threads: there it is
-/// done in this one.
+/// Runs `work` on the number of threads in the settings. WebAssembly has no threads: there it runs
+/// on the current one.
 ///
 /// # Errors
-/// If the system gives no threads.
+/// If threads cannot be started.
 pub fn in_threads<T: Send>(
     settings: &Settings, work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {

@@ -4,11 +4,11 @@
 //! read → frame → model → warm-up → sample → conclude
 //! ```
 //!
-//! Each stage is a function with an input and an output type, in a file of its own: [`Settings`]
-//! (and [`Settings::read`]), [`ridgewalk_frame::Frame`], [`Model`], [`warm_up`], [`sample`](mod@sample),
-//! [`Finished::conclude`]. [`fit()`] runs them one after the other and keeps the draws in memory. A
-//! run directory (`ridgewalk-store`), a run that goes on after an interruption and a run by several
-//! processes put the same stages together in their own way.
+//! Each stage is a function with an input and an output type, in its own file: [`Settings`]
+//! (and [`Settings::read`]), [`ridgewalk_frame::Frame`], [`Model`], [`warm_up`],
+//! [`sample`](mod@sample), [`Finished::conclude`]. [`fit()`] runs them one after the other and
+//! keeps the draws in memory. A run directory (`ridgewalk-store`), a resumed run and a run by
+//! several processes combine the same stages in their own way.
 //!
 //! ```
 //! use ridgewalk_fit::{Settings, fit};

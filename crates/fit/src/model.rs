@@ -21,15 +21,15 @@ use crate::scale::Rescaling;
 use crate::settings::{Settings, has_noise_scale};
 use crate::words::Words;
 
-/// Where Huber's loss turns into a line by default: 95 % efficient under normal noise (Huber 1981).
+/// Default threshold of Huber's loss: 95 % efficient under normal noise (Huber 1981).
 const HUBER_DELTA: f64 = 1.345;
-/// Separation is looked for, for a note, where that is quick: up to this many entries.
+/// Up to this many entries of the design, data are checked for separation, for a note.
 const SEPARATION_ENTRIES: usize = 2_000_000;
 
 /// The posterior of any family.
 pub type Posterior = Ridge<'static, Arc<dyn Family>>;
 
-/// A posterior with the names and places of its data.
+/// A posterior with the names of its columns and the places of its rows.
 #[derive(Debug)]
 pub struct Model {
     frame: Frame,
@@ -42,11 +42,11 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model that the settings ask for. The frame's design moves into it. `rows` says who has
-    /// the rows: [`Rows::default`] if this process has all.
+    /// The model for these settings. The frame's design moves into it. `rows` says which processes
+    /// hold the rows: [`Rows::default`] if this process holds all.
     ///
     /// # Errors
-    /// A noise scale that cannot be estimated, and data that the family cannot take.
+    /// A noise scale that cannot be estimated, or data that are invalid for the family.
     pub fn new(
         settings: &Settings, mut frame: Frame, priors: CoefficientPriors, rows: &Rows,
     ) -> Result<Self, Error> {
@@ -73,7 +73,7 @@ impl Model {
         let design = Dense::new(frame.rows, frame.columns, design);
         let posterior = design.and_then(|design| posterior(design, &frame, family, prior));
         let posterior = posterior.map_err(|error| Words::new(&frame).potential(error))?;
-        // The frame is checked: no process has ended before here.
+        // The frame is valid, so no process has ended before this point.
         let posterior = rows.of_all(posterior);
         frame.notes.extend(notes);
         let (family, nodes) = (settings.family, settings.nodes);
@@ -98,7 +98,7 @@ impl Model {
         self.family
     }
 
-    /// The scale of the noise, given or estimated, of families that have one.
+    /// The noise scale, given or estimated, for families that have one.
     #[must_use]
     pub fn noise_scale(&self) -> Option<f64> {
         self.noise_scale
@@ -110,16 +110,16 @@ impl Model {
         &self.posterior
     }
 
-    /// The way from the coefficients that are sampled to those that are reported, if they differ.
+    /// The map from sampled to reported coefficients, if they differ.
     #[must_use]
     pub fn rescaling(&self) -> Option<&Rescaling> {
         self.rescaling.as_ref()
     }
 
-    /// U at points that stand one after the other.
+    /// U at points stored one after another.
     ///
     /// # Errors
-    /// Lists that do not fit.
+    /// Lists of the wrong length.
     pub fn values(&self, points: &[f64], values: &mut [f64]) -> Result<(), potentials::Error> {
         let mut gradients = vec![0.0; points.len()];
         let scratch = &mut Scratch::default();
@@ -129,7 +129,7 @@ impl Model {
     /// Bounds of the curvature, as given and in whitened coordinates.
     ///
     /// # Errors
-    /// Numbers that are too far apart in size to compute with.
+    /// Numbers that differ too much in scale to compute with.
     pub fn curvatures(&self, whitening: &Whitening) -> Result<Curvatures, Error> {
         let of = |error: potentials::Error| self.words().potential(error);
         let original = self.posterior.curvature().map_err(of)?;
@@ -137,10 +137,10 @@ impl Model {
         Ok(Curvatures { original, white: white.map_err(of)? })
     }
 
-    /// A note if the responses are separated, where finding out is quick.
+    /// A note if the responses are separated; small data sets only.
     ///
     /// # Errors
-    /// Numbers that are too far apart in size to compute with.
+    /// Numbers that differ too much in scale to compute with.
     pub fn separation_note(&self) -> Result<Option<String>, Error> {
         if self.frame.all_rows * self.frame.columns > SEPARATION_ENTRIES {
             return Ok(None);
@@ -161,7 +161,7 @@ impl Model {
 pub struct Curvatures {
     /// In the coordinates of the model.
     pub original: Curvature,
-    /// In the coordinates that are sampled in.
+    /// In the coordinates used for sampling.
     pub white: Curvature,
 }
 
@@ -194,7 +194,7 @@ fn posterior<'a, F: Family>(
     Ok(ridge)
 }
 
-/// What the models of one frame have in common.
+/// What the models of a frame share.
 pub(crate) struct Build<'a> {
     pub(crate) frame: &'a Frame,
     pub(crate) prior: &'a Prior,
@@ -242,7 +242,7 @@ impl Target for Model {
     }
 }
 
-/// The gradient of a posterior, as if nothing else were known of it.
+/// The gradient of a posterior and nothing else.
 #[derive(Debug)]
 struct GradientOf(Posterior);
 

@@ -9,18 +9,18 @@ use crate::model::Build;
 /// The median of |x| for standard normal x, and for standard logistic x.
 const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 const LOGISTIC_MEDIAN: f64 = 1.098_612_288_668_109_8;
-/// How often a robust noise scale is estimated anew from the residuals of the fit with the last one.
+/// Number of iterations of a robust noise scale.
 const ROUNDS: usize = 5;
 
 /// The scale of the noise. Normal: from the residuals of least squares, with n − d in the
-/// denominator. Robust: from the median of the absolute residuals of the robust fit itself, which
-/// is repeated with each new scale.
+/// denominator. Robust: from the median absolute residual of the robust fit, which is repeated with
+/// each new scale.
 pub(crate) fn noise_scale(build: &Build<'_>, family: FamilyName, delta: f64) -> Result<f64, Error> {
     let (frame, rows) = (build.frame, build.rows);
     let (n, d) = (frame.all_rows, frame.columns);
     let sizes = || frame.response.iter().map(|y| y.abs());
     let largest = rows.largest(sizes().fold(f64::NEG_INFINITY, f64::max));
-    // With little noise the prior decides only what the data leave open, as with collinear
+    // With little noise the prior matters only where the data say nothing, as with collinear
     // predictors.
     let size = rows.sum(sizes().sum()) / n as f64;
     let little = if size > 0.0 { 1e-3 * size } else { 1.0 };
@@ -61,7 +61,7 @@ fn residuals_of<F: Family>(
     Ok(rows.map(|(i, (row, y))| y - offset(i) - predictor(row)).collect())
 }
 
-/// An estimate that can be a noise scale, for responses up to `largest`.
+/// Checks that an estimate can be a noise scale, for responses up to `largest`.
 fn known(scale: f64, largest: f64) -> Result<f64, Error> {
     if scale > 1e-10 * largest && scale.is_finite() {
         Ok(scale)

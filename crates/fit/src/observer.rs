@@ -1,4 +1,4 @@
-//! Looking at a fit while it runs, and stopping it.
+//! Watching a fit while it runs, and stopping it.
 
 use ridgewalk_sampler::Progress;
 use ridgewalk_sampler::automatic::Decision;
@@ -21,7 +21,7 @@ pub enum Stage {
 
 /// Callbacks of a fit; each does nothing by default.
 pub trait Observer {
-    /// The model is made, and nothing stands in the way of sampling it.
+    /// The model is ready to be sampled.
     fn prepared(&self, model: &Model) {
         let _ = model;
     }
@@ -36,26 +36,26 @@ pub trait Observer {
         let _ = decision;
     }
 
-    /// A run that was interrupted goes on after this many draws of each chain.
+    /// An interrupted run resumes after this many draws per chain.
     fn resumed(&self, draws: u64) {
         let _ = draws;
     }
 
-    /// Sampling begins, or goes on.
+    /// Sampling begins or resumes.
     fn begin(&self, chains: usize, dimension: usize) {
         let _ = (chains, dimension);
     }
 
-    /// A draw was made; the point is on the scale that is reported.
+    /// A draw was made; the point is on the reported scale.
     fn draw(&self, chain: usize, point: &[f64]) {
         let _ = (chain, point);
     }
 
-    /// How far the sampling is, some ten times a second.
+    /// Progress of sampling, about ten times a second.
     fn progress(&self, progress: &Progress) {
         let _ = progress;
     }
 }
 
-/// Nobody watches.
+/// An observer that does nothing.
 impl Observer for () {}

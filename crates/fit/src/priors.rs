@@ -1,4 +1,4 @@
-//! Priors of the coefficients: two scales for all, and a TOML file for those that differ.
+//! Priors of the coefficients: two default scales, and a TOML file for exceptions.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::settings::Settings;
 
-/// A file of priors larger than this is not one.
+/// The maximum size of a file of priors.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Why priors cannot be used.
@@ -21,7 +21,7 @@ pub enum PriorError {
     /// The file cannot be read as text.
     #[error(transparent)]
     File(#[from] DataError),
-    /// A prior scale on the command line that is none.
+    /// An invalid prior scale on the command line.
     #[error(
         "{option}: found {value}, need a number between 1e-150 and 1e150, or `inf` for a flat prior"
     )]
@@ -31,20 +31,20 @@ pub enum PriorError {
         /// Its value.
         value: f64,
     },
-    /// A file of priors that is no TOML.
+    /// A file of priors that is not valid TOML.
     #[error("{place}: {message}; need TOML such as `[age]`, `mean = 0.0`, `scale = 2.5`")]
     Syntax {
         /// Where.
         place: Box<Place>,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// An entry in a file of priors that says nothing about a coefficient.
+    /// An invalid entry in a file of priors.
     #[error("{place}: found `{}`, need {need}", shown(.found, VALUE_SHOWN))]
     Entry {
         /// Where.
         place: Box<Place>,
-        /// What stands there.
+        /// The entry.
         found: String,
         /// What is needed.
         need: String,
@@ -60,7 +60,7 @@ pub enum PriorError {
         place: Box<Place>,
         /// The name.
         name: String,
-        /// The coefficient whose name is nearest, if one is near.
+        /// The coefficient with the most similar name, if any is close.
         nearest: Option<String>,
         /// The coefficients of the model.
         coefficients: Vec<String>,
@@ -94,11 +94,11 @@ struct Entry {
 }
 
 impl Priors {
-    /// Those that the settings ask for.
+    /// The priors of the settings.
     ///
     /// # Errors
-    /// A scale that is not positive, and a file that cannot be read or has an entry that is not a
-    /// prior, with its line.
+    /// A scale that is not positive; a file that cannot be read or has an invalid entry, with its
+    /// line.
     pub fn from_settings(settings: &Settings) -> Result<Self, PriorError> {
         let priors = Self::new(settings.prior_scale, settings.intercept_prior_scale)?;
         match &settings.priors {
@@ -125,14 +125,14 @@ impl Priors {
     /// Adds the priors of a TOML file.
     ///
     /// # Errors
-    /// A file that cannot be read, or an entry in it that is no prior, with its line.
+    /// A file that cannot be read, or an invalid entry, with its line.
     pub fn with_file(self, path: &Path) -> Result<Self, PriorError> {
         let name = path.display().to_string();
         let cannot = |source| DataError::Read { file: name.clone(), source };
         if std::fs::metadata(path).map_err(cannot)?.is_dir() {
             return Err(DataError::Directory { file: name }.into());
         }
-        // What a device or a pipe holds is not known before it is read.
+        // The size of a device or a pipe is unknown before it is read.
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(cannot)?;
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
@@ -155,7 +155,7 @@ impl Priors {
     /// Adds the priors of a TOML text, called `name` in messages.
     ///
     /// # Errors
-    /// An entry that is no prior, with its line.
+    /// An invalid entry, with its line.
     pub fn with_toml(mut self, name: &str, text: &str) -> Result<Self, PriorError> {
         let file = Source { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
         let document = DeTable::parse(file.text).map_err(|error| PriorError::Syntax {
@@ -173,7 +173,7 @@ impl Priors {
     /// The priors of these coefficients, in their order.
     ///
     /// # Errors
-    /// A prior for a coefficient that is not among them.
+    /// A prior for an unknown coefficient.
     pub fn for_names(&self, names: &[String]) -> Result<CoefficientPriors, PriorError> {
         let default =
             |name: &String| if name == INTERCEPT { self.intercept_scale } else { self.scale };
@@ -194,12 +194,12 @@ impl Priors {
     }
 }
 
-/// The same bounds as the library has for its priors.
+/// The bounds that the library has for prior scales.
 fn is_scale(value: f64) -> bool {
     value == f64::INFINITY || (1e-150..1e150).contains(&value)
 }
 
-/// A TOML text, for the lines of what is in it.
+/// A TOML text, to find the lines of its entries.
 struct Source<'t> {
     name: &'t str,
     text: &'t str,

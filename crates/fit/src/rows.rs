@@ -1,4 +1,4 @@
-//! Statistics over all rows of a model, some of which other processes may have.
+//! Statistics over all rows of a model, some of which other processes may hold.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use ridgewalk_potentials::Ridge;
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::peers::Peers;
 
-/// Who has the rows of a model: this process alone, unless made by [`Rows::shared`].
+/// Which processes hold the rows of a model: only this one, unless made by [`Rows::shared`].
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     others: Option<Arc<dyn Peers>>,
 }
 
 impl Rows {
-    /// The rows are spread over these processes.
+    /// The rows are split over these processes.
     #[must_use]
     pub fn shared(peers: Arc<dyn Peers>) -> Self {
         Self { others: Some(peers) }
     }
 
-    /// A model of the rows of this process becomes one of all rows.
+    /// Turns a model of this process's rows into one of all rows.
     pub(crate) fn of_all<'a, F: Family>(&self, ridge: Ridge<'a, F>) -> Ridge<'a, F> {
         match &self.others {
             Some(peers) => ridge.with_peers(Arc::clone(peers)),
@@ -27,7 +27,7 @@ impl Rows {
         }
     }
 
-    /// A sum over all rows, from that over the rows of this process.
+    /// A sum over all rows, from the sum over this process's rows.
     pub(crate) fn sum(&self, here: f64) -> f64 {
         let mut sum = [here];
         if let Some(peers) = &self.others {
@@ -36,7 +36,7 @@ impl Rows {
         sum[0]
     }
 
-    /// The largest number over all rows, likewise.
+    /// The maximum over all rows, in the same way.
     pub(crate) fn largest(&self, here: f64) -> f64 {
         let mut largest = [here];
         if let Some(peers) = &self.others {
@@ -45,7 +45,7 @@ impl Rows {
         largest[0]
     }
 
-    /// The median over all rows of numbers that are not negative.
+    /// The median of non-negative numbers over all rows.
     pub(crate) fn median(&self, mut values: Vec<f64>) -> f64 {
         values.sort_unstable_by(f64::total_cmp);
         let count = self.count(values.len());
@@ -58,13 +58,13 @@ impl Rows {
         self.sum(here as f64) as usize
     }
 
-    /// The number with exactly `count` smaller ones over all rows; those here are sorted.
+    /// The value at position `count` in sorted order over all rows; the values here are sorted.
     fn nth_smallest(&self, sorted: &[f64], count: usize) -> f64 {
         if self.others.is_none() {
             return sorted.get(count).copied().unwrap_or(f64::NAN);
         }
-        // Numbers that are not negative are ordered as their bits are: the largest bits below which
-        // there are no more than `count` numbers.
+        // Non-negative numbers are ordered like their bits. Finds the largest bits with at most
+        // `count` numbers below.
         let mut bits = 0_u64;
         for bit in (0..63).rev() {
             let higher = f64::from_bits(bits | 1 << bit);

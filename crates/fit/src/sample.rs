@@ -13,15 +13,15 @@ use crate::scale::Reported;
 use crate::settings::Settings;
 use crate::warm_up::Warm;
 
-/// A run is never longer than this without a checkpoint, unless writing one takes more than a
-/// twentieth of the time.
+/// The maximum time between checkpoints, unless writing them would take more than a twentieth of
+/// the time.
 const CHECKPOINTS: Duration = Duration::from_secs(10);
 
-/// Makes the run that the settings ask for, or what is left of it after `saved`. Draws go to the
-/// sink on the scale that is reported.
+/// Makes the run that the settings describe, or the rest of it after `saved`. The sink gets draws
+/// on the reported scale.
 ///
 /// # Errors
-/// A sink that fails, and a saved state of another run.
+/// A sink that fails, or a saved state of another run.
 pub fn sample(
     model: &Model, settings: &Settings, warm: &mut Warm, saved: Option<SavedRun>,
     sink: &mut dyn Sink, stop: &AtomicBool, observer: &dyn Observer,

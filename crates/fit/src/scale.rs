@@ -1,4 +1,4 @@
-//! Results on the scale of the data, of coefficients that were sampled for standardized predictors.
+//! Maps coefficients sampled for standardized predictors to the scale of the data.
 
 use ridgewalk_frame::Frame;
 use ridgewalk_sampler::{SavedRun, Sink, SinkError};
@@ -13,12 +13,12 @@ pub struct Rescaling {
 }
 
 impl Rescaling {
-    /// That of a frame, if it was standardized.
+    /// The scale of a frame, if it was standardized.
     pub(crate) fn for_frame(frame: &Frame) -> Option<Self> {
         frame.scaling.clone().map(|scaling| Self { scaling })
     }
 
-    /// Puts a point on the scale of the data.
+    /// Maps a point to the scale of the data.
     pub fn apply(&self, point: &mut [f64]) {
         let mut shift = 0.0;
         for (beta, (centre, divisor)) in point.iter_mut().zip(&self.scaling).skip(1) {
@@ -43,7 +43,7 @@ impl Rescaling {
     }
 }
 
-/// Hands draws on to another sink on the scale that is reported, and shows them to the observer.
+/// Passes draws on to another sink and to the observer, on the reported scale.
 pub(crate) struct Reported<'a> {
     rescaling: Option<&'a Rescaling>,
     point: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Everything that can be asked of a fit, validated once. `config.toml` is its serialisation.
+//! All settings of a fit, validated once. `config.toml` is its serialisation.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use crate::error::Error;
 
 /// The response of the data that ship with the program.
 const BUILT_IN_RESPONSE: &str = "y";
-/// More chains than this would take gigabytes for their states alone.
+/// More chains would take gigabytes for their states alone.
 const MOST_CHAINS: usize = 100_000;
-/// More draws than this could not be counted, however many steps make a draw.
+/// More draws could overflow the count of steps.
 const MOST_DRAWS: u64 = 1_000_000_000_000;
 
-/// The kernels that can be asked for.
+/// The kernels to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelChoice {
@@ -36,11 +36,11 @@ pub enum KernelChoice {
 }
 
 impl KernelChoice {
-    /// All of them.
+    /// All kernels.
     pub const ALL: [Self; 5] =
         [Self::Auto, Self::ThirdOrder, Self::Symmetric, Self::Averaged, Self::Adjusted];
 
-    /// Its name at the command line and in `config.toml`.
+    /// Its name on the command line and in `config.toml`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl KernelChoice {
         }
     }
 
-    /// What it does, in a few words.
+    /// A short description.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl fmt::Display for KernelChoice {
     }
 }
 
-/// A name that no kernel has.
+/// An unknown kernel name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("found the kernel `{0}`, need auto, third-order, symmetric, averaged or adjusted")]
 pub struct UnknownKernel(String);
@@ -95,8 +95,8 @@ impl FromStr for KernelChoice {
     }
 }
 
-/// Everything that can be asked of a fit. Messages call a setting by its option at the command
-/// line: `--prior-scale` is [`Settings::prior_scale`].
+/// All settings of a fit. Messages name a setting by its command-line option: `--prior-scale` is
+/// [`Settings::prior_scale`].
 ///
 /// ```
 /// use ridgewalk_fit::Settings;
@@ -112,19 +112,19 @@ impl FromStr for KernelChoice {
 pub struct Settings {
     /// The data file; `None` for the data that ship with the program or a table in memory.
     pub data: Option<PathBuf>,
-    /// The column to be explained.
+    /// The response column.
     pub response: Option<String>,
     /// The family.
     pub family: FamilyName,
-    /// The columns that explain it; `None` for all that have no other use.
+    /// The predictor columns; `None` for all columns without another role.
     pub predictors: Option<Vec<String>>,
     /// The column of trials: the response counts successes out of them (logistic, probit).
     pub trials: Option<String>,
     /// The column added to the linear predictor.
     pub offset: Option<String>,
-    /// The column that says how much each row counts.
+    /// The column of weights.
     pub weights: Option<String>,
-    /// Leave the constant out.
+    /// Leave the intercept out.
     pub no_intercept: bool,
     /// Leave out rows with missing values instead of refusing them.
     pub drop_missing: bool,
@@ -163,9 +163,9 @@ pub struct Settings {
     pub draws: u64,
     /// Steps from one draw to the next; `None` to choose it so that draws are nearly independent.
     pub thin: Option<u64>,
-    /// Go on until the smallest bulk ESS reaches this, instead of a number of draws.
+    /// Sample until the smallest bulk ESS reaches this, instead of a fixed number of draws.
     pub target_ess: Option<f64>,
-    /// With `target_ess`: the most draws per chain.
+    /// With `target_ess`: the maximum number of draws per chain.
     pub max_draws: u64,
     /// The seed: the same seed gives the same draws, whatever the number of threads.
     #[serde(with = "as_text")]
@@ -174,7 +174,7 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// The run directory.
     pub out: PathBuf,
-    /// Write the draws as `draws.csv` too.
+    /// Also write the draws to `draws.csv`.
     pub csv: bool,
 }
 
@@ -217,22 +217,22 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Explains `response` by all other columns of a table.
+    /// Regresses `response` on all other columns of a table.
     #[must_use]
     pub fn new(response: &str, family: FamilyName) -> Self {
         Self { response: Some(response.to_owned()), family, ..Self::default() }
     }
 
-    /// A logistic regression of the data that ship with the program, on standardized predictors.
+    /// Logistic regression on the data that ship with the program, with standardized predictors.
     #[must_use]
     pub fn built_in() -> Self {
         Self { standardize: true, ..Self::new(BUILT_IN_RESPONSE, FamilyName::Logistic) }
     }
 
-    /// Checks every setting that can be wrong whatever the data are.
+    /// Checks every setting that does not depend on the data.
     ///
     /// # Errors
-    /// [`Error::Setting`] names the first that cannot be used.
+    /// [`Error::Setting`] names the first invalid setting.
     pub fn validate(&self) -> Result<(), Error> {
         self.validate_counts()?;
         self.validate_numbers()?;
@@ -327,7 +327,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The question put to a table.
+    /// The question about the table.
     ///
     /// # Errors
     /// [`Error::NoResponse`] if none was named.
@@ -357,14 +357,13 @@ impl Settings {
         }
     }
 
-    /// The kernel and the parameters that are fixed.
+    /// The kernel and the fixed parameters.
     pub(crate) fn wanted(&self) -> Wanted {
         let (gamma, xi, eta) = (self.gamma, self.xi, self.eta);
         Wanted { kernel: self.kernel.kind(), gamma, xi, eta }
     }
 
-    /// Draws per chain that the run will have, as far as is known beforehand: the cost of the
-    /// warm-up depends on it.
+    /// Expected draws per chain, which set the budget of the warm-up.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped count")]
     pub(crate) fn expected_draws(&self) -> u64 {
         match self.target_ess {
@@ -376,7 +375,7 @@ impl Settings {
     /// Reads the table: the data file, or the data that ship with the program.
     ///
     /// # Errors
-    /// A file that cannot be read or is not a table, with the place where it is not.
+    /// A file that cannot be read or is not a table, with the place of the error.
     pub fn read(&self) -> Result<Table, DataError> {
         match &self.data {
             Some(path) => Table::read(path),
@@ -390,7 +389,7 @@ pub(crate) fn has_noise_scale(family: FamilyName) -> bool {
     matches!(family, FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber)
 }
 
-/// Seeds as text: TOML's whole numbers end at 2⁶³.
+/// Seeds as text, because TOML integers end at 2⁶³.
 mod as_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

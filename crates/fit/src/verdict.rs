@@ -1,4 +1,4 @@
-//! What is to be said of a finished run: warnings with what to do, and one line of guarantee.
+//! The verdict on a finished run: warnings with remedies, and one line of guarantee.
 
 use ridgewalk_lyapunov::certificate::{Process, Setting, Verdict, certify_setting};
 use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
@@ -9,14 +9,14 @@ use ridgewalk_sampler::automatic::{Bias, Sampled, Warning};
 use crate::document::WarningEntry;
 use crate::settings::Settings;
 
-/// A warning as the user reads it: what it means, and which settings to change.
+/// A warning for the user: what it means and which settings to change.
 pub(crate) fn entry(warning: &Warning, settings: &Settings) -> WarningEntry {
     let remedy = remedy(warning, settings);
     let text = if remedy.is_empty() { warning.to_string() } else { format!("{warning}. {remedy}") };
     WarningEntry { name: warning.name().into(), text }
 }
 
-/// What to do about a warning.
+/// The remedy for a warning.
 fn remedy(warning: &Warning, settings: &Settings) -> String {
     let more = if settings.target_ess.is_some() { "--max-draws" } else { "--draws" };
     match warning {
@@ -40,14 +40,14 @@ fn remedy(warning: &Warning, settings: &Settings) -> String {
             format!("Try longer chains: {more} {suggested_draws}")
         }
         Warning::Excursion { .. } => "Try a tenth of the step (--eta) or tighter priors".into(),
-        // Nothing to change; and warnings that have no setting here.
+        // No remedy, or none among the settings.
         _ => String::new(),
     }
 }
 
-/// One line: what is proved of this posterior, or why nothing is, and what was measured.
+/// One line: what is proved for this posterior, or why nothing is, and the measured bias.
 ///
-/// `white` is the curvature in the coordinates that were sampled in.
+/// `white` is the curvature in the coordinates used for sampling.
 pub(crate) fn guarantee(
     settings: &Settings, scheme: &Scheme, white: &Curvature, dimension: usize, sampled: &Sampled,
 ) -> String {
@@ -90,7 +90,7 @@ pub(crate) fn guarantee(
             "not certified at this step (to guarantee W2 {}, Algorithm 1 would need {:.1e} steps of eta {:.1e}); {measured}",
             settings.bias_tolerance,
             plan.steps() as f64,
-            // The plan is in units where L is 1, the run in those of whitened coordinates.
+            // The plan uses units with L = 1, the run those of whitened coordinates.
             plan.eta() / l.sqrt()
         ),
         _ => format!(
@@ -100,9 +100,9 @@ pub(crate) fn guarantee(
     }
 }
 
-/// The certified factor by which a step of the run itself brings chains closer, if there is one.
+/// The certified contraction factor of a step of this run, if there is one.
 fn contraction(settings: &Settings, scheme: &Scheme, m: f64, l: f64) -> Option<f64> {
-    // The run takes 1 for L. In units where it is l, time runs √l times as fast.
+    // The run assumes L = 1. In units where L = l, time runs √l times as fast.
     let unit = l.sqrt();
     let eta = scheme.eta() * unit;
     let process = match scheme.kernel() {

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 /// A warm-up that is finished.
 pub type Warm = WarmedUp<Box<dyn LineIntegral + Send + Sync>>;
 
-/// The warm-up that the settings ask for, to be run or restored.
+/// The warm-up that the settings describe, to be run or restored.
 #[must_use]
 pub fn configure<'a>(
     model: &'a Model, settings: &Settings, stop: &'a AtomicBool, hear: &'a dyn Fn(&Decision),
@@ -30,11 +30,11 @@ pub fn configure<'a>(
         .watch(hear)
 }
 
-/// Runs a warm-up, or restores it from the bytes of an earlier one; none if they are empty.
+/// Runs a warm-up, or restores it from `saved` bytes unless they are empty.
 ///
 /// # Errors
-/// A posterior that does not exist or cannot be computed with, by the names of its columns;
-/// [`Error::Stopped`]; bytes that are not those of a warm-up of this model.
+/// An improper posterior or one that cannot be computed, with the names of the columns;
+/// [`Error::Stopped`]; bytes that are not a warm-up of this model.
 pub fn run(
     model: &Model, settings: &Settings, warm_up: &WarmUp<'_, Model>, saved: &[u8],
 ) -> Result<Warm, Error> {
@@ -58,10 +58,10 @@ pub fn run(
     })
 }
 
-/// What the user should know before the first draw: notes of the data, the mode and the posterior.
+/// Notes for the user before the first draw: about the data, the mode and the posterior.
 ///
 /// # Errors
-/// Numbers that are too far apart in size to compute with.
+/// Numbers that differ too much in scale to compute with.
 pub fn notes(model: &Model, settings: &Settings, warm: &Warm) -> Result<Vec<String>, Error> {
     let mut notes = model.frame().notes.clone();
     notes.extend(warm.mode.notes.iter().map(|note| model.words().note(note)));

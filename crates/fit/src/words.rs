@@ -1,5 +1,5 @@
-//! What the library says of rows and columns by number, said by line and name; and what to do about
-//! it.
+//! Turns library errors and notes, which number rows and columns, into messages with lines, names
+//! and remedies.
 
 use ridgewalk_frame::Frame;
 use ridgewalk_potentials::{
@@ -8,9 +8,9 @@ use ridgewalk_potentials::{
 
 use crate::error::Error;
 
-/// Names are cut after so many characters.
+/// Maximum length of a name in a message.
 const SHOWN: usize = 60;
-/// So many names are told, and the number of others.
+/// Maximum number of names listed.
 const LISTED: usize = 6;
 
 /// The names and places of a data file.
@@ -24,7 +24,7 @@ impl<'a> Words<'a> {
         Self { frame }
     }
 
-    /// What is wrong with a model.
+    /// The error for a model.
     pub(crate) fn potential(&self, error: PotentialError) -> Error {
         let file = &self.frame.file;
         let line = |row: usize| {
@@ -89,7 +89,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What was noticed about the data and is no error.
+    /// The text of a note.
     pub(crate) fn note(&self, note: &Note) -> String {
         match note {
             Note::Collinear(relations) => {
@@ -102,8 +102,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A note if the data are separated: under proper priors the posterior exists, but the prior
-    /// decides how far out it goes.
+    /// A note if the data are separated: under proper priors the posterior exists, but its extent
+    /// depends on the prior.
     pub(crate) fn separability(&self, found: &Separability) -> Option<String> {
         let Separability::Separated(separation) = found else { return None };
         Some(format!(

@@ -34,7 +34,7 @@ fn priors_from_scales_and_from_a_file() {
 }
 
 #[test]
-fn priors_that_are_none_are_told_with_their_line() {
+fn invalid_priors_are_reported_with_their_line() {
     let message = |toml| priors(toml).unwrap_err().to_string();
     starts(
         &message("\n[agee]\nscale = 1\n"),
@@ -67,7 +67,7 @@ fn priors_that_are_none_are_told_with_their_line() {
     starts(&message("age = 3\n"), "p.toml, line 1: found `age`, need a table: `[age]`");
     starts(&message("[age]\nscale = 1\nscale = 2\n"), "p.toml, line 3: ");
     starts(&message("[age\nscale = 1\n"), "p.toml, line 1: ");
-    // A dot in a name that is not quoted nests.
+    // A dot in an unquoted name nests.
     starts(
         &message("[a.b]\nscale = 1\n"),
         "p.toml, line 1: found `b`, need `mean` or `scale` for `a`; put names with dots",

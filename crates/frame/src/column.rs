@@ -1,4 +1,4 @@
-//! One column of a table: numbers, texts, or the reason why it is neither, decided value by value
+//! One column of a table: numbers, text, or the reason why it is neither, decided value by value
 //! while the file is read.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::place::number;
 use crate::{MAX_HELD_LEVELS, MAX_LEVEL_BYTES};
 
-/// What a cell may say, in any case, to be missing; an empty one is too.
+/// Cells that count as missing, in upper or lower case; an empty cell does too.
 pub const MISSING_MARKERS: [&str; 7] = ["NA", "N/A", "#N/A", "NaN", "null", ".", "?"];
 
 /// The code of a missing text.
@@ -24,17 +24,17 @@ pub struct Column {
 /// The values of a column. Rows count from 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cells {
-    /// Nothing but missing values, this many.
+    /// Only missing values, this many.
     Missing(usize),
     /// Numbers; NaN is missing.
     Numbers(Vec<f64>),
-    /// Texts as indices of levels in the order of their first use; `NO_TEXT` is missing.
+    /// Texts as indices of levels, in order of first use; `NO_TEXT` is missing.
     Text { levels: Vec<String>, codes: Vec<u32> },
     /// Numbers and texts: the first of each, with its row.
     Mixed { number: (usize, String), text: (usize, String) },
-    /// A number that is infinite or too large for one, with its row.
+    /// An infinite number, or one that overflows, with its row.
     Infinite { row: usize, value: String },
-    /// More different texts than are worth keeping: the first, with its row.
+    /// More distinct texts than are kept in memory: the first, with its row.
     ManyTexts { row: usize, text: String },
     /// Values of a type that cannot be used.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
@@ -97,7 +97,7 @@ impl Column {
         }
     }
 
-    /// The number of its rows, as far as they were kept.
+    /// The number of rows that were kept.
     pub(crate) fn rows(&self) -> Option<usize> {
         match &self.cells {
             Cells::Missing(count) => Some(*count),
@@ -110,7 +110,7 @@ impl Column {
         }
     }
 
-    /// Adds the column to a digest: its name and every value.
+    /// Adds the name and every value to a digest.
     pub(crate) fn digest(&self, digest: &mut Sha256) {
         digest.update(self.name.as_bytes());
         digest.update([0xff]);
@@ -127,7 +127,7 @@ impl Column {
         &self.cells
     }
 
-    /// Which rows are missing, in order.
+    /// The rows with a missing value, in order.
     pub(crate) fn missing(&self) -> Vec<usize> {
         match &self.cells {
             Cells::Numbers(values) => {
@@ -142,7 +142,7 @@ impl Column {
     }
 }
 
-/// A column while it is read.
+/// A column under construction.
 #[derive(Debug)]
 pub(crate) struct Builder {
     name: String,
@@ -168,7 +168,7 @@ impl Builder {
         &self.name
     }
 
-    /// Takes the cell of a text file in the given row, without blanks around it.
+    /// Adds a cell of a text file, already trimmed, in the given row.
     pub(crate) fn push_cell(&mut self, row: usize, cell: &str) {
         match cell.parse::<f64>() {
             Ok(value) if value.is_finite() => self.push_number(row, value),
@@ -253,7 +253,7 @@ impl Builder {
         (row.unwrap_or_default(), text.map(|(text, _)| text.to_string()).unwrap_or_default())
     }
 
-    /// Puts the reason in place of the values, and lets these go.
+    /// Replaces the values by the reason and frees them.
     fn give_up(&mut self, reason: Cells) {
         self.cells = reason;
         self.codes = HashMap::new();
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_beyond_counting_are_let_go() {
+    fn too_many_texts_are_freed() {
         let mut builder = Builder::new("id".to_owned());
         for row in 0..MAX_HELD_LEVELS + 1 {
             builder.push_cell(row, &format!("p{row}"));

@@ -1,5 +1,5 @@
-//! A frame in the making: the columns that a question uses are found and every row is checked by
-//! itself. What depends on all rows together comes afterwards, from [`Facts`].
+//! A frame under construction: columns are looked up and each row is checked on its own. What
+//! depends on all rows together comes later, from [`Facts`].
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::response;
 use crate::table::Table;
 use crate::{Frame, MAX_MAGNITUDE};
 
-/// A question put to a table, with every row checked.
+/// A question about a table, with every row checked.
 #[derive(Debug)]
 pub struct Draft<'t> {
     pub(crate) table: &'t Table,
@@ -41,7 +41,7 @@ impl<'t> Draft<'t> {
         Ok(Self { table, question, roles, kept, facts })
     }
 
-    /// What these rows tell: all there is to know, unless they are a part of the table.
+    /// The facts of these rows: complete unless they are only a part of the table.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
@@ -51,14 +51,14 @@ impl<'t> Draft<'t> {
     /// [`Frame::standardize`] does that.
     ///
     /// # Errors
-    /// What only all rows together show: too few of them, a predictor that does not vary, a text
-    /// with too many levels, a design that is too large.
+    /// Errors that only all rows together show: too few rows, a constant predictor, too many
+    /// levels, a design that is too large.
     pub fn finish(&self, facts: &Facts) -> Result<Frame, DataError> {
         Frame::unscaled(self, facts)
     }
 }
 
-/// Whether a column holds numbers or text, as its use needs.
+/// Checks that a column holds numbers or text, as its role requires.
 fn usable(table: &Table, column: &Column, role: Role) -> Result<(), DataError> {
     let (file, name) = (table.name(), column.name());
     match column.cells() {
@@ -88,7 +88,7 @@ fn usable(table: &Table, column: &Column, role: Role) -> Result<(), DataError> {
     }
 }
 
-/// Whether a column of text, one of which is given, may have the use.
+/// Checks that a text column may have the role; `first` is its first value.
 fn text_usable(
     table: &Table, column: &Column, role: Role, first: (usize, &str),
 ) -> Result<(), DataError> {
@@ -114,8 +114,8 @@ fn with_decimal_point(text: &str) -> Option<String> {
     (digits(sign) && digits(fraction)).then(|| format!("{whole}.{fraction}"))
 }
 
-/// The rows without missing values in the columns in use, and the number of the others. They are
-/// refused unless they may be dropped.
+/// The rows without missing values in the columns in use, and the number of rows left out. Missing
+/// values are an error unless rows may be dropped.
 fn kept_rows(
     table: &Table, roles: &Roles<'_>, drop_missing: bool,
 ) -> Result<(Vec<usize>, usize), DataError> {
@@ -146,7 +146,7 @@ fn kept_rows(
     }
 }
 
-/// Whether numbers can be squared without overflow.
+/// Checks that numbers can be squared without overflow.
 fn check_sizes(table: &Table, column: &Column, kept: &[usize]) -> Result<(), DataError> {
     let values = column.numbers().unwrap_or_default();
     let mut kept = kept.iter().filter_map(|&row| Some((row, *values.get(row)?)));
@@ -164,7 +164,7 @@ mod tests {
     use super::with_decimal_point;
 
     #[test]
-    fn decimal_commas_are_told_from_words() {
+    fn decimal_commas_are_distinguished_from_text() {
         assert_eq!(with_decimal_point("-3,14").as_deref(), Some("-3.14"));
         for text in ["a,b", "1,2,3", "1,", ",5", "3.14"] {
             assert_eq!(with_decimal_point(text), None, "{text}");

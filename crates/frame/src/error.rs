@@ -1,5 +1,5 @@
-//! What can be wrong with a data file, with a question put to it, or with priors. Each message says
-//! where, what was found, what is needed and what to do about it.
+//! Errors in a data file or in a question about it. Each message gives the place, what was found,
+//! what is needed and a remedy.
 
 use crate::place::{NAME_SHOWN, VALUE_SHOWN, listed, number, shown, suggestion};
 use crate::{FamilyName, Place, Role, Row};
@@ -8,11 +8,11 @@ use crate::{FamilyName, Place, Role, Row};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingIn {
-    /// Its name.
+    /// The column.
     pub column: String,
-    /// How many are missing.
+    /// The number of missing values.
     pub count: usize,
-    /// The row of the first.
+    /// The row of the first missing value.
     pub first: Row,
 }
 
@@ -28,13 +28,13 @@ pub enum DataError {
         /// Why not.
         source: std::io::Error,
     },
-    /// The path leads to a directory.
+    /// The path is a directory.
     #[error("{file}: found a directory, need a data file; pass the path of a file")]
     Directory {
         /// The path.
         file: String,
     },
-    /// The file is of a kind that is not read.
+    /// The file format is not supported.
     #[error("{file}: found {found}, need {need}")]
     Format {
         /// The file.
@@ -44,7 +44,7 @@ pub enum DataError {
         /// What it should be, and how to get there.
         need: &'static str,
     },
-    /// There is nothing in the file.
+    /// The file is empty.
     #[error(
         "{file}: found an empty file, need a line of column names followed by one line per row"
     )]
@@ -58,7 +58,7 @@ pub enum DataError {
         /// The file.
         file: String,
     },
-    /// A byte that is no UTF-8 text.
+    /// A byte that is not valid UTF-8.
     #[error(
         "{place}, byte {byte}: found 0x{value:02x}, need text in UTF-8; save the file in that encoding"
     )]
@@ -70,7 +70,7 @@ pub enum DataError {
         /// The byte.
         value: u8,
     },
-    /// A byte of 0, which no text has.
+    /// A zero byte, which text does not contain.
     #[error(
         "{place}, byte {byte}: found a zero byte, need text in UTF-8; is this UTF-16 or a binary file? Save it as CSV in UTF-8"
     )]
@@ -80,7 +80,7 @@ pub enum DataError {
         /// Which byte of the line, the first being 1.
         byte: usize,
     },
-    /// The file was written to while it was read.
+    /// The file changed while it was read.
     #[error(
         "{file}: the file changed while it was read: found {before} bytes at first and {after} at the end; try again when nothing writes to it"
     )]
@@ -89,10 +89,10 @@ pub enum DataError {
         file: String,
         /// Its length when it was opened.
         before: u64,
-        /// Its length when it had been read.
+        /// Its length after it was read.
         after: u64,
     },
-    /// A row that is longer than the program reads.
+    /// A row over the length limit.
     #[error(
         "{place}: found a row longer than {limit} bytes, need shorter rows; is this a table with one line per row?"
     )]
@@ -102,7 +102,7 @@ pub enum DataError {
         /// The bound in bytes.
         limit: usize,
     },
-    /// More columns than the program reads.
+    /// More columns than the limit.
     #[error(
         "{place}: found more than {limit} columns, need at most that many; leave some out, or transpose the table if its rows are columns"
     )]
@@ -112,12 +112,12 @@ pub enum DataError {
         /// The bound.
         limit: usize,
     },
-    /// More values than the program holds.
+    /// More values than the limit.
     #[error(
         "{place}: found more than {limit} values up to here, need at most that many; leave rows or columns out of the file"
     )]
     TooManyValues {
-        /// The row at which the bound is passed.
+        /// The row at which the limit is exceeded.
         place: Box<Place>,
         /// The bound.
         limit: usize,
@@ -130,14 +130,14 @@ pub enum DataError {
     Fields {
         /// The line.
         place: Box<Place>,
-        /// How many fields it has.
+        /// The number of fields.
         got: usize,
-        /// How many columns there are.
+        /// The number of columns.
         need: usize,
         /// What separates fields in this file: `,`, `;` or `tab`.
         delimiter: &'static str,
     },
-    /// A quoted field that does not end.
+    /// A quoted field without a closing quote.
     #[error(
         "{place}: found a quote that is not closed, need a closing `\"` (a `\"` inside a quoted field is written twice)"
     )]
@@ -150,12 +150,12 @@ pub enum DataError {
     AfterQuote {
         /// The line.
         place: Box<Place>,
-        /// What stands there.
+        /// The text.
         found: String,
     },
-    /// A line that ends in a carriage return alone.
+    /// A line that ends in a lone carriage return.
     #[error(
-        "{place}: found a carriage return inside a line, need lines that end as on Unix or Windows; save the file that way"
+        "{place}: found a carriage return inside a line, need Unix or Windows line endings; save the file with one of these"
     )]
     CarriageReturn {
         /// The line.
@@ -179,14 +179,14 @@ pub enum DataError {
         /// Which column, the first being 1.
         number: usize,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error("{place}: found the name `{}` for columns {first} and {second}, need different names", shown(.name, NAME_SHOWN))]
     DuplicateName {
         /// The line of names.
         place: Box<Place>,
         /// The name.
         name: String,
-        /// The first column that has it, counted from 1.
+        /// The first column with this name, counted from 1.
         first: usize,
         /// The second.
         second: usize,
@@ -199,7 +199,7 @@ pub enum DataError {
         /// The name.
         name: String,
     },
-    /// A file with one column whose lines look like several.
+    /// A file with one column whose lines seem to have several.
     #[error("{place}: found one column, `{}`, need columns separated by `,`, `;` or tabs; the separator seems to be {separator}: save the file with one of the three", shown(.header, VALUE_SHOWN))]
     Delimiter {
         /// The line of names.
@@ -209,14 +209,14 @@ pub enum DataError {
         /// What seems to separate its fields.
         separator: &'static str,
     },
-    /// Columns in memory that are not equally long.
+    /// Columns in memory with different lengths.
     #[error("{place}: found {got} values, need {need} as in the first column")]
     Lengths {
         /// The column.
         place: Box<Place>,
-        /// How many values it has.
+        /// The number of values.
         got: usize,
-        /// How many the first column has.
+        /// The number of values in the first column.
         need: usize,
     },
     /// A Parquet file that cannot be read.
@@ -224,11 +224,11 @@ pub enum DataError {
     Parquet {
         /// The file.
         file: String,
-        /// What the decoder says.
+        /// The decoder's message.
         message: String,
     },
 
-    /// A column that the file does not have.
+    /// A column that is not in the file.
     #[error(
         "{file}: found no column `{}` for {role}{}",
         shown(.name, NAME_SHOWN),
@@ -237,16 +237,16 @@ pub enum DataError {
     UnknownColumn {
         /// The file.
         file: String,
-        /// What it was to be used as.
+        /// The intended use.
         role: Role,
         /// The name asked for.
         name: String,
-        /// The column whose name is nearest, if one is near.
+        /// The column with the most similar name, if any is close.
         nearest: Option<String>,
         /// The columns of the file.
         columns: Vec<String>,
     },
-    /// A column with two uses.
+    /// A column used for two purposes.
     #[error("column `{}` is used by both {first} and {second}, need a different column for each", shown(.column, NAME_SHOWN))]
     UsedTwice {
         /// The column.
@@ -267,7 +267,7 @@ pub enum DataError {
         "found no predictors and no intercept, need at least one coefficient; drop --no-intercept or pass --predictors"
     )]
     NoCoefficients,
-    /// A column of numbers with something else in it.
+    /// A column of numbers that contains other text.
     #[error(
         "{place}: found `{}`, need a number as in {number_row} (`{}`); correct it{}",
         shown(.value, VALUE_SHOWN),
@@ -275,7 +275,7 @@ pub enum DataError {
         or_leave_out(*.role)
     )]
     NotANumber {
-        /// The first value that is no number.
+        /// The first value that is not a number.
         place: Box<Place>,
         /// The value.
         value: String,
@@ -286,7 +286,7 @@ pub enum DataError {
         /// What the column is used as.
         role: Role,
     },
-    /// Text in a column that must have numbers.
+    /// Text in a column that must hold numbers.
     #[error("{place}: found the text `{}`, need {need}", shown(.value, VALUE_SHOWN))]
     Text {
         /// The first such value.
@@ -296,7 +296,7 @@ pub enum DataError {
         /// What is needed.
         need: &'static str,
     },
-    /// A column of a type that the program has no use for.
+    /// A column of an unsupported type.
     #[error("{place}: found values of type {found}, need numbers or text; convert it{}", or_leave_out(*.role))]
     ColumnType {
         /// The column.
@@ -306,7 +306,7 @@ pub enum DataError {
         /// What the column is used as.
         role: Role,
     },
-    /// A number that cannot be computed with.
+    /// A number that is infinite or too large.
     #[error("{place}: found `{}`, need a finite number of at most 1e100 in magnitude; {}", shown(.value, VALUE_SHOWN), smaller(.value))]
     TooLarge {
         /// Where.
@@ -314,7 +314,7 @@ pub enum DataError {
         /// The value as written.
         value: String,
     },
-    /// A column of numbers so small that their squares vanish.
+    /// A column of numbers so small that their squares underflow.
     #[error("{place}: found no magnitude above {}, need at least 1e-100; rescale the column", number(*.largest))]
     TooSmall {
         /// The column.
@@ -322,7 +322,7 @@ pub enum DataError {
         /// Its largest magnitude.
         largest: f64,
     },
-    /// A column with missing values only.
+    /// A column in which every value is missing.
     #[error("{place}: found only missing values, need at least one value; fill them in{}", or_leave_out(*.role))]
     NoValues {
         /// The column.
@@ -337,9 +337,9 @@ pub enum DataError {
         file: String,
         /// The columns, in the order of the file.
         columns: Vec<MissingIn>,
-        /// How many rows have at least one.
+        /// The number of rows with at least one missing value.
         rows: usize,
-        /// How many rows there are.
+        /// The number of rows.
         of: usize,
     },
     /// Not enough rows to fit a model.
@@ -351,12 +351,12 @@ pub enum DataError {
     TooFewRows {
         /// The file.
         file: String,
-        /// How many are left.
+        /// The number of usable rows.
         rows: usize,
-        /// How many had missing values.
+        /// The number of rows dropped for missing values.
         dropped: usize,
     },
-    /// A column that is of numbers in one part of the rows and of text in another.
+    /// A column that holds numbers in one part of the rows and text in another.
     #[error(
         "{place}: found numbers in one part of the rows and text in another, need the same type in all parts"
     )]
@@ -364,8 +364,7 @@ pub enum DataError {
         /// The column.
         place: Box<Place>,
     },
-    /// A part of the rows whose file has other columns than the first, or the same in another
-    /// order.
+    /// A part of the rows whose columns differ from those of the first part in name or order.
     #[error(
         "{file}: the columns of part {part} differ from those of part 0 in name or order, need the same columns in every part, or a list in --predictors"
     )]
@@ -382,10 +381,10 @@ pub enum DataError {
         place: Box<Place>,
         /// Its value.
         value: String,
-        /// Beside what it must vary, as the end of a clause.
+        /// Why it must vary, as the end of a clause.
         reason: &'static str,
     },
-    /// A text column with too many different values.
+    /// A text column with too many distinct values.
     #[error(
         "{place}: found {}{levels} distinct texts in {rows} rows, need a few that repeat; is this an identifier? Leave it out with --predictors",
         if *.more { "more than " } else { "" }
@@ -393,32 +392,32 @@ pub enum DataError {
     TooManyLevels {
         /// The column.
         place: Box<Place>,
-        /// How many there are.
+        /// The number of distinct values.
         levels: usize,
-        /// Whether there are more than that.
+        /// Whether that is only a lower bound.
         more: bool,
-        /// In how many rows.
+        /// The number of rows.
         rows: usize,
     },
-    /// A text column whose texts are numbers with a decimal comma.
+    /// A text column of numbers with decimal commas.
     #[error("{place}: found `{}`, need a number with a decimal point and no commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
     DecimalComma {
-        /// The first of them.
+        /// The first such value.
         place: Box<Place>,
         /// As written.
         value: String,
         /// As it should be.
         point: String,
     },
-    /// Two coefficients of one name.
+    /// Two coefficients with the same name.
     #[error("{place}: found two coefficients named `{}`, need different names; rename a column", shown(.name, NAME_SHOWN))]
     NameClash {
-        /// The column that makes the second one.
+        /// The column that produces the second one.
         place: Box<Place>,
         /// The name.
         name: String,
     },
-    /// More coefficients than the program fits.
+    /// More coefficients than the limit.
     #[error(
         "{file}: found {found} coefficients, need at most {limit}; list fewer columns in --predictors"
     )]
@@ -430,7 +429,7 @@ pub enum DataError {
         /// The bound.
         limit: usize,
     },
-    /// A design matrix larger than the program holds.
+    /// A design matrix over the size limit.
     #[error(
         "{file}: found {rows} rows and {columns} coefficients, need at most {limit} entries in total; list fewer columns in --predictors"
     )]
@@ -444,7 +443,7 @@ pub enum DataError {
         /// The bound.
         limit: usize,
     },
-    /// A response that the family cannot take.
+    /// A response outside the range of the family.
     #[error("{place}: found {}, need {need} for the {family} family (values seen: {})", number(*.value), .seen.join(", "))]
     Response {
         /// The first such value.
@@ -455,7 +454,7 @@ pub enum DataError {
         need: &'static str,
         /// The family.
         family: FamilyName,
-        /// Some of the different values of the column, the smallest first.
+        /// Some of the distinct values of the column, smallest first.
         seen: Vec<String>,
     },
     /// A text response that cannot be read as 0 and 1.
@@ -463,12 +462,12 @@ pub enum DataError {
     TextResponse {
         /// The column.
         place: Box<Place>,
-        /// Its different texts.
+        /// Its distinct texts.
         levels: Vec<String>,
         /// What is needed.
         need: &'static str,
     },
-    /// Trials beside a family that has none.
+    /// Trials with a family that has none.
     #[error(
         "--trials needs the family logistic or probit, found {family}; drop --trials or change --family"
     )]
@@ -488,7 +487,7 @@ pub enum DataError {
         /// The column of trials.
         column: String,
     },
-    /// A count of trials or a weight that is none.
+    /// An invalid number of trials or weight.
     #[error("{place}: found {}, need {need}", number(*.value))]
     Value {
         /// Where.
@@ -507,7 +506,7 @@ pub enum DataError {
     },
 }
 
-/// Why a file cannot be read, in words where the system's are none for users.
+/// Why a file cannot be read, in plain words for the common cases.
 fn unreadable(source: &std::io::Error) -> String {
     match source.kind() {
         std::io::ErrorKind::NotFound => "file not found".into(),
@@ -518,7 +517,7 @@ fn unreadable(source: &std::io::Error) -> String {
     }
 }
 
-/// The way out for a number that is too large: infinity has no unit.
+/// The remedy for a number that is too large; rescaling does not help infinity.
 fn smaller(value: &str) -> &'static str {
     let finite = value.bytes().any(|byte| byte.is_ascii_digit());
     if finite {
@@ -528,7 +527,7 @@ fn smaller(value: &str) -> &'static str {
     }
 }
 
-/// The other way out, for a column that need not be used.
+/// A second remedy, for columns that are optional.
 fn or_leave_out(role: Role) -> &'static str {
     if role == Role::Predictor { ", or leave the column out with --predictors" } else { "" }
 }

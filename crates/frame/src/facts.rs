@@ -1,5 +1,5 @@
-//! What only all rows of a table together can tell: levels, ranges and counts of the columns in
-//! use. Rows that are spread over several processes have their facts gathered and merged.
+//! Facts that depend on all rows of a table: levels, ranges and counts of the columns in use. If
+//! the rows are split over processes, their facts are gathered and merged.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::place::Place;
 use crate::question::Roles;
 use crate::table::Table;
 
-/// What the rows of a table, or of a part of it, tell about the columns that a question uses.
+/// Facts about the columns in use, from the rows of a table or of a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Rows without missing values.
@@ -56,8 +56,8 @@ impl Facts {
     /// The facts of a whole table from those of its parts.
     ///
     /// # Errors
-    /// [`DataError::OtherColumns`] if a part has other columns than the first or has them in
-    /// another order; [`DataError::Parts`] if a column has numbers in one part and text in another.
+    /// [`DataError::OtherColumns`] if the columns of a part differ from those of the first in name
+    /// or order; [`DataError::Parts`] if a column has numbers in one part and text in another.
     pub fn merge(file: &str, parts: Vec<Self>) -> Result<Self, DataError> {
         let names = |facts: &Self| facts.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
         let first = parts.first().map(names).unwrap_or_default();
@@ -83,8 +83,7 @@ impl Facts {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The smallest and the largest number of a column; infinite, the wrong way round, if there is
-    /// none.
+    /// The smallest and the largest number of a column; (∞, −∞) if there is none.
     pub(crate) fn range(&self, column: &Column) -> [f64; 2] {
         match self.column(column.name()).map(|facts| &facts.values) {
             Some(&Values::Numbers { low, high }) => [low, high],
@@ -127,7 +126,7 @@ impl Values {
         }
     }
 
-    /// Adds the values of another part; false if they are of another kind.
+    /// Adds the values of another part; false if their type differs.
     fn absorb(&mut self, other: Self) -> bool {
         match (self, other) {
             (Self::Numbers { low, high }, Self::Numbers { low: l, high: h }) => {

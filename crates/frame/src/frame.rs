@@ -1,4 +1,4 @@
-//! A table turned into what a model needs: the design, the response and what goes with each row.
+//! The numbers that a model needs: the design, the response, and trials, offset and weight per row.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::terms::{Term, terms};
 use crate::{MAX_COEFFICIENTS, MAX_VALUES, MIN_MAGNITUDE};
 
-/// The name of the constant.
+/// The name of the intercept.
 pub const INTERCEPT: &str = "(Intercept)";
 
 /// Numbers for a model, row by row and coefficient by coefficient.
@@ -24,8 +24,8 @@ pub struct Frame {
     /// The data file as the user named it.
     pub file: String,
     /// The name of each coefficient: the intercept first unless it is left out, then the predictors
-    /// in the order they were given. A text column has one coefficient `column[level]` for each
-    /// level but its base level.
+    /// in the given order. A text column has one coefficient `column[level]` per level except its
+    /// base level.
     pub names: Vec<String>,
     /// Whether the first coefficient is the intercept.
     pub intercept: bool,
@@ -47,15 +47,15 @@ pub struct Frame {
     pub weights: Option<Vec<f64>>,
     /// Where each row is in the file.
     pub lines: Vec<Row>,
-    /// Of standardized predictors: the mean subtracted from each column of the design and the
-    /// standard deviation (divisor n) it was divided by; (0, 1) for the intercept.
+    /// If standardized: the mean subtracted from each column of the design and the standard
+    /// deviation (divisor n) that it was divided by; (0, 1) for the intercept.
     pub scaling: Option<Vec<(f64, f64)>>,
-    /// What the user should know: base levels, rows left out, which text counts as 1.
+    /// Notes for the user: base levels, rows left out, which text counts as 1.
     pub notes: Vec<String>,
 }
 
 impl Frame {
-    /// Answers a question put to a table.
+    /// Builds the frame for a question about a table.
     ///
     /// # Errors
     /// Columns that do not exist or cannot be used as asked, with the place of the first bad value.
@@ -68,7 +68,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// The frame before predictors are standardized.
+    /// The frame before standardizing.
     pub(crate) fn unscaled(draft: &Draft<'_>, facts: &Facts) -> Result<Self, DataError> {
         let Draft { table, question, roles, kept, .. } = draft;
         let file = table.name().to_owned();
@@ -125,7 +125,7 @@ impl Frame {
         self.design.chunks_exact(self.columns.max(1)).nth(row).unwrap_or_default()
     }
 
-    /// Column `column` of the design, which must be there.
+    /// Column `column` of the design, which must exist.
     pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = f64> + '_ {
         self.design.iter().skip(column).step_by(self.columns.max(1)).copied()
     }
@@ -141,13 +141,13 @@ impl Frame {
     }
 }
 
-/// The numbers of a column in the rows kept; none of a column of text.
+/// The numbers of a column in the rows kept; none for a text column.
 pub(crate) fn numbers(column: &Column, kept: &[usize]) -> Vec<f64> {
     let values = column.numbers().unwrap_or_default();
     kept.iter().filter_map(|&row| values.get(row).copied()).collect()
 }
 
-/// Whether the squares of a column's numbers all vanish.
+/// Checks that the squares of a column's numbers do not all underflow.
 fn check_vanishing(
     table: &Table, column: &Column, role: Role, facts: &Facts,
 ) -> Result<(), DataError> {
@@ -160,7 +160,7 @@ fn check_vanishing(
     Ok(())
 }
 
-/// The names of the coefficients, each there once.
+/// The names of the coefficients, which must be unique.
 fn names(table: &Table, terms: &[Term<'_>], intercept: bool) -> Result<Vec<String>, DataError> {
     let found = terms.len() + usize::from(intercept);
     if found > MAX_COEFFICIENTS {

@@ -1,5 +1,5 @@
-//! Tables, the questions put to them, and the numbers that a model needs. Everything a user can get
-//! wrong in a data file is found here and reported with its place.
+//! Tables, questions about them, and the numbers that a model needs. Every error in a data file is
+//! found here and reported with its place.
 //!
 //! ```
 //! use ridgewalk_frame::{FamilyName, Frame, Question, Table};
@@ -25,16 +25,16 @@
 //! A column holds numbers if all its values are numbers, and text if none is. A column that mixes
 //! them cannot be used; the message names the first value that does not fit. Empty cells are
 //! missing, and so are, in any case, the [`MISSING_MARKERS`]: `NA`, `N/A`, `#N/A`, `NaN`, `null`,
-//! `.` and `?`. `inf` and numbers beyond floating point are refused where the column is used, and so
-//! are magnitudes above 1e100, whose squares could overflow.
+//! `.` and `?`. `inf` and numbers beyond floating point are refused where the column is used, and
+//! so are magnitudes above 1e100, whose squares could overflow.
 //!
 //! Text predictors become indicators named `column[level]`. The first level in alphabetical order
 //! (by code point) is the base. Standardizing applies to indicators as to all other predictors.
 //!
 //! # Rows in several processes
 //!
-//! A [`Draft`] checks the rows of one part. The [`Facts`] of all parts, merged, are what it needs to
-//! become the [`Frame`] of that part.
+//! A [`Draft`] checks the rows of one part. With the merged [`Facts`] of all parts it becomes the
+//! [`Frame`] of that part.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
@@ -67,21 +67,21 @@ pub use records::{join_names, split_names};
 pub use scaling::Combine;
 pub use table::{Table, digest_of};
 
-/// The largest number of columns that is read.
+/// The maximum number of columns.
 pub const MAX_COLUMNS: usize = 100_000;
-/// The largest number of bytes in one row of a text file.
+/// The maximum number of bytes in one row of a text file.
 pub const MAX_ROW_BYTES: usize = 32 << 20;
-/// The largest number of values in a table, and of entries in a design: 4 GB of numbers.
+/// The maximum number of values in a table, and of entries in a design: 4 GB.
 pub const MAX_VALUES: usize = 500_000_000;
-/// The largest number of coefficients.
+/// The maximum number of coefficients.
 pub const MAX_COEFFICIENTS: usize = 5_000;
-/// The largest number of levels of a text predictor.
+/// The maximum number of levels of a text predictor.
 pub const MAX_LEVELS: usize = 1_000;
 
-/// A text column with more different texts than this, or with more bytes of them, is not kept.
+/// A text column with more distinct texts than this, or more bytes of them, is not kept.
 const MAX_HELD_LEVELS: usize = 10_000;
 const MAX_LEVEL_BYTES: usize = 1 << 20;
 /// Numbers beyond this could overflow in sums of squares.
 const MAX_MAGNITUDE: f64 = 1e100;
-/// Columns below this could vanish in sums of squares.
+/// Columns below this could underflow in sums of squares.
 const MIN_MAGNITUDE: f64 = 1e-100;

@@ -1,7 +1,6 @@
 //! Parquet files of flat columns, as pyarrow and polars write them.
 //!
-//! What a file says about its own size is checked before anything is allocated for it: see `footer`
-//! and `pages`.
+//! Sizes that a file declares are checked before anything is allocated: see `footer` and `pages`.
 
 mod footer;
 mod pages;
@@ -27,10 +26,10 @@ use crate::table::{Table, check_names, hex};
 use crate::{MAX_COLUMNS, MAX_VALUES};
 use pages::Pages;
 
-/// How many values are decoded at a time.
+/// Number of values decoded at a time.
 const BATCH: usize = 8192;
-/// Values that any file may have, and how many more for each of its bytes. Runs of one value take
-/// next to no room in a file: a thousand bytes could claim to be gigabytes of numbers.
+/// Number of values that any file may have, and how many more per byte. Runs of one value compress
+/// to almost nothing: a thousand bytes could declare gigabytes of numbers.
 const FREE_VALUES: usize = 4 << 20;
 const VALUES_PER_BYTE: u64 = 64;
 
@@ -41,7 +40,7 @@ pub(super) fn read(name: &str, mut file: &File) -> Result<Table, DataError> {
         let need = "a file, because Parquet is read from its end";
         return Err(DataError::Format { file: name.to_owned(), found: "a pipe or a device", need });
     }
-    // Before gigabytes are digested for nothing.
+    // Checked before gigabytes are hashed for nothing.
     footer::check(file).map_err(|message| DataError::Parquet { file: name.to_owned(), message })?;
     file.rewind().map_err(cannot)?;
     let mut digest = Sha256::new();
@@ -64,14 +63,14 @@ pub(super) fn from_bytes(name: &str, bytes: &[u8]) -> Result<Table, DataError> {
     decode(name, bytes.clone(), &bytes, hex(digest))
 }
 
-/// What a column is called whose texts are in an encoding that is not read.
+/// The type name shown for text in an unsupported encoding.
 const DELTA_TEXT: &str =
     "text in delta encoding (only plain and dictionary encoding are supported)";
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Numbers, to be divided by this.
+    /// Numbers, to be divided by this scale.
     Number {
         unsigned: bool,
         divisor: f64,
@@ -79,7 +78,7 @@ enum Kind {
     Text,
 }
 
-/// The decoder panics on some damaged files. Such a panic ends here, as an error.
+/// The decoder panics on some damaged files. The panic is caught here and becomes an error.
 fn decode<R: ChunkReader + 'static>(
     name: &str, input: R, headers: &R, digest: String,
 ) -> Result<Table, DataError> {
@@ -89,7 +88,8 @@ fn decode<R: ChunkReader + 'static>(
     })
 }
 
-/// Reads the same bytes twice: page headers from `headers`, all else from `input`.
+/// Reads the same bytes through two handles: page headers from `headers`, everything else from
+/// `input`.
 fn decode_columns<R: ChunkReader + 'static>(
     name: &str, input: R, headers: &R, digest: String,
 ) -> Result<Table, DataError> {
@@ -103,20 +103,14 @@ fn decode_columns<R: ChunkReader + 'static>(
         return Err(DataError::TooManyColumns { place: Place::file(name), limit: MAX_COLUMNS });
     }
     let rows = declared_rows(name, metadata, schema.num_columns())?;
-    let values = rows.saturating_mul(schema.num_columns());
-    if values > FREE_VALUES && values as u64 / VALUES_PER_BYTE > headers.len() {
-        return Err(cannot(format!(
-            "found {values} declared values in {} bytes, need at most {VALUES_PER_BYTE} values per byte; if this is correct, write the table as CSV",
-            headers.len()
-        )));
-    }
+    check_values(rows.saturating_mul(schema.num_columns()), headers.len()).map_err(cannot)?;
     let mut pages = Pages::default();
     let mut columns = Vec::new();
     for index in 0..schema.num_columns() {
         let descriptor = schema.column(index);
         let title = descriptor.path().parts().join(".");
         if title.starts_with("__index_level_") {
-            // The row labels of a pandas frame: no data.
+            // The row labels of a pandas data frame are not data.
             continue;
         }
         let kind = match kind(&descriptor) {
@@ -153,7 +147,7 @@ fn decode_columns<R: ChunkReader + 'static>(
     Ok(Table::from_parts(name, columns, rows, digest))
 }
 
-/// The rows that the file says it has, if they are not too many to be held.
+/// The declared number of rows, if it is within the limits.
 fn declared_rows(
     name: &str, metadata: &parquet::file::metadata::ParquetMetaData, columns: usize,
 ) -> Result<usize, DataError> {
@@ -177,7 +171,18 @@ fn declared_rows(
     Ok(rows)
 }
 
-/// Whether this program can unpack it.
+/// Checks the declared number of values against the length of the file.
+fn check_values(values: usize, bytes: u64) -> Result<(), String> {
+    if values > FREE_VALUES && values as u64 / VALUES_PER_BYTE > bytes {
+        return Err(format!(
+            "found {values} declared values in {bytes} bytes, need at most {VALUES_PER_BYTE} values \
+             per byte; if this is correct, write the table as CSV"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that the compression is supported.
 fn check_compression(found: Compression) -> Result<(), String> {
     match found {
         Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) => Ok(()),
@@ -191,7 +196,7 @@ fn check_compression(found: Compression) -> Result<(), String> {
     }
 }
 
-/// What a column holds, or the name of a type that is of no use here.
+/// The type of a column, or the name of an unsupported type.
 fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
     if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
         return Err("nested".to_owned());
@@ -231,7 +236,7 @@ fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
     }
 }
 
-/// Where the values of one column go.
+/// Receives the values of one column.
 struct Sink<'b> {
     builder: &'b mut Builder,
     /// The row of the next value.
@@ -240,7 +245,7 @@ struct Sink<'b> {
 }
 
 impl Sink<'_> {
-    /// Takes `rows` values, or says why there are not as many.
+    /// Reads `rows` values, or returns why there are fewer.
     fn take(&mut self, values: ColumnReader, rows: usize) -> Result<(), String> {
         let (unsigned, divisor) = match self.kind {
             Kind::Number { unsigned, divisor } => (unsigned, divisor),
@@ -311,7 +316,7 @@ impl Sink<'_> {
                     rows - left + records
                 ));
             }
-            // Levels are given for columns that may have missing values only.
+            // Only nullable columns have definition levels.
             let mut present = values.iter();
             for index in 0..records {
                 let missing = levels.get(index) == Some(&0);

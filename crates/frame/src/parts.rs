@@ -1,8 +1,8 @@
-//! A table whose rows are spread over several processes: which rows, and which file, are whose.
+//! A table whose rows are split over several processes: the rows and the file of each part.
 
 use std::path::{Path, PathBuf};
 
-/// What stands in the name of a file for the number of a part.
+/// The placeholder for the part number in a file name.
 const NUMBER: &str = "{}";
 
 /// One of several parts of the rows.
@@ -10,7 +10,7 @@ const NUMBER: &str = "{}";
 pub struct Part {
     /// Its number, from 0.
     pub number: usize,
-    /// How many there are.
+    /// The number of parts.
     pub of: usize,
 }
 
@@ -18,21 +18,21 @@ impl Part {
     /// All rows.
     pub const WHOLE: Self = Self { number: 0, of: 1 };
 
-    /// Its rows of a file that has `of` rows.
+    /// The rows of this part, in a file of `of` rows.
     #[allow(clippy::cast_possible_truncation, reason = "at most `of`")]
     pub(crate) fn rows(self, of: usize) -> std::ops::Range<usize> {
-        // In 128 bits: the product may be beyond 64.
+        // In 128 bits, because the product may overflow 64.
         let end = |part: usize| (of as u128 * part as u128 / self.of.max(1) as u128) as usize;
         end(self.number)..end(self.number + 1)
     }
 
-    /// Whether each part has a file of its own: its name has `{}` where the number goes.
+    /// Whether each part has its own file, with `{}` in the path for the part number.
     #[must_use]
     pub fn has_file(path: &Path) -> bool {
         path.to_str().is_some_and(|text| text.contains(NUMBER))
     }
 
-    /// The file of this part, which is that of all if it is not one of several.
+    /// The file of this part: the path itself if it has no placeholder.
     #[must_use]
     pub fn file(self, path: &Path) -> PathBuf {
         match path.to_str() {

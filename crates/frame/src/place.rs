@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A row of a file, the way its reader can find it.
+/// A row of a file, as shown to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Row {
@@ -72,7 +72,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Names are shown up to this many characters: long ones must still be told apart.
+/// Names are shown up to this many characters: long names must stay distinguishable.
 pub const NAME_SHOWN: usize = 400;
 /// Values of cells are shown up to this many characters.
 pub const VALUE_SHOWN: usize = 60;
@@ -96,7 +96,7 @@ pub fn shown(text: &str, limit: usize) -> String {
     out
 }
 
-/// A number for a message: as short as it reads back, with an exponent where it is very large or
+/// A number for a message: the shortest form that reads back, with an exponent if very large or
 /// small.
 #[must_use]
 pub fn number(value: f64) -> String {
@@ -122,8 +122,7 @@ pub fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     parts.join(", ")
 }
 
-/// The name nearest to a misspelt one, if one is near: at most a third of its characters differ,
-/// and at most five.
+/// The most similar name, if at most a third of the characters and at most five differ.
 #[must_use]
 pub fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> Option<String> {
     let wanted: Vec<char> = name.to_lowercase().chars().collect();
@@ -179,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_near_or_none() {
+    fn only_a_similar_name_is_suggested() {
         let names = ["age", "height", "weight_kg", "Response"];
         let near = |name| nearest(name, names.into_iter());
         assert_eq!(near("agee").as_deref(), Some("age"));
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_hold_no_control_characters_and_end() {
+    fn messages_have_no_control_characters_and_are_truncated() {
         assert_eq!(shown("a\u{1b}[2Jb\n", 40), "a\\u{1b}[2Jb\\n");
         assert_eq!(shown("abcdef", 3), "abc…");
     }

@@ -1,4 +1,4 @@
-//! What is asked of a table: the family and the columns with their uses.
+//! A question about a table: the family and the role of each column.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -28,7 +28,7 @@ pub enum FamilyName {
 }
 
 impl FamilyName {
-    /// All of them.
+    /// All families.
     pub const ALL: [Self; 6] = [
         Self::Logistic,
         Self::Probit,
@@ -38,7 +38,7 @@ impl FamilyName {
         Self::RobustHuber,
     ];
 
-    /// Its name at the command line.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl FamilyName {
         }
     }
 
-    /// What its responses are, in a few words.
+    /// A short description of its responses.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl fmt::Display for FamilyName {
     }
 }
 
-/// A name that no family has.
+/// An unknown family name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "found the family `{0}`, need logistic, probit, poisson, gaussian, robust-logistic or robust-huber"
@@ -105,7 +105,7 @@ pub enum Role {
     Offset,
     /// `--weights`.
     Weights,
-    /// One of `--predictors`, or of the columns used when there is no such list.
+    /// One of `--predictors`, or of the columns used by default.
     Predictor,
 }
 
@@ -121,20 +121,20 @@ impl fmt::Display for Role {
     }
 }
 
-/// What is asked of a table.
+/// A question about a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The column to be explained.
+    /// The response column.
     pub response: String,
-    /// The columns that explain it; without a list, all that have no other use.
+    /// The predictor columns; by default, all columns without another role.
     pub predictors: Option<Vec<String>>,
     /// The number of trials of each row.
     pub trials: Option<String>,
-    /// A term of the linear predictor with the coefficient 1.
+    /// A term of the linear predictor with coefficient 1.
     pub offset: Option<String>,
-    /// What each row counts for.
+    /// The weight of each row.
     pub weights: Option<String>,
-    /// Whether there is a constant.
+    /// Whether there is an intercept.
     pub intercept: bool,
     /// Whether predictors are centred and divided by their standard deviation.
     pub standardize: bool,
@@ -145,7 +145,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Explains `response` by all other columns, with an intercept, as they are.
+    /// Regresses `response` on all other columns, with an intercept, not standardized.
     #[must_use]
     pub fn new(response: &str, family: FamilyName) -> Self {
         Self {
@@ -162,7 +162,7 @@ impl Question {
     }
 }
 
-/// The columns of a table by their use.
+/// The columns of a table by role.
 #[derive(Debug)]
 pub(crate) struct Roles<'t> {
     pub(crate) response: &'t Column,
@@ -206,7 +206,7 @@ impl<'t> Roles<'t> {
         Ok(Self { response, trials, offset, weights, predictors })
     }
 
-    /// Every column that has a use, with it.
+    /// Every column with a role, and the role.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'t Column, Role)> {
         let others = [
             (self.trials, Role::Trials),
@@ -219,7 +219,7 @@ impl<'t> Roles<'t> {
     }
 }
 
-/// The columns of the list of predictors, none of them used otherwise or twice.
+/// The listed predictors. A column must not be listed twice or have another role.
 fn listed<'t>(
     table: &'t Table, names: &[String], taken: &[(&str, Role)],
 ) -> Result<Vec<&'t Column>, DataError> {

@@ -1,8 +1,8 @@
 //! Rows of a delimited text file, one at a time: quotes, line ends, encodings and bounds.
 //!
-//! Written here rather than taken from a CSV crate for three things the messages need: the line on
-//! which each row begins even after blank lines and quoted line breaks, a bound on the memory one
-//! row may take, and an unclosed quote that is an error.
+//! Not taken from a CSV crate because three things are needed: the line on which each row begins,
+//! even after blank lines and quoted line breaks; a bound on the memory of one row; and an error
+//! for an unclosed quote.
 
 use std::io::{BufRead, Read};
 
@@ -10,7 +10,7 @@ use crate::error::DataError;
 use crate::place::Place;
 use crate::{MAX_COLUMNS, MAX_ROW_BYTES};
 
-/// Reads rows from a text. After `next` gave a line, `fields` has what stands on it.
+/// Reads rows from a text. After `next` returns a line, `fields` holds its fields.
 pub(crate) struct Records<R> {
     name: String,
     input: R,
@@ -25,7 +25,7 @@ pub(crate) struct Records<R> {
     spans: Vec<(usize, usize)>,
 }
 
-/// How far into a quoted field the end of a line was.
+/// Where a line ended relative to a quoted field.
 #[derive(PartialEq)]
 enum Left {
     Closed,
@@ -46,7 +46,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Reads the row of names, finds the delimiter from it, and gives its line; `None` in an empty
+    /// Reads the row of names, detects the delimiter and returns its line; `None` for an empty
     /// file.
     pub(crate) fn header(&mut self) -> Result<Option<u64>, DataError> {
         loop {
@@ -65,7 +65,7 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Reads the next line and, where a quoted field has line breaks, the lines that belong to it.
-    /// Gives the line where the row begins, `None` at the end of the file. A blank line is a row
+    /// Returns the line where the row begins, `None` at the end of the file. A blank line is a row
     /// without fields.
     pub(crate) fn next(&mut self) -> Result<Option<u64>, DataError> {
         if !self.read_line(0)? {
@@ -84,12 +84,12 @@ impl<R: BufRead> Records<R> {
         self.spans.iter().map(|&(start, end)| self.text.get(start..end).unwrap_or_default().trim())
     }
 
-    /// How many fields the current row has; none for a blank line.
+    /// The number of fields of the current row; 0 for a blank line.
     pub(crate) fn count(&self) -> usize {
         self.spans.len()
     }
 
-    /// What separates fields, for messages.
+    /// The field separator, for messages.
     pub(crate) fn delimiter_name(&self) -> &'static str {
         match self.delimiter {
             b';' => "`;`",
@@ -106,7 +106,7 @@ impl<R: BufRead> Records<R> {
         self.bytes.iter().all(|&byte| byte == b' ')
     }
 
-    /// Splits the line in `bytes`, and as many more as the row has.
+    /// Splits the line in `bytes`, and further lines if the row continues.
     fn row(&mut self) -> Result<u64, DataError> {
         let first = self.line;
         self.text.clear();
@@ -150,7 +150,7 @@ impl<R: BufRead> Records<R> {
         Ok(true)
     }
 
-    /// Whether the line is text.
+    /// Checks that the line is text.
     fn check_text(&self) -> Result<(), DataError> {
         if self.bytes.contains(&0) {
             let before = self.bytes.iter().take_while(|&&byte| byte != 0).count();
@@ -162,8 +162,8 @@ impl<R: BufRead> Records<R> {
         Err(DataError::NotUtf8 { place: self.place(self.line), byte: at + 1, value })
     }
 
-    /// Splits the line in `bytes` into fields. The state says whether it begins, and the result
-    /// whether it ends, in quotes.
+    /// Splits the line in `bytes` into fields. `left` is whether it begins inside quotes; the
+    /// result is whether it ends inside quotes.
     fn split(&mut self, left: Left, first: u64) -> Result<Left, DataError> {
         let line = std::mem::take(&mut self.bytes);
         let text = std::str::from_utf8(&line).unwrap_or_default();
@@ -184,7 +184,7 @@ impl<R: BufRead> Records<R> {
         }
         loop {
             if left == Left::Closed {
-                // A quote counts only where a field begins, so `5" pipe` is text as it stands.
+                // A quote is special only at the start of a field, so `5" pipe` is plain text.
                 let Some(quoted) = rest.trim_start_matches(' ').strip_prefix('"') else {
                     let (field, next) = match rest.split_once(delimiter) {
                         Some((field, next)) => (field, Some(next)),
@@ -215,8 +215,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Takes fields without quotes: one pass over their bytes, because most files have nothing
-    /// else.
+    /// Splits fields without quotes in one pass over the bytes: the common case.
     fn split_plain(&mut self, text: &str, first: u64) -> Result<(), DataError> {
         if text.contains('\r') {
             return Err(DataError::CarriageReturn { place: self.place(self.line) });
@@ -233,8 +232,8 @@ impl<R: BufRead> Records<R> {
         self.push_span(start, offset + text.len(), first)
     }
 
-    /// Takes the inside of a quoted field up to its closing quote and gives what follows; `None`
-    /// when the line ends first.
+    /// Reads a quoted field up to its closing quote and returns the rest; `None` if the line ends
+    /// first.
     fn quoted<'t>(&mut self, mut rest: &'t str) -> Option<&'t str> {
         loop {
             let Some((inside, after)) = rest.split_once('"') else {
@@ -271,8 +270,8 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// The delimiter that stands most often outside quotes in the line of names; where two tie, the one
-/// that text has less often.
+/// The most frequent delimiter outside quotes in the line of names. Ties go to the one that is
+/// rarer in text.
 fn delimiter(header: &[u8]) -> u8 {
     let mut quotes = false;
     let mut counts = [0usize; 3];
@@ -296,7 +295,7 @@ fn delimiter(header: &[u8]) -> u8 {
 /// Splits a list such as `age,"height, cm",sex` into names, with quotes as in a data file.
 ///
 /// # Errors
-/// An unclosed quote, an empty name or none at all.
+/// An unclosed quote, an empty name or an empty list.
 pub fn split_names(list: &str) -> Result<Vec<String>, DataError> {
     let bad = || DataError::NameList { found: list.to_owned() };
     let mut records = Records::new("", list.as_bytes());
@@ -309,7 +308,7 @@ pub fn split_names(list: &str) -> Result<Vec<String>, DataError> {
     Ok(names)
 }
 
-/// The list that [`split_names`] takes apart into these names.
+/// The inverse of [`split_names`].
 #[must_use]
 pub fn join_names(names: &[String]) -> String {
     let plain = |c: char| !(c.is_control() || c.is_whitespace() || ",;\"".contains(c));
@@ -364,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_quotes_are_told_where_they_open() {
+    fn unclosed_quotes_are_reported_where_they_open() {
         let error = rows("a,b\n1,\"x\n2,y\n").unwrap_err().to_string();
         assert!(error.starts_with("t.csv, line 2: found a quote that is not closed"), "{error}");
         let error = rows("a,b\n1,\"x\"y,z\n").unwrap_err().to_string();
@@ -374,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_names_come_apart_again() {
+    fn joined_names_split_again() {
         for names in [&["a"][..], &["a", "b"], &["x;y", "height, cm", "say \"hi\""], &["a b;c"]] {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
             assert_eq!(split_names(&join_names(&names)).unwrap(), names);

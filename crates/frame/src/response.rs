@@ -1,4 +1,4 @@
-//! The response, trials and weights of each row, checked against what the family can take.
+//! The response, trials and weights of each row, checked against the family.
 
 use crate::column::Column;
 use crate::draft::Draft;
@@ -10,10 +10,10 @@ use crate::question::{FamilyName, Question, Roles};
 use crate::table::Table;
 use crate::terms::levels;
 
-/// Counts beyond this are not all whole numbers in floating point.
+/// Above this, not every integer is exact in floating point.
 const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether each response, by itself, is one that the family can take.
+/// Checks each response against the range of the family.
 pub(crate) fn check(
     table: &Table, roles: &Roles<'_>, question: &Question, kept: &[usize],
 ) -> Result<(), DataError> {
@@ -44,7 +44,7 @@ pub(crate) fn values(
     Ok(numbers(column, &draft.kept))
 }
 
-/// Responses as the family needs them, without trials.
+/// Checks responses without trials.
 fn check_numbers(
     table: &Table, column: &Column, family: FamilyName, values: &[f64], kept: &[usize],
 ) -> Result<(), DataError> {
@@ -66,7 +66,7 @@ fn whole(value: f64) -> bool {
     value >= 0.0 && value.fract() == 0.0 && value <= MAX_COUNT
 }
 
-/// The smallest few of the different values.
+/// The smallest few of the distinct values.
 fn seen(values: &[f64]) -> Vec<String> {
     let mut different = values.to_vec();
     different.sort_unstable_by(f64::total_cmp);
@@ -137,13 +137,13 @@ fn text(draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>) -> Result<Vec
         Err(DataError::TextResponse { place, levels: texts, need })
     };
     if roles.trials.is_some() {
-        return refuse("whole numbers of successes beside --trials");
+        return refuse("whole numbers of successes with --trials");
     }
     if !question.family.is_binomial() {
         return refuse("numbers as the response of this family");
     }
     if facts.levels(column).is_none() {
-        // More texts than are held.
+        // More texts than are kept.
         levels(draft, column, facts)?;
     }
     let found: Vec<&String> = facts.levels(column).into_iter().flatten().collect();

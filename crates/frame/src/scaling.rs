@@ -3,22 +3,22 @@
 use crate::error::DataError;
 use crate::frame::Frame;
 
-/// How numbers of several parts of a table become one.
+/// How numbers of several parts of a table are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
     /// Their sum.
     Sum,
-    /// The largest of them.
+    /// Their maximum.
     Largest,
 }
 
 impl Frame {
-    /// Centres every predictor and divides it by its standard deviation. If this is the frame of a
-    /// part of the table, `combine` replaces each number by the sum or the largest over all parts;
-    /// otherwise it has nothing to do.
+    /// Centres every predictor and divides it by its standard deviation. For a part of the table,
+    /// `combine` replaces each number by its sum or maximum over all parts; for a whole table it
+    /// does nothing.
     ///
     /// # Errors
-    /// [`DataError::Constant`] for a predictor that varies by no more than rounding.
+    /// [`DataError::Constant`] for a predictor that varies only by rounding.
     pub fn standardize(
         &mut self, mut combine: impl FnMut(Combine, &mut [f64]),
     ) -> Result<(), DataError> {
@@ -27,7 +27,7 @@ impl Frame {
             let values: Vec<f64> = self.column(column).collect();
             let (mean, sd) = mean_and_sd(&values, self.all_rows, &mut combine);
             let size = largest(values.iter().map(|value| value.abs()), &mut combine);
-            // Differences of the size of rounding would be blown up to differences of size 1.
+            // Rounding differences would be scaled up to differences of size 1.
             if !(sd > 16.0 * f64::EPSILON * size) {
                 return Err(self.constant(column, mean));
             }
@@ -40,11 +40,11 @@ impl Frame {
     }
 }
 
-/// The bits of a number that hold its power of two.
+/// The exponent bits of a number.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
-/// The mean and the standard deviation with divisor n, in two passes, free of overflow and
-/// underflow for any finite values that can be added up.
+/// The mean and the standard deviation with divisor n, in two passes, without overflow or underflow
+/// as long as the sum is finite.
 fn mean_and_sd(
     values: &[f64], all: usize, combine: &mut impl FnMut(Combine, &mut [f64]),
 ) -> (f64, f64) {
@@ -61,7 +61,7 @@ fn mean_and_sd(
     if largest == 0.0 {
         return (mean, 0.0);
     }
-    // A power of two as the unit: no square overflows or vanishes, and the scaling is exact.
+    // The unit is a power of two: squares neither overflow nor underflow, and the scaling is exact.
     let power = f64::from_bits(largest.to_bits() & EXPONENT);
     let unit = if power > 0.0 { power } else { largest };
     let mut squares = [values.iter().map(|value| ((value - mean) / unit).powi(2)).sum()];
@@ -69,7 +69,7 @@ fn mean_and_sd(
     (mean, unit * (squares[0] / n).sqrt())
 }
 
-/// The largest of some numbers over all parts.
+/// The maximum over all parts.
 fn largest(
     values: impl Iterator<Item = f64>, combine: &mut impl FnMut(Combine, &mut [f64]),
 ) -> f64 {

@@ -33,18 +33,18 @@ impl Table {
     /// The name of the data that ship with the program.
     pub const BUILT_IN: &'static str = "breast-cancer.csv (built in)";
 
-    /// Reads a file: Parquet where the name ends in `.parquet` or the first bytes say so, delimited
-    /// text otherwise.
+    /// Reads a file: Parquet if the name ends in `.parquet` or the first bytes are `PAR1`,
+    /// otherwise delimited text.
     ///
     /// # Errors
-    /// A file that cannot be read or that is not a table, with the place where it is not.
+    /// A file that cannot be read or is not a table, with the place of the error.
     pub fn read(path: &Path) -> Result<Self, DataError> {
         Self::read_part(path, Part::WHOLE)
     }
 
-    /// Reads one part of the rows of a file; the digest is that of all of it. A text is read
-    /// through twice, and only the rows of the part are kept. A Parquet file is read whole: with
-    /// several parts each has a file of its own ([`Part::file`]), which is whole.
+    /// Reads one part of the rows of a file; the digest covers the whole file. A text file is read
+    /// twice, and only the rows of the part are kept. A Parquet file is read as a whole: with
+    /// several parts, each part needs its own file ([`Part::file`]).
     ///
     /// # Errors
     /// As [`Table::read`].
@@ -106,10 +106,10 @@ impl Table {
         Self::from_text(name, input, rows)
     }
 
-    /// Reads delimited text, or Parquet, from memory. The name stands in messages.
+    /// Reads delimited text, or Parquet, from memory. The name appears in messages.
     ///
     /// # Errors
-    /// Bytes that are not a table, with the place where they are not.
+    /// Bytes that are not a table, with the place of the error.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
         if bytes.starts_with(b"PAR1") {
             return Self::parquet_from_bytes(name, bytes);
@@ -124,7 +124,7 @@ impl Table {
     /// A table of columns in memory. The name appears in messages.
     ///
     /// # Errors
-    /// Columns of different lengths, no rows, and names that are empty or occur twice.
+    /// Columns of different lengths, no rows, or names that are empty or occur twice.
     ///
     /// ```
     /// use ridgewalk_frame::{Column, Table};
@@ -185,7 +185,7 @@ impl Table {
         &self.digest
     }
 
-    /// Where row `row`, counted from 0, is found in the file.
+    /// The place of row `row`, counted from 0, in the file.
     #[must_use]
     pub fn row_place(&self, row: usize) -> Row {
         match &self.lines {
@@ -258,7 +258,7 @@ fn without_parquet(name: &str) -> DataError {
     }
 }
 
-/// Files of other kinds, by their first bytes.
+/// Recognizes unsupported formats by their first bytes.
 fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
     let kinds: [(&[u8], &str, &str); 6] = [
         (b"\x1f\x8b", "a gzip archive", "the CSV file in it; unpack it with `gunzip`"),
@@ -278,7 +278,7 @@ fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
     }
 }
 
-/// Bytes of 0 at the beginning of a file, before a line that has no end is read.
+/// Checks for zero bytes at the start of a file, before an endless line is read.
 fn refuse_zeros(name: &str, start: &[u8]) -> Result<(), DataError> {
     let Some(at) = start.iter().position(|&byte| byte == 0) else { return Ok(()) };
     let before = start.get(..at).unwrap_or_default();
@@ -287,7 +287,7 @@ fn refuse_zeros(name: &str, start: &[u8]) -> Result<(), DataError> {
     Err(DataError::NotText { place: Place::line(name, line), byte })
 }
 
-/// The names of the columns, each there once and fit to be shown.
+/// The column names, which must be unique and printable.
 fn names<R: BufRead>(
     records: &Records<R>, file: &str, line: u64,
 ) -> Result<Vec<String>, DataError> {
@@ -301,8 +301,7 @@ fn names<R: BufRead>(
     Ok(names)
 }
 
-/// Whether a line of names is a row of numbers. Columns that are merely counted, from 0 or from 1,
-/// have names.
+/// Whether a line of names is a row of numbers. Consecutive numbers from 0 or 1 count as names.
 fn are_values(names: &[String]) -> bool {
     let counted =
         |first: usize| names.iter().zip(first..).all(|(name, index)| *name == index.to_string());
@@ -332,7 +331,7 @@ pub(crate) fn check_names(place: &Place, names: &[String]) -> Result<(), DataErr
     Ok(())
 }
 
-/// How many rows a text has, as [`rows`] counts them.
+/// The number of rows of a text, as [`rows`] counts them.
 fn count_rows<R: BufRead>(name: &str, mut input: R) -> Result<usize, DataError> {
     let mut records = Records::new(name, &mut input);
     if records.header()?.is_none() {
@@ -350,10 +349,10 @@ fn count_rows<R: BufRead>(name: &str, mut input: R) -> Result<usize, DataError> 
     Ok(count)
 }
 
-/// Reads the rows of a range into the columns and gives their lines.
+/// Reads the rows of a range into the columns and returns their lines.
 ///
-/// A blank line is passed over, except among the rows of a file with one column: there it is a
-/// missing value.
+/// A blank line is skipped, except between rows of a file with one column, where it is a missing
+/// value.
 fn rows<R: BufRead>(
     records: &mut Records<R>, file: &str, header: u64, columns: &mut [Builder], kept: Range<usize>,
 ) -> Result<Vec<u64>, DataError> {
@@ -411,8 +410,8 @@ fn too_many(file: &str, line: u64) -> DataError {
     DataError::TooManyValues { place: Place::line(file, line), limit: MAX_VALUES }
 }
 
-/// In a file with one column: whether its name and its first value fall into the same number of
-/// parts at some other separator.
+/// In a file with one column: whether its name and its first value split into the same number of
+/// parts at another separator.
 fn look_for_delimiter(header: &str, first: &str, file: &str, line: u64) -> Result<(), DataError> {
     let separators = [("|", "`|`"), (":", "`:`"), ("^", "`^`"), ("&", "`&`"), ("~", "`~`")];
     let parts = |text: &str, at: &str| text.split(at).count();
@@ -434,7 +433,7 @@ fn look_for_delimiter(header: &str, first: &str, file: &str, line: u64) -> Resul
     })
 }
 
-/// A reader that digests what passes through it.
+/// A reader that hashes what it reads.
 struct Digesting<R> {
     inner: R,
     digest: Sha256,

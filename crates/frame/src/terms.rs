@@ -1,5 +1,4 @@
-//! From predictors to the columns of a design: numbers as they are, texts as indicators of their
-//! levels.
+//! From predictors to columns of the design: numbers as they are, text as indicators of its levels.
 
 use crate::column::{Cells, Column, NO_TEXT};
 use crate::draft::Draft;
@@ -51,8 +50,8 @@ fn codes(column: &Column) -> &[u32] {
 
 /// The terms of all predictors.
 ///
-/// The base level of a text column is the first in alphabetical order and has no term: the
-/// intercept stands for it. Without an intercept the first text column keeps all its levels, unless
+/// The base level of a text column is the first in alphabetical order. It has no term, because the
+/// intercept covers it. Without an intercept the first text column keeps all its levels, unless
 /// they are centred, which would make them collinear.
 pub(crate) fn terms<'t>(
     draft: &Draft<'t>, facts: &Facts, notes: &mut Vec<String>,
@@ -98,7 +97,7 @@ fn text_note(column: &Column, base: Option<&(String, u32)>, terms: &[Term<'_>]) 
 }
 
 /// The levels of a text column in alphabetical order, with their codes. A level that occurs only in
-/// another part of the table has a code that no row here has.
+/// another part of the table has a code that no row uses.
 pub(crate) fn levels(
     draft: &Draft<'_>, column: &Column, facts: &Facts,
 ) -> Result<Vec<(String, u32)>, DataError> {
@@ -107,7 +106,7 @@ pub(crate) fn levels(
     let (Some(all), Cells::Text { levels, .. }) = (facts.levels(column), column.cells()) else {
         return Err(DataError::TooManyLevels { place: place(), levels: held, more: true, rows });
     };
-    // An identifier: a text for each row, or nearly; or so many that they are hardly groups.
+    // An identifier: a distinct text in almost every row, or too many to be groups.
     let count = all.len();
     let own = (count == rows && rows > 2) || (count > 20 && 2 * count > rows);
     if own || count > MAX_LEVELS {
@@ -124,7 +123,7 @@ pub(crate) fn levels(
     }
 }
 
-/// Whether a column of numbers varies, where it must.
+/// Checks that a column of numbers varies if it has to.
 fn check_varies(draft: &Draft<'_>, column: &Column, facts: &Facts) -> Result<(), DataError> {
     let [first, last] = facts.range(column);
     if first != last {
@@ -134,7 +133,7 @@ fn check_varies(draft: &Draft<'_>, column: &Column, facts: &Facts) -> Result<(),
         (true, _) => " because there is an intercept",
         (false, true) => ", for --standardize",
         (false, false) if first == 0.0 => "",
-        // A constant of the user's own in place of the intercept.
+        // A constant column may replace the intercept.
         (false, false) => return Ok(()),
     };
     let place = Place::column(draft.table.name(), column.name());

@@ -1,5 +1,4 @@
-//! Questions put to a table: the design that comes out, and every way in which a question cannot be
-//! answered.
+//! Questions about a table: the resulting design, and every error.
 
 use std::sync::{Barrier, Mutex};
 
@@ -48,7 +47,7 @@ fn numbers_and_texts_become_a_design() {
             "column `city` is text: its base level is `Aas`, its coefficients are `city[Bergen]`, `city[Oslo]`"
         ]
     );
-    // The order of the list is the order of the coefficients.
+    // Coefficients keep the order of the list.
     let frame = ask(text, |q| q.predictors = list(&["city", "x"])).unwrap();
     assert_eq!(frame.names, ["(Intercept)", "city[Bergen]", "city[Oslo]", "x"]);
     // Without an intercept each level has its own constant.
@@ -75,7 +74,7 @@ fn standardized_columns_have_mean_0_and_deviation_1() {
 }
 
 #[test]
-fn columns_that_are_not_there_or_have_two_uses() {
+fn unknown_columns_and_columns_with_two_roles() {
     let text = "age,height,y,w\n1,2,0,1\n2,3,1,1\n3,9,1,2\n";
     starts(
         &refused(text, |q| q.response = "Y".into()),
@@ -101,21 +100,21 @@ fn columns_that_are_not_there_or_have_two_uses() {
     );
     let none = |q: &mut Question| (q.predictors, q.intercept) = (Some(Vec::new()), false);
     starts(&refused(text, none), "found no predictors and no intercept");
-    // Columns with another use are no predictors.
+    // Columns with another role are not predictors.
     let frame = ask(text, |q| q.weights = Some("w".into())).unwrap();
     assert_eq!(frame.names, ["(Intercept)", "age", "height"]);
     assert_eq!(frame.weights.unwrap(), [1.0, 1.0, 2.0]);
 }
 
 #[test]
-fn a_stray_text_among_numbers_is_told_with_line_column_and_value() {
+fn text_among_numbers_is_reported_with_line_column_and_value() {
     let text = "age,y,note\n31,0,a\n,1,b\nabc,1,c\n12,0,7\n";
     assert_eq!(
         refused(text, |q| q.predictors = list(&["age"])),
         "d.csv, line 4, column `age`: found `abc`, need a number as in line 2 (`31`); correct it, or leave the column \
          out with --predictors"
     );
-    // A number among texts is as stray; a column that is not used may be as it likes.
+    // A number among texts is an error too; unused columns are not checked.
     starts(
         &refused(text, |q| q.predictors = list(&["note"])),
         "d.csv, line 2, column `note`: found `a`, need a number as in line 5 (`7`)",
@@ -145,7 +144,7 @@ fn missing_values_are_counted_or_left_out() {
     assert_eq!(frame.lines, [Row::Line(5), Row::Line(7)]);
     assert_eq!(frame.row(1), [1.0, 6.0, 8.0]);
     assert_eq!(frame.notes, ["left out 4 of 6 rows with missing values in `age`, `bmi`, `y`"]);
-    // A column that is not used may have gaps.
+    // Unused columns may have missing values.
     assert!(ask("a,b,y\n1,,0\n2,3,1\n", |q| q.predictors = list(&["a"])).is_ok());
     starts(
         &refused("a,y\n1,0\n,1\n,1\n", |q| q.drop_missing = true),
@@ -190,7 +189,7 @@ fn predictors_that_do_not_vary() {
         "d.csv, column `k`: found `3` in every row, need values that differ because there is an intercept; leave the column out \
          with --predictors"
     );
-    // In place of the intercept it may stand, unless it is to be scaled or says nothing at all.
+    // A constant may replace the intercept, unless it is standardized or zero.
     assert!(ask(text, |q| q.intercept = false).is_ok());
     starts(
         &refused(text, |q| (q.intercept, q.standardize) = (false, true)),
@@ -204,7 +203,7 @@ fn predictors_that_do_not_vary() {
         &refused("x,k,y\n1,u,0\n2,u,1\n3,u,1\n", |_| {}),
         "d.csv, column `k`: found `u` in every row",
     );
-    // Varies only among the rows that are left out.
+    // Varies only in rows that are left out.
     let gaps = "x,k,y\n1,3,0\n2,3,1\n,4,1\n";
     starts(&refused(gaps, |q| q.drop_missing = true), "d.csv, column `k`: found `3` in every row");
     let rounding = "x,k,y\n1,0.3,0\n2,0.30000000000000004,1\n3,0.3,1\n";
@@ -212,7 +211,7 @@ fn predictors_that_do_not_vary() {
 }
 
 #[test]
-fn responses_that_the_family_cannot_take() {
+fn responses_that_are_invalid_for_the_family() {
     assert_eq!(
         refused("x,y\n1,1\n2,2\n3,1\n", |_| {}),
         "d.csv, line 3, column `y`: found 2, need 0 or 1 (or successes, with --trials) for the logistic family (values \
@@ -240,7 +239,7 @@ fn responses_that_the_family_cannot_take() {
 }
 
 #[test]
-fn a_text_response_of_two_levels_is_0_and_1_and_told_so() {
+fn a_text_response_of_two_levels_becomes_0_and_1_with_a_note() {
     let text = "x,y\n1,malignant\n2,benign\n3,malignant\n4,benign\n";
     let frame = ask(text, |_| {}).unwrap();
     assert_eq!(frame.response, [1.0, 0.0, 1.0, 0.0]);
@@ -324,7 +323,7 @@ fn identifiers_are_not_taken_for_groups() {
 }
 
 #[test]
-fn names_of_coefficients_are_there_once_and_can_be_shown() {
+fn names_of_coefficients_are_unique_and_printable() {
     starts(
         &refused("a,a[v],y\nu,1,0\nv,2,1\nu,3,1\n", |_| {}),
         "d.csv, column `a[v]`: found two coefficients named `a[v]`",
@@ -358,7 +357,7 @@ fn more_coefficients_than_can_be_fitted() {
 }
 
 #[test]
-fn families_are_named_as_at_the_command_line() {
+fn families_are_named_as_on_the_command_line() {
     let names: Vec<String> = FamilyName::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(
         names,
@@ -371,7 +370,7 @@ fn families_are_named_as_at_the_command_line() {
     assert!("logit".parse::<FamilyName>().is_err());
 }
 
-/// The tables of the parts of a text.
+/// The tables of the parts of a text file.
 fn parts_of(text: &str, parts: usize) -> Vec<Table> {
     let place = tempfile::tempdir().unwrap();
     let path = &place.path().join("d.csv");
@@ -379,11 +378,11 @@ fn parts_of(text: &str, parts: usize) -> Vec<Table> {
     (0..parts).map(|number| Table::read_part(path, Part { number, of: parts }).unwrap()).collect()
 }
 
-/// The frames of the parts of a table, as processes that exchange facts and sums make them.
+/// The frames of the parts of a table, built by processes that exchange facts and sums.
 fn in_parts(tables: &[Table], question: &Question) -> Result<Vec<Frame>, DataError> {
     let drafts: Vec<Draft<'_>> =
         tables.iter().map(|table| Draft::new(table, question)).collect::<Result<_, _>>()?;
-    // Facts cross from process to process as text.
+    // Processes exchange facts as text.
     let facts = drafts.iter().map(|draft| serde_json::to_string(draft.facts()).unwrap());
     let facts = facts.map(|text| serde_json::from_str(&text).unwrap()).collect();
     let facts = Facts::merge("d.csv", facts)?;
@@ -395,7 +394,7 @@ fn in_parts(tables: &[Table], question: &Question) -> Result<Vec<Frame>, DataErr
     Ok(frames)
 }
 
-/// Each part in a thread of its own; their numbers meet at a barrier.
+/// One thread per part; their numbers are combined at a barrier.
 fn standardize(frames: &mut [Frame]) -> Result<(), DataError> {
     let barrier = &Barrier::new(frames.len());
     let numbers = &Mutex::new(vec![0.0; frames.len()]);
@@ -424,8 +423,8 @@ fn standardize(frames: &mut [Frame]) -> Result<(), DataError> {
 
 #[test]
 fn parts_of_the_rows_make_one_frame() {
-    // A level and a response that only the last part has; a quoted line break and a missing value
-    // on the way.
+    // Only the last part has one of the levels and responses; there are a quoted line break and a
+    // missing value.
     let text = "x,city,y,note\n1,Oslo,0,\n2.5,Bergen,0,\n\n7,Oslo,0,\"a\nb\"\nNA,Oslo,1,\n4,Oslo,0,\n5,Aas,1,\n-3,Bergen,1,\n";
     let predictors = list(&["x", "city"]);
     let question = Question {
@@ -470,7 +469,7 @@ fn parts_with_other_columns_or_another_order_of_them_are_refused() {
 }
 
 #[test]
-fn what_only_all_rows_together_show_is_found_in_parts_too() {
+fn errors_that_depend_on_all_rows_are_found_in_parts_too() {
     let question = Question::new("y", FamilyName::Logistic);
     let cases = [
         ("x,z,y\n1,4,0\n1,5,1\n1,6,0\n1,4,1\n", "found `1` in every row"),
@@ -480,7 +479,7 @@ fn what_only_all_rows_together_show_is_found_in_parts_too() {
         let error = in_parts(&parts_of(text, 2), &question).unwrap_err().to_string();
         assert!(error.contains(need), "{error}");
     }
-    // A bad value is found by the part that has it.
+    // A bad value is reported by the part that has it.
     let cases = [
         ("x,y\n1,0\n2,1\n3,0\n4,5\n", 1, "d.csv, line 5"),
         ("x,y\n1,0\n2,1\n3,0\nNA,1\n", 1, "found missing values in column `x`"),
@@ -496,6 +495,6 @@ fn what_only_all_rows_together_show_is_found_in_parts_too() {
             }
         }
     }
-    // Constant in each part, and not in all.
+    // Constant within each part but not overall.
     assert!(in_parts(&parts_of("x,y\n1,0\n1,1\n2,0\n2,1\n", 2), &question).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Parquet files: written here and read back, bent and read again.
+//! Parquet files: written and read back, then mutated and read again.
 
 #![cfg(feature = "parquet")]
 
@@ -65,7 +65,7 @@ fn what_was_written_is_read() {
     for compression in compressions() {
         let bytes = written(compression);
         let dir = tempfile::tempdir().unwrap();
-        // The first bytes tell, whatever the name says.
+        // The first bytes decide, not the name.
         let path = dir.path().join("d.csv");
         std::fs::write(&path, &bytes).unwrap();
         let table = Table::read(&path).unwrap();
@@ -108,16 +108,16 @@ fn a_page_that_claims_to_be_huge_is_refused_before_it_is_unpacked() {
     let at = (4..bytes.len() - 8)
         .find(|&at| bytes[at] == 0x15 && bytes[at + 2] == 0x15 && bytes[at + 4] == 0x15)
         .unwrap();
-    let mut bent = bytes.clone();
-    // Two gigabytes take five bytes where there was one. The pages behind move, but the first is
-    // met first, and the footer is found from the end.
-    bent.splice(at + 3..at + 4, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
-    let error = Table::from_bytes("d.parquet", &bent).unwrap_err();
+    let mut mutated = bytes.clone();
+    // The size 2 GiB takes five bytes instead of one. Later pages move, but the first is checked
+    // first, and the footer is found from the end.
+    mutated.splice(at + 3..at + 4, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
+    let error = Table::from_bytes("d.parquet", &mutated).unwrap_err();
     assert!(error.to_string().contains("a page of 2147483647 bytes"), "{error}");
 }
 
 #[test]
-fn bent_files_are_refused_or_read_and_never_panic() {
+fn mutated_files_are_refused_or_read_and_never_panic() {
     for compression in compressions() {
         let bytes = written(compression);
         for end in (0..bytes.len()).step_by(7) {
@@ -125,9 +125,9 @@ fn bent_files_are_refused_or_read_and_never_panic() {
         }
         for at in 4..bytes.len() {
             for value in [0x00, 0x7f, 0xff, bytes[at] ^ 0x10] {
-                let mut bent = bytes.clone();
-                bent[at] = value;
-                let _ = Table::from_bytes("d.parquet", &bent);
+                let mut mutated = bytes.clone();
+                mutated[at] = value;
+                let _ = Table::from_bytes("d.parquet", &mutated);
             }
         }
     }
@@ -135,7 +135,7 @@ fn bent_files_are_refused_or_read_and_never_panic() {
     assert!(matches!(error, DataError::Parquet { .. }), "{error}");
 }
 
-/// A file with one column, from what is written into it.
+/// A file with one column, filled by `write`.
 fn one_column(
     text: &str, properties: WriterProperties,
     write: impl FnOnce(&mut parquet::file::writer::SerializedColumnWriter<'_>),
@@ -172,7 +172,7 @@ fn a_small_file_that_unpacks_to_millions_of_values_is_refused() {
 }
 
 #[test]
-fn texts_whose_count_is_within_a_packed_page_are_refused_where_they_are_used() {
+fn delta_encoded_texts_are_refused_where_they_are_used() {
     for encoding in [
         parquet::basic::Encoding::DELTA_LENGTH_BYTE_ARRAY,
         parquet::basic::Encoding::DELTA_BYTE_ARRAY,
@@ -192,7 +192,7 @@ fn texts_whose_count_is_within_a_packed_page_are_refused_where_they_are_used() {
     }
 }
 
-/// A footer as Thrift's compact protocol has it: a version, and a schema of groups in one another.
+/// A footer in Thrift's compact protocol: a version and a schema of nested groups.
 fn nested(levels: u32) -> Vec<u8> {
     let mut footer = vec![0x15, 0x02, 0x19, 0xfc];
     let mut count = levels;
@@ -211,7 +211,7 @@ fn nested(levels: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_schema_that_is_too_deep_is_refused_before_the_decoder_calls_itself_for_each_level() {
+fn a_schema_that_is_too_deep_is_refused_before_the_decoder_recurses() {
     let message = Table::from_bytes("d.parquet", &nested(200_000)).unwrap_err().to_string();
     assert!(message.contains("nested deeper than 64 levels"), "{message}");
 }

@@ -1,10 +1,10 @@
-//! Properties of reading: nothing panics, what was written is read, and an independent reader sees
-//! the same fields.
+//! Properties of reading: nothing panics, files read back as written, and an independent reader
+//! sees the same fields.
 
 use proptest::prelude::*;
 use ridgewalk_frame::{FamilyName, Frame, Question, Table, split_names};
 
-/// Pieces that files are made of, put together at random: more telling than bytes alone.
+/// Files made of typical pieces in random order, which reach more code than random bytes.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b",".to_vec()),
@@ -37,8 +37,7 @@ fn written(rows: usize) -> impl Strategy<Value = Written> {
         any::<f64>().prop_filter("finite", |value| value.is_finite()),
         prop::sample::select(vec![-1.5, 0.0, 1.0, 2.0]),
     ];
-    // A text that is neither a number nor a marker: it begins and ends with a letter that neither
-    // has.
+    // A text that is neither a number nor a missing marker: no such value begins and ends with x.
     let text = "x[a-z,;\"\t\n é]{0,6}x";
     prop_oneof![
         prop::collection::vec(prop::option::of(finite), rows).prop_map(Written::Numbers),
@@ -73,8 +72,8 @@ fn write(columns: &[Written], delimiter: u8, windows: bool) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Puts every kind of question to each column as the response. What comes out has the right shape
-/// and finite numbers; gives how many questions were answered.
+/// Asks every kind of question with each column as the response. Frames must have the right shape
+/// and finite numbers. Returns the number of questions answered.
 fn ask_everything(table: &Table) -> Result<usize, TestCaseError> {
     let mut answered = 0;
     for response in table.columns() {
@@ -138,7 +137,7 @@ proptest! {
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(&bytes[..]);
         for (row, record) in reader.byte_records().enumerate() {
             let start = usize::try_from(record.unwrap().position().unwrap().byte()).unwrap();
-            // The csv crate gives the start of a row before the rest of the line end above it.
+            // The csv crate starts a row before the rest of the previous line ending.
             let start = start + usize::from(bytes[start] == b'\n');
             let line = 1 + bytes[..start].iter().filter(|&&byte| byte == b'\n').count();
             prop_assert_eq!(table.row_place(row).to_string(), format!("line {line}"));

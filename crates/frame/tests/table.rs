@@ -1,5 +1,4 @@
-//! Data files as users have them: what is read, and what is refused with which words and at which
-//! place.
+//! Reading data files: what is accepted, and the message and place for what is refused.
 
 use ridgewalk_frame::{
     Column, DataError, FamilyName, MAX_COLUMNS, MAX_ROW_BYTES, MISSING_MARKERS, Question, Row,
@@ -14,7 +13,7 @@ fn refused(bytes: &[u8]) -> String {
     Table::from_bytes("d.csv", bytes).unwrap_err().to_string()
 }
 
-/// The message starts as given; its advice may follow.
+/// Compares the start of a message; the remedy may follow.
 #[track_caller]
 fn starts(message: &str, start: &str) {
     assert!(message.starts_with(start), "\n got: {message}\nneed: {start}");
@@ -51,7 +50,7 @@ fn no_line_is_a_comment() {
 }
 
 #[test]
-fn a_file_that_is_no_table_is_told_what_it_lacks() {
+fn a_file_that_is_not_a_table_is_refused_with_what_it_lacks() {
     starts(&refused(b""), "d.csv: found an empty file");
     starts(&refused(b"\n \n"), "d.csv: found an empty file");
     starts(&refused(b"a,b\n"), "d.csv: found column names but no rows");
@@ -74,7 +73,7 @@ fn a_file_that_is_no_table_is_told_what_it_lacks() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_told_with_line_and_byte() {
+fn bytes_that_are_not_text_are_reported_with_line_and_byte() {
     starts(
         &refused(b"a,b\n1,2\n3,caf\xe9\n"),
         "d.csv, line 3, byte 6: found 0xe9, need text in UTF-8",
@@ -93,7 +92,7 @@ fn a_file_with_another_delimiter_is_not_taken_for_one_column() {
             .ends_with("the separator seems to be `|`: save the file with one of the three")
     );
     assert!(refused(b"a b\n1 2\n").contains("the separator seems to be spaces: "));
-    // One column is one column; a blank line in it is a missing value, at its end it is nothing.
+    // In a file with one column a blank line is a missing value, but not at the end of the file.
     let t = table("my score\n1\n\n3\n\n\n");
     assert_eq!(t.rows(), 3);
     assert!(t.columns()[0].numbers().unwrap()[1].is_nan());
@@ -101,7 +100,7 @@ fn a_file_with_another_delimiter_is_not_taken_for_one_column() {
 }
 
 #[test]
-fn too_wide_and_too_long_is_refused_soon() {
+fn too_many_columns_and_too_long_rows_are_refused_early() {
     let wide = vec!["x"; 2_000_000].join(",");
     let message = refused(wide.as_bytes());
     starts(&message, &format!("d.csv, line 1: found more than {MAX_COLUMNS} columns"));
@@ -113,7 +112,7 @@ fn too_wide_and_too_long_is_refused_soon() {
     let mut quoted = b"a,b\n1,\"".to_vec();
     quoted.extend(b"line\n".repeat(MAX_ROW_BYTES / 5 + 1));
     assert!(refused(&quoted).contains("found a row longer than"), "{}", refused(&quoted));
-    // As wide as may be.
+    // At the limit.
     let header: Vec<String> = (0..MAX_COLUMNS).map(|index| format!("c{index}")).collect();
     let row = vec!["1"; MAX_COLUMNS].join(",");
     let t = table(&format!("{}\n{row}\n{row}\n", header.join(",")));

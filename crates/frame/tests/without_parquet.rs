@@ -1,5 +1,5 @@
-//! Parquet files in a build without the feature. A binary of its own: all other tests are run with
-//! the feature, and `scripts/check` builds this one without it.
+//! Parquet files in a build without the feature. A separate binary: all other tests run with the
+//! feature, and `scripts/check` builds this one without it.
 
 #![cfg(not(feature = "parquet"))]
 

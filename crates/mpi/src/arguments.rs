@@ -13,15 +13,15 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// A posterior from a data file, as `ridgewalk fit` makes it
+    /// Sample a posterior from a data file, as `ridgewalk fit` does
     #[command(
         after_help = "Examples:\n  mpirun -n 4 ridgewalk-mpi fit wells.csv --response switched --out wells\n  \
                       mpirun -n 4 ridgewalk-mpi fit part-{}.csv --response y --row-shards 4\n\n\
-                      The first shares out the chains; its draws are those of `ridgewalk fit`, bit for bit. In the second\n\
-                      each process has a part of the rows, here a file of its own. See docs/distributed.md."
+                      The first splits the chains; its draws are those of `ridgewalk fit`, bit for bit. In the second\n\
+                      each process has a part of the rows, here in its own file. See docs/distributed.md."
     )]
     Fit(Box<SharedFit>),
-    /// Go on with a run that was interrupted, by one process or by several
+    /// Resume a run that was interrupted, by one process or by several
     #[command(after_help = "Example:\n  mpirun -n 4 ridgewalk-mpi resume ridgewalk-run")]
     Resume(ResumeOptions),
 }
@@ -31,8 +31,8 @@ pub(crate) enum Command {
 pub(crate) struct SharedFit {
     #[command(flatten)]
     pub(crate) options: FitOptions,
-    /// Parts that the rows are in; it must divide the number of processes, and the chains are
-    /// shared out among what remains
+    /// Number of parts the rows are split into; must divide the number of processes. The chains are
+    /// split among the groups of processes
     #[arg(long, value_name = "R", default_value_t = 1)]
     pub(crate) row_shards: usize,
 }

@@ -1,5 +1,5 @@
-//! The stages of a fit, made by several processes: what each of them reads, what they agree on
-//! between stages, and what only the first one does.
+//! The stages of a fit by several processes: what each of them reads, what they agree on between
+//! stages, and what only the first does.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use ridgewalk::{RunError, StoredFit};
 use ridgewalk_cli::failure::Failure;
 use ridgewalk_cli::fit::options::{FitOptions, ResumeOptions, Voice};
 use ridgewalk_cli::fit::progress::Display;
-use ridgewalk_cli::fit::{finished, stop_signal, tell};
+use ridgewalk_cli::fit::{finished, print, stop_signal};
 
 use crate::processes::Processes;
 
-/// `ridgewalk-mpi fit`, with the rows in so many shards.
+/// Runs `ridgewalk-mpi fit`, with the rows in `shards` shards.
 pub(crate) fn fit(
     all: &Arc<dyn Peers>, options: &FitOptions, shards: usize,
 ) -> Result<(), Failure> {
@@ -37,7 +37,7 @@ pub(crate) fn fit(
     shared.run(None)
 }
 
-/// `ridgewalk-mpi resume`.
+/// Runs `ridgewalk-mpi resume`.
 pub(crate) fn resume(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<(), Failure> {
     let together = Processes::grid(Arc::clone(all), 1)?;
     let found = if together.first() { open(options) } else { Ok((None, Vec::new())) };
@@ -60,7 +60,8 @@ pub(crate) fn resume(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<()
     shared.run(Some(Earlier { run, config, checkpoint }))
 }
 
-/// The interrupted run with the bytes of its checkpoint; none if it is finished, which is printed.
+/// The interrupted run with the bytes of its checkpoint; `None` if it is finished, after printing
+/// its table.
 fn open(options: &ResumeOptions) -> Result<(Option<OpenRun>, Vec<u8>), Failure> {
     let Some(run) = OpenRun::resume(&options.directory)? else {
         finished(options)?;
@@ -70,7 +71,7 @@ fn open(options: &ResumeOptions) -> Result<(Option<OpenRun>, Vec<u8>), Failure> 
     Ok((Some(run), bytes))
 }
 
-/// What several processes cannot do.
+/// Checks for settings that several processes do not support.
 fn check(settings: &Settings, processes: &Processes) -> Result<(), Failure> {
     let (groups, shards) = (processes.chain_groups(), processes.row_shards());
     if settings.chains < groups {
@@ -91,7 +92,7 @@ fn check(settings: &Settings, processes: &Processes) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A run that was interrupted.
+/// An interrupted run.
 struct Earlier {
     /// In the process that writes.
     run: Option<OpenRun>,
@@ -107,7 +108,7 @@ struct Begun {
     new: bool,
 }
 
-/// A fit as one of several processes makes it.
+/// A fit, as seen by one of several processes.
 #[derive(Clone, Copy)]
 struct Shared<'a> {
     processes: &'a Processes,
@@ -119,11 +120,12 @@ impl Shared<'_> {
     fn run(&self, earlier: Option<Earlier>) -> Result<(), Failure> {
         let done = in_threads(self.settings, || self.processes.settle(self.stages(earlier)));
         let done = done.map_err(Failure::from).and_then(|done| done);
-        let told = done.and_then(|done| done.map_or(Ok(()), |fit| tell(&fit, self.voice)));
-        self.processes.settle(told)
+        let printed = done.and_then(|done| done.map_or(Ok(()), |fit| print(&fit, self.voice)));
+        self.processes.settle(printed)
     }
 
-    /// Read, frame, model, begin; then the rest. The first process has the fit.
+    /// Runs all stages: read, frame, model, begin and the rest. Only the first process gets the
+    /// fit.
     fn stages(&self, earlier: Option<Earlier>) -> Result<Option<StoredFit>, Failure> {
         let began = Instant::now();
         let (table, digest) = self.read()?;
@@ -140,7 +142,7 @@ impl Shared<'_> {
                 .and_then(|priors| priors.for_names(&frame.names))
                 .map_err(FitError::from)?,
         };
-        // Until here there is nothing to keep.
+        // Before this point there is nothing to keep.
         let stop = stop_signal();
         let possible = if earlier.is_none() && self.processes.first() {
             RunDirectory::check(&self.settings.out).map_err(Failure::from)
@@ -194,7 +196,9 @@ impl Shared<'_> {
         let question = self.settings.question(table)?;
         let draft = Draft::new(table, &question).map_err(Failure::from);
         let draft = processes.settle(draft)?;
-        let bad = |error: serde_json::Error| Failure::Run(format!("facts of the rows: {error}"));
+        let bad = |error: serde_json::Error| {
+            Failure::Run(format!("cannot exchange facts about the rows: {error}"))
+        };
         let facts = serde_json::to_vec(draft.facts()).map_err(bad)?;
         let facts = peers.gather(&facts);
         let facts = facts.iter().map(|bytes| serde_json::from_slice(bytes));
@@ -210,7 +214,7 @@ impl Shared<'_> {
         Ok(frame)
     }
 
-    /// The first process makes the directory, or goes on with it.
+    /// The first process creates the directory, or resumes it.
     fn begin(&self, earlier: Option<Earlier>, config: &Config) -> Result<Begun, Failure> {
         match earlier {
             Some(Earlier { mut run, checkpoint, .. }) => {
@@ -228,7 +232,7 @@ impl Shared<'_> {
     }
 }
 
-/// A model on its way through the stages that remain.
+/// Drives a model through the remaining stages.
 struct Driver<'a> {
     shared: Shared<'a>,
     model: &'a Model,
@@ -252,7 +256,7 @@ impl Driver<'_> {
         let (mut warm, notes) = match self.warm_up(&checkpoint) {
             Ok(found) => found,
             Err(failure) => {
-                // Nothing is known yet that is worth going on from: as if it had not begun.
+                // There is nothing to resume yet: removed, as if it had not begun.
                 if let Some(run) = run.filter(|_| new && failure.code() != 130) {
                     run.abandon();
                 }
@@ -272,7 +276,7 @@ impl Driver<'_> {
             return Ok(None);
         };
         let done = self.conclude(&run, &warm, &sampled, notes);
-        // Whatever came of it: nobody waits for more questions.
+        // Whatever the result, the other processes stop waiting for requests.
         let _ = processes.peers().of_first(&[]);
         self.end(run, done).map(Some)
     }
@@ -321,7 +325,7 @@ impl Driver<'_> {
         Ok((warm, notes))
     }
 
-    /// The run: the first process keeps the draws, the others only make their share.
+    /// Samples: the first process stores the draws, the other processes only make their share.
     fn sample(
         &self, run: Option<&OpenRun>, checkpoint: &Checkpoint, warm: &mut Warm,
     ) -> Result<Sampled, Failure> {
@@ -369,7 +373,7 @@ impl Driver<'_> {
         let seconds = run.seconds(self.began);
         let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
         let draws = StoredDraws::open(&run.directory().draws())?;
-        // The processes that have the other rows compute their part of U at the same points.
+        // The processes with the remaining rows compute their part of U at the same points.
         let values: pipeline::Values<'_> = &mut |points: &[f64], values: &mut [f64]| {
             if peers.size() > 1 {
                 let _ = peers.of_first(&bytes_of(points));
@@ -382,8 +386,8 @@ impl Driver<'_> {
         Ok(document)
     }
 
-    /// What the processes beside the first do meanwhile: their part of U, wherever the first wants
-    /// it, until it wants no more.
+    /// What the other processes do meanwhile: compute their part of U at the points that the first
+    /// one sends, until it is done.
     fn help(&self) {
         let peers = self.shared.processes.peers();
         loop {
@@ -394,13 +398,13 @@ impl Driver<'_> {
                 return;
             }
             let mut values = vec![0.0; points.len() / self.model.frame().columns.max(1)];
-            // The lists fit: that is all that could be wrong.
+            // Only lists of the wrong length could fail, and these match.
             let _ = self.model.values(&points, &mut values);
         }
     }
 }
 
-/// Where the draws go in a process that does not write.
+/// The sink of a process that does not write.
 #[derive(Debug)]
 struct Nowhere;
 

@@ -1,5 +1,5 @@
-//! The program `ridgewalk-mpi-latency`: how long the sums of a step take between these processes,
-//! as CSV. `docs/distributed.md` makes its model of this.
+//! The program `ridgewalk-mpi-latency`: measures how long the sums of a step take between these
+//! processes, as CSV. `docs/distributed.md` models the cost from this.
 
 mod world;
 
@@ -9,9 +9,9 @@ use std::time::Instant;
 use mpi::Threading;
 use ridgewalk::potentials::peers::Peers;
 
-/// Numbers that are summed: of 8 chains, d = 1 to 10⁵.
+/// How many numbers are summed: 8 chains, d = 1 to 10⁵.
 const NUMBERS: [usize; 6] = [8, 80, 800, 8_000, 80_000, 800_000];
-/// Sums of each size at least, and seconds for each.
+/// Minimum number of sums and of seconds per size.
 const FEWEST: usize = 20;
 const SECONDS: f64 = 0.3;
 

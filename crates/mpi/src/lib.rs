@@ -1,8 +1,8 @@
-//! `fit` and `resume` by several processes: the stages of a fit, with agreements between them.
+//! `fit` and `resume` by several processes: the stages of a fit, with agreement checks between
+//! them.
 //!
 //! Every process calls [`run`] with the same arguments. They share the chains, the rows, or both;
-//! docs/distributed.md explains how. How they talk is up to a
-//! [`Peers`]: MPI in the program
+//! docs/distributed.md explains how. They communicate through [`Peers`]: MPI in the program
 //! `ridgewalk-mpi`, threads in tests.
 
 mod arguments;
@@ -19,8 +19,8 @@ use ridgewalk_cli::failure::Failure;
 use arguments::{Arguments, Command};
 use processes::Processes;
 
-/// Does what the arguments of the process say, as one of several processes. The first one talks;
-/// all give the same exit code.
+/// Runs the command line as one of several processes. Only the first one prints; all return the
+/// same exit code.
 #[must_use]
 pub fn run(all: &Arc<dyn Peers>) -> ExitCode {
     let first = all.rank() == 0;
@@ -28,7 +28,7 @@ pub fn run(all: &Arc<dyn Peers>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             if first {
-                // Standard error may be closed; the exit code still tells.
+                // Standard error may be closed; the exit code still reports the failure.
                 let _ = error.print();
             }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
@@ -40,12 +40,12 @@ pub fn run(all: &Arc<dyn Peers>) -> ExitCode {
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if first => failure.tell(),
+        Err(failure) if first => failure.report(),
         Err(failure) => ExitCode::from(failure.code()),
     }
 }
 
-/// An error unless all processes are one program and were asked for the same.
+/// Checks that all processes run the same version with the same arguments.
 fn agree_on_arguments(all: &Arc<dyn Peers>) -> Result<(), Failure> {
     let together = Processes::grid(Arc::clone(all), 1)?;
     let version = env!("CARGO_PKG_VERSION");

@@ -1,7 +1,7 @@
 //! The program `ridgewalk-mpi`: `ridgewalk fit` and `ridgewalk resume` by all the processes that
 //! `mpirun` has started.
 //!
-//! What they do is in the library beside it; how they talk is here.
+//! Their work is in the library; the communication is here.
 
 mod world;
 
@@ -15,7 +15,7 @@ use mpi::traits::Communicator;
 use ridgewalk::potentials::peers::Peers;
 
 fn main() -> ExitCode {
-    // Finalised when it goes, after all have agreed on how they end.
+    // MPI is finalised on drop, after all processes have agreed on the exit code.
     let Some((_universe, threading)) = mpi::initialize_with_threading(Threading::Serialized) else {
         eprintln!("error: MPI cannot be initialised");
         return ExitCode::FAILURE;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let all: Arc<dyn Peers> = Arc::new(world::World::new());
     match catch_unwind(AssertUnwindSafe(|| ridgewalk_mpi::run(&all))) {
         Ok(code) => code,
-        // The panic has been told; the others would wait for ever.
+        // The panic message is printed; the other processes would wait forever.
         Err(_) => SimpleCommunicator::world().abort(101),
     }
 }

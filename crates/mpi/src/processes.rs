@@ -1,9 +1,9 @@
-//! Several processes that make one fit: which of them has which rows and chains, and how they agree
-//! that all is well.
+//! The processes of one fit: which of them has which rows and chains, and how they agree on
+//! success.
 //!
-//! They stand in a grid: processes `shards` apart have the same rows and share the chains; those
-//! side by side have the same chains and share the rows. All of them do the same and come to the
-//! same decisions; the first one alone writes files and talks.
+//! They form a grid: processes `shards` apart have the same rows and split the chains; neighbours
+//! have the same chains and split the rows. All run the same code and reach the same decisions;
+//! only the first writes files and prints.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,12 +26,12 @@ pub(crate) struct Processes {
     all: Arc<dyn Peers>,
     rows: Arc<dyn Peers>,
     chains: Arc<dyn Peers>,
-    /// Whether all know of a failure: there is nothing more to settle.
+    /// Whether all processes know of a failure, so that no further agreement is needed.
     over: Arc<AtomicBool>,
 }
 
 impl Processes {
-    /// All of them, with the rows in so many shards.
+    /// All processes, with the rows in `shards` shards.
     pub(crate) fn grid(all: Arc<dyn Peers>, shards: usize) -> Result<Self, Failure> {
         let (rank, size) = (all.rank(), all.size());
         if shards == 0 || !size.is_multiple_of(shards) {
@@ -49,32 +49,32 @@ impl Processes {
         Ok(Self { all, rows, chains, over: Arc::default() })
     }
 
-    /// Whether this is the one that writes and talks.
+    /// Whether this process writes files and prints.
     pub(crate) fn first(&self) -> bool {
         self.all.rank() == 0
     }
 
-    /// Whether there is no other.
+    /// Whether this is the only process.
     fn is_alone(&self) -> bool {
         self.all.size() == 1
     }
 
-    /// How many there are.
+    /// The number of processes.
     pub(crate) fn size(&self) -> usize {
         self.all.size()
     }
 
-    /// Groups among which the chains are shared out.
+    /// The number of groups that split the chains.
     pub(crate) fn chain_groups(&self) -> usize {
         self.chains.size()
     }
 
-    /// Shards of the rows.
+    /// The number of row shards.
     pub(crate) fn row_shards(&self) -> usize {
         self.rows.size()
     }
 
-    /// The processes that have the rows for the chains of this one.
+    /// The processes that hold the rows for this process's chains.
     pub(crate) fn peers(&self) -> &dyn Peers {
         &*self.rows
     }
@@ -84,12 +84,12 @@ impl Processes {
         if self.rows.size() == 1 { Rows::default() } else { Rows::shared(Arc::clone(&self.rows)) }
     }
 
-    /// Whether this one has the chains of the first: it then helps it to look at the draws.
+    /// Whether this process has the chains of the first, and so helps to diagnose the draws.
     pub(crate) fn beside_first(&self) -> bool {
         self.chains.rank() == 0
     }
 
-    /// The rows of this one.
+    /// The rows of this process.
     pub(crate) fn part(&self) -> Part {
         Part { number: self.rows.rank(), of: self.rows.size() }
     }
@@ -99,13 +99,13 @@ impl Processes {
         Team::new(Arc::clone(&self.all), Arc::clone(&self.chains))
     }
 
-    /// What the first one has, in all.
+    /// Broadcasts a value from the first process.
     pub(crate) fn of_first(&self, bytes: &[u8]) -> Vec<u8> {
         self.all.of_first(bytes)
     }
 
-    /// What was done, unless another process failed: then what that one said. A process that fails
-    /// may come to a later one of these than the others: it is settled once, and then not again.
+    /// Returns the result, or the error of another process that failed. A failing process may reach
+    /// a later call of this function than the rest, so agreement on a failure happens only once.
     pub(crate) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         if self.is_alone() || self.over.load(Ordering::Relaxed) {
             return done;
@@ -129,7 +129,7 @@ impl Processes {
         }
     }
 
-    /// An error unless all processes say the same of something; `need` is what to do about it.
+    /// Checks that a value is the same in all processes; `need` is the remedy.
     pub(crate) fn same(&self, what: &str, mine: &str, need: &str) -> Result<(), Failure> {
         let all = self.all.gather(mine.as_bytes());
         match all.iter().position(|other| *other != all[0]) {
@@ -145,7 +145,7 @@ impl Processes {
     }
 }
 
-/// Whether this process knows no more than that another has failed.
+/// Whether this process only knows that another one failed.
 fn is_elsewhere(failure: &Failure) -> bool {
     match failure {
         Failure::Elsewhere { .. } => true,
@@ -226,16 +226,16 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_in_one_line() {
+    fn differences_are_reported_in_one_line() {
         let found = in_all(3, 1, |rank, processes| {
             let version = if rank == 2 { "0.2.0" } else { "0.1.0" };
-            let told =
+            let error =
                 processes.same("the version", version, "one version everywhere").unwrap_err();
             processes.same("the data", "abc", "the same").unwrap();
-            told.to_string()
+            error.to_string()
         });
         let line =
             "the version of process 2 is 0.2.0 but 0.1.0 in process 0: need one version everywhere";
-        assert!(found.iter().all(|told| told == line), "{found:?}");
+        assert!(found.iter().all(|error| error == line), "{found:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! The processes that MPI has started, as [`Peers`]: they exchange bytes, and everything else is
-//! made of that.
+//! The processes started by MPI, as [`Peers`]: they exchange bytes, and everything else builds on
+//! that.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,16 +8,15 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use ridgewalk::potentials::peers::Peers;
 
-/// Bytes of one message at most: MPI counts them in 31 bits.
+/// Maximum size of a message: MPI counts bytes in 31 bits.
 const LONGEST: usize = 1 << 30;
 
-/// All processes that were started together. MPI must have been initialised, and not yet be
-/// finalised.
+/// All processes started together. MPI must be initialised and not yet finalised.
 #[derive(Debug)]
 pub(crate) struct World {
     rank: usize,
     size: usize,
-    /// Whichever thread it is that calls, it is one at a time.
+    /// Calls come from one thread at a time.
     one: Mutex<()>,
 }
 
@@ -38,7 +37,7 @@ impl Peers for World {
         self.size
     }
 
-    /// A process that is gone ends this one too: MPI's errors are fatal unless told otherwise.
+    /// A lost process ends this one too: MPI errors are fatal by default.
     fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]) {
         let _one = self.one.lock().unwrap_or_else(PoisonError::into_inner);
         let world = SimpleCommunicator::world();

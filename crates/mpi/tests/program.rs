@@ -1,4 +1,4 @@
-//! The program by itself, as MPI's only process: `scripts/checks/mpi` has the rest.
+//! The program as a single MPI process. `scripts/checks/mpi` has the other tests.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn it_is_a_program_without_mpirun_too() {
+fn the_program_runs_without_mpirun() {
     let (code, out, _) = run(&["--version"]);
     assert_eq!((code, out.trim()), (Some(0), concat!("ridgewalk-mpi ", env!("CARGO_PKG_VERSION"))));
     let (code, out, err) =

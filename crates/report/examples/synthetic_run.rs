@@ -1,14 +1,14 @@
-//! Makes a run directory from made-up draws, to look at the report and to try the checks in
-//! `scripts/` on:
+//! Makes a run directory from synthetic draws, to look at the report and to try the checks in
+//! `scripts/`:
 //!
 //! ```text
 //! cargo run --release -p ridgewalk-report --example synthetic_run -- \
 //!     DIR [COEFFICIENTS [CHAINS [DRAWS [LAST]]]]
 //! ```
 //!
-//! The draws are autoregressive, of another scale and memory for each coefficient. With five
-//! coefficients or fewer the last chain is stuck for a while, so that there is something to warn
-//! of. LAST is the number of draws after which the last chain ends.
+//! The draws are autoregressive, with a different scale and memory per coefficient. With five
+//! coefficients or fewer the last chain is stuck for a while, so that there is a warning. LAST is
+//! the number of draws after which the last chain ends.
 
 use ridgewalk_fit::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, WarningEntry,
@@ -19,7 +19,8 @@ use ridgewalk_store::{
     CsvDraws, RunDirectory, ZarrDraws, read_draws, write_atomically, write_summary,
 };
 
-/// Uniform numbers from a linear congruential generator: no matter how good, the same everywhere.
+/// Uniform numbers from a linear congruential generator: quality does not matter, reproducibility
+/// does.
 struct Numbers(u64);
 
 impl Numbers {
@@ -29,7 +30,7 @@ impl Numbers {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Nearly normal: the sum of twelve.
+    /// Nearly normal: the sum of twelve uniform numbers.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }

@@ -7,14 +7,15 @@ use crate::numbers::{count, ticks, whole};
 use crate::svg::{Scale, labels_beside};
 use ridgewalk_fit::{Parameter, SummaryDocument};
 
-/// What is usually asked of both.
+/// The usual limits for both.
 pub(super) const ENOUGH_ESS: f64 = 400.0;
 pub(super) const HIGHEST_RHAT: f64 = 1.01;
 /// The size of a drawing in its own units.
 const WIDTH: i32 = 1000;
 const HEIGHT: i32 = 200;
 
-/// The section, and how many drawings it has. What is not defined for any coefficient is not drawn.
+/// The section and its number of drawings. A diagnostic that is undefined for every coefficient is
+/// not drawn.
 pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
     let parameters = &summary.parameters;
     let mut drawn: Vec<String> = Vec::new();
@@ -51,7 +52,7 @@ pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
     (html, drawn.len())
 }
 
-/// A class, a name, and what is drawn.
+/// CSS class, name and value of a series.
 type Series<'a> = (&'static str, &'static str, &'a dyn Fn(&Parameter) -> f64);
 
 fn values<'a>(

@@ -9,14 +9,14 @@ pub(super) struct Densities {
     /// The ends of the grid.
     pub(super) low: f64,
     pub(super) high: f64,
-    /// That of all draws together; the largest value of all densities is 1.
+    /// The density of all draws together; densities are scaled to a maximum of 1.
     pub(super) pooled: Vec<f64>,
-    /// Those of the chains.
+    /// The densities of the chains.
     pub(super) chains: Vec<Vec<f64>>,
 }
 
-/// Densities of the draws of each chain and of all, given these all in order. `None` if they are
-/// constant or not finite.
+/// Densities of the draws of each chain and of all draws, given sorted. `None` if they are constant
+/// or not finite.
 ///
 /// The kernel is normal; its width is Silverman's, 0.9 min(sd, IQR/1.34) n^(−1/5), for all draws
 /// and for a chain's own number of them.
@@ -48,7 +48,7 @@ pub(super) fn densities(chains: &[&[f64]], sorted: &[f64]) -> Option<Densities> 
     Some(Densities { low, high, pooled, chains: each })
 }
 
-/// The share of draws at each point of the grid; a draw between two is shared among them.
+/// The share of draws at each point of the grid; a draw between two points is split linearly.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -66,7 +66,7 @@ fn binned(draws: &[f64], low: f64, step: f64) -> Vec<f64> {
     bins
 }
 
-/// The bins under a normal kernel of so many bins.
+/// Smooths bins with a normal kernel of the given width in bins.
 fn smooth(bins: &[f64], width: f64) -> Vec<f64> {
     let kernel: Vec<f64> =
         (0..bins.len()).map(|k| (-0.5 * (k as f64 / width).powi(2)).exp()).collect();
@@ -77,7 +77,7 @@ fn smooth(bins: &[f64], width: f64) -> Vec<f64> {
     (0..bins.len()).map(at).collect()
 }
 
-/// A quantile of draws in order, between its neighbours; NaN if there are none.
+/// A quantile of sorted draws, interpolated; NaN if there are none.
 pub(super) fn quantile(sorted: &[f64], probability: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let at = probability.clamp(0.0, 1.0) * last as f64;

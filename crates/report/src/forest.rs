@@ -8,13 +8,13 @@ use crate::panels::Shown;
 use crate::svg::{Scale, labels_below, units};
 use ridgewalk_fit::Parameter;
 
-/// Rows of a block; blocks stand side by side where there is room.
+/// Rows per block; blocks are side by side if there is room.
 const ROWS: usize = 40;
 /// The height of a row, the same in CSS pixels.
 const ROW: i32 = 24;
 /// The width of a drawing in its own units.
 const WIDTH: i32 = 1000;
-/// Posterior widths that differ by more than this are not shown on one scale.
+/// Posterior widths that differ by more than this factor are not shown on one scale.
 const ONE_SCALE: f64 = 40.0;
 
 /// One row.
@@ -26,7 +26,7 @@ struct Row<'a> {
     at: [f64; 5],
 }
 
-/// The section, and how many drawings it has.
+/// The section and its number of drawings.
 pub(super) fn forest(parameters: &[Parameter], shown: &[Shown]) -> (String, usize) {
     let own = own_scales(parameters);
     let mut rows: Vec<Row<'_>> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn forest(parameters: &[Parameter], shown: &[Shown]) -> (String, usiz
     let ends = rows.iter().flat_map(|row| row.at).filter(|x| x.is_finite());
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    // Zero is shown if it is not far away.
+    // Zero is shown if it is close.
     let reach = 0.35 * (high - low);
     let (low, high) = (
         if low > 0.0 && low < reach { 0.0 } else { low },
@@ -65,14 +65,14 @@ pub(super) fn forest(parameters: &[Parameter], shown: &[Shown]) -> (String, usiz
     (html, rows.chunks(each).count())
 }
 
-/// Whether coefficients differ so much in size that one scale would show only the largest.
+/// Whether coefficients differ too much in size for one scale.
 fn own_scales(parameters: &[Parameter]) -> bool {
     let widths = || parameters.iter().map(|p| p.sd).filter(|sd| sd.is_finite() && *sd > 0.0);
     let (low, high) = widths().fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
     high > ONE_SCALE * low && widths().count() == parameters.len()
 }
 
-/// Median and interval in words.
+/// Median and interval as text.
 fn values(parameters: &[Parameter]) -> Vec<String> {
     let scales: Vec<f64> = parameters.iter().map(|p| p.sd).collect();
     let text =

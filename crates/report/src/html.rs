@@ -1,7 +1,7 @@
 //! Text that is safe inside HTML.
 
-/// The text with the characters that mean something in HTML replaced, in elements and in quoted
-/// attributes alike. Characters that no document may hold are shown as such.
+/// Escapes text for HTML elements and quoted attributes. Characters that are not allowed in a
+/// document become U+FFFD.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_that_html_would_read() {
+    fn html_is_escaped() {
         assert_eq!(
             escape("<a b='c' d=\"e\">&\u{0}é"),
             "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\u{fffd}é"

@@ -1,4 +1,4 @@
-//! `report.html`: everything about a run in one file that needs nothing else.
+//! `report.html`: everything about a run in one self-contained file.
 //!
 //! No script is needed to read it; a short one sorts and filters the table. Plots are inline SVG
 //! whose colours come from the style sheet, so that they follow the reader's light or dark setting.
@@ -31,7 +31,7 @@ use panels::{Column, Shown};
 /// Makes `report.html` from the other files of a run directory.
 ///
 /// # Errors
-/// If one of them cannot be read, they do not belong together, or the report cannot be written.
+/// If one of them cannot be read, they do not match, or the report cannot be written.
 pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
     let summary = read_summary(&directory.summary())?;
     let draws = StoredDraws::open(&directory.draws())?;
@@ -40,13 +40,13 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
     let config = config.map_err(|source| Error::File { what, path, source })?;
     if draws.names().len() != summary.parameters.len() {
         let (got, need) = (draws.names().len(), summary.parameters.len());
-        return Err(Error::Shape { what: "the coefficients in summary.json", got, need });
+        return Err(Error::Shape { what: "coefficients in draws.zarr", got, need });
     }
     let page = report(&summary, &draws, &config)?;
     write_atomically(&directory.report(), page.as_bytes())
 }
 
-/// The report of a summary, of the draws it is a summary of, and of `config.toml`, as HTML.
+/// The report as HTML, from a summary, its draws and the text of `config.toml`.
 ///
 /// # Errors
 /// If the draws cannot be read.
@@ -75,14 +75,14 @@ pub fn report(
     Ok(page(summary, &about, config, &shown))
 }
 
-/// What a report says of the draws as a whole.
+/// Facts about the draws as a whole.
 #[derive(Debug)]
 struct About {
-    /// How many each chain made, and whether there were to be more.
+    /// Draws made by each chain, and whether the run is incomplete.
     made: Vec<u64>,
     incomplete: bool,
     chains: usize,
-    /// Draws of each chain that are shown.
+    /// Draws per chain that are shown.
     draws: usize,
 }
 
@@ -127,7 +127,7 @@ fn section(page: &mut String, id: &str, title: &str, body: &str) {
     let _ = write!(page, "<section id=\"{id}\">\n<h2>{title}</h2>\n{body}</section>\n");
 }
 
-/// Title, status, warnings and the figures that matter most.
+/// Title, status, warnings and key figures.
 fn header(summary: &SummaryDocument, draws: &About) -> String {
     let SummaryDocument { sampler, problem, text, .. } = summary;
     let missing = shortfall(draws);
@@ -177,7 +177,7 @@ fn header(summary: &SummaryDocument, draws: &About) -> String {
     html
 }
 
-/// What is to be said of draws that are missing, and a name for it.
+/// The name and text of a warning about missing draws.
 fn shortfall(draws: &About) -> Option<(&'static str, String)> {
     let least = draws.made.iter().min()?;
     if draws.made.iter().any(|made| made > least) {
@@ -248,7 +248,7 @@ fn accuracy(summary: &SummaryDocument) -> String {
     html + "</tbody>\n</table>\n"
 }
 
-/// What became of trajectories.
+/// Trajectory statistics.
 fn energy(found: &Trajectories) -> String {
     let Trajectories { steps, count: made, acceptance, divergences, acceptance_by_chain, .. } =
         found;
@@ -314,7 +314,7 @@ fn problem(summary: &SummaryDocument) -> String {
     html + "</div>\n"
 }
 
-/// What the warm-up decided.
+/// The decisions of the warm-up.
 fn tuning(summary: &SummaryDocument) -> String {
     let history = &summary.text.history;
     if history.is_empty() {
@@ -327,7 +327,7 @@ fn tuning(summary: &SummaryDocument) -> String {
     html + "</ol>\n"
 }
 
-/// What the plots show.
+/// A legend for the plots.
 fn about_cards(summary: &SummaryDocument, draws: &About) -> String {
     let mut said = "Left, the density of all draws (bold; the central 90 % filled) and of each chain; right, the trace of each chain, with the means of short stretches: a chain that drifts or is stuck stands apart."
         .to_owned();
@@ -362,7 +362,7 @@ fn rhat(value: f64) -> String {
     if value == f64::INFINITY { "∞".to_owned() } else { numbers::fixed(value, 3) }
 }
 
-/// With a capital letter first.
+/// The text with a capital first letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,7 +1,7 @@
-//! Numbers as a reader wants them: as many digits as mean something, points below points.
+//! Formats numbers: only significant digits, decimal points aligned.
 
-/// A column of a table. Every number has the decimals that show two digits of its scale; all the
-/// same number if that costs little, so that points stand below points. What is not finite is a
+/// A column of a table. Every number shows two digits of its scale; all have the same number of
+/// decimals if that costs little, so that decimal points align. A number that is not finite is a
 /// dash.
 pub(super) fn column(values: &[f64], scales: &[f64]) -> Vec<String> {
     let wanted: Vec<Option<i32>> = scales.iter().map(|scale| decimals(*scale)).collect();
@@ -15,15 +15,15 @@ pub(super) fn column(values: &[f64], scales: &[f64]) -> Vec<String> {
     values.iter().zip(&wanted).map(number).collect()
 }
 
-/// The same text with spaces as wide as digits behind it, so that points stand below points at the
-/// right edge of a column.
+/// Pads texts with spaces as wide as digits, so that decimal points align at the right edge of a
+/// column.
 pub(super) fn aligned(column: Vec<String>) -> Vec<String> {
     let behind = |text: &str| text.split_once('.').map(|(_, decimals)| decimals.len());
     let plain = |text: &str| !text.contains(['e', '–']);
     let most = column.iter().filter(|text| plain(text)).filter_map(|text| behind(text)).max();
     let pad = |text: String| match (most, behind(&text)) {
         (Some(most), got) if plain(&text) => {
-            // As wide as a point, as wide as a digit.
+            // One as wide as a point, one as wide as a digit.
             let point = if got.is_none() { "\u{2008}" } else { "" };
             format!("{text}{point}{}", "\u{2007}".repeat(most - got.unwrap_or(0)))
         }
@@ -32,14 +32,14 @@ pub(super) fn aligned(column: Vec<String>) -> Vec<String> {
     column.into_iter().map(pad).collect()
 }
 
-/// Decimals that show two digits of a number; `None` if it is none.
+/// Decimals that show two digits of a number; `None` if it is not finite and positive.
 fn decimals(scale: f64) -> Option<i32> {
     #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a number is at most 324")]
     let magnitude = || scale.log10().floor() as i32;
     (scale.is_finite() && scale > 0.0).then(|| 1 - magnitude())
 }
 
-/// With so many decimals; in powers of ten where that would be many digits.
+/// With this many decimals; in scientific notation if that would be many digits.
 pub(super) fn fixed(value: f64, decimals: i32) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -48,7 +48,7 @@ pub(super) fn fixed(value: f64, decimals: i32) -> String {
         return format!("{value:.2e}");
     }
     let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
-    // No number is less than nothing by so little that it shows no digit.
+    // No negative zero.
     if text.starts_with('-') && text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.')) {
         text[1..].to_owned()
     } else {
@@ -56,7 +56,7 @@ pub(super) fn fixed(value: f64, decimals: i32) -> String {
     }
 }
 
-/// Three digits or so.
+/// About three digits.
 pub(super) fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -86,7 +86,7 @@ pub(super) fn count(value: u64) -> String {
     text
 }
 
-/// A number that is shown as a whole one: an ESS.
+/// A number shown without decimals, such as an ESS.
 pub(super) fn whole(value: f64) -> String {
     if value.is_finite() && value < 1e15 { format!("{value:.0}") } else { "–".to_owned() }
 }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_those_that_mean_something() {
+    fn digits_are_significant() {
         let values = [1.23456, -0.5, 100.0];
         assert_eq!(column(&values, &[0.31, 0.052, 0.9]), ["1.235", "-0.500", "100.000"]);
         assert_eq!(column(&values, &[31.0, 0.052, f64::NAN]), ["1", "-0.500", "100.000"]);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn points_stand_below_points() {
+    fn decimal_points_are_aligned() {
         let column = ["1.25", "10", "-0.5", "–", "2.00e-9"].map(str::to_owned).to_vec();
         assert_eq!(
             aligned(column),

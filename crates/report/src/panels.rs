@@ -1,4 +1,4 @@
-//! For each coefficient its density and its trace.
+//! The density and trace of each coefficient.
 
 use std::fmt::Write;
 
@@ -8,24 +8,24 @@ use crate::numbers::{column as column_of_numbers, short, ticks, whole};
 use crate::svg::{Scale, labels_below, labels_beside, line, units};
 use ridgewalk_fit::Parameter;
 
-/// Points of all traces of a report, and of one: they bound its size.
+/// Maximum number of points over all traces of a report, and of one trace.
 const ALL_POINTS: usize = 600_000;
 const MOST_POINTS: usize = 320;
 /// Stretches of a trace whose means are drawn.
 const STRETCHES: usize = 24;
-/// Chains that are drawn one by one.
+/// Maximum number of chains drawn individually.
 pub(super) const MOST_CHAINS: usize = 32;
-/// Colours; the style sheet has as many.
+/// Number of colours in the style sheet.
 const COLOURS: usize = 8;
 /// Heights of the drawings in their own units.
 const HEIGHT: i32 = 200;
 
-/// What the plots of one coefficient are made from.
+/// The data for the plots of one coefficient.
 #[derive(Debug)]
 pub(super) struct Column<'a> {
     /// The draws, chain by chain.
     chains: Vec<&'a [f64]>,
-    /// All finite draws, in order.
+    /// All finite draws, sorted.
     sorted: Vec<f64>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// What a report shows of one coefficient, when its draws are no longer in memory.
+/// The rendered parts of one coefficient, after its draws are freed.
 #[derive(Debug)]
 pub(super) struct Shown {
     /// Quantiles: 25 % and 75 %.
@@ -56,7 +56,7 @@ impl Shown {
     }
 }
 
-/// How many points a trace has in a report of so many coefficients and chains.
+/// The number of points of a trace, given the number of coefficients and chains.
 pub(super) fn points(coefficients: usize, chains: usize) -> usize {
     let traces = coefficients.max(1).saturating_mul(chains.clamp(1, MOST_CHAINS));
     (ALL_POINTS / traces).clamp(24, MOST_POINTS)
@@ -104,7 +104,7 @@ fn draw_density(name: &str, column: &Column<'_>, all: &Densities) -> String {
         |values: &[f64]| line(values.iter().enumerate().map(|(i, value)| (grid(i), up.up(*value))));
     let (q05, q95) = (quantile(&column.sorted, 0.05), quantile(&column.sorted, 0.95));
     let mut svg = open("density", grid(GRID - 1), &format!("Density of {name}"));
-    // What lies between the quantiles, closed along the axis.
+    // The area between the quantiles.
     let step = (all.high - all.low) / (GRID - 1) as f64;
     let height = |x: f64| interpolated(&all.pooled, (x - all.low) / step);
     let inside = all.pooled.iter().enumerate().map(|(i, y)| (all.low + i as f64 * step, *y));
@@ -147,7 +147,7 @@ fn draw_traces(name: &str, column: &Column<'_>, (low, high): (f64, f64), points:
         let path = line(values.iter().enumerate().map(|(i, value)| (units(i), up.up(*value))));
         let _ = write!(svg, "<path class=\"faint t{}\" d=\"{path}\"/>", chain % COLOURS);
     }
-    // Over the band of all chains, the mean of each over short stretches: a chain that is stuck or
+    // Means of each chain over short stretches, on top of all traces: a chain that is stuck or
     // drifts stands out.
     for (chain, draws) in column.chains.iter().enumerate().take(MOST_CHAINS) {
         let means = stretches(draws, STRETCHES);
@@ -165,8 +165,7 @@ fn draw_traces(name: &str, column: &Column<'_>, (low, high): (f64, f64), points:
     format!("<figure class=\"plot\">{labels}{svg}{ends}</figure>\n")
 }
 
-/// The means of so many stretches of the draws, or of fewer if there are fewer than ten draws in
-/// each.
+/// The means of at most `most` stretches of the draws, each of at least ten draws.
 fn stretches(draws: &[f64], most: usize) -> Vec<f64> {
     let count = most.min(draws.len() / 10).max(1);
     let bounds = |k: usize| k * draws.len() / count;
@@ -177,8 +176,8 @@ fn stretches(draws: &[f64], most: usize) -> Vec<f64> {
     (0..count).map(mean).collect()
 }
 
-/// At most so many draws: the lowest and the highest of each stretch, in their order, so that no
-/// excursion is lost.
+/// Thins draws to a maximum number: the lowest and the highest of each stretch, in order, so that
+/// no excursion is lost.
 fn thinned(draws: &[f64], points: usize) -> Vec<f64> {
     if draws.len() <= points {
         return draws.to_vec();
@@ -197,7 +196,7 @@ fn thinned(draws: &[f64], points: usize) -> Vec<f64> {
     kept
 }
 
-/// The beginning of a drawing that is stretched to its place.
+/// The opening tag of a drawing that is stretched to its container.
 fn open(class: &str, width: i32, title: &str) -> String {
     format!(
         "<svg class=\"{class}\" viewBox=\"0 0 {width} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\">\

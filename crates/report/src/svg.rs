@@ -1,12 +1,12 @@
-//! The few pieces of SVG that the plots are made of.
+//! SVG helpers for the plots.
 //!
-//! A drawing is stretched to the width of its place, lines keep their width (CSS has
-//! `vector-effect` for that), and all text is HTML beside it: so labels are readable at every
-//! width. A dot is a line of no length with a round cap. Colours come from CSS classes.
+//! A drawing is stretched to the width of its container, lines keep their width (CSS
+//! `vector-effect`), and all text is HTML beside it, so that labels are readable at every width. A
+//! dot is a line of no length with a round cap. Colours come from CSS classes.
 
 use std::fmt::Write;
 
-/// From numbers to coordinates: [low, high] to [0, size].
+/// Maps numbers to coordinates: [low, high] to [0, size].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     low: f64,
@@ -15,7 +15,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A range of no width is given some.
+    /// A range of zero width is widened.
     pub(super) fn new(low: f64, high: f64, size: i32) -> Self {
         let size = f64::from(size);
         if low < high && (high - low).is_finite() {
@@ -26,7 +26,7 @@ impl Scale {
         Self { low: centre - half, high: centre + half, size }
     }
 
-    /// Where a number is; at an edge if it is beyond.
+    /// The coordinate of a number, clamped to the range.
     #[expect(clippy::cast_possible_truncation, reason = "the value lies between 0 and the size")]
     pub(super) fn at(&self, value: f64) -> i32 {
         (self.share(value) * self.size).round() as i32
@@ -37,7 +37,7 @@ impl Scale {
         self.at(self.high - (value - self.low))
     }
 
-    /// Where it is, from 0 to 1.
+    /// The position of a number, from 0 to 1.
     pub(super) fn share(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
@@ -62,7 +62,7 @@ pub(super) fn units(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// A path through points, in relative coordinates: those of neighbours have few digits.
+/// A path through points, in relative coordinates, which have fewer digits.
 pub(super) fn line(points: impl IntoIterator<Item = (i32, i32)>) -> String {
     let mut path = String::new();
     let mut last: Option<(i32, i32)> = None;

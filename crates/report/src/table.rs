@@ -7,7 +7,7 @@ use crate::html::escape;
 use crate::numbers::{aligned, column, whole};
 use ridgewalk_fit::Parameter;
 
-/// The heads of the columns of numbers, with what they are.
+/// The headers of the numeric columns, with explanations.
 const HEADS: [(&str, &str); 9] = [
     ("mean", "the mean of all draws"),
     ("sd", "their standard deviation"),
@@ -57,7 +57,7 @@ pub(super) fn table(parameters: &[Parameter]) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// Whether an entry is one to be careful of.
+/// Whether an entry is marked as doubtful.
 fn doubtful(parameter: &Parameter, column: usize) -> bool {
     match column {
         6 => parameter.ess_bulk < ENOUGH_ESS,

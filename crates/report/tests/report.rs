@@ -1,4 +1,4 @@
-//! The report, from made-up draws.
+//! The report, from synthetic draws.
 
 use std::fs;
 
@@ -9,11 +9,11 @@ use ridgewalk_store::{RunDirectory, StoredDraws, read_draws, write_atomically, w
 
 use crate::made_up::*;
 
-/// Opening and closing tags are pairs, every attribute is quoted, and every link goes to an element
-/// of the page.
+/// Checks that tags are balanced, every attribute is quoted, and every link goes to an element of
+/// the page.
 fn well_formed(page: &str) {
     let page = page.split_once("<html").unwrap().1;
-    // What a style sheet and a script hold is not HTML.
+    // Style sheets and scripts are not HTML.
     let mut body = format!("<html{page}");
     for raw in ["style", "script"] {
         let (before, rest) = body.split_once(&format!("<{raw}>")).unwrap();
@@ -82,7 +82,7 @@ fn a_report_is_whole_needs_no_network_and_shows_names_as_they_are() {
     );
 }
 
-/// Draws of a run that was to make more.
+/// Draws of an incomplete run.
 struct Incomplete(Draws);
 
 impl DrawReader for Incomplete {
@@ -112,7 +112,7 @@ impl DrawReader for Incomplete {
 }
 
 #[test]
-fn draws_that_cannot_be_drawn_leave_a_report_that_says_so() {
+fn draws_that_cannot_be_plotted_are_noted_in_the_report() {
     let names: Vec<String> = ["constant", "wild", "fine", "tiny"].map(str::to_owned).to_vec();
     let row = |i: u64| {
         [3.0, if i == 5 { 1e308 } else { -1e308 }, value(0, i, 0), 1e-300 * value(1, i, 0)]
@@ -128,7 +128,7 @@ fn draws_that_cannot_be_drawn_leave_a_report_that_says_so() {
     let mut summary = summary;
     summary.parameters.iter_mut().for_each(|p| p.mean = f64::NAN);
     well_formed(&report(&summary, &none, "").unwrap());
-    // Nothing to draw at all.
+    // Nothing to plot.
     summary.parameters.clear();
     well_formed(&report(&summary, &none, "").unwrap());
 }

@@ -1,4 +1,4 @@
-//! `checkpoint`: from where an interrupted run goes on.
+//! `checkpoint`: from where an interrupted run resumes.
 //!
 //! ```text
 //! ridgewalk checkpoint 1
@@ -7,9 +7,9 @@
 //! SHA-256 of everything before, in 64 digits, and a newline
 //! ```
 //!
-//! The warm-up and the run are as [`SavedWarmUp`](ridgewalk_sampler::SavedWarmUp) and
-//! [`SavedRun`](ridgewalk_sampler::SavedRun) write themselves; they are missing until there are
-//! any. The file is replaced whole, after the draws it counts are on the disk.
+//! The warm-up and the run are in the formats of [`SavedWarmUp`](ridgewalk_sampler::SavedWarmUp)
+//! and [`SavedRun`](ridgewalk_sampler::SavedRun); each is empty until it exists. The file is
+//! replaced atomically, after the draws that it counts are on disk.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -27,10 +27,10 @@ const TITLE: &str = "ridgewalk checkpoint 1\n";
 const END: usize = 65;
 const NEED: &str = "a checkpoint written by `ridgewalk fit`";
 
-/// From where a run goes on.
+/// From where a run resumes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checkpoint {
-    /// What can be said in a line.
+    /// The header line.
     pub head: Head,
     /// The text of `config.toml`.
     pub config: String,
@@ -40,23 +40,23 @@ pub struct Checkpoint {
     pub run: Vec<u8>,
 }
 
-/// The readable line of a checkpoint.
+/// The readable header line of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Head {
     /// The version of the program.
     pub version: String,
-    /// Seconds that the run took so far.
+    /// Run time so far in seconds.
     pub seconds: f64,
     /// Draws of each chain that are safe.
     pub draws: Vec<u64>,
-    /// Bytes of `draws.csv` that hold them, if there is such a file.
+    /// Bytes of `draws.csv` that hold them, if the file exists.
     pub csv_bytes: Option<u64>,
-    /// The lengths of what follows.
+    /// The lengths of the parts that follow.
     parts: [usize; 3],
 }
 
 impl Checkpoint {
-    /// That of a run which has not begun its warm-up.
+    /// The checkpoint of a run that has not begun its warm-up.
     #[must_use]
     pub fn new(config: &str) -> Self {
         let head = Head { version: env!("CARGO_PKG_VERSION").to_owned(), ..Head::default() };
@@ -72,7 +72,7 @@ impl Checkpoint {
     /// The file's bytes.
     ///
     /// # Errors
-    /// None that is known: the line holds nothing that JSON has no form for.
+    /// None is known: everything in the header can be written as JSON.
     pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
         let parts = [self.config.as_bytes(), &self.warm_up, &self.run];
         let head = Head { parts: parts.map(<[u8]>::len), ..self.head.clone() };
@@ -86,10 +86,10 @@ impl Checkpoint {
         Ok(bytes)
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// If it cannot be written; the one before is then still there.
+    /// If it cannot be written; the old file is then unchanged.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let bytes =
             self.to_bytes().map_err(|error| Error::file(FileAction::Write, path)(error.into()))?;
@@ -99,15 +99,15 @@ impl Checkpoint {
     /// Reads the file back.
     ///
     /// # Errors
-    /// If it cannot be read, or is not as it was written.
+    /// If it cannot be read or is damaged.
     pub fn read(path: &Path) -> Result<Self, Error> {
         if !fs::metadata(path).map_err(Error::file(FileAction::Read, path))?.is_file() {
             return Err(Error::format(path, "it is not a regular file", NEED));
         }
         let mut file = File::open(path).map_err(Error::file(FileAction::Read, path))?;
         let length = file.metadata().map_err(Error::file(FileAction::Read, path))?.len();
-        // A checkpoint may be large. What does not begin like one is not read to its end, and one
-        // for which there is no room is refused.
+        // A checkpoint may be large. A file that does not begin like one is not read further, and
+        // one that does not fit into memory is refused.
         let mut bytes = Vec::new();
         let title = (&mut file).take(TITLE.len() as u64).read_to_end(&mut bytes);
         title.map_err(Error::file(FileAction::Read, path))?;
@@ -129,17 +129,17 @@ impl Checkpoint {
         Self::from_bytes(&bytes).map_err(|found| Error::format(path, found, NEED))
     }
 
-    /// The checkpoint that these are the file's bytes of, or what is wrong with them.
+    /// Parses the bytes of a checkpoint file.
     ///
     /// # Errors
-    /// If they are not as they were written.
+    /// If they are damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         parse(bytes)
     }
 }
 
 fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
-    let cut = || format!("it is damaged: {} bytes that end too early", bytes.len());
+    let cut = || format!("it is damaged: it ends after {} bytes", bytes.len());
     let Some(rest) = bytes.strip_prefix(TITLE.as_bytes()) else {
         return Err(format!("it does not begin with `{}`", TITLE.trim_end()));
     };

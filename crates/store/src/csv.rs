@@ -9,27 +9,26 @@ use ridgewalk_sampler::{Sink, SinkError};
 
 use crate::error::{Error, FileAction};
 
-/// How often what was written is pushed from the system's memory to the disk.
+/// How often the file is synced to disk.
 const SYNC: Duration = Duration::from_secs(5);
 
-/// Draws as text: one line for each draw of each chain, in the order in which they come. The
-/// columns are `chain`, `draw` and the coefficients. Numbers have as many digits as it takes to
-/// read the same number back.
+/// Draws as text: one line per draw of each chain, in the order of arrival. The columns are
+/// `chain`, `draw` and the coefficients. Numbers have enough digits to read back exactly.
 ///
-/// [`CsvDraws::save`] tells how long the file is with the draws so far, and [`CsvDraws::resume`]
-/// cuts it there.
+/// [`CsvDraws::save`] returns the length of the file with the draws so far, and
+/// [`CsvDraws::resume`] truncates it there.
 #[derive(Debug)]
 pub struct CsvDraws {
     path: PathBuf,
     out: csv::Writer<BufWriter<File>>,
     dimension: usize,
     synced: Instant,
-    /// Where an earlier run's file is to be cut before the first draw.
+    /// Where to truncate the file of an earlier run before the first draw.
     cut: Option<u64>,
 }
 
 impl CsvDraws {
-    /// Makes the file, with its header. One of that name is replaced.
+    /// Creates the file with its header. An existing file is replaced.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -41,11 +40,11 @@ impl CsvDraws {
         Ok(sink)
     }
 
-    /// The file that an interrupted run left, to go on after its first `bytes` bytes. What is
-    /// beyond them is cut off when the run begins.
+    /// Opens the file of an interrupted run, to continue after its first `bytes` bytes. The rest is
+    /// cut off when the run begins.
     ///
     /// # Errors
-    /// If it is shorter, or no line ends there; if it cannot be read or written.
+    /// If it is shorter, no line ends there, or it cannot be read or written.
     pub fn resume(path: &Path, names: &[String], bytes: u64) -> Result<Self, Error> {
         let of = || Error::file(FileAction::Resume, path);
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(of())?;
@@ -75,20 +74,20 @@ impl CsvDraws {
         }
     }
 
-    /// Puts every draw so far on the disk, and tells how many bytes the file then has.
+    /// Writes every draw so far to disk and returns the length of the file in bytes.
     ///
     /// # Errors
-    /// If they are not there.
+    /// If they cannot be written.
     pub fn save(&mut self) -> Result<u64, Error> {
         self.sync()?;
         let about = self.out.get_ref().get_ref().metadata();
         Ok(about.map_err(Error::file(FileAction::Write, &self.path))?.len())
     }
 
-    /// Everything is on the disk when this returns.
+    /// Writes everything to disk.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it cannot be written.
     pub fn finish(mut self) -> Result<(), Error> {
         self.sync()
     }
@@ -124,7 +123,7 @@ impl Sink for CsvDraws {
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
-        // Straight into the record: the fields hold digits and signs alone, and need no quotes.
+        // Written directly: the fields hold only digits and signs and need no quotes.
         let out = &mut self.out;
         let fields = [chain.to_string(), draw.to_string()];
         let numbers = point.iter().map(|x| format!("{x:?}"));

@@ -1,4 +1,4 @@
-//! The directory of a run: the names of its files, and writing them whole or not at all.
+//! The directory of a run: the names of its files, and writing them atomically.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -13,28 +13,28 @@ pub struct RunDirectory {
     path: PathBuf,
 }
 
-/// The right to write into a run directory, until it is dropped or the process ends, however it
-/// ends.
+/// The exclusive right to write into a run directory. Released when dropped or when the process
+/// ends, however it ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
-    /// Directories above that were made for the run.
+    /// Parent directories created for the run.
     above: Vec<PathBuf>,
 }
 
 impl RunDirectory {
-    /// Makes the directory, and those above it that are missing.
+    /// Creates the directory and its missing parents.
     ///
     /// # Errors
-    /// If something of that name is there, with what it is and what to do; if it cannot be made.
+    /// If the path exists, with what it is and a remedy; if it cannot be created.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         make(&path)?;
         Ok(Self { path })
     }
 
-    /// Whether [`create`](Self::create) would succeed. What has to be made to find out is taken
-    /// away again.
+    /// Checks that [`create`](Self::create) would succeed. Directories created to find out are
+    /// removed again.
     ///
     /// # Errors
     /// As `create`.
@@ -45,19 +45,19 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Makes the directory of a new run with its `config.toml` and its first `checkpoint`. It
-    /// appears with both of them or not at all: whatever ends the process, there is a run to resume
-    /// or nothing.
+    /// Creates the directory of a new run with its `config.toml` and its first `checkpoint`. It
+    /// appears with both or not at all: whatever ends the process, there is a run to resume or
+    /// nothing.
     ///
     /// # Errors
-    /// As [`create`](Self::create); and if they cannot be written.
+    /// As [`create`](Self::create), and if they cannot be written.
     pub fn begin(path: &Path, config: &[u8], checkpoint: &[u8]) -> Result<(Self, Lock), Error> {
         let (partial, made) = prepare(path)?;
         let fill = |partial: &Self| -> Result<Lock, Error> {
             let lock = partial.lock()?;
             write_atomically(&partial.config(), config)?;
             write_atomically(&partial.checkpoint(), checkpoint)?;
-            // Windows renames no directory in which a file is open.
+            // Windows cannot rename a directory in which a file is open.
             let lock = (!cfg!(windows)).then_some(lock);
             fs::rename(&partial.path, path).map_err(|source| match path.symlink_metadata() {
                 Ok(_) => occupied(path.to_owned()),
@@ -76,10 +76,10 @@ impl RunDirectory {
         }
     }
 
-    /// The right to write here, which one process can have at a time.
+    /// Takes the exclusive right to write here.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another has it; if the file `lock` cannot be written.
+    /// [`Error::Busy`] if another process has it; if the file `lock` cannot be written.
     pub fn lock(&self) -> Result<Lock, Error> {
         let path = self.path.join(LOCK);
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
@@ -91,10 +91,10 @@ impl RunDirectory {
         }
     }
 
-    /// Takes away files that were half written when a process ended.
+    /// Removes files that were half written when a process ended.
     ///
     /// # Errors
-    /// If one cannot be removed, or a directory cannot be read.
+    /// If a file cannot be removed or a directory cannot be read.
     pub fn sweep(&self) -> Result<(), Error> {
         let mut left = vec![self.path.clone()];
         while let Some(directory) = left.pop() {
@@ -113,7 +113,7 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Takes draws away that no checkpoint counts: the run begins again.
+    /// Removes draws that no checkpoint counts: the run starts again.
     ///
     /// # Errors
     /// If they cannot be removed.
@@ -127,7 +127,7 @@ impl RunDirectory {
         }
     }
 
-    /// The run has everything it was to have: there is nothing to resume from now on.
+    /// Marks the run as finished: there is nothing left to resume.
     ///
     /// # Errors
     /// If the checkpoint cannot be removed.
@@ -135,14 +135,14 @@ impl RunDirectory {
         let checkpoint = self.checkpoint();
         let removed = fs::remove_file(&checkpoint).and_then(|()| sync_directory(&checkpoint));
         removed.map_err(Error::file(FileAction::Remove, &checkpoint))?;
-        // Whoever opened the file before and gets the lock now finds no checkpoint.
+        // A process that opened the file earlier and gets the lock now finds no checkpoint.
         let _ = fs::remove_file(self.path.join(LOCK));
         drop(lock);
         Ok(())
     }
 
-    /// Takes away what a process that ended between the last two steps of [`finish`](Self::finish)
-    /// left of a finished run.
+    /// Removes what is left of a finished run if a process ended between the last two steps of
+    /// [`finish`](Self::finish).
     pub fn tidy(&self) {
         let path = self.path.join(LOCK);
         if path.exists()
@@ -154,8 +154,8 @@ impl RunDirectory {
         }
     }
 
-    /// Takes a directory that [`begin`](Self::begin) has made away again, and those above it that
-    /// it made, as far as nothing else is in them.
+    /// Removes a directory made by [`begin`](Self::begin), and the parents that it created if they
+    /// are empty.
     pub fn abandon(&self, mut lock: Lock) {
         for file in [self.checkpoint(), self.config(), self.path.join(LOCK)] {
             let _ = fs::remove_file(file);
@@ -166,10 +166,10 @@ impl RunDirectory {
         take_away(&made);
     }
 
-    /// A directory that a run has made.
+    /// Opens a run directory.
     ///
     /// # Errors
-    /// If there is none, or it has no `config.toml`.
+    /// If it does not exist or has no `config.toml`.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         if let Err(error) = fs::read_dir(&path) {
@@ -205,7 +205,7 @@ impl RunDirectory {
         self.path.join("draws.zarr")
     }
 
-    /// `draws.csv`: the draws as text, if they were asked for.
+    /// `draws.csv`: the draws as text, if requested.
     #[must_use]
     pub fn csv(&self) -> PathBuf {
         self.path.join("draws.csv")
@@ -223,29 +223,28 @@ impl RunDirectory {
         self.path.join("report.html")
     }
 
-    /// `checkpoint`: there until the run is finished.
+    /// `checkpoint`: exists until the run is finished.
     #[must_use]
     pub fn checkpoint(&self) -> PathBuf {
         self.path.join("checkpoint")
     }
 
-    /// Whether the run was interrupted and can go on.
+    /// Whether the run was interrupted and can be resumed.
     #[must_use]
     pub fn interrupted(&self) -> bool {
         self.checkpoint().exists()
     }
 }
 
-/// Files of this name are locked by the process that writes into the directory.
+/// The file locked by the process that writes into the directory.
 const LOCK: &str = "lock";
-/// The largest `config.toml`, `summary.json` or document of a store that is read: each has some
-/// lines for a coefficient or a chain.
+/// The size limit for `config.toml`, `summary.json` and metadata: each has a few lines per
+/// coefficient or chain.
 pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
-/// How the names of files end that are being written.
+/// The suffix of files that are being written.
 const PARTIAL: &str = ".partial";
 
-/// Makes a directory beside one that is to be made, to be filled and renamed: its name, and the
-/// directories above it that were missing.
+/// Creates a sibling directory, to be filled and renamed. Returns its path and the parents created.
 fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     if path.symlink_metadata().is_ok() {
         return Err(occupied(path.to_owned()));
@@ -254,7 +253,7 @@ fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}{PARTIAL}", std::process::id()));
     let partial = path.with_file_name(name);
-    // One of an earlier process of that number.
+    // Left by an earlier process with the same id.
     let _ = fs::remove_dir_all(&partial);
     let mut made = make(&partial).map_err(|error| match error {
         Error::Make { path: at, source } if at == partial => {
@@ -266,8 +265,8 @@ fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     Ok((partial, made))
 }
 
-/// Makes a directory that must not be there, and those above it that are missing: these, the
-/// deepest last. After an error none of them is left. The one that could not be made is named.
+/// Creates a directory that must not exist, and its missing parents. Returns the parents, deepest
+/// last. After an error none of them is left, and the error names the one that failed.
 fn make(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     let mut missing: Vec<&Path> = above.take_while(|above| !above.exists()).collect();
@@ -276,7 +275,7 @@ fn make(path: &Path) -> Result<Vec<PathBuf>, Error> {
     for directory in missing.into_iter().chain([path]) {
         match fs::create_dir(directory) {
             Ok(()) => made.push(directory.to_owned()),
-            // Somebody else made it just now.
+            // Another process has just created it.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && directory != path => {}
             Err(source) => {
                 take_away(&made);
@@ -291,44 +290,44 @@ fn make(path: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(made)
 }
 
-/// Removes directories that were just made; one that somebody else has put something in stays.
+/// Removes directories that were just created, unless they are no longer empty.
 fn take_away(made: &[PathBuf]) {
     for directory in made.iter().rev() {
         let _ = fs::remove_dir(directory);
     }
 }
 
-/// The error for a directory that is there: what it holds decides what to do.
+/// The error for an existing path: the remedy depends on what it holds.
 fn occupied(path: PathBuf) -> Error {
     let directory = RunDirectory { path };
     let elsewhere = "pass `--out OTHER` to write somewhere else".to_owned();
     let (found, remedy) = if !directory.path.is_dir() {
-        ("a file, not a directory", elsewhere)
+        ("is not a directory", elsewhere)
     } else if directory.path.join(LOCK).exists()
         && matches!(directory.lock(), Err(Error::Busy { .. }))
     {
-        ("a run that another process is using", elsewhere)
+        ("holds a run that another process is using", elsewhere)
     } else if directory.interrupted() {
         let resume = format!(
             "continue it with `ridgewalk resume {}`, or {elsewhere}",
             directory.path.display()
         );
-        ("an interrupted run", resume)
+        ("holds an interrupted run", resume)
     } else if directory.summary().exists() {
-        ("a finished run", elsewhere)
+        ("holds a finished run", elsewhere)
     } else if fs::read_dir(&directory.path).is_ok_and(|mut entries| entries.next().is_none()) {
-        ("nothing", elsewhere)
+        ("is empty", elsewhere)
     } else {
-        ("other files", elsewhere)
+        ("holds other files", elsewhere)
     };
     Error::Exists { path: directory.path, found, remedy }
 }
 
-/// Writes a file so that a crash at any moment leaves the old one or the new one whole: under
-/// another name first, on the disk, then renamed.
+/// Writes a file atomically: first under another name, synced to disk, then renamed. A crash leaves
+/// either the old file or the new one.
 ///
 /// # Errors
-/// If it cannot be written; what was there before is then still there.
+/// If it cannot be written; the old file is then unchanged.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -341,15 +340,14 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let renamed =
         written.and_then(|()| fs::rename(&partial, path)).and_then(|()| sync_directory(path));
     renamed.map_err(|error| {
-        // What is half written helps nobody, least of all on a full disk; the first error is the
-        // one to tell.
+        // A half-written file is useless, above all on a full disk. The first error is reported.
         let _ = fs::remove_file(&partial);
         Error::file(FileAction::Write, path)(error)
     })
 }
 
-/// The bytes of a file of at most `limit` bytes. What is no file, such as a pipe that nobody writes
-/// to, is not waited for.
+/// The bytes of a file of at most `limit` bytes. Anything but a regular file, such as a pipe
+/// without a writer, is refused instead of waited for.
 pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<Vec<u8>, Error> {
     let about = fs::metadata(path).map_err(Error::file(FileAction::Read, path))?;
     if !about.is_file() {
@@ -368,7 +366,7 @@ pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<V
     Ok(bytes)
 }
 
-/// The new name is on the disk once the directory is.
+/// A rename is durable once the directory is synced.
 #[cfg(unix)]
 fn sync_directory(path: &Path) -> std::io::Result<()> {
     match path.parent() {
@@ -377,7 +375,7 @@ fn sync_directory(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Elsewhere directories cannot be opened as files; the rename is all there is.
+/// On other systems directories cannot be opened as files, so there is nothing to sync.
 #[cfg(not(unix))]
 fn sync_directory(_: &Path) -> std::io::Result<()> {
     Ok(())

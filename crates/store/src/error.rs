@@ -1,8 +1,8 @@
-//! What can go wrong with a run's files.
+//! Errors of a run's files.
 
 use std::path::{Path, PathBuf};
 
-/// What was to be done with a file.
+/// An operation on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileAction {
@@ -10,7 +10,7 @@ pub enum FileAction {
     Read,
     /// Write it.
     Write,
-    /// Go on with it after an interruption.
+    /// Resume it after an interruption.
     Resume,
     /// Lock it.
     Lock,
@@ -18,7 +18,7 @@ pub enum FileAction {
     Open,
     /// Remove it.
     Remove,
-    /// Make it as a directory.
+    /// Create it as a directory.
     Make,
 }
 
@@ -36,21 +36,21 @@ impl std::fmt::Display for FileAction {
     }
 }
 
-/// What can go wrong with a run's files.
+/// An error of a run's files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// What was to be done with it.
+        /// The operation.
         what: FileAction,
         /// The file or directory.
         path: PathBuf,
         /// Why not.
         source: std::io::Error,
     },
-    /// The directory of a new run cannot be made.
+    /// The directory of a new run cannot be created.
     #[error("cannot create the directory {}: {source}; pass `--out OTHER` to write somewhere else", path.display())]
     Make {
         /// The directory.
@@ -58,31 +58,31 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
-    /// The directory of a new run is already there.
-    #[error("{} already exists and holds {found}: {remedy}", path.display())]
+    /// The directory of a new run already exists.
+    #[error("{} already exists and {found}: {remedy}", path.display())]
     Exists {
         /// The directory.
         path: PathBuf,
-        /// What is in it.
+        /// What it is or holds, as a clause.
         found: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
-    /// Another process has the directory of a run.
+    /// Another process is using the run directory.
     #[error("another process is using {}: wait until it ends, or stop it", path.display())]
     Busy {
         /// The directory.
         path: PathBuf,
     },
-    /// A directory is not that of a run.
+    /// A directory is not a run directory.
     #[error("{} is not a run directory: {found}; need a directory made by `ridgewalk fit`", path.display())]
     NotARun {
         /// The directory.
         path: PathBuf,
-        /// What is there instead.
+        /// What was found instead.
         found: &'static str,
     },
-    /// A file does not hold what this program writes.
+    /// A file does not have the format that this program writes.
     #[error("{}: {found}; need {need}", path.display())]
     Format {
         /// The file.
@@ -92,39 +92,39 @@ pub enum Error {
         /// What it should hold.
         need: &'static str,
     },
-    /// Draws that do not fit a store.
+    /// Draws whose shape does not match the store.
     #[error("{what}: got {got}, need {need}")]
     Shape {
         /// What is counted.
         what: &'static str,
-        /// What came.
+        /// The number found.
         got: usize,
-        /// What fits.
+        /// The number needed.
         need: usize,
     },
-    /// A draw out of turn.
+    /// A draw out of order.
     #[error("draw {got} of chain {chain} is out of order, need draw {need} next")]
     Order {
         /// The chain.
         chain: usize,
         /// The number of the draw.
         got: u64,
-        /// The number that was to come.
+        /// The number of the next draw.
         need: u64,
     },
-    /// A store has fewer draws than it should go on from.
+    /// A store has fewer draws than its checkpoint counts.
     #[error("{} holds {got} draws of chain {chain}; need {need} to resume", path.display())]
     Missing {
         /// The store.
         path: PathBuf,
         /// The chain.
         chain: usize,
-        /// Draws that are there.
+        /// Draws found.
         got: u64,
-        /// Draws that should be.
+        /// Draws needed.
         need: u64,
     },
-    /// A checkpoint or configuration from which the run cannot go on.
+    /// A checkpoint or configuration from which the run cannot be resumed.
     #[error(
         "{}: {found}. The run cannot be resumed; the draws in {} are kept. Run `ridgewalk fit` with another --out to start again",
         path.display(), directory.display()
@@ -137,7 +137,7 @@ pub enum Error {
         /// The run directory.
         directory: PathBuf,
     },
-    /// A run of another version of the program.
+    /// A run started by another version of the program.
     #[error(
         "{} was started by ridgewalk {then} and this is {now}, whose draws may differ; need version {then} to resume",
         path.display()
@@ -145,7 +145,7 @@ pub enum Error {
     Version {
         /// The run directory.
         path: PathBuf,
-        /// The version that began it.
+        /// The version that started it.
         then: String,
         /// This version.
         now: &'static str,
@@ -170,10 +170,10 @@ pub enum Error {
         file: String,
         /// Its digest.
         found: String,
-        /// The digest that it had.
+        /// The digest at the start of the run.
         need: String,
     },
-    /// Something else that follows from data and settings and is not what it was.
+    /// Another value derived from data and settings that differs from the start of the run.
     #[error(
         "{}: the data and options give {what} {found} here but gave {need} when the run began; the run can only be resumed where they agree",
         path.display()
@@ -183,9 +183,9 @@ pub enum Error {
         path: PathBuf,
         /// What it is.
         what: &'static str,
-        /// What follows now.
+        /// The value now.
         found: String,
-        /// What followed then.
+        /// The value at the start of the run.
         need: String,
     },
     /// Draws that cannot be read for a report.
@@ -193,18 +193,18 @@ pub enum Error {
     Draws(#[from] ridgewalk_fit::Error),
 }
 
-/// Whose fault an error is.
+/// The cause of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A directory is in the way, is not a run or cannot go on: another one has to be named.
+    /// A directory exists already, is not a run or cannot be resumed: another one has to be named.
     Input,
     /// Files cannot be read or written.
     Files,
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// The cause.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -226,13 +226,13 @@ impl Error {
         }
     }
 
-    /// For `map_err`: `what` could not be done with `path`.
+    /// For `map_err`: the operation `what` failed on `path`.
     pub(crate) fn file(what: FileAction, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { what, path, source }
     }
 
-    /// A file with something wrong in it.
+    /// A file with an error in it.
     pub(crate) fn format(path: &Path, found: impl ToString, need: &'static str) -> Self {
         Self::Format { path: path.to_owned(), found: found.to_string(), need }
     }

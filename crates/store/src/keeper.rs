@@ -1,5 +1,5 @@
-//! Where the draws of a run directory go: the Zarr store, and a CSV file if asked for. Beside them
-//! the checkpoint, which is written when the draws it counts are on the disk.
+//! The sinks of a run directory: the Zarr store, an optional CSV file, and the checkpoint, which is
+//! written once the draws that it counts are on disk.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -16,23 +16,23 @@ use crate::zarr::ZarrDraws;
 pub struct Keeper {
     pub(crate) zarr: ZarrDraws,
     pub(crate) csv: Option<CsvDraws>,
-    /// Where the checkpoint is.
+    /// The path of the checkpoint.
     pub(crate) path: PathBuf,
-    /// The last one, with the warm-up.
+    /// The last checkpoint, with the warm-up.
     pub(crate) checkpoint: Checkpoint,
-    /// When this process began, and seconds of those before it.
+    /// When this process started, and the run time of earlier processes in seconds.
     pub(crate) began: Instant,
     pub(crate) earlier: f64,
 }
 
 impl Keeper {
-    /// Draws of each chain that the run would go on from.
+    /// Draws per chain from which the run would resume.
     #[must_use]
     pub fn safe_draws(&self) -> u64 {
         self.checkpoint.safe_draws()
     }
 
-    /// Ends the sinks of a run that failed, as far as they can be: a disk may be full. Gives the
+    /// Closes the sinks of a failed run as far as possible: the disk may be full. Returns the
     /// number of draws that all chains have in the store.
     #[must_use]
     pub fn salvage(self) -> u64 {
@@ -44,7 +44,7 @@ impl Keeper {
         self.zarr.finish(false).unwrap_or(safe)
     }
 
-    /// Ends all sinks. Gives the number of draws that all chains have.
+    /// Closes all sinks. Returns the number of draws that all chains have.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -81,7 +81,7 @@ impl Sink for Keeper {
             )
             .into());
         }
-        // A store that has just been made or opened is on the disk.
+        // A store that was just created or opened is on disk.
         if self.checkpoint.head.draws != draws && draws.iter().any(|draws| *draws > 0) {
             self.zarr.save()?;
         }

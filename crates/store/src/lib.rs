@@ -1,10 +1,9 @@
-//! What a fit leaves behind: the run directory with its draws, checkpoint and summary.
+//! The run directory of a fit: draws, checkpoint and summary.
 //!
-//! - [`OpenRun`]: a run directory that this process writes into, newly begun or resumed;
-//! - [`RunDirectory`]: where the files are, and how they are written so that a crash leaves the old
-//!   or the new one whole;
-//! - [`Checkpoint`]: where an interrupted run goes on; a [`Lock`] keeps two processes from doing so
-//!   at the same time;
+//! - [`OpenRun`]: a run directory that this process writes into, new or resumed;
+//! - [`RunDirectory`]: the paths of the files, and writing them atomically;
+//! - [`Checkpoint`]: from where an interrupted run resumes; a [`Lock`] keeps two processes from
+//!   doing so at the same time;
 //! - [`ZarrDraws`] and [`CsvDraws`]: sinks that take draws as they come, in bounded memory;
 //! - [`StoredDraws`]: draws read back, in bounded memory; [`read_draws`], [`read_every_draw`] and
 //!   [`replay`]: all at once, and into a sink;

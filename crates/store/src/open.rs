@@ -1,4 +1,4 @@
-//! A run directory that this process writes into: newly begun, or resumed.
+//! A run directory that this process writes into, new or resumed.
 
 use std::path::Path;
 use std::time::Instant;
@@ -23,10 +23,10 @@ pub struct OpenRun {
 }
 
 impl OpenRun {
-    /// Makes the directory of a new run with its `config.toml` and its first checkpoint.
+    /// Creates the directory of a new run with its `config.toml` and its first checkpoint.
     ///
     /// # Errors
-    /// If something of that name is there, or it cannot be made.
+    /// If the path exists or cannot be created.
     pub fn begin(path: &Path, config: Config) -> Result<Self, Error> {
         let failed =
             |error: String| Error::format(path, error, "a configuration that can be written");
@@ -43,34 +43,33 @@ impl OpenRun {
         &self.directory
     }
 
-    /// What was asked for.
+    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Where the run is.
+    /// The current checkpoint.
     #[must_use]
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }
 
-    /// Seconds that the run has taken, those of earlier processes included. This process has it
-    /// since `began`.
+    /// Run time in seconds, earlier processes included. This process started at `began`.
     #[must_use]
     pub fn seconds(&self, began: Instant) -> f64 {
         self.checkpoint.head.seconds + began.elapsed().as_secs_f64()
     }
 
-    /// Keeps a finished warm-up, to be written with the next checkpoint.
+    /// Stores a finished warm-up, to be written with the next checkpoint.
     pub fn warmed_up(&mut self, bytes: Vec<u8>) {
         self.checkpoint.warm_up = bytes;
     }
 
-    /// The state that sampling goes on from; `None` if it has not begun.
+    /// The state from which sampling resumes; `None` if it has not begun.
     ///
     /// # Errors
-    /// If the checkpoint does not hold a state.
+    /// If the checkpoint holds no valid state.
     pub fn saved(&self) -> Result<Option<SavedRun>, ridgewalk_sampler::Error> {
         match self.checkpoint.run.as_slice() {
             [] => Ok(None),
@@ -78,11 +77,11 @@ impl OpenRun {
         }
     }
 
-    /// The sinks of the run: new ones, or those of the interrupted run, cut to what the saved state
-    /// counts. `began` is when this process began with the run.
+    /// The sinks of the run: new, or those of the interrupted run, truncated to the saved state.
+    /// `began` is when this process started.
     ///
     /// # Errors
-    /// If draws that the state counts are missing, and if the files cannot be written.
+    /// If draws counted by the state are missing, or the files cannot be written.
     pub fn keeper(
         &self, thin: u64, saved: Option<&SavedRun>, began: Instant,
     ) -> Result<Keeper, Error> {
@@ -90,7 +89,7 @@ impl OpenRun {
         let (store, text) = (self.directory.draws(), self.directory.csv());
         let (zarr, csv) = match saved {
             Some(saved) => {
-                // Both are looked at before one is cut.
+                // Both are checked before either is truncated.
                 let csv = head.csv_bytes.map(|bytes| CsvDraws::resume(&text, names, bytes));
                 let csv = csv.transpose()?;
                 (ZarrDraws::resume(&store, &saved.draws())?, csv)
@@ -105,7 +104,7 @@ impl OpenRun {
         Ok(Keeper { zarr, csv, path, checkpoint, began, earlier: head.seconds })
     }
 
-    /// The run has everything it was to have: there is nothing to resume from now on.
+    /// Marks the run as finished: there is nothing left to resume.
     ///
     /// # Errors
     /// If the checkpoint cannot be removed.
@@ -113,7 +112,7 @@ impl OpenRun {
         self.directory.finish(self.lock)
     }
 
-    /// Takes a directory away that holds nothing but the question, as if the run had not begun.
+    /// Removes a directory that holds only the configuration, as if the run had not begun.
     pub fn abandon(self) {
         self.directory.abandon(self.lock);
     }

@@ -1,7 +1,7 @@
-//! Opening a run that was interrupted, or saying why it cannot go on.
+//! Opening an interrupted run, or reporting why it cannot be resumed.
 //!
-//! Refused are a version of the program, a configuration or data that are not those of the run,
-//! since their draws would be others; and a checkpoint that is not as it was written.
+//! Refused are another version of the program and a changed configuration or data, since the draws
+//! would differ; and a damaged checkpoint.
 
 use std::path::Path;
 
@@ -12,21 +12,21 @@ use crate::directory::{MAX_DOCUMENT, RunDirectory, read_file};
 use crate::error::Error;
 use crate::open::OpenRun;
 
-/// Lines of a changed `config.toml` that are shown.
+/// Maximum number of changed lines of `config.toml` in a message.
 const SHOWN: usize = 3;
 
 impl OpenRun {
-    /// Opens a run that was interrupted; `None` if it is finished.
+    /// Opens an interrupted run; `None` if it is finished.
     ///
     /// # Errors
-    /// If it is not a run directory, another process works on it, or it cannot go on.
+    /// If it is not a run directory, another process is using it, or it cannot be resumed.
     pub fn resume(path: &Path) -> Result<Option<Self>, Error> {
         let directory = RunDirectory::open(path)?;
         if !directory.interrupted() {
             return directory.finished().map(|()| None);
         }
         let lock = directory.lock()?;
-        // It may have been finished by the process that had the lock before.
+        // The previous holder of the lock may have finished it.
         if !directory.interrupted() {
             drop(lock);
             return directory.finished().map(|()| None);
@@ -39,7 +39,7 @@ impl OpenRun {
         Ok(Some(Self { directory, lock, config, checkpoint }))
     }
 
-    /// An error unless the data are those of the run, by their digest.
+    /// Checks that the data are those of the run, by their digest.
     ///
     /// # Errors
     /// [`Error::Data`] with both digests.
@@ -52,12 +52,11 @@ impl OpenRun {
         Err(Error::Data { file, found, need })
     }
 
-    /// Takes what follows from data and settings now for what followed when the run began, and
-    /// removes files that were half written. The settings may differ in those of this process, such
-    /// as its threads.
+    /// Checks that data and settings give the same derived values as when the run began, and
+    /// removes half-written files. Settings of this process, such as its threads, may differ.
     ///
     /// # Errors
-    /// [`Error::Changed`] tells what is not the same.
+    /// [`Error::Changed`] names the first difference.
     pub fn go_on_with(&mut self, now: Config) -> Result<(), Error> {
         self.same_data(&now.data.file, &now.data.sha256)?;
         if let Some((what, found, need)) = difference(&now.resolved, &self.config.resolved) {
@@ -71,8 +70,7 @@ impl OpenRun {
 }
 
 impl RunDirectory {
-    /// An error unless there is a summary. What an earlier process left of a finished run is taken
-    /// away.
+    /// Checks that there is a summary. Removes leftovers of a finished run.
     fn finished(&self) -> Result<(), Error> {
         if !self.summary().is_file() {
             let found = "it has neither a checkpoint nor a summary";
@@ -83,7 +81,7 @@ impl RunDirectory {
     }
 }
 
-/// The first thing in which two resolutions differ.
+/// The first difference of two sets of derived values.
 fn difference(now: &Resolved, then: &Resolved) -> Option<(&'static str, String, String)> {
     let lists = [
         ("the centres", &now.centres, &then.centres),
@@ -105,7 +103,7 @@ fn difference(now: &Resolved, then: &Resolved) -> Option<(&'static str, String, 
     None
 }
 
-/// The checkpoint, if it belongs to the configuration and to this version.
+/// The checkpoint, if it matches the configuration and this version.
 fn checked(directory: &RunDirectory) -> Result<Checkpoint, Error> {
     let here = directory.path().to_owned();
     let checkpoint = Checkpoint::read(&directory.checkpoint()).map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! `summary.json`, read and written.
+//! Reading and writing `summary.json`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use ridgewalk_fit::SummaryDocument;
 use crate::directory::{MAX_DOCUMENT, read_file, write_atomically};
 use crate::error::{Error, FileAction};
 
-/// Writes a summary to a file, whole or not at all.
+/// Writes a summary to a file, atomically.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -20,7 +20,7 @@ pub fn write_summary(document: &SummaryDocument, path: &Path) -> Result<(), Erro
 /// Reads a summary back.
 ///
 /// # Errors
-/// If it cannot be read, or is not such a document.
+/// If it cannot be read or is not a summary.
 pub fn read_summary(path: &Path) -> Result<SummaryDocument, Error> {
     let need = "a summary written by `ridgewalk fit` (keys parameters, sampler, problem)";
     let text = read_file(path, MAX_DOCUMENT, need)?;

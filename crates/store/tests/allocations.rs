@@ -1,4 +1,4 @@
-//! A run into a Zarr store allocates for the chunks that it writes, and nothing for a draw.
+//! A run into a Zarr store allocates per chunk, not per draw.
 
 use std::alloc::System;
 
@@ -60,8 +60,8 @@ fn draws_to_a_store_allocate_for_its_chunks_alone() {
         let change = region.change();
         change.allocations + change.reallocations
     };
-    // A chunk has 1000 draws of a chain: names of files, its bytes, its share of the coordinates
-    // and of the metadata now and then.
+    // A chunk has 1000 draws of a chain and allocates file names, its bytes, and its share of
+    // coordinates and metadata.
     let chunks = (40_000 - 4000) / 1000 * chains;
     let (few, many) = (allocations(4000, false), allocations(40_000, false));
     println!("{few} and {many}: {} for a chunk", (many.saturating_sub(few)) / chunks);

@@ -1,5 +1,5 @@
-//! Made-up draws and summaries, for tests of the store and of the report. Each uses some of this, so
-//! what one leaves unused is no mistake.
+//! Synthetic draws and summaries for tests of the store and the report. Each uses only a part, so
+//! unused items are allowed.
 
 #![allow(dead_code, unreachable_pub)]
 
@@ -11,7 +11,7 @@ use ridgewalk_sampler::{Draws, Sink};
 use ridgewalk_store::ZarrDraws;
 use serde_json::Value;
 
-/// A draw that tells where it comes from, with some noise in its digits.
+/// A draw that encodes its chain and number, with some noise in its digits.
 pub fn value(chain: usize, draw: u64, coefficient: usize) -> f64 {
     let mixed = (chain as u64 * 7_919 + draw * 104_729 + coefficient as u64 * 1_299_709)
         .wrapping_mul(2_654_435_761);
@@ -29,7 +29,7 @@ pub fn names(d: usize) -> Vec<String> {
     (0..d).map(|j| hostile.get(j).map_or(format!("{long}{j}"), |name| (*name).to_owned())).collect()
 }
 
-/// Gives a sink the draws from `first` on: chain k makes `made[k]` of them.
+/// Passes draws from `first` on to a sink: chain k makes `made[k]` of them.
 pub fn feed(sink: &mut dyn Sink, first: u64, made: &[u64], d: usize) {
     for draw in first..made.iter().copied().max().unwrap() {
         for chain in (0..made.len()).filter(|chain| draw < made[*chain]) {

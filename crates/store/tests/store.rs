@@ -1,5 +1,5 @@
-//! What a run leaves behind, from made-up draws: the store to the byte, what comes back from it,
-//! and the keys of the summary.
+//! The files of a run, from synthetic draws: the store byte for byte, reading it back, and the keys
+//! of the summary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -58,7 +58,7 @@ fn what_was_written_comes_back() {
 }
 
 #[test]
-fn chains_of_different_lengths_are_cut_to_the_shortest_and_it_is_said() {
+fn chains_of_different_lengths_are_cut_to_the_shortest_and_marked() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("draws.zarr");
     store(&path, &[1500, 7, 1100], 2);
@@ -69,7 +69,7 @@ fn chains_of_different_lengths_are_cut_to_the_shortest_and_it_is_said() {
     assert_eq!(draws.common(), 7);
     assert_eq!(StoredDraws::open(&path).unwrap().made(), [1500, 7, 1100]);
     assert_eq!(draws.tables(), made_up(3, 7, 2).tables());
-    // Nothing is lost: what the longer chains have beyond is in the store.
+    // Nothing is lost: the further draws of longer chains are in the store.
     let every = read_every_draw(&path).unwrap();
     for (chain, made) in [1500, 7, 1100].into_iter().enumerate() {
         let expected: Vec<f64> = (0..made).flat_map(|draw| point(chain, draw, 2)).collect();
@@ -95,11 +95,11 @@ fn a_store_that_was_never_finished_opens_with_what_was_saved() {
 }
 
 #[test]
-fn a_run_that_goes_on_leaves_the_bytes_of_one_that_was_not_interrupted() {
+fn a_resumed_run_leaves_the_bytes_of_an_uninterrupted_one() {
     let place = tempfile::tempdir().unwrap();
     let (whole, broken) = (place.path().join("whole.zarr"), place.path().join("broken.zarr"));
     store(&whole, &[2345, 2345], 3);
-    // Stopped in a block, behind a checkpoint; stopped where a block ends.
+    // Stopped within a block, after a checkpoint; stopped at the end of a block.
     for (checkpoint, stop) in [(1400, 2100), (1000, 1000), (0, 5)] {
         let _ = fs::remove_dir_all(&broken);
         let mut sink = ZarrDraws::create(&broken, &names(3), 3).unwrap();
@@ -124,7 +124,7 @@ fn a_run_that_goes_on_leaves_the_bytes_of_one_that_was_not_interrupted() {
 }
 
 #[test]
-fn draws_out_of_turn_and_of_another_shape_are_refused() {
+fn draws_out_of_order_or_of_the_wrong_shape_are_refused() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("draws.zarr");
     let mut sink = ZarrDraws::create(&path, &names(2), 1).unwrap();
@@ -176,14 +176,14 @@ fn a_store_is_read_in_parts_as_it_is_read_whole() {
 }
 
 #[test]
-fn draws_that_could_not_be_written_are_told_and_not_lost() {
+fn draws_that_could_not_be_written_are_reported_and_not_lost() {
     let place = tempfile::tempdir().unwrap();
     let (path, whole) = (place.path().join("draws.zarr"), place.path().join("whole.zarr"));
     let mut sink = ZarrDraws::create(&path, &names(2), 3).unwrap();
     sink.begin(1, 2).unwrap();
     feed(&mut sink, 0, &[999], 2);
-    // No room for the block that is full with the next draw. It is written meanwhile: the error
-    // comes with a later call.
+    // No space for the block that the next draw fills. It is written in the background, so a later
+    // call fails.
     let (beta, away) = (path.join("posterior/beta"), place.path().join("away"));
     fs::rename(&beta, &away).unwrap();
     sink.keep(0, 999, &point(0, 999, 2)).unwrap();
@@ -194,11 +194,7 @@ fn draws_that_could_not_be_written_are_told_and_not_lost() {
     told(sink.keep(0, 1000, &point(0, 1000, 2)).unwrap_err().to_string());
     told(sink.flush().unwrap_err().to_string());
     assert_eq!(sink.made(), [1000]);
-    assert_eq!(
-        read_draws(&path).unwrap().common(),
-        0,
-        "the shape tells of no draw that is not there"
-    );
+    assert_eq!(read_draws(&path).unwrap().common(), 0, "the shape counts only draws that exist");
     fs::rename(&away, &beta).unwrap();
     feed(&mut sink, 1000, &[1200], 2);
     sink.finish(true).unwrap();
@@ -208,7 +204,7 @@ fn draws_that_could_not_be_written_are_told_and_not_lost() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let full = Path::new("/dev/full");
     let mut sink = CsvDraws::create(full, &names(2)).unwrap();
     sink.keep(0, 0, &[1.0, 2.0]).unwrap();
@@ -267,12 +263,12 @@ fn csv_is_quoted_and_reads_back_to_the_bit() {
 }
 
 #[test]
-fn a_directory_that_exists_is_refused_with_what_to_do() {
+fn a_directory_that_exists_is_refused_with_a_remedy() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("a/b/run");
     let directory = RunDirectory::create(&path).unwrap();
     let said = || RunDirectory::create(&path).unwrap_err().to_string();
-    assert!(said().contains("holds nothing: pass `--out OTHER`"), "{}", said());
+    assert!(said().contains("is empty: pass `--out OTHER`"), "{}", said());
     assert!(RunDirectory::open(&path).unwrap_err().to_string().contains("has no config.toml"));
     write_atomically(&directory.config(), b"seed = 0\n").unwrap();
     assert!(said().contains("holds other files"));
@@ -280,7 +276,7 @@ fn a_directory_that_exists_is_refused_with_what_to_do() {
     assert!(said().contains("holds a finished run: pass `--out OTHER`"));
     write_atomically(&directory.checkpoint(), b"").unwrap();
     assert!(
-        said().contains("holds an interrupted run: continue it with `ridgewalk resume  "),
+        said().contains("holds an interrupted run: continue it with `ridgewalk resume "),
         "{}",
         said()
     );
@@ -288,9 +284,7 @@ fn a_directory_that_exists_is_refused_with_what_to_do() {
     assert_eq!(fs::read_dir(&path).unwrap().count(), 3, "nothing but the files themselves");
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();
-    assert!(
-        RunDirectory::create(&file).unwrap_err().to_string().contains("a file, not a directory")
-    );
+    assert!(RunDirectory::create(&file).unwrap_err().to_string().contains("is not a directory: "));
     let below = RunDirectory::create(file.join("run")).unwrap_err().to_string();
     assert!(below.contains("cannot create the directory") && below.contains("file"), "{below}");
     let nowhere = write_atomically(&place.path().join("none/x"), b"").unwrap_err().to_string();

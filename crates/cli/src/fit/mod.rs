@@ -1,5 +1,5 @@
-//! `ridgewalk fit` and `ridgewalk resume`: options to settings, the fit itself in the library, and
-//! what came out to the terminal.
+//! `ridgewalk fit` and `ridgewalk resume`: turn options into settings, run the fit in the library,
+//! and print the results.
 
 pub mod options;
 pub mod progress;
@@ -21,13 +21,13 @@ pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     let settings = options.settings()?;
     settings.validate()?;
     let data = settings.read()?;
-    // Until here there is nothing to keep: a signal ends the program at once, even while it waits
-    // for a pipe.
+    // Before this point there is nothing to keep: a signal ends the program at once, even while it
+    // waits for a pipe.
     let stop = stop_signal();
     let display = Display::new(options.voice);
     let done = fit_into_watched(&data, &settings, &stop, &display);
     display.end();
-    tell(&done?, options.voice)
+    print(&done?, options.voice)
 }
 
 /// Runs `ridgewalk resume`.
@@ -47,10 +47,10 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     let display = Display::new(options.voice);
     let done = resume_watched(run, &data, &settings, &stop, &display);
     display.end();
-    tell(&done?, options.voice)
+    print(&done?, options.voice)
 }
 
-/// Nothing is left to do: the table again.
+/// Prints the table of a run that is already finished.
 pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
     let directory = RunDirectory::open(&options.directory)?;
     let document = read_summary(&directory.summary())?;
@@ -66,8 +66,8 @@ pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
     }
 }
 
-/// Prints what came out.
-pub fn tell(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
+/// Prints the results.
+pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
     let (document, out) = (done.document(), done.directory().path());
     if voice.json {
         output::json(document)?;
@@ -83,16 +83,15 @@ pub fn tell(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A signal that is set at the first Ctrl-C or SIGTERM; the second ends the program at once, as it
-/// would by default.
+/// A flag that is set at the first Ctrl-C or SIGTERM. The second ends the program at once, as by
+/// default.
 pub fn stop_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let signal = Arc::clone(&stop);
-    // Another handler in this process would be the only reason to fail; Ctrl-C then ends the run as
-    // it does by default.
+    // This fails only if another handler is installed; Ctrl-C then ends the run as by default.
     let _ = ctrlc::set_handler(move || {
         if signal.swap(true, Ordering::Relaxed) {
-            #[allow(clippy::exit, reason = "asked for twice")]
+            #[allow(clippy::exit, reason = "requested twice")]
             std::process::exit(130);
         }
     });

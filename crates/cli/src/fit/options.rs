@@ -1,4 +1,4 @@
-//! The options of `ridgewalk fit` and `ridgewalk resume`, and the settings they ask for.
+//! The options of `ridgewalk fit` and `ridgewalk resume`, and their settings.
 
 use std::path::PathBuf;
 
@@ -14,35 +14,35 @@ pub struct FitOptions {
     /// the program, --standardize]
     #[arg(value_name = "DATA")]
     data: Option<PathBuf>,
-    /// The column to be explained; needed with DATA
+    /// The response column; required with DATA
     #[arg(long, value_name = "NAME")]
     response: Option<String>,
-    /// The kind of model
+    /// The model family
     #[arg(long, value_parser = families(), default_value = "logistic")]
     family: FamilyName,
-    /// Columns to use, separated by commas [default: all others]
+    /// Predictor columns, separated by commas [default: all other columns]
     #[arg(long, value_name = "A,B,C")]
     predictors: Option<String>,
     /// Column of trials: the response counts successes out of them (logistic, probit)
     #[arg(long, value_name = "NAME")]
     trials: Option<String>,
-    /// Column that is added to the linear predictor
+    /// Column added to the linear predictor
     #[arg(long, value_name = "NAME")]
     offset: Option<String>,
-    /// Column that says how much each row counts
+    /// Column of weights
     #[arg(long, value_name = "NAME")]
     weights: Option<String>,
-    /// Leave the constant out
+    /// Leave the intercept out
     #[arg(long)]
     no_intercept: bool,
     /// Leave out rows with missing values
     #[arg(long)]
     drop_missing: bool,
-    /// Centre predictors and divide them by their standard deviation; priors and results are on
-    /// that scale
+    /// Centre predictors and divide them by their standard deviation; priors and results use that
+    /// scale
     #[arg(long)]
     standardize: bool,
-    /// With --standardize: results on the scale of the data
+    /// With --standardize: report results on the scale of the data
     #[arg(long)]
     original_scale: bool,
     /// Prior normal(0, S) of the coefficients; inf is flat
@@ -58,14 +58,14 @@ pub struct FitOptions {
     /// residuals]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     noise_scale: Option<f64>,
-    /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber) [default:
-    /// 1.345]
+    /// Threshold of Huber's loss between square and linear, in noise scales (robust-huber)
+    /// [default: 1.345]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     huber_delta: Option<f64>,
-    /// The kernel
+    /// The sampling kernel
     #[arg(long, value_parser = kernels(), default_value = "auto")]
     kernel: KernelChoice,
-    /// Line integrals by N Chebyshev nodes instead of exactly
+    /// Compute line integrals with N Chebyshev nodes instead of exactly
     #[arg(long, value_name = "N")]
     nodes: Option<usize>,
     /// Fix gamma (whitened coordinates, L = 1) [default: tuned]
@@ -77,11 +77,11 @@ pub struct FitOptions {
     /// Fix the step eta [default: tuned]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     eta: Option<f64>,
-    /// Discretisation bias allowed, in posterior standard deviations; 0 is for --kernel adjusted,
-    /// which auto then takes
+    /// Maximum discretisation bias, in posterior standard deviations; 0 requires --kernel adjusted,
+    /// which auto then selects
     #[arg(long, value_name = "B", default_value_t = 0.05, allow_negative_numbers = true)]
     bias_tolerance: f64,
-    /// Chains
+    /// Number of chains
     #[arg(long, value_name = "C", default_value_t = 8)]
     chains: usize,
     /// Draws kept per chain
@@ -90,36 +90,36 @@ pub struct FitOptions {
     /// Steps from one draw to the next [default: chosen so that draws are nearly independent]
     #[arg(long, value_name = "T")]
     thin: Option<u64>,
-    /// Go on until the smallest bulk ESS is at least E, instead of a number of draws
+    /// Sample until the smallest bulk ESS is at least E, instead of a fixed number of draws
     #[arg(long, value_name = "E", allow_negative_numbers = true, conflicts_with = "draws")]
     target_ess: Option<f64>,
-    /// With --target-ess: the most draws per chain
+    /// With --target-ess: maximum number of draws per chain
     #[arg(long, value_name = "N", default_value_t = 100_000, requires = "target_ess")]
     max_draws: u64,
-    /// The seed: the same seed gives the same draws, whatever the number of threads
+    /// Random seed; the same seed gives the same draws on any number of threads
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// Threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "T")]
     threads: Option<usize>,
     /// The run directory; it must not exist yet
     #[arg(long, value_name = "DIR", default_value = "ridgewalk-run")]
     out: PathBuf,
-    /// Write the draws as draws.csv too
+    /// Also write the draws to draws.csv
     #[arg(long)]
     csv: bool,
-    /// How it talks.
+    /// What is printed.
     #[command(flatten)]
     pub voice: Voice,
 }
 
-/// How a command talks.
+/// What a command prints.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Voice {
-    /// Nothing on standard error but warnings
+    /// Print only warnings on standard error
     #[arg(long)]
     pub quiet: bool,
-    /// Write one JSON document, the one of summary.json
+    /// Print summary.json instead of a table
     #[arg(long)]
     pub json: bool,
 }
@@ -130,10 +130,10 @@ pub struct ResumeOptions {
     /// The run directory
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// Threads; the draws do not depend on them [default: as the run began]
+    /// Number of threads; the draws do not depend on it [default: as at the start of the run]
     #[arg(long, value_name = "T")]
     pub threads: Option<usize>,
-    /// How it talks.
+    /// What is printed.
     #[command(flatten)]
     pub voice: Voice,
 }
@@ -150,10 +150,10 @@ fn kernels() -> impl TypedValueParser<Value = KernelChoice> {
 }
 
 impl FitOptions {
-    /// The settings that the options ask for.
+    /// The settings for these options.
     ///
     /// # Errors
-    /// A list of predictors that cannot be read.
+    /// An invalid list of predictors.
     pub fn settings(&self) -> Result<Settings, DataError> {
         let options = self.clone();
         let predictors = options.predictors.as_deref().map(split_names).transpose()?;
@@ -237,6 +237,7 @@ mod tests {
          |--standardize|--original-scale",
     ];
 
+    /// Every option with a value other than its default survives the recorded command.
     #[test]
     fn the_recorded_command_asks_for_the_same_settings() {
         for line in LINES {
@@ -249,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The words of a command as a shell sees them.
+    /// Splits a command into words as a shell does.
     fn shell_words(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
         let mut characters = line.chars();

@@ -1,5 +1,5 @@
-//! What a user sees while a fit runs: a moving line on a terminal, plain lines elsewhere, nothing
-//! with `--quiet`. All on standard error.
+//! Progress of a fit on standard error: a moving line on a terminal, plain lines elsewhere, nothing
+//! with `--quiet`.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,17 +13,18 @@ use ridgewalk::sampler::{Draws, Progress, Sink};
 
 use crate::fit::options::Voice;
 
-/// The most numbers kept for the progress line; beyond, it does without an effective sample size.
+/// Maximum number of values kept for the progress line; above it, no effective sample size is
+/// shown.
 const RECENT: usize = 1 << 22;
 /// How often a plain line is written.
 const PLAIN: Duration = Duration::from_secs(10);
-/// How often the effective sample size is looked at, unless that would take more than a twentieth
-/// of the time.
+/// How often the effective sample size is computed, unless that would take more than a twentieth of
+/// the time.
 const LOOK: Duration = Duration::from_secs(1);
-/// Coefficients whose effective sample size is looked at on the way.
+/// Number of coefficients whose effective sample size is computed during the run.
 const LOOKED_AT: usize = 16;
 
-/// Where progress goes.
+/// Displays progress.
 #[derive(Debug)]
 pub struct Display {
     quiet: bool,
@@ -39,15 +40,15 @@ struct Last {
     cost: Duration,
     ess: Option<f64>,
     summarizer: Summarizer,
-    /// When sampling began in this process, and the steps and gradients of those before it.
+    /// When sampling began in this process, and the steps and gradients of earlier processes.
     from: Option<(Instant, u64, u64)>,
-    /// The draws so far, as long as they are few, and the numbers there is room for.
+    /// The draws so far, as long as they are few, and the remaining capacity.
     draws: Draws,
     room: usize,
 }
 
 impl Display {
-    /// Progress on standard error, unless it is not wanted.
+    /// Progress on standard error, unless `--quiet`.
     #[must_use]
     pub fn new(voice: Voice) -> Self {
         let quiet = voice.quiet || voice.json;
@@ -72,7 +73,7 @@ impl Display {
         Self { quiet, bar, last: Mutex::new(last) }
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     pub fn say(&self, line: &str) {
         if self.quiet {
             return;
@@ -83,7 +84,7 @@ impl Display {
         }
     }
 
-    /// Takes the moving line away.
+    /// Removes the moving line.
     pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -91,7 +92,7 @@ impl Display {
     }
 
     fn last(&self) -> MutexGuard<'_, Last> {
-        // A panic elsewhere leaves nothing here half made that matters.
+        // A panic elsewhere cannot leave an inconsistent state that matters here.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -134,7 +135,7 @@ impl Observer for Display {
     }
 
     fn begin(&self, chains: usize, dimension: usize) {
-        // Room for chains of another shape is none.
+        // Chains of another shape are not kept.
         let last = &mut *self.last();
         if last.draws.begin(chains, dimension).is_err() {
             last.room = 0;
@@ -182,7 +183,7 @@ impl Observer for Display {
     }
 }
 
-/// What this process has done, and how long that took.
+/// Work done by this process, and the time it took.
 struct Pace {
     seconds: f64,
     steps: u64,
@@ -248,7 +249,7 @@ fn moving() -> ProgressStyle {
         .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Standard error may be closed; a run does not end for that.
+/// Standard error may be closed; the run continues.
 pub fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,5 +1,4 @@
-//! What a finished run says: the table at the end of a fit, and `ridgewalk summary` and `ridgewalk
-//! report`, which say it again.
+//! The table at the end of a fit, and `ridgewalk summary` and `ridgewalk report`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use ridgewalk::store::{RunDirectory, read_summary};
 use crate::failure::Failure;
 use crate::output;
 
-/// Names are cut after this many characters in the table.
+/// Maximum length of a name in the table.
 const NAME: usize = 40;
 
 /// Options of `ridgewalk summary` and `ridgewalk report`.
@@ -49,7 +48,7 @@ pub(crate) fn report(options: &AgainOptions) -> Result<(), Failure> {
     }
 }
 
-/// The table, notes, warnings, the guarantee and where everything is.
+/// The table, notes, warnings, the guarantee and the path of the run directory.
 pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
     let SummaryDocument { parameters, sampler, text: said, .. } = document;
     let header = ["", "mean", "sd", "mcse", "5 %", "50 %", "95 %", "ESS bulk", "ESS tail", "R-hat"];
@@ -57,7 +56,7 @@ pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
     let mut text = format!("{}\n\n{table}\n\n", said.title);
     let _ = writeln!(
         text,
-        "{} of {} draws, {} kernel, eta {:.3}; {} gradients of warm-up and {} of sampling in {:.1} s.",
+        "{} of {} draws, {} kernel, eta {:.3}; {} gradients in warm-up and {} in sampling, {:.1} s.",
         if sampler.chains == 1 {
             "1 chain".to_owned()
         } else {
@@ -100,14 +99,14 @@ fn row(parameter: &Parameter) -> Vec<String> {
     let Parameter { name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat, .. } =
         parameter;
     let mut cells = vec![shortened(name)];
-    // As many digits as the standard error gives meaning to, and one more.
+    // The digits that are significant given the standard error, and one more.
     cells.extend([mean, sd, mcse_mean, q05, q50, q95].map(|value| digits(*value, *mcse_mean)));
     cells.extend([ess_bulk, ess_tail].map(|value| format!("{value:.0}")));
     cells.push(format!("{rhat:.3}"));
     cells
 }
 
-/// A number with the digits that an error of this size leaves it.
+/// A number with the digits that are significant given its error.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! Fits by the real program: run in a temporary directory, with what they leave there.
+//! Fits by the real program, in a temporary directory, and their output files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use ridgewalk::sampler::Draws;
 use ridgewalk::store::read_draws;
 use serde_json::Value;
 
-/// A directory in which fits are run, one below it for each.
+/// A directory in which fits are run, with one subdirectory each.
 pub struct Place(tempfile::TempDir);
 
-/// A fit that ended well.
+/// A successful fit.
 pub struct Fit {
     pub directory: PathBuf,
     pub summary: Value,
@@ -43,13 +43,13 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub fn file(&self, name: &str, text: &str) -> String {
         fs::write(self.path(name), text).unwrap();
         self.path(name).display().to_string()
     }
 
-    /// `ridgewalk` here, ready to be run with words that are separated by blanks.
+    /// `ridgewalk` in this directory, with arguments split at blanks.
     pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ridgewalk"));
         command.args(words.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
@@ -60,7 +60,7 @@ impl Place {
         self.command(words).output().unwrap()
     }
 
-    /// Fits with these options into the directory `out`; this must end well.
+    /// Fits with these options into the directory `out`; must succeed.
     pub fn fit(&self, out: &str, words: &str) -> Fit {
         let output = self.run(&format!("fit {words} --out {out}"));
         let [stdout, stderr] =
@@ -113,14 +113,14 @@ impl Fit {
     }
 }
 
-/// The largest distance of numbers that should be equal, in units of `scale`.
+/// The largest difference of numbers that should be equal, in units of `scale`.
 pub fn apart(got: &[f64], need: &[f64], scale: &[f64]) -> f64 {
     assert!(got.len() == need.len() && got.len() == scale.len());
     got.iter().zip(need).zip(scale).map(|((a, b), s)| ((a - b) / s).abs()).fold(0.0, f64::max)
 }
 
-/// How far the means and standard deviations of two fits, or of a fit and a reference, are apart at
-/// most: in what is allowed, which is five joint standard errors and `tolerance` standard
+/// The largest difference of means and standard deviations between two fits, or a fit and a
+/// reference, relative to what is allowed: five joint standard errors plus `tolerance` standard
 /// deviations for the bias. Above 1 they disagree.
 pub fn disagreement(got: &[Coefficient], need: &[Coefficient], tolerance: f64) -> f64 {
     assert_eq!(got.len(), need.len());

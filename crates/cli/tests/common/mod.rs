@@ -1,5 +1,4 @@
-//! Running the program as its users do. Each test file uses some of this, so what one leaves unused
-//! is no mistake.
+//! Running the program as users do. Each test file uses only a part, so unused items are allowed.
 
 #![allow(dead_code, unreachable_pub)]
 
@@ -14,15 +13,15 @@ pub fn ridgewalk(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ridgewalk")).args(arguments).output().unwrap()
 }
 
-/// Runs it with `--json` and reads the document; the exit code comes along.
+/// Runs it with `--json`; returns the document and the exit code.
 pub fn json(arguments: &[&str]) -> (Value, Option<i32>) {
     let output = ridgewalk(&[arguments, &["--json"]].concat());
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
 }
 
-/// Runs it with arguments that must be refused: exit code 2, nothing on standard output, and this
-/// in the message.
+/// Runs it with invalid arguments: exit code 2, nothing on standard output, and `message` on
+/// standard error.
 pub fn refused(arguments: &[&str], message: &str) {
     let output = ridgewalk(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -31,7 +30,7 @@ pub fn refused(arguments: &[&str], message: &str) {
     assert!(text.contains(message), "{arguments:?} said {text}");
 }
 
-/// Runs every example that a subcommand's help gives.
+/// Runs every example in a subcommand's help.
 pub fn examples_run(subcommand: &str) {
     let help = String::from_utf8(ridgewalk(&[subcommand, "--help"]).stdout).unwrap();
     let examples: Vec<&str> =

@@ -1,10 +1,8 @@
-//! Everything that reads what others may have written, given millions of bent inputs: no panic, no
-//! hang, no memory beyond a bound.
+//! Fuzzes every reader of untrusted input with mutated inputs: no panic, no hang, bounded memory.
 //!
-//! `cargo test` gives each target some thousands; `scripts/faults/fuzz` gives them ten million
-//! together. Inputs are bent copies of good ones, made from a seed. A copy that is answered as none
-//! before is bent in turn, so that errors deep within are reached: there is no need for an
-//! instrumented build.
+//! `cargo test` runs some thousands per target; `scripts/faults/fuzz` runs ten million in total.
+//! Inputs are mutated copies of valid ones, made from a seed. A copy with a new kind of answer is
+//! mutated further, so that deep errors are reached without an instrumented build.
 
 mod mutate;
 mod targets;
@@ -16,36 +14,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use mutate::{Chance, bent};
+use mutate::{Chance, mutated};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use targets::{Answer, Reader, TARGETS, Target};
 
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// An input that takes longer hangs. The slowest that is known takes milliseconds; machines may be
-/// busy.
+/// An input that takes longer counts as a hang. The slowest known takes milliseconds, but machines
+/// may be busy.
 const LONGEST: Duration = Duration::from_secs(20);
-/// Inputs that are bent, at most: the first of each answer.
+/// Maximum number of inputs to mutate: the first of each kind of answer.
 const POOL: usize = 4096;
-/// What is running now, and since when: for whoever finds that it does not end.
+/// The current input and its start time, to report hangs.
 static RUNNING: Mutex<Option<(&'static str, Vec<u8>, Instant)>> = Mutex::new(None);
-/// Panics, memory and time are of one process.
+/// Panics, memory and time are measured per process, so tests run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What came out.
+/// Results of a target.
 #[derive(Debug, Default)]
 struct Outcome {
     runs: u64,
     answers: usize,
     slowest: Duration,
-    /// The most bytes that one input made the program ask for, all requests together.
+    /// The most bytes allocated for one input, over all requests.
     most: usize,
-    /// What went wrong, with the input.
+    /// Failures, with their inputs.
     crashes: Vec<String>,
 }
 
-/// An answer without the numbers in it and what it quotes: whether it is another kind of answer.
+/// The kind of an answer: its text without numbers and quoted parts.
 fn kind(answer: &Answer) -> u64 {
     let mut hasher = DefaultHasher::new();
     match answer {
@@ -63,7 +61,7 @@ fn kind(answer: &Answer) -> u64 {
     hasher.finish()
 }
 
-/// Gives one input to a target.
+/// Runs a target on one input.
 fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
     *RUNNING.lock().unwrap() = Some((target.name, input.to_vec(), Instant::now()));
     let region = Region::new(COUNTING);
@@ -99,7 +97,7 @@ fn give(target: &Target, input: &[u8], outcome: &mut Outcome) -> Option<u64> {
     done.ok().as_ref().map(kind)
 }
 
-/// Gives a target its seeds and then bent ones.
+/// Runs a target on its seeds and then on mutated inputs.
 fn fuzz(target: &Target, runs: u64, seed: u64) -> Outcome {
     let mut outcome = Outcome::default();
     let mut chance = Chance(seed);
@@ -112,14 +110,14 @@ fn fuzz(target: &Target, runs: u64, seed: u64) -> Outcome {
         pool.push(input);
     }
     while outcome.runs < runs {
-        // Good inputs and late ones more often than those between.
+        // Prefers valid and recent inputs.
         let pick = |chance: &mut Chance| match chance.below(4) {
             0 => chance.below(plain),
             1 => pool.len() - 1 - chance.below(pool.len().min(16)),
             _ => chance.below(pool.len()),
         };
         let (one, other) = (pick(&mut chance), pick(&mut chance));
-        let input = bent(&mut chance, &pool[one], &pool[other], target.words);
+        let input = mutated(&mut chance, &pool[one], &pool[other], target.words);
         if let Some(kind) = give(target, &input, &mut outcome)
             && seen.insert(kind)
             && pool.len() < POOL
@@ -131,7 +129,7 @@ fn fuzz(target: &Target, runs: u64, seed: u64) -> Outcome {
     outcome
 }
 
-/// Ends the process with the input in hand if one does not end.
+/// Aborts the process and prints the input if one hangs.
 fn watch() {
     std::thread::spawn(|| {
         loop {
@@ -147,7 +145,7 @@ fn watch() {
     });
 }
 
-/// Messages of panics that are counted are not shown as they come.
+/// Hides the messages of panics that are counted.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -156,7 +154,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The most memory that this process has had, in MiB.
+/// The peak memory of this process, in MiB.
 fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
@@ -165,7 +163,7 @@ fn peak() -> f64 {
 }
 
 #[test]
-fn thousands_of_bent_inputs_are_refused_or_taken() {
+fn thousands_of_mutated_inputs_are_refused_or_accepted() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     watch();
     let crashes = quietly(|| {
@@ -197,7 +195,7 @@ fn a_reader_with_a_planted_mistake_is_caught() {
     }
 }
 
-/// `RIDGEWALK_FUZZ=csv:1000000` gives a target so many inputs and prints a line of
+/// `RIDGEWALK_FUZZ=csv:1000000` runs a target on this many inputs and prints a line of
 /// docs/results/fuzz.csv; see scripts/faults/fuzz.
 #[test]
 fn many() {

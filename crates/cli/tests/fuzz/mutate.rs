@@ -1,10 +1,10 @@
-//! Bent copies of inputs: bytes and pieces changed, left out, doubled, swapped and taken from
-//! elsewhere, from a seed.
+//! Mutates inputs from a seed: changes, drops, doubles and swaps bytes and pieces, and inserts
+//! pieces of other inputs.
 
-/// The longest input that is made.
+/// Maximum length of an input.
 const MAX_BYTES: usize = 8 << 10;
 
-/// A generator that needs nothing but a seed (splitmix64).
+/// Random number generator (splitmix64).
 #[derive(Debug, Clone)]
 pub(crate) struct Chance(pub(crate) u64);
 
@@ -24,7 +24,7 @@ impl Chance {
     }
 }
 
-/// Numbers that are at the edge of something, as text.
+/// Boundary values as text.
 const NUMBERS: [&str; 22] = [
     "0",
     "-0",
@@ -50,7 +50,7 @@ const NUMBERS: [&str; 22] = [
     "999999999999999999999999",
 ];
 
-/// Numbers that are at the edge of something, in eight bytes.
+/// Boundary values as eight bytes.
 fn edge(chance: &mut Chance) -> [u8; 8] {
     let floats = [
         0.0,
@@ -97,8 +97,8 @@ fn edge(chance: &mut Chance) -> [u8; 8] {
     }
 }
 
-/// A bent copy of `input`: up to eight changes, with pieces of `other` and of a list of words.
-pub(crate) fn bent(chance: &mut Chance, input: &[u8], other: &[u8], words: &[&[u8]]) -> Vec<u8> {
+/// A mutated copy of `input`: up to eight changes, with pieces of `other` and of a list of words.
+pub(crate) fn mutated(chance: &mut Chance, input: &[u8], other: &[u8], words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..1 + chance.below(3) * chance.below(4) {
         change(chance, &mut bytes, other, words);
@@ -133,7 +133,7 @@ fn change(chance: &mut Chance, bytes: &mut Vec<u8>, other: &[u8], words: &[&[u8]
             bytes.splice(at..at, copy.repeat(times));
         }
         5 => {
-            // In the place of as many bytes as it has: lengths stay right.
+            // Overwrites as many bytes as it has, so that lengths stay valid.
             let piece = piece(chance);
             let end = (at + piece.len()).min(bytes.len());
             bytes.splice(at..end, piece);

@@ -1,4 +1,4 @@
-//! What is fuzzed: each reader with good inputs to begin from and the words that matter to it.
+//! The fuzz targets: each reader with valid seed inputs and its keywords.
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,15 +23,15 @@ use ridgewalk::store::{
 use ridgewalk_cli::fit::options::FitOptions;
 use sha2::{Digest, Sha256};
 
-/// What a target answered.
+/// The answer of a target.
 pub(crate) enum Answer {
-    /// It took the input; the number tells inputs that were taken differently.
+    /// The input was accepted; the number distinguishes how.
     Taken(u64),
-    /// It refused it with a message.
+    /// The input was refused with a message.
     Refused(String),
 }
 
-/// What reads an input.
+/// Reads an input.
 pub(crate) type Reader = fn(&[u8]) -> Answer;
 
 /// A reader with its inputs.
@@ -40,9 +40,9 @@ pub(crate) struct Target {
     pub(crate) seeds: fn() -> Vec<Vec<u8>>,
     pub(crate) words: &'static [&'static [u8]],
     pub(crate) run: Reader,
-    /// Memory that one input may ask for, beside 4096 times its length; all requests together.
+    /// Memory allowed per input, in addition to 4096 times its length, over all requests.
     pub(crate) bytes: usize,
-    /// Inputs in the ordinary tests.
+    /// Number of inputs in ordinary tests.
     pub(crate) quick: u64,
 }
 
@@ -208,7 +208,7 @@ fn answer<T>(result: Result<T, impl std::fmt::Display>, taken: impl FnOnce(T) ->
     }
 }
 
-/// A table is read, and every kind of question is put to it; which one depends on the input.
+/// Reads a table and asks a question about it, of a kind that depends on the input.
 fn csv(input: &[u8]) -> Answer {
     answer(Table::from_bytes("f.csv", input), |table| frame(&table, input.len()))
 }
@@ -283,7 +283,7 @@ fn priors_seeds() -> Vec<Vec<u8>> {
 
 static RUN: OnceLock<PathBuf> = OnceLock::new();
 
-/// The directory of a run, made once by the program itself.
+/// A run directory, made once by the program itself.
 fn run_directory() -> &'static PathBuf {
     RUN.get_or_init(|| {
         let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep();
@@ -295,7 +295,7 @@ fn run_directory() -> &'static PathBuf {
     })
 }
 
-/// Takes it away again.
+/// Removes it again.
 pub(crate) fn clean() {
     if let Some(place) = RUN.get().and_then(|run| run.parent()) {
         fs::remove_dir_all(place).unwrap();
@@ -310,19 +310,19 @@ fn finished(name: &str) -> Vec<u8> {
 fn config(input: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(input);
     answer(toml::from_str::<Config>(&text).map_err(|error| error.message().to_owned()), |config| {
-        // What was read can be written.
+        // A document that was read can be written.
         toml::to_string(&config).unwrap().len() as u64 % 4
     })
 }
 
-/// The options of `fit` alone.
+/// Only the options of `fit`.
 #[derive(Parser)]
 struct Words {
     #[command(flatten)]
     options: FitOptions,
 }
 
-/// Words as they are typed, and what `config.toml` makes of them.
+/// Command-line arguments, and their round trip through `config.toml`.
 fn options(input: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(input);
     match Words::try_parse_from(std::iter::once("fit").chain(text.split_whitespace())) {
@@ -347,8 +347,8 @@ fn option_seeds() -> Vec<Vec<u8>> {
     words.map(|words| words.as_bytes().to_vec()).to_vec()
 }
 
-/// A checkpoint's body gets the checksum that it needs, unless its length says not to; what is in
-/// it is read in turn.
+/// Adds a valid checksum to a checkpoint's body, unless its length says not to; then reads its
+/// parts.
 fn checkpoint(input: &[u8]) -> Answer {
     let mut bytes = input.to_vec();
     if input.len() % 8 != 3 {
@@ -409,7 +409,7 @@ where
     WarmUp::new(target).seed(11).chains(CHAINS).wanted(wanted)
 }
 
-/// Keeps the last state.
+/// A sink that keeps the last state.
 #[derive(Default)]
 struct Last(Option<SavedRun>);
 
@@ -442,8 +442,8 @@ fn states() -> &'static (Vec<u8>, Vec<u8>) {
     })
 }
 
-/// A frame with its length and its checksum right: kind and content come from the input, the first
-/// byte says which kind.
+/// A frame with valid length and checksum. Kind and content come from the input; the first byte
+/// selects the kind.
 fn saved(input: &[u8]) -> Answer {
     let (first, content) = input.split_first().unwrap_or((&0, &[]));
     let kinds = ["chains  ", "run     ", "warm-up "];
@@ -477,7 +477,7 @@ fn saved(input: &[u8]) -> Answer {
     }
 }
 
-/// Chains that are restored make a step, and are what they were before it.
+/// Restores chains, takes a snapshot and makes a step.
 fn restored(snapshot: Snapshot) -> Answer {
     let potential = Chebyshev::new(
         FromFn::new(2, |x: &[f64], g: &mut [f64]| {
@@ -500,8 +500,8 @@ fn restored(snapshot: Snapshot) -> Answer {
     }
 }
 
-/// A run that is gone on with. One that says it has made millions of gradients is not: measuring
-/// its bias would take a share of as many.
+/// Resumes a run, unless it claims millions of gradients: measuring its bias would take a share of
+/// these.
 fn gone_on(run: SavedRun) -> Answer {
     let made = |chain: &ridgewalk::sampler::SavedChain| chain.gradients.max(chain.steps) < 1000;
     if run.ensemble.chains.len() > 64 || !run.ensemble.chains.iter().all(made) {
@@ -521,14 +521,14 @@ fn saved_seeds() -> Vec<Vec<u8>> {
     let (warm_up, run) = states();
     let content = |kind: u8, bytes: &[u8]| [&[kind], &bytes[28..bytes.len() - 32]].concat();
     let snapshot = SavedRun::from_bytes(run).unwrap().ensemble;
-    // Found: gradients that cannot be counted on, which are refused now.
+    // Found by fuzzing: a gradient count that overflows, now refused.
     let mut endless = snapshot.clone();
     endless.chains[0].gradients = u64::MAX;
     let [snapshot, endless] = [snapshot, endless].map(|snapshot| snapshot.to_bytes());
     vec![content(0, &snapshot), content(0, &endless), content(1, run), content(2, warm_up)]
 }
 
-/// The store's document; what is behind a byte of 0 is the list of names.
+/// The store's document; after a zero byte, the list of names.
 fn store(input: &[u8]) -> Answer {
     let at = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());
     let store = run_directory().join("draws.zarr");
@@ -562,7 +562,7 @@ fn store_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// A summary, and the report of a run that has it.
+/// A summary, and the report made from it.
 fn summary(input: &[u8]) -> Answer {
     let directory = RunDirectory::open(run_directory()).unwrap();
     fs::write(directory.summary(), input).unwrap();
@@ -573,12 +573,12 @@ fn summary(input: &[u8]) -> Answer {
     }
 }
 
-/// The number at a place of the input; 1 beyond its end.
+/// The number at a position of the input; 1 beyond its end.
 fn number(input: &[u8], at: usize) -> f64 {
     input.get(8 * at..8 * at + 8).map_or(1.0, |bytes| f64::from_le_bytes(bytes.try_into().unwrap()))
 }
 
-/// Coefficients of a step, and the exact law of every kernel, for any numbers. What is given is
+/// Coefficients of a step, and the exact law of every kernel, for any numbers. Results must be
 /// finite.
 fn parameters(input: &[u8]) -> Answer {
     let [gamma, xi, eta, smoothness] = [0, 1, 2, 3].map(|at| number(input, at));
@@ -646,15 +646,16 @@ fn parameter_seeds() -> Vec<Vec<u8>> {
         of([2.0, 4.0, 0.1, 1.0, 0.5]),
         of([1e-8, 1e8, 1e-3, 1e6, 1.0]),
         of([50.0, 1e-9, 30.0, 1e-12, 1e-3]),
-        // Found: a free flow of infinite variance, which is refused now.
+        // Found by fuzzing: a free flow of infinite variance, now refused.
         of([2.0, 4.0, 0.1, 5e-324, 0.5]),
         of([1.0, 1e-300, 1e250, 1.0, 0.5]),
-        // Found: a variance of p of one bit before it is divided by L, and no Cholesky factor.
+        // Found by fuzzing: a variance of p of one bit before the division by L, and no Cholesky
+        // factor.
         of([2.4e-123, 1.75e-78, 1.0, 2e-76, 0.5]),
     ]
 }
 
-/// Parquet files, as its own writer makes them.
+/// Parquet files from the crate's own writer.
 #[cfg(feature = "parquet")]
 mod parquet {
     use std::sync::Arc;

@@ -1,13 +1,14 @@
-//! A look at the footer of a Parquet file before it is decoded: the decoder makes room for what it
-//! announces, and calls itself for each level of its schema.
+//! Checks the footer of a Parquet file before it is decoded. The decoder allocates what the footer
+//! declares and recurses once per level of its schema.
 
 use parquet::file::reader::ChunkReader;
 
 use super::thrift::Walker;
 
-/// The largest footer: some hundred bytes for each column of a row group.
+/// The largest footer: a few hundred bytes per column of a row group.
 const MAX_BYTES: u64 = 32 << 20;
-/// How deep columns may be nested. Those that are cannot be used, but others in the file can.
+/// How deep columns may be nested. Nested columns cannot be used, but flat ones in the same file
+/// can.
 const MAX_DEPTH: usize = 64;
 /// The length of the footer, and `PAR1`.
 const TAIL: u64 = 8;
@@ -51,10 +52,9 @@ pub(super) fn check<R: ChunkReader>(input: &R) -> Result<(), String> {
     }
 }
 
-/// The depth of the tree that a list of so many schema elements is, as far as it is not too deep
-/// already.
+/// The depth of the tree given by a list of `count` schema elements. Stops once it is too deep.
 fn depth(walker: &mut Walker<&[u8]>, count: u64) -> Option<usize> {
-    // How many children are still to come, at each level.
+    // Remaining children at each level.
     let mut open: Vec<u64> = Vec::new();
     let mut deepest = 0;
     for _ in 0..count {

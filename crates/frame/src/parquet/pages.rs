@@ -1,8 +1,7 @@
-//! A look at the page headers of a Parquet file before any page is decoded.
+//! Checks the page headers of a Parquet file before any page is decoded.
 //!
-//! A page says how large it is once it is unpacked, and how many values it has, and the decoder
-//! makes room for them before it finds out. So the headers are walked first, and sizes that cannot
-//! be are refused.
+//! A page declares its uncompressed size and its number of values, and the decoder allocates them
+//! before it checks. So the headers are walked first, and impossible sizes are refused.
 
 use std::io::Read;
 
@@ -12,26 +11,26 @@ use parquet::file::reader::ChunkReader;
 
 use super::thrift::{STRUCT, Walker};
 
-/// The largest page that is unpacked. Writers make pages of about a megabyte; dictionaries may have
-/// more.
+/// The largest uncompressed page. Writers make pages of about a megabyte; dictionaries may be
+/// larger.
 const MAX_PAGE_BYTES: u64 = 256 << 20;
-/// The most that is unpacked of one file: four times what numbers can take.
+/// The largest uncompressed total per file: four times what numbers can take.
 const MAX_FILE_BYTES: u64 = 16 << 30;
-/// The largest page header; the bounds of texts are what it may have of any size.
+/// The largest page header. Only its statistics of text columns have no fixed size.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
-/// The numbers of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY.
+/// Codes of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY.
 const DELTA_TEXTS: [u64; 2] = [6, 7];
 
-/// What the pages of a file come to so far.
+/// Totals over the pages of a file so far.
 #[derive(Default)]
 pub(super) struct Pages {
     unpacked: u64,
 }
 
 impl Pages {
-    /// Whether the pages of a column chunk of so many rows lie in the file and unpack to sizes that
-    /// can be held. False if they are well, but have their texts in an encoding that says within a
-    /// packed page for how many to make room.
+    /// Checks that the pages of a column chunk of `rows` rows are inside the file and unpack to
+    /// acceptable sizes. Returns false if they do but their text encoding stores its sizes inside a
+    /// compressed page.
     pub(super) fn check<R: ChunkReader>(
         &mut self, input: &R, chunk: &ColumnChunkMetaData, rows: usize,
     ) -> Result<bool, String> {
@@ -73,21 +72,21 @@ impl Pages {
     }
 }
 
-/// What is looked for in a page header.
+/// The fields of a page header that are checked.
 #[derive(Default)]
 struct Header {
-    /// Bytes once unpacked.
+    /// Uncompressed bytes.
     unpacked: u64,
     /// Bytes in the file.
     packed: u64,
     /// Values in a dictionary.
     dictionary: u64,
-    /// How values are written.
+    /// Encoding of the values.
     encoding: Option<u64>,
 }
 
 impl Header {
-    /// A header and how many bytes it takes. One without its sizes is none.
+    /// Parses a header; also returns its length. A header without sizes is invalid.
     fn walk(input: impl Read) -> Option<(Self, u64)> {
         let mut header = Self::default();
         let [mut unpacked, mut packed] = [None; 2];

@@ -1,8 +1,7 @@
-//! Panics that are caught, without the lines that the panic hook writes about them.
+//! Catches panics without the output of the panic hook.
 //!
-//! A hook belongs to the whole process and other threads may panic meanwhile. So it is wrapped once
-//! and for all by one that is silent on threads that say so, and hands everything else on to the
-//! one before.
+//! The hook is global and other threads may panic at the same time. So it is wrapped once by a hook
+//! that is silent on threads that ask for it and otherwise calls the previous hook.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,7 +11,7 @@ thread_local! {
     static SILENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `work`, or gives the message of its panic.
+/// Runs `work`, or returns the message of its panic.
 pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static WRAPPED: Once = Once::new();
     WRAPPED.call_once(|| {

@@ -1,19 +1,19 @@
-//! A walk over structures in Thrift's compact protocol, in which Parquet writes its headers:
-//! nothing is allocated, whatever they say.
+//! Walks structures in Thrift's compact protocol, the format of Parquet headers, without
+//! allocating.
 //!
-//! Everything gives `None` where the bytes end early or are wrong.
+//! Every function returns `None` if the bytes end early or are invalid.
 
 use std::io::Read;
 
-/// The types of fields that are looked at.
+/// The field types that are read.
 pub(super) const I32: u8 = 5;
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
 
-/// How deep structures that are passed over may be nested.
+/// How deep skipped structures may be nested.
 const MAX_DEPTH: u32 = 32;
 
-/// Bytes on the way.
+/// A cursor over bytes.
 pub(super) struct Walker<R> {
     input: R,
     read: u64,
@@ -24,21 +24,21 @@ impl<R: Read> Walker<R> {
         Self { input, read: 0 }
     }
 
-    /// How many bytes lie behind.
+    /// Number of bytes read.
     pub(super) fn read(&self) -> u64 {
         self.read
     }
 
-    /// Walks a structure. `field` gets the number and the type of each field and tells whether it
-    /// has read it; others are passed over.
+    /// Walks a structure. `field` gets the number and type of each field and returns whether it has
+    /// read it; other fields are skipped.
     pub(super) fn structure(
         &mut self, field: &mut dyn FnMut(&mut Self, u64, u8) -> Option<bool>,
     ) -> Option<()> {
         self.fields(0, field)
     }
 
-    /// A number that must not be negative, of the type that it must have. A decoder that reads it
-    /// whatever its type says would otherwise see another one.
+    /// A non-negative number of the given type. The type is checked because a decoder that ignores
+    /// it would read a different number.
     pub(super) fn count(&mut self, kind: u8) -> Option<u64> {
         if kind != I32 {
             return None;
@@ -47,7 +47,7 @@ impl<R: Read> Walker<R> {
         (value & 1 == 0).then_some(value >> 1)
     }
 
-    /// The head of a list of structures: how many there are.
+    /// The header of a list of structures: their number.
     pub(super) fn list(&mut self, kind: u8) -> Option<u64> {
         if kind != LIST {
             return None;
@@ -109,14 +109,14 @@ impl<R: Read> Walker<R> {
                 step => number + u64::from(step),
             };
             let kind = head & 0x0f;
-            // The truth of a bool is in the head of its field.
+            // The value of a bool is in its field header.
             if !field(self, number, kind)? && !matches!(kind, 1 | 2) {
                 self.value(kind, depth)?;
             }
         }
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     fn value(&mut self, kind: u8, depth: u32) -> Option<()> {
         match kind {
             // A bool in a list, and a byte.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// What the documents of a store depend on.
+/// The parameters of a store's documents.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub(super) chains: usize,
@@ -15,7 +15,7 @@ pub(super) struct Layout {
     pub(super) steps_per_draw: u64,
 }
 
-/// How far a store is.
+/// The extent of a store.
 #[derive(Debug, Clone)]
 pub(super) struct Extent {
     /// Draws of each chain.
@@ -29,7 +29,7 @@ impl Extent {
         self.made.iter().copied().min().unwrap_or(0)
     }
 
-    /// Whether a chain has more.
+    /// Whether some chain has more.
     fn truncated(&self) -> bool {
         self.made.iter().any(|made| *made > self.common())
     }
@@ -76,7 +76,7 @@ pub(super) fn arrays(layout: &Layout, extent: &Extent) -> Vec<(&'static str, Val
     ]
 }
 
-/// One array; `shapes` are its own and that of its chunks.
+/// One array; `shapes` are the shapes of the array and of its chunks.
 fn array(
     data_type: &str, shapes: (Value, Value), fill: Value, codecs: &Value, dims: Value, said: &str,
 ) -> Value {
@@ -95,7 +95,7 @@ fn array(
     })
 }
 
-/// A group below the root. Its own attributes are those that ArviZ writes.
+/// A group below the root, with the attributes that ArviZ writes.
 pub(super) fn group() -> Value {
     json!({
         "zarr_format": 3,
@@ -123,7 +123,7 @@ pub(super) fn root(arrays: &[(&'static str, Value)], extent: &Extent) -> Value {
     root
 }
 
-/// A count as a size. One that is too large for this machine stays too large.
+/// A count as `usize`, saturating.
 pub(super) fn size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
@@ -146,10 +146,10 @@ pub(super) fn chunk(store: &Path, array: &str, indices: &[usize]) -> PathBuf {
     store.join(array).join(name)
 }
 
-/// Strings as the codec `vlen-utf8` has them: their number, then each with its length before it, as
+/// Strings in the codec `vlen-utf8`: their number, then each string preceded by its length, as
 /// 32-bit numbers.
 ///
-/// `None` if there are, or one is, too long for that.
+/// `None` if the number or a length does not fit.
 pub(super) fn encode_strings(strings: &[String]) -> Option<Vec<u8>> {
     let mut bytes = u32::try_from(strings.len()).ok()?.to_le_bytes().to_vec();
     for string in strings {
@@ -159,7 +159,7 @@ pub(super) fn encode_strings(strings: &[String]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The way back; `None` for bytes that are not such a list.
+/// The inverse; `None` for invalid bytes.
 pub(super) fn decode_strings(bytes: &[u8]) -> Option<Vec<String>> {
     let number = |bytes: &[u8]| -> Option<(usize, usize)> {
         let first: [u8; 4] = bytes.get(..4)?.try_into().ok()?;

@@ -1,4 +1,4 @@
-//! Reading a store of our own back.
+//! Reading back a store written by this crate.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::metadata::{self, Extent, Layout};
 use crate::directory::{MAX_DOCUMENT, read_file};
 use crate::error::Error;
 
-/// Numbers of the columns that [`StoredDraws::columns`] has in memory at a time, if that is enough
-/// for one: 16 MiB.
+/// Numbers that [`StoredDraws::columns`] holds in memory at a time, unless one column needs more:
+/// 16 MiB.
 const COLUMNS: usize = 1 << 21;
 
-/// A store on the disk.
+/// A store on disk.
 #[derive(Debug)]
 pub(super) struct Store {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Reads the root's document, which tells everything but the draws.
+    /// Reads the root's document, which has everything but the draws.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let document = metadata::document(path, "");
         let need = "the metadata of a store that ridgewalk wrote";
@@ -52,7 +52,7 @@ impl Store {
             .ok_or_else(|| Error::format(&path, "it does not hold a list of names", need))
     }
 
-    /// One chunk of a chain, all of it; `None` if it was never written.
+    /// One whole chunk of a chain; `None` if it was never written.
     pub(super) fn chunk(&self, chain: usize, block: usize) -> Result<Option<Vec<f64>>, Error> {
         let Some(bytes) = self.bytes(chain, block)? else { return Ok(None) };
         let (numbers, _) = bytes.as_chunks::<8>();
@@ -97,7 +97,7 @@ impl Store {
         Ok(table)
     }
 
-    /// The first rows of a chunk that must be there.
+    /// The first rows of a chunk, which must exist.
     fn rows(&self, chain: usize, block: usize, rows: usize) -> Result<Vec<f64>, Error> {
         let mut values = self.chunk(chain, block)?.ok_or_else(|| self.missing(chain, block))?;
         values.truncate(rows * self.layout.dimension);
@@ -105,7 +105,7 @@ impl Store {
     }
 }
 
-/// What the root's document says, if it is one of ours.
+/// Parses the root's document, if it was written by this crate.
 fn parse(root: &Value) -> Option<(Layout, Extent)> {
     let attributes = root.get("attributes")?;
     let made: Vec<u64> = attributes
@@ -126,7 +126,7 @@ fn parse(root: &Value) -> Option<(Layout, Extent)> {
     let [one, block, width]: [usize; 3] = counts(grid)?.try_into().ok()?;
     let steps_per_draw = arrays.get("sample_stats/n_steps")?.get("fill_value")?.as_u64()?;
     let layout = Layout { chains, dimension, block, steps_per_draw };
-    // The rest of the document is as we write it, or it is another's.
+    // The rest of the document must be exactly as this crate writes it.
     let same = (one, width) == (1, dimension)
         && block > 0
         && dimension > 0
@@ -139,17 +139,17 @@ fn parse(root: &Value) -> Option<(Layout, Extent)> {
     same.then_some((layout, extent))
 }
 
-/// The draws of a store: of each chain as many as all have.
+/// The draws of a store: for each chain, as many as all chains have.
 ///
 /// # Errors
-/// If it cannot be read, or is not a store of ours.
+/// If it cannot be read, or was not written by this crate.
 pub fn read_draws(store: &Path) -> Result<Draws, Error> {
     let store = Store::open(store)?;
     let common = store.extent.common();
     read(&store, &vec![common; store.layout.chains])
 }
 
-/// Every draw of a store: chains that others have ended before are longer than those.
+/// Every draw of a store: chains that ended later are longer.
 ///
 /// # Errors
 /// As [`read_draws`].
@@ -165,8 +165,8 @@ fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
         .map_err(|error| Error::format(store.path(), error, "complete draws of every chain"))
 }
 
-/// The draws of a store that stay on the disk: read point by point or some columns at a time, of
-/// each chain as many as all have.
+/// The draws of a store, left on disk and read point by point or some columns at a time: for each
+/// chain, as many as all chains have.
 #[derive(Debug)]
 pub struct StoredDraws {
     store: Store,
@@ -177,7 +177,7 @@ impl StoredDraws {
     /// Opens a store.
     ///
     /// # Errors
-    /// If it cannot be read, or is not a store of ours.
+    /// If it cannot be read, or was not written by this crate.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let store = Store::open(path)?;
         let names = store.names()?;
@@ -196,25 +196,25 @@ impl StoredDraws {
         self.store.layout.chains
     }
 
-    /// Draws of each chain: as many as all have.
+    /// Draws per chain: the number that all chains have.
     #[must_use]
     pub fn draws(&self) -> usize {
         metadata::size(self.store.extent.common())
     }
 
-    /// How many draws each chain made.
+    /// The number of draws that each chain made.
     #[must_use]
     pub fn made(&self) -> &[u64] {
         &self.store.extent.made
     }
 
-    /// Whether the run has not made, or not yet, all it was to make.
+    /// Whether the run has not made all its draws.
     #[must_use]
     pub fn incomplete(&self) -> bool {
         self.store.extent.incomplete
     }
 
-    /// Gives every draw, chain after chain. One chunk is in memory at a time.
+    /// Passes every draw to `take`, chain after chain. One chunk is in memory at a time.
     ///
     /// # Errors
     /// If the store cannot be read, and whatever `take` returns.
@@ -230,9 +230,9 @@ impl StoredDraws {
         Ok(())
     }
 
-    /// Gives the columns, some at a time: the number of the first, and for each the draws of all
-    /// chains end to end. The more draws there are, the fewer columns are in memory together, and
-    /// the more often the store is read.
+    /// Passes the columns to `take`, some at a time: the index of the first, and for each column
+    /// the draws of all chains end to end. The more draws there are, the fewer columns are in
+    /// memory together, and the more often the store is read.
     ///
     /// # Errors
     /// If the store cannot be read, and whatever `take` returns.
@@ -242,7 +242,7 @@ impl StoredDraws {
         let length = self.chains().saturating_mul(self.draws());
         let dimension = self.names.len();
         let width = (COLUMNS / length.max(1)).clamp(1, dimension.max(1));
-        // More draws than can be held are more than can be there.
+        // A count that does not fit into memory cannot be right.
         let room = |column: &mut Vec<f64>| {
             column.clear();
             column.try_reserve_exact(length).map_err(|_| {
@@ -316,7 +316,7 @@ impl DrawReader for StoredDraws {
     }
 }
 
-/// An error of the store, or one that the reader of its draws passes through it.
+/// An error of the store, or of the callback that reads its draws.
 enum Passed {
     Store(Error),
     Fit(FitError),
@@ -337,11 +337,11 @@ impl From<Passed> for FitError {
     }
 }
 
-/// Hands every draw of a store to a sink, as the run that made them did. One block of draws is in
-/// memory at a time.
+/// Passes every draw of a store to a sink, in the order of the run. One block of draws is in memory
+/// at a time.
 ///
 /// # Errors
-/// If the store cannot be read, or the sink does not take them.
+/// If the store cannot be read or the sink fails.
 pub fn replay(store: &Path, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let store = Store::open(store)?;
     let Layout { chains, dimension, block, .. } = store.layout;

@@ -1,4 +1,4 @@
-//! The sink that writes a store, chunk by chunk, while the chains go on.
+//! The sink that writes a store, chunk by chunk, while the chains run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,26 +13,26 @@ use super::writer::Writer;
 use crate::directory::write_atomically;
 use crate::error::{Error, FileAction};
 
-/// Numbers that may wait in memory for their chunk to fill, over all chains: 64 MiB. As many may be
-/// on their way to the disk.
+/// Numbers buffered in memory until their chunk is full, over all chains: 64 MiB. As many may be
+/// queued for writing.
 const WAITING: usize = 1 << 23;
-/// The most draws in a chunk.
+/// The maximum number of draws in a chunk.
 const LONGEST: usize = 1000;
-/// Chunks that are not full are written no more often than this, and so that it takes no more than
-/// a twentieth of the chains' time.
+/// The minimum interval between writes of chunks that are not full; they take at most a twentieth
+/// of the chains' time.
 const SAVE: Duration = Duration::from_secs(5);
-/// The fewest files that may be on their way to the disk.
+/// The queue of files to be written is at least this long.
 const UNDER_WAY: usize = 8;
 
 /// Draws as a Zarr store, written as they come.
 ///
-/// A chunk is written as soon as it is full, one that is not every few seconds, by a thread of
-/// their own: a run that is killed leaves a store that opens with the draws so far.
-/// [`ZarrDraws::save`] writes all there is at once, for a checkpoint to build on.
+/// A separate thread writes a chunk as soon as it is full, and chunks that are not full every few
+/// seconds: a run that is killed leaves a valid store with the draws so far. [`ZarrDraws::save`]
+/// writes everything at once, before a checkpoint.
 ///
-/// A file that cannot be written is an error of one of the next calls. Nothing is lost by it: what
-/// was taken stays in memory, the draw that comes with the error is not taken, and the call after
-/// it tries again.
+/// A file that cannot be written makes one of the next calls fail. Nothing is lost: accepted draws
+/// stay in memory, the draw passed to the failing call is not accepted, and the next call tries
+/// again.
 #[derive(Debug)]
 pub struct ZarrDraws {
     path: PathBuf,
@@ -46,15 +46,15 @@ pub struct ZarrDraws {
 struct Open {
     layout: Layout,
     chains: Vec<Chain>,
-    /// Blocks of the coordinate `draw` that are written.
+    /// Number of blocks of the coordinate `draw` written.
     numbered: usize,
     saved: Instant,
-    /// How long that took.
+    /// How long writing took.
     cost: Duration,
     writer: Writer,
 }
 
-/// The draws of one chain that are not in a full chunk yet.
+/// The draws of one chain that do not fill a chunk yet.
 #[derive(Debug)]
 struct Chain {
     made: u64,
@@ -63,21 +63,25 @@ struct Chain {
 }
 
 impl ZarrDraws {
-    /// A new store for coefficients of these names; it is made when the run begins.
+    /// A new store for these coefficients; it is created when the run begins.
     /// `steps_per_draw` is the thinning.
     ///
     /// # Errors
-    /// If there is something of that name.
+    /// If the path exists.
     pub fn create(path: &Path, names: &[String], steps_per_draw: u64) -> Result<Self, Error> {
         if path.exists() {
             let remedy = "choose another name for the new store".to_owned();
-            return Err(Error::Exists { path: path.to_owned(), found: "earlier draws", remedy });
+            return Err(Error::Exists {
+                path: path.to_owned(),
+                found: "holds earlier draws",
+                remedy,
+            });
         }
         Ok(Self { path: path.to_owned(), names: names.to_vec(), steps_per_draw, open: None })
     }
 
-    /// A store that an interrupted run left, to go on after so many draws of each chain. Draws
-    /// beyond those are forgotten.
+    /// Opens the store of an interrupted run, to continue after the given number of draws per
+    /// chain. Later draws are dropped.
     ///
     /// # Errors
     /// If it cannot be read, or holds fewer draws.
@@ -113,18 +117,18 @@ impl ZarrDraws {
         self.open.iter().flat_map(|open| &open.chains).map(|chain| chain.made).collect()
     }
 
-    /// Writes every draw so far, those of chunks that are not full too, and the shape. When it
-    /// returns they are on the disk.
+    /// Writes every draw so far, partial chunks included, and the shape. They are on disk when it
+    /// returns.
     ///
     /// # Errors
-    /// If they are not.
+    /// If they cannot be written.
     pub fn save(&mut self) -> Result<(), Error> {
         self.save_as(true)?;
         self.wait()
     }
 
-    /// Ends the store: the last chunks, the true shape, and whether the run made all its draws.
-    /// Gives the number of draws that all chains have.
+    /// Finishes the store: writes the last chunks, the final shape, and whether the run made all
+    /// its draws. Returns the number of draws that all chains have.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -134,7 +138,7 @@ impl ZarrDraws {
         Ok(self.made().into_iter().min().unwrap_or(0))
     }
 
-    /// Hands everything over that is not on its way.
+    /// Queues everything that is not queued yet.
     fn save_as(&mut self, incomplete: bool) -> Result<(), Error> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let began = Instant::now();
@@ -146,7 +150,7 @@ impl ZarrDraws {
         let extent =
             Extent { made: open.chains.iter().map(|chain| chain.made).collect(), incomplete };
         open.number_draws(&self.path, extent.common());
-        // Whoever looks in between sees the old shape, or the new one with all its chunks.
+        // A reader sees the old shape, or the new one with all its chunks.
         let arrays = metadata::arrays(&open.layout, &extent);
         for (array, document) in &arrays {
             open.writer.write(metadata::document(&self.path, array), json(document));
@@ -161,7 +165,7 @@ impl ZarrDraws {
         self.open.as_mut().map_or(Ok(()), |open| open.writer.wait())
     }
 
-    /// Makes the directories, and writes what does not change.
+    /// Creates the directories and writes what does not change.
     fn found(&mut self, chains: usize) -> Result<(), Error> {
         let dimension = self.names.len();
         let block = (WAITING / chains.saturating_mul(dimension).max(1)).clamp(1, LONGEST);
@@ -194,7 +198,7 @@ impl Open {
         Self { layout, chains, numbered: 0, saved: Instant::now(), cost: Duration::ZERO, writer }
     }
 
-    /// Writes the blocks of the coordinate `draw` that so many draws need.
+    /// Writes the blocks of the coordinate `draw` for this many draws.
     fn number_draws(&mut self, store: &Path, draws: u64) {
         while (self.numbered * self.layout.block) as u64 <= draws.saturating_sub(1) {
             let first = self.numbered * self.layout.block;
@@ -210,7 +214,7 @@ impl Open {
 }
 
 impl Chain {
-    /// Writes the chunk that is being filled; beyond the draws that there are it is NaN.
+    /// Writes the partial chunk, padded with NaN.
     fn write(&mut self, store: &Path, number: usize, layout: &Layout, writer: &mut Writer) {
         let values = layout.block * layout.dimension;
         let mut bytes = writer.buffer();
@@ -237,7 +241,7 @@ fn go_on(store: &Store, chain: usize, made: u64) -> Result<Chain, Error> {
     let (full, rest) = (metadata::size(made / block as u64), metadata::size(made % block as u64));
     let missing = |got| Error::Missing { path: store.path().to_owned(), chain, got, need: made };
     for number in 0..full {
-        // A draw is finite; NaN is what follows the last.
+        // Draws are finite; NaN is padding after the last.
         let values = store.chunk(chain, number)?;
         if values.as_ref().and_then(|values| values.last()).is_none_or(|x| x.is_nan()) {
             return Err(missing((number * block) as u64));
@@ -252,8 +256,8 @@ fn go_on(store: &Store, chain: usize, made: u64) -> Result<Chain, Error> {
             return Err(missing((full * block + held) as u64));
         }
     }
-    // Its chunk stays as it is until there is more to write: the shape, which is cut first, shows
-    // nothing beyond.
+    // Its chunk stays unchanged until there is more to write. The shape is reduced first and hides
+    // the rest.
     Ok(Chain { made, unsaved: false, waiting })
 }
 
@@ -278,8 +282,8 @@ impl Sink for ZarrDraws {
         let open = self.open.as_mut().ok_or("a draw arrived before the run began")?;
         let of = open.chains.len();
         let kept = open.chains.get_mut(chain).ok_or(Error::Shape {
-            what: "a chain of that number",
-            got: chain,
+            what: "chains",
+            got: chain.saturating_add(1),
             need: of,
         })?;
         if draw != kept.made {

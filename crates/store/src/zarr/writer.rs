@@ -1,9 +1,9 @@
-//! Files are written by a thread of their own, in the order in which they were handed over, so that
-//! the chains do not wait for the disk.
+//! A separate thread writes files in the order in which they were queued, so that the chains do not
+//! wait for the disk.
 //!
-//! What was handed over is bounded: who is too fast waits. A file that cannot be written comes back
-//! with all that were to follow it, so that metadata never tell of a chunk that is not there; the
-//! next call writes them once more, in their order, and tells what is wrong.
+//! The queue is bounded: a caller that is too fast waits. A file that cannot be written is returned
+//! with all that follow it, so that metadata never refer to a missing chunk. The next call writes
+//! them again, in order, and reports the error.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,31 +27,31 @@ impl Job {
     }
 }
 
-/// The files that are under way.
+/// The queue of files to be written.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// The most files that may be under way.
+    /// The maximum length of the queue.
     room: usize,
     thread: Option<Thread>,
     under_way: usize,
-    /// Files that came back, in their order.
+    /// Files that failed, in order.
     failed: Vec<Job>,
-    /// Buffers to be used again.
+    /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 #[derive(Debug)]
 struct Thread {
     jobs: SyncSender<Job>,
-    /// The buffer of a file that was written; a file that was not.
+    /// The buffer of a file that was written, or a file that was not.
     done: Receiver<Result<Vec<u8>, Job>>,
-    /// Whether a file could not be written: none is from then on.
+    /// Whether a file failed: later files are then returned unwritten.
     broken: Arc<AtomicBool>,
     handle: JoinHandle<()>,
 }
 
 impl Writer {
-    /// The thread is started with the first file.
+    /// The thread starts with the first file.
     pub(super) fn new(room: usize) -> Self {
         Self {
             room: room.max(1),
@@ -62,13 +62,13 @@ impl Writer {
         }
     }
 
-    /// A buffer, with whatever is in it.
+    /// A buffer with arbitrary content.
     pub(super) fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Hands a file over. It is taken whatever happens; what went wrong before is told by
-    /// [`Writer::check`] and [`Writer::wait`].
+    /// Queues a file. It is always accepted; earlier errors are reported by [`Writer::check`] and
+    /// [`Writer::wait`].
     pub(super) fn write(&mut self, path: PathBuf, bytes: Vec<u8>) {
         let mut job = Job { path, bytes };
         while self.under_way >= self.room {
@@ -88,24 +88,23 @@ impl Writer {
                 }
             }
         }
-        // Without a thread, or behind a file that came back: by this one, when it asks how things
-        // are.
+        // Without a thread, or after a failed file, it is written by this thread at the next check.
         while self.under_way > 0 {
             self.collect(true);
         }
         self.failed.push(job);
     }
 
-    /// Whether all is well so far. Files that came back are written once more.
+    /// Reports errors so far. Failed files are written again.
     ///
     /// # Errors
-    /// If one of them cannot be; it is kept, and those behind it.
+    /// If one fails again; it is kept, with those after it.
     pub(super) fn check(&mut self) -> Result<(), Error> {
         while self.under_way > 0 && self.collect(false) {}
         if self.failed.is_empty() { Ok(()) } else { self.wait() }
     }
 
-    /// Returns when everything is on the disk.
+    /// Waits until everything is on disk.
     ///
     /// # Errors
     /// As [`Writer::check`].
@@ -123,7 +122,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes back one file, waiting for it if wanted; whether there was one.
+    /// Takes back one file, waiting for it if `waiting`; returns whether there was one.
     fn collect(&mut self, waiting: bool) -> bool {
         let Some(thread) = &self.thread else {
             self.under_way = 0;
@@ -142,7 +141,7 @@ impl Writer {
             }
             Ok(Err(job)) => self.failed.push(job),
             Err(TryRecvError::Empty) => return false,
-            // It has ended, which it does only after the last file.
+            // The thread has ended, which happens only after the last file.
             Err(TryRecvError::Disconnected) => {
                 self.under_way = 0;
                 return false;
@@ -154,18 +153,18 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// What was handed over is written even if nobody asks any more.
+    /// Queued files are written even after the last check.
     fn drop(&mut self) {
         if let Some(Thread { jobs, handle, .. }) = self.thread.take() {
             drop(jobs);
-            // It does not panic; and there is nobody to tell.
+            // It does not panic, and there is nobody to report to.
             let _ = handle.join();
         }
     }
 }
 
 impl Thread {
-    /// Nothing if the system gives no thread.
+    /// `None` if no thread can be started.
     fn start(room: usize) -> Option<Self> {
         let (jobs, inbox) = sync_channel::<Job>(room);
         let (outbox, done) = channel();
@@ -177,7 +176,7 @@ impl Thread {
                 if !written {
                     seen.store(true, Ordering::Release);
                 }
-                // If nobody listens any more, the files are written all the same.
+                // The files are written even if the receiver is gone.
                 let _ = outbox.send(if written { Ok(job.bytes) } else { Err(job) });
             }
         };
@@ -193,7 +192,7 @@ mod tests {
     use super::Writer;
 
     #[test]
-    fn files_are_written_in_order_and_none_behind_one_that_cannot_be() {
+    fn files_are_written_in_order_and_none_after_a_failure() {
         let place = tempfile::tempdir().unwrap();
         let away = place.path().join("away");
         let mut writer = Writer::new(3);
@@ -202,7 +201,7 @@ mod tests {
         }
         writer.wait().unwrap();
         assert_eq!(fs::read(place.path().join("file")).unwrap(), [9; 3]);
-        // More than there is room for, behind a file that has no place.
+        // More files than the queue holds, after one that cannot be written.
         writer.write(away.join("first"), vec![1]);
         for k in 0..10 {
             writer.write(place.path().join("file"), vec![k + 20]);
@@ -217,7 +216,7 @@ mod tests {
         writer.check().unwrap();
         assert_eq!(fs::read(place.path().join("file")).unwrap(), [29]);
         assert_eq!(fs::read(away.join("first")).unwrap(), [1]);
-        // The thread goes on; what was handed over is written though nobody waits.
+        // The thread continues: queued files are written although nobody waits.
         writer.write(place.path().join("file"), vec![30]);
         drop(writer);
         assert_eq!(fs::read(place.path().join("file")).unwrap(), [30]);
