@@ -9,6 +9,11 @@ use crate::error::Error;
 /// eighty bytes per draw.
 const ONE_BY_ONE: usize = 1 << 18;
 
+/// Takes a draw.
+pub type TakePoint<'a> = &'a mut dyn FnMut(&[f64]) -> Result<(), Error>;
+/// Takes some columns of draws.
+pub type TakeColumns<'a> = &'a mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>;
+
 /// Draws of all chains, the same number for each.
 pub trait DrawReader {
     /// The number of chains.
@@ -27,14 +32,14 @@ pub trait DrawReader {
     ///
     /// # Errors
     /// If they cannot be read, and whatever `take` returns.
-    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error>;
+    fn points(&self, take: TakePoint<'_>) -> Result<(), Error>;
 
     /// Passes the columns to `take`, some at a time: per coefficient, the draws of all chains end
     /// to end.
     ///
     /// # Errors
     /// If they cannot be read, and whatever `take` returns.
-    fn columns(&self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>) -> Result<(), Error>;
+    fn columns(&self, take: TakeColumns<'_>) -> Result<(), Error>;
 }
 
 impl DrawReader for Draws {
@@ -54,14 +59,14 @@ impl DrawReader for Draws {
         false
     }
 
-    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
+    fn points(&self, take: TakePoint<'_>) -> Result<(), Error> {
         let (draws, d) = (DrawReader::draws(self), self.dimension().max(1));
         (0..Draws::chains(self))
             .flat_map(|chain| self.chain(chain).chunks_exact(d).take(draws))
             .try_for_each(take)
     }
 
-    fn columns(&self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>) -> Result<(), Error> {
+    fn columns(&self, take: TakeColumns<'_>) -> Result<(), Error> {
         let draws = DrawReader::draws(self);
         for k in 0..self.dimension() {
             let chains = (0..Draws::chains(self)).map(|chain| self.trace(chain, k));

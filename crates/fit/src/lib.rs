@@ -55,7 +55,7 @@ pub use document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
     WarningEntry,
 };
-pub use draws::DrawReader;
+pub use draws::{DrawReader, TakeColumns, TakePoint};
 pub use error::{Error, ErrorKind, NoiseError};
 pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};

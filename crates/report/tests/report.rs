@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use ridgewalk_fit::{BiasDetails, DrawReader, Error, Fact, Text, WarningEntry};
+use ridgewalk_fit::{
+    BiasDetails, DrawReader, Error, Fact, TakeColumns, TakePoint, Text, WarningEntry,
+};
 use ridgewalk_report::{report, write_report};
 use ridgewalk_sampler::Draws;
 use ridgewalk_store::{RunDirectory, StoredDraws, read_draws, write_atomically, write_summary};
@@ -102,11 +104,11 @@ impl DrawReader for Incomplete {
         true
     }
 
-    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
+    fn points(&self, take: TakePoint<'_>) -> Result<(), Error> {
         self.0.points(take)
     }
 
-    fn columns(&self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), Error>) -> Result<(), Error> {
+    fn columns(&self, take: TakeColumns<'_>) -> Result<(), Error> {
         self.0.columns(take)
     }
 }

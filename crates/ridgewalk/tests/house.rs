@@ -109,11 +109,10 @@ fn long_functions(text: &str, most: usize) -> Vec<(String, usize)> {
             continue;
         }
         let end = format!("{indent}}}");
-        if let Some(length) = lines[at..].iter().position(|line| *line == end) {
-            if length + 1 > most {
-                let name = words.get(fun + 1).map_or("", |name| name.split('(').next().unwrap());
-                found.push((name.to_owned(), length + 1));
-            }
+        let length = lines[at..].iter().position(|line| *line == end).map_or(0, |last| last + 1);
+        if length > most {
+            let name = words.get(fun + 1).map_or("", |name| name.split('(').next().unwrap());
+            found.push((name.to_owned(), length));
         }
     }
     found

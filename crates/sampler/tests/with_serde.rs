@@ -72,7 +72,7 @@ fn settings_and_warnings_come_back() {
 fn the_end_of_a_chain_comes_back() {
     let failing = |x: &[f64], g: &mut [f64]| {
         g[0] = x[0];
-        if x[0] > 1.0 { Err("beyond".to_owned()) } else { Ok(0.5 * x[0] * x[0]) }
+        if x[0] > 1.0 { Err("beyond".into()) } else { Ok(0.5 * x[0] * x[0]) }
     };
     let target = ridgewalk_potentials::Chebyshev::new(FromValueFn::new(1, failing), 3).unwrap();
     let scheme = ridgewalk_lyapunov::laws::Scheme::symmetric(1.0, 2.0, 0.5).unwrap();

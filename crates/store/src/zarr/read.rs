@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ridgewalk_fit::{DrawReader, Error as FitError};
+use ridgewalk_fit::{DrawReader, Error as FitError, TakeColumns, TakePoint};
 use ridgewalk_sampler::{Draws, Sink, SinkError};
 use serde_json::Value;
 
@@ -304,13 +304,11 @@ impl DrawReader for StoredDraws {
         StoredDraws::incomplete(self)
     }
 
-    fn points(&self, take: &mut dyn FnMut(&[f64]) -> Result<(), FitError>) -> Result<(), FitError> {
+    fn points(&self, take: TakePoint<'_>) -> Result<(), FitError> {
         StoredDraws::points(self, |point| take(point).map_err(Passed::Fit)).map_err(FitError::from)
     }
 
-    fn columns(
-        &self, take: &mut dyn FnMut(&[Vec<f64>]) -> Result<(), FitError>,
-    ) -> Result<(), FitError> {
+    fn columns(&self, take: TakeColumns<'_>) -> Result<(), FitError> {
         let take = |_, columns: &[Vec<f64>]| take(columns).map_err(Passed::Fit);
         StoredDraws::columns(self, take).map_err(FitError::from)
     }
