@@ -24,7 +24,7 @@
 //!
 //! Kernel, step size and coordinates are chosen by their measured bias; nothing needs to be tuned.
 //! [`fit_into`] writes the same fit to a run directory, with draws in Zarr, `summary.json` and
-//! `report.html`; [`resume`] goes on with a run that was interrupted; [`start`] runs a fit in the
+//! `report.html`; [`resume`] continues a run that was interrupted; [`start`] runs a fit in the
 //! background.
 //!
 //! ```

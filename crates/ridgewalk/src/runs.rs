@@ -1,5 +1,5 @@
-//! Fits that are kept in a run directory: begin → warm-up → sample → conclude → write; and runs that
-//! go on after an interruption.
+//! Fits that are kept in a run directory: begin → warm-up → sample → conclude → write; and runs
+//! that continue after an interruption.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -74,7 +74,7 @@ impl StoredFit {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The fit failed, and left nothing to go on from.
+    /// The fit failed and left nothing to resume.
     #[error(transparent)]
     Fit(#[from] fit::Error),
     /// The run directory cannot be used.
@@ -86,9 +86,9 @@ pub enum RunError {
         /// The run directory.
         directory: PathBuf,
     },
-    /// Sampling failed. What was made is safe, and the run can go on.
+    /// Sampling failed. The draws so far are safe, and the run can be resumed.
     #[error(
-        "{cause}; the first {kept} draws of each chain are safe in {}. Once that is put right, {}",
+        "{cause}; the first {kept} draws of each chain are safe in {}. Once the cause is fixed, {}",
         directory.display(), goes_on(.directory)
     )]
     Interrupted {
@@ -101,7 +101,7 @@ pub enum RunError {
     },
     /// Draws that a checkpoint counts are not there.
     #[error(
-        "{source}. To go on, the run needs the {safe} draws of each chain that its checkpoint counts: put them back, or run `ridgewalk fit` again with another --out"
+        "{source}. The run cannot be resumed without the {safe} draws of each chain that its checkpoint counts: put them back, or run `ridgewalk fit` again with another --out"
     )]
     MissingDraws {
         /// What is missing.
@@ -137,14 +137,14 @@ impl RunError {
 
 /// What to do about a run that was interrupted.
 fn goes_on(directory: &Path) -> String {
-    format!("`ridgewalk resume {}` goes on", directory.display())
+    format!("`ridgewalk resume {}` continues the run", directory.display())
 }
 
 /// Fits a table into a new run directory, [`Settings::out`].
 ///
 /// # Errors
-/// Settings, data, priors or a directory that cannot be used, before anything is written; a run that
-/// failed, with what was kept.
+/// Settings, data, priors or a directory that cannot be used, before anything is written; a run
+/// that failed, with what was kept.
 pub fn fit_into(table: &Table, settings: &Settings) -> Result<StoredFit, RunError> {
     fit_into_watched(table, settings, &AtomicBool::new(false), &())
 }
@@ -168,7 +168,7 @@ pub fn fit_into_watched(
     })?
 }
 
-/// Goes on with a run that was interrupted; `None` if it is finished. The draws are bit for bit
+/// Resumes a run that was interrupted; `None` if it is finished. The draws are bit for bit
 /// those of a run that was not interrupted.
 ///
 /// # Errors
@@ -180,7 +180,7 @@ pub fn resume(path: &Path) -> Result<Option<StoredFit>, RunError> {
     resume_watched(run, &table, &settings, &AtomicBool::new(false), &()).map(Some)
 }
 
-/// The settings of a run that goes on, in as many threads as given or as it began with.
+/// The settings of a resumed run. It uses as many threads as given, or as it began with.
 #[must_use]
 pub fn settings_of(run: &OpenRun, threads: Option<usize>) -> Settings {
     let config = run.config();
@@ -193,7 +193,7 @@ pub fn settings_of(run: &OpenRun, threads: Option<usize>) -> Settings {
     }
 }
 
-/// Goes on with an open run on the table that it had, with a stop signal and callbacks.
+/// Resumes an open run on its table, with a stop signal and callbacks.
 ///
 /// # Errors
 /// As [`resume`].

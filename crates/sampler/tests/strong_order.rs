@@ -17,7 +17,7 @@ fn normals(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
     (0..count).map(|_| StandardNormal.sample(rng)).collect()
 }
 
-/// The noise kernels of Algorithm 1 as MATH.md prints them, for L = 1.
+/// The noise kernels of Algorithm 1 in closed form, for L = 1.
 fn kernels(gamma: f64, xi: f64, tau: f64) -> [f64; 3] {
     let e = (-xi * tau).exp();
     [
