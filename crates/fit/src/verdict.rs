@@ -1,6 +1,6 @@
 //! The verdict on a finished run: warnings with remedies, and one line of guarantee.
 
-use ridgewalk_lyapunov::certificate::{Process, Setting, Verdict, certify_setting};
+use ridgewalk_lyapunov::certificate::{Setting, Verdict, certify_setting};
 use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_lyapunov::planner::{IntegralRule, Problem, plan};
 use ridgewalk_potentials::{Curvature, Obstacle};
@@ -105,18 +105,7 @@ fn contraction(settings: &Settings, scheme: &Scheme, m: f64, l: f64) -> Option<f
     // The run assumes L = 1. In units where L = l, time runs √l times as fast.
     let unit = l.sqrt();
     let eta = scheme.eta() * unit;
-    let process = match scheme.kernel() {
-        KernelKind::ThirdOrder => Process::ThirdOrder { eta, nodes: settings.nodes },
-        KernelKind::Symmetric => Process::Symmetric { eta },
-        // Without certificates.
-        KernelKind::Averaged
-        | KernelKind::Adjusted
-        | KernelKind::Ula
-        | KernelKind::Klmc
-        | KernelKind::Ubu
-        | KernelKind::Baoab
-        | KernelKind::RandomizedMidpoint => return None,
-    };
+    let process = scheme.kernel().process(eta, settings.nodes)?;
     let kappa = if m == l { 1.0 } else { (l / m).next_up() };
     let setting = Setting::new(kappa, scheme.gamma()? / unit, scheme.xi()? / unit, process).ok()?;
     match certify_setting(&setting).ok()? {

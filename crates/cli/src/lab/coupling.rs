@@ -281,7 +281,7 @@ fn exponents(kernel: KernelKind, results: &[Row]) -> Exponents {
         .map(|row| (row.dimension as f64, row.distance))
         .collect();
     let (order, growth) = (slope(&at_largest), slope(&at_shortest));
-    let proved = super::mixing::proved(kernel);
+    let proved = kernel.proved_exponents();
     Exponents {
         kernel: kernel.name(),
         order,

@@ -75,24 +75,6 @@ struct Grid {
     kappas: Vec<f64>,
 }
 
-/// Exponents of d and of 1/ε in published guarantees of W2 <= ε.
-pub(super) fn proved(kernel: KernelKind) -> Option<(f64, f64)> {
-    match kernel {
-        // Mou et al. 2021, Theorem 1; Sanz-Serna and Zygalakis 2021 (with a bound on the third
-        // derivative).
-        KernelKind::ThirdOrder | KernelKind::Ubu => Some((0.25, 0.5)),
-        // Dalalyan 2017; Durmus and Moulines 2019.
-        KernelKind::Ula => Some((1.0, 2.0)),
-        // Cheng, Chatterji, Bartlett and Jordan 2018.
-        KernelKind::Klmc => Some((0.5, 1.0)),
-        // Shen and Lee 2019.
-        KernelKind::RandomizedMidpoint => Some((1.0 / 3.0, 2.0 / 3.0)),
-        KernelKind::Symmetric | KernelKind::Averaged | KernelKind::Baoab | KernelKind::Adjusted => {
-            None
-        }
-    }
-}
-
 pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let kernels = options.common.kernels()?;
     let grid = grid(options)?;
@@ -142,10 +124,10 @@ fn fitted(kernel: KernelKind, by_dimension: &[Row], finer: &[Row], worse: &[Row]
         kernel: kernel.name(),
         dimension_fitted: along_d(&Row::cost),
         dimension_of_inverse_eta: along_d(&inverse_eta),
-        dimension_proved: proved(kernel).map(|(dimension, _)| dimension),
+        dimension_proved: kernel.proved_exponents().map(|(dimension, _)| dimension),
         accuracy_fitted: along_accuracy(&Row::cost),
         accuracy_of_inverse_eta: along_accuracy(&inverse_eta),
-        accuracy_proved: proved(kernel).map(|(_, accuracy)| accuracy),
+        accuracy_proved: kernel.proved_exponents().map(|(_, accuracy)| accuracy),
         kappa_fitted: power(&by_kappa, &|row| row.kappa, &Row::cost),
     }
 }

@@ -1,6 +1,8 @@
 //! The built-in kernels by name: the paper's, others of the same dynamics, and those they are
 //! compared with.
 
+use crate::certificate::Process;
+
 /// A kind of kernel, without its parameters.
 ///
 /// Exhaustive on purpose: a new kernel is a compile error wherever it must be handled.
@@ -98,5 +100,39 @@ impl KernelKind {
     #[must_use]
     pub fn has_xi(self) -> bool {
         self != Self::Ula
+    }
+
+    /// The process whose contraction can be certified for this kernel at step η, with exact line
+    /// integrals or by `nodes` Chebyshev nodes; `None` for kernels without certificates.
+    #[must_use]
+    pub fn process(self, eta: f64, nodes: Option<usize>) -> Option<Process> {
+        match self {
+            Self::ThirdOrder => Some(Process::ThirdOrder { eta, nodes }),
+            Self::Symmetric => Some(Process::Symmetric { eta }),
+            Self::Averaged
+            | Self::Ula
+            | Self::Klmc
+            | Self::Ubu
+            | Self::Baoab
+            | Self::RandomizedMidpoint
+            | Self::Adjusted => None,
+        }
+    }
+
+    /// Exponents of d and of 1/ε in published guarantees of W2 <= ε.
+    #[must_use]
+    pub fn proved_exponents(self) -> Option<(f64, f64)> {
+        match self {
+            // Mou et al. 2021, Theorem 1; Sanz-Serna and Zygalakis 2021 (with a bound on the third
+            // derivative).
+            Self::ThirdOrder | Self::Ubu => Some((0.25, 0.5)),
+            // Dalalyan 2017; Durmus and Moulines 2019.
+            Self::Ula => Some((1.0, 2.0)),
+            // Cheng, Chatterji, Bartlett and Jordan 2018.
+            Self::Klmc => Some((0.5, 1.0)),
+            // Shen and Lee 2019.
+            Self::RandomizedMidpoint => Some((1.0 / 3.0, 2.0 / 3.0)),
+            Self::Symmetric | Self::Averaged | Self::Baoab | Self::Adjusted => None,
+        }
     }
 }
