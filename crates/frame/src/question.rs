@@ -247,8 +247,7 @@ fn listed<'t>(
 }
 
 fn column<'t>(table: &'t Table, name: &str, role: Role) -> Result<&'t Column, DataError> {
-    let found = table.columns().iter().find(|column| column.name() == name);
-    found.ok_or_else(|| unknown(table, name, role))
+    table.column(name).ok_or_else(|| unknown(table, name, role))
 }
 
 fn unknown(table: &Table, name: &str, role: Role) -> DataError {

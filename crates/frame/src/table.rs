@@ -38,8 +38,8 @@ impl Table {
     ///
     /// # Errors
     /// A file that cannot be read or is not a table, with the place of the error.
-    pub fn read(path: &Path) -> Result<Self, DataError> {
-        Self::read_part(path, Part::WHOLE)
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, DataError> {
+        Self::read_part(path.as_ref(), Part::WHOLE)
     }
 
     /// Reads one part of the rows of a file; the digest covers the whole file. A text file is read
@@ -177,6 +177,12 @@ impl Table {
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// The column of that name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name() == name)
     }
 
     /// SHA-256 of the bytes of the file, in hexadecimal.

@@ -96,7 +96,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Predictor { s, t, y } => {
-                write!(f, "s = {s}")?;
+                write!(f, "s = {s:?}")?;
                 if let Some(t) = t {
                     write!(f, ", t = {t}")?;
                 }

@@ -5,7 +5,7 @@
 //! ```
 //! use ridgewalk::prelude::*;
 //!
-//! // Hours of study, and who passed. `Table::read(path)` reads a CSV file.
+//! // Hours of study, and who passed. `Table::read("study.csv")?` reads a file.
 //! let hours = [0.5, 1.0, 1.5, 1.75, 2.0, 2.5, 3.0, 3.25, 4.0, 4.25, 4.75, 5.5];
 //! let passed = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 //! let columns = [("hours", &hours), ("passed", &passed)];

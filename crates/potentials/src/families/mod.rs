@@ -63,7 +63,7 @@ pub struct CurvatureBounds {
 
 /// One term u(s; y) of a ridge-separable potential, convex in s.
 ///
-/// A family of your own needs five methods; [`check_family`](crate::check_family) compares them with
+/// A family of your own needs five methods, and `Clone` for the automatic run; [`check_family`](crate::check_family) compares them with
 /// each other.
 ///
 /// ```
@@ -105,10 +105,12 @@ pub trait Family: std::fmt::Debug + Send + Sync {
         real(y)
     }
 
-    /// u(s; y).
+    /// u(s; y). It must keep its relative digits where it is tiny: the default of
+    /// [`Family::mean_slope`] takes differences of it.
     fn value(&self, s: f64, y: Observation) -> f64;
 
-    /// u′(s; y).
+    /// u′(s; y). It must not be NaN far out: the default of [`Family::slope_limits`] asks for it at
+    /// s = ±1e100.
     fn slope(&self, s: f64, y: Observation) -> f64;
 
     /// u″(s; y).
