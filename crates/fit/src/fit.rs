@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use ridgewalk_frame::{Frame, Table};
+use ridgewalk_potentials::Rows;
 use ridgewalk_sampler::automatic::Decision;
 use ridgewalk_sampler::clock::Instant;
 use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDraws};
@@ -15,7 +16,6 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::observer::{Observer, Stage};
 use crate::priors::{CoefficientPriors, Priors};
-use crate::rows::Rows;
 use crate::settings::Settings;
 use crate::{sample, warm_up};
 

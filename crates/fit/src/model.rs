@@ -8,7 +8,7 @@ use ridgewalk_potentials::families::{
 };
 use ridgewalk_potentials::{
     self as potentials, Chebyshev, Curvature, Dense, Gradient, GradientError, LineIntegral, Mode,
-    Prior, Ridge, Scratch, Whitening,
+    Prior, Ridge, Rows, Scratch, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::Target;
@@ -16,7 +16,6 @@ use ridgewalk_sampler::automatic::Target;
 use crate::error::Error;
 use crate::noise::noise_scale;
 use crate::priors::CoefficientPriors;
-use crate::rows::Rows;
 use crate::scale::Rescaling;
 use crate::settings::{Settings, has_noise_scale};
 use crate::words::Words;
@@ -74,7 +73,7 @@ impl Model {
         let posterior = design.and_then(|design| posterior(design, &frame, family, prior));
         let posterior = posterior.map_err(|error| Words::new(&frame).potential(error))?;
         // The frame is valid, so no process has ended before this point.
-        let posterior = rows.of_all(posterior);
+        let posterior = posterior.with_rows(rows);
         frame.notes.extend(notes);
         let (family, nodes) = (settings.family, settings.nodes);
         Ok(Self { frame, priors, noise_scale, family, nodes, rescaling, posterior })
@@ -206,7 +205,7 @@ impl<'a> Build<'a> {
     pub(crate) fn ridge<F: Family>(&self, family: F) -> Result<Ridge<'a, F>, potentials::Error> {
         let design = Dense::new(self.frame.rows, self.frame.columns, &self.frame.design[..])?;
         let ridge = posterior(design, self.frame, family, self.prior.clone())?;
-        Ok(self.rows.of_all(ridge))
+        Ok(ridge.with_rows(self.rows))
     }
 
     pub(crate) fn words(&self) -> Words<'a> {

@@ -19,10 +19,17 @@ pub(crate) fn noise_scale(build: &Build<'_>, family: FamilyName, delta: f64) -> 
     let (frame, rows) = (build.frame, build.rows);
     let (n, d) = (frame.all_rows, frame.columns);
     let sizes = || frame.response.iter().map(|y| y.abs());
-    let largest = rows.largest(sizes().fold(f64::NEG_INFINITY, f64::max));
+    let mut largest = [sizes().fold(f64::NEG_INFINITY, f64::max)];
+    rows.largest(&mut largest);
+    let largest = largest[0];
     // With little noise the prior matters only where the data say nothing, as with collinear
     // predictors.
-    let size = rows.sum(sizes().sum()) / n as f64;
+    let sum = |here: f64| {
+        let mut sum = [here];
+        rows.sum(&mut sum);
+        sum[0]
+    };
+    let size = sum(sizes().sum()) / n as f64;
     let little = if size > 0.0 { 1e-3 * size } else { 1.0 };
     let residuals = residuals_of(build, Gaussian::new(little))?;
     if family == FamilyName::Gaussian {
@@ -30,7 +37,7 @@ pub(crate) fn noise_scale(build: &Build<'_>, family: FamilyName, delta: f64) -> 
             return Err(NoiseError::NoResiduals { rows: n, coefficients: d }.into());
         }
         let weights = |i: usize| frame.weights.as_ref().map_or(1.0, |weights| weights[i]);
-        let squares = rows.sum(residuals.iter().enumerate().map(|(i, r)| weights(i) * r * r).sum());
+        let squares = sum(residuals.iter().enumerate().map(|(i, r)| weights(i) * r * r).sum());
         return known((squares / (n - d) as f64).sqrt(), largest);
     }
     let huber = family == FamilyName::RobustHuber;

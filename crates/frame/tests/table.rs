@@ -122,7 +122,7 @@ fn too_many_columns_and_too_long_rows_are_refused_early() {
 #[test]
 fn paths_that_lead_to_no_file() {
     let dir = tempfile::tempdir().unwrap();
-    let missing = Table::read(&dir.path().join("none.csv")).unwrap_err();
+    let missing = Table::read(dir.path().join("none.csv")).unwrap_err();
     assert!(matches!(missing, DataError::Read { .. }));
     assert!(missing.to_string().contains("none.csv: file not found"), "{missing}");
     assert!(matches!(Table::read(dir.path()), Err(DataError::Directory { .. })));

@@ -81,7 +81,7 @@ impl Processes {
 
     /// The same, for a model.
     pub(crate) fn rows(&self) -> Rows {
-        if self.rows.size() == 1 { Rows::default() } else { Rows::shared(Arc::clone(&self.rows)) }
+        Rows::shared(Arc::clone(&self.rows))
     }
 
     /// Whether this process has the chains of the first, and so helps to diagnose the draws.

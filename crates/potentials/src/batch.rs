@@ -150,9 +150,9 @@ impl<F: Family> Ridge<'_, F> {
         } else {
             tasks.one_by_one(packed, sums, out, values.as_deref_mut());
         }
-        self.peers().sum(out);
+        self.rows().sum(out);
         if let Some(values) = values {
-            self.peers().sum(values);
+            self.rows().sum(values);
         }
         if shared {
             out.par_chunks_mut(d)
@@ -407,7 +407,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
     }
 
     fn collective(&self) -> bool {
-        self.peers().size() > 1
+        self.rows().is_shared()
     }
 }
 

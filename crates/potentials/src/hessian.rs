@@ -45,7 +45,7 @@ impl<F: Family> Ridge<'_, F> {
     /// Aᵀ diag(c) A over the rows of all processes.
     pub(crate) fn gram(&self, c: &[f64]) -> Vec<f64> {
         let mut matrix = gram(self.design(), c);
-        self.peers().sum(&mut matrix);
+        self.rows().sum(&mut matrix);
         matrix
     }
 
@@ -53,7 +53,7 @@ impl<F: Family> Ridge<'_, F> {
     pub(crate) fn add_backward(&self, c: &[f64], sum: &mut [f64]) {
         let mut here = vec![0.0; sum.len()];
         add_backward(self.design(), c, &mut here);
-        self.peers().sum(&mut here);
+        self.rows().sum(&mut here);
         sum.iter_mut().zip(here).for_each(|(sum, here)| *sum += here);
     }
 

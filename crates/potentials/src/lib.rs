@@ -54,6 +54,7 @@ mod prior;
 mod properness;
 mod quadratic;
 mod ridge;
+mod rows;
 mod segment;
 mod softplus;
 mod square;
@@ -72,4 +73,5 @@ pub use properness::{
     Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind,
 };
 pub use ridge::Ridge;
+pub use rows::Rows;
 pub use whitening::{SavedWhitening, Whitened, Whitening};

@@ -2,15 +2,14 @@
 //! closed form.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::design::Design;
 use crate::error::{Error, RowValue, length};
 use crate::families::{Family, Objection, Observation};
 use crate::pass::Terms;
-use crate::peers::{Alone, Peers};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
+use crate::rows::Rows;
 
 /// The potential of a generalized linear model.
 ///
@@ -35,8 +34,8 @@ pub struct Ridge<'a, F> {
     /// Empty where all are 0.
     offsets: Vec<f64>,
     quadratic: Quadratic,
-    /// The processes that have the other rows.
-    peers: Arc<dyn Peers>,
+    /// Who has the rows.
+    rows: Rows,
     /// The number of rows in all processes.
     all_rows: usize,
 }
@@ -86,7 +85,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             weights: Vec::new(),
             offsets: Vec::new(),
             quadratic,
-            peers: Arc::new(Alone),
+            rows: Rows::default(),
             all_rows,
         })
     }
@@ -128,12 +127,9 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// All processes have the same family, columns and prior, and make the same calls in the same
     /// order.
     #[must_use]
-    pub fn with_peers(self, peers: Arc<dyn Peers>) -> Self {
-        let mut rows = [self.observations.len() as f64];
-        peers.sum(&mut rows);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        let all_rows = rows[0] as usize;
-        Self { peers, all_rows, ..self }
+    pub fn with_rows(self, rows: &Rows) -> Self {
+        let all_rows = rows.count(self.observations.len());
+        Self { rows: rows.clone(), all_rows, ..self }
     }
 
     /// The same observations and weights with a design, quadratic part and offsets in other
@@ -151,7 +147,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             weights: self.weights.clone(),
             offsets: Vec::new(),
             quadratic,
-            peers: Arc::clone(&self.peers),
+            rows: self.rows.clone(),
             all_rows: self.all_rows,
         };
         model.with_offsets(offsets)
@@ -177,15 +173,15 @@ impl<'a, F: Family> Ridge<'a, F> {
         &self.observations
     }
 
-    /// The processes that have the other rows.
-    pub(crate) fn peers(&self) -> &dyn Peers {
-        &*self.peers
+    /// Who has the rows.
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     /// Numbers that count once in a sum over all processes: unchanged in the first, 0 in the
     /// others.
     pub(crate) fn once(&self, mut numbers: Vec<f64>) -> Vec<f64> {
-        if self.peers.rank() > 0 {
+        if !self.rows.is_first() {
             numbers.fill(0.0);
         }
         numbers
@@ -213,7 +209,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             })
             .sum();
         let mut sum = [sum];
-        self.peers.sum(&mut sum);
+        self.rows.sum(&mut sum);
         Ok(sum[0] + self.quadratic.value(point))
     }
 

@@ -9,7 +9,7 @@ use ridgewalk_potentials::families::{
 };
 use ridgewalk_potentials::peers::Threads;
 use ridgewalk_potentials::{
-    Chebyshev, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Scratch, Whitening,
+    Chebyshev, FromValueFn, Gradient, LineIntegral, Prior, Ridge, Rows, Scratch, Whitening,
 };
 
 use crate::support;
@@ -174,7 +174,7 @@ fn threads_and_processes_see_through_pointers() {
     let shared = std::thread::scope(|scope| {
         let halves = Threads::group(2).into_iter().map(|peers| {
             let small = small.clone();
-            scope.spawn(move || small.with_peers(Arc::new(peers)))
+            scope.spawn(move || small.with_rows(&Rows::shared(Arc::new(peers))))
         });
         let halves: Vec<_> = halves.collect();
         halves.into_iter().map(|half| half.join().unwrap()).next().unwrap()

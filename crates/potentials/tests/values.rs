@@ -8,7 +8,8 @@ use ridgewalk_potentials::families::{
 };
 use ridgewalk_potentials::peers::{Threads, share_of};
 use ridgewalk_potentials::{
-    Dense, Design, Error, Guarantee, LineIntegral, Prior, Ridge, Scratch, Separability, Sparse,
+    Dense, Design, Error, Guarantee, LineIntegral, Prior, Ridge, Rows, Scratch, Separability,
+    Sparse,
 };
 
 use crate::support;
@@ -149,7 +150,7 @@ fn shared<F: Family + Clone, T: Send>(
                 let design = Dense::new(rows.len(), columns, design).unwrap();
                 let model =
                     Ridge::new(design, family.clone(), &responses[rows], prior.clone()).unwrap();
-                ask(&model.with_peers(Arc::new(peers)))
+                ask(&model.with_rows(&Rows::shared(Arc::new(peers))))
             })
         });
         threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::common::{Quadratic, all_kernels, parameters, small_run};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::peers::{Counted, Peers, Subset, Threads, share_of};
-use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge};
+use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge, Rows};
 use ridgewalk_sampler::automatic::{Length, Sampled, WarmUp};
 use ridgewalk_sampler::{
     Draws, Ensemble, Error, Kernel, Sampler, Sink, SinkError, Snapshot, Symmetric, Team, ThirdOrder,
@@ -296,7 +296,8 @@ fn in_grid<T: Send>(
                 });
                 let of_rows = of(&|r| r / shards == rank / shards);
                 let of_chains = of(&|r| r % shards == rank % shards);
-                let model = rows(share_of(60, rank % shards, shards)).with_peers(of_rows);
+                let model =
+                    rows(share_of(60, rank % shards, shards)).with_rows(&Rows::shared(of_rows));
                 on_threads(1, || work(rank, model, Team::new(all.clone(), of_chains)))
             })
         });
@@ -378,8 +379,8 @@ fn a_step_sends_as_many_bytes_as_it_has_sums() {
         std::thread::scope(|scope| {
             for counted in &processes {
                 scope.spawn(move || {
-                    let model =
-                        rows(share_of(60, counted.rank(), shards)).with_peers(counted.clone());
+                    let model = rows(share_of(60, counted.rank(), shards))
+                        .with_rows(&Rows::shared(counted.clone()));
                     let kernel = Symmetric::new(parameters(1.0, 2.0, 0.4), 8.0).unwrap();
                     let mut ensemble = Ensemble::new(&model, 4, &[0.1; 45], 8.0).unwrap();
                     ensemble.advance(&kernel, 1);

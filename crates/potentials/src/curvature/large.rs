@@ -50,7 +50,7 @@ impl<F: Family> Ridge<'_, F> {
             visit(self.design(), row, |_, a| sum += (root * a) * (root * a));
         }
         let mut sum = [sum];
-        self.peers().sum(&mut sum);
+        self.rows().sum(&mut sum);
         Bound { value: sum[0] * (1.0 + self.rounding()), basis: Basis::Trace }
     }
 
@@ -69,7 +69,7 @@ impl<F: Family> Ridge<'_, F> {
                 s *= c;
                 visit(self.design(), row, |k, a| product[k] += s * a.abs());
             }
-            self.peers().sum(&mut product);
+            self.rows().sum(&mut product);
             let ratio = product.iter().zip(&x).map(|(y, x)| y / x).fold(0.0, f64::max);
             if !ratio.is_finite() {
                 break;
@@ -104,7 +104,7 @@ impl<F: Family> Ridge<'_, F> {
     fn row_products(&self, c: &[f64]) -> Option<Bound> {
         let n = self.design().rows();
         // Products of rows in different processes are not available.
-        if n > DENSE || self.peers().size() > 1 {
+        if n > DENSE || self.rows().is_shared() {
             return None;
         }
         let scales: Vec<f64> = c.iter().map(|c| c.sqrt()).collect();

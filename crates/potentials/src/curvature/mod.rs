@@ -174,7 +174,7 @@ impl<F: Family> Ridge<'_, F> {
     /// As [`Ridge::curvature`].
     pub fn curvature_with(&self, guarantee: Guarantee) -> Result<Curvature, Error> {
         let upper = self.weighted(|y| self.family().curvature_bounds(y).upper);
-        let bounded = self.peers().everywhere(upper.is_some());
+        let bounded = self.rows().everywhere(upper.is_some());
         let upper = upper.filter(|_| bounded);
         let smoothness = match &upper {
             None => None,
@@ -231,7 +231,7 @@ impl<F: Family> Ridge<'_, F> {
             .weighted(|y| Some(self.family().curvature_bounds(y).lower.max(0.0)))
             .unwrap_or_default();
         let mut best = prior;
-        if d <= DENSE && self.peers().somewhere(lower.iter().any(|c| *c > 0.0)) {
+        if d <= DENSE && self.rows().somewhere(lower.iter().any(|c| *c > 0.0)) {
             let (matrix, forming) = self.formed(&lower)?;
             let value = proof::smallest(&matrix, d).unwrap_or(0.0) - forming;
             if value > best.value {

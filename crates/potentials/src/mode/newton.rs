@@ -269,7 +269,7 @@ impl<F: Family> Newton<'_, '_, F> {
     }
 
     fn everywhere(&self, here: bool) -> bool {
-        self.ridge.peers().everywhere(here)
+        self.ridge.rows().everywhere(here)
     }
 
     fn here(&self, point: &[f64]) -> Result<Here, Error> {
@@ -308,7 +308,7 @@ impl<F: Family> Newton<'_, '_, F> {
             sums[0] += c * m;
             sums[1] += (c.abs() + here.curvatures[row] * here.sizes[row]) * m.abs();
         }
-        self.ridge.peers().sum(&mut sums);
+        self.ridge.rows().sum(&mut sums);
         let [mut value, mut size] = sums;
         if self.with_prior {
             let end: Vec<f64> = point.iter().zip(step).map(|(x, p)| x + t * p).collect();
@@ -372,7 +372,7 @@ impl<F: Family> Ridge<'_, F> {
         for (row, c) in c.iter().enumerate() {
             visit(self.design(), row, |k, a| sum[k] += c * a * a);
         }
-        self.peers().sum(&mut sum);
+        self.rows().sum(&mut sum);
         sum
     }
 
@@ -388,7 +388,7 @@ impl<F: Family> Ridge<'_, F> {
             let felt = self.weight(row) > 0.0;
             visit(self.design(), row, |k, a| small |= felt && a != 0.0 && diagonal[k] < SMALL);
         }
-        if self.peers().somewhere(small) {
+        if self.rows().somewhere(small) {
             Err(Error::Overflow { what: "the inverse of the diagonal of the Hessian" })
         } else {
             Ok(())

@@ -77,7 +77,7 @@ impl<F: Family> Flat<'_, '_, F> {
     fn is_null(&self, z: &[f64]) -> bool {
         let size: f64 = z.iter().map(|z| z.abs()).sum();
         let still = |z: &[f64]| self.products(z).iter().all(|s| s.abs() <= ZERO * size);
-        size > 0.0 && self.ridge.peers().everywhere(still(z)) && self.unfelt(z)
+        size > 0.0 && self.ridge.rows().everywhere(still(z)) && self.unfelt(z)
     }
 }
 

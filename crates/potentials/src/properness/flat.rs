@@ -62,12 +62,12 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
 
     /// Whether some row can move without cost: without that, there is no separation.
     pub(crate) fn separable(&self) -> bool {
-        self.ridge.peers().somewhere(self.costless.iter().any(|[down, up]| *down || *up))
+        self.ridge.rows().somewhere(self.costless.iter().any(|[down, up]| *down || *up))
     }
 
     /// Whether each row resists on both sides.
     pub(crate) fn resists(&self) -> bool {
-        self.ridge.peers().everywhere(self.costless.iter().all(|[down, up]| !*down && !*up))
+        self.ridge.rows().everywhere(self.costless.iter().all(|[down, up]| !*down && !*up))
     }
 
     /// Whether the prior is flat in every direction.
@@ -79,7 +79,7 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
     /// nothing.
     pub(crate) fn has_constant_response(&self) -> bool {
         let all = |side: [bool; 2]| {
-            self.ridge.peers().everywhere(self.costless.iter().all(|costless| *costless == side))
+            self.ridge.rows().everywhere(self.costless.iter().all(|costless| *costless == side))
         };
         let [down, up] = [[true, false], [false, true]].map(all);
         down || up
@@ -182,7 +182,7 @@ fn equilibrate<F: Family>(ridge: &Ridge<'_, F>, free: &[bool]) -> (Vec<f64>, Vec
                 }
             });
         }
-        ridge.peers().largest(&mut in_columns);
+        ridge.rows().largest(&mut in_columns);
         let divide = |(factor, size): (&mut f64, &f64)| {
             if *size > 0.0 {
                 *factor /= size.sqrt();

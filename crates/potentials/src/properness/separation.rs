@@ -50,7 +50,7 @@ impl<F: Family> Flat<'_, '_, F> {
         // All flags in one list, so that the processes communicate once.
         let flags = moves.iter().zip(&free).flat_map(|(moves, free)| [*moves, !free[0], !free[1]]);
         let mut flags: Vec<f64> = flags.map(|flag| f64::from(u8::from(flag))).collect();
-        self.ridge.peers().largest(&mut flags);
+        self.ridge.rows().largest(&mut flags);
         for (k, flag) in flags.chunks_exact(3).enumerate() {
             (moves[k], free[k]) = (flag[0] > 0.0, [flag[1] == 0.0, flag[2] == 0.0]);
         }
@@ -85,10 +85,10 @@ impl<F: Family> Flat<'_, '_, F> {
             let wrong = |((moved, costless), in_place): ((&f64, &[bool; 2]), &bool)| {
                 !in_place && !costless[usize::from(*moved > 0.0)]
             };
-            let peers = self.ridge.peers();
-            let all_in_place = peers.everywhere(in_place.iter().all(|x| *x));
+            let rows = self.ridge.rows();
+            let all_in_place = rows.everywhere(in_place.iter().all(|x| *x));
             let any_wrong =
-                peers.somewhere(moved.iter().zip(&self.costless).zip(&in_place).any(wrong));
+                rows.somewhere(moved.iter().zip(&self.costless).zip(&in_place).any(wrong));
             if all_in_place || any_wrong {
                 return None;
             }
@@ -162,7 +162,7 @@ impl<F: Family> Flat<'_, '_, F> {
                 found[usize::from(!right)] += 1.0;
             }
         }
-        self.ridge.peers().sum(&mut found);
+        self.ridge.rows().sum(&mut found);
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -1,70 +1,81 @@
-//! Statistics over all rows of a model, some of which other processes may hold.
+//! Sums and order statistics over all rows of a model, some of which other processes may have.
 
 use std::sync::Arc;
 
-use ridgewalk_potentials::Ridge;
-use ridgewalk_potentials::families::Family;
-use ridgewalk_potentials::peers::Peers;
+use crate::peers::Peers;
 
-/// Which processes hold the rows of a model: only this one, unless made by [`Rows::shared`].
+/// Who has the rows of a model: this process alone by default, or several of which each has a part.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     others: Option<Arc<dyn Peers>>,
 }
 
 impl Rows {
-    /// The rows are split over these processes.
+    /// The rows are spread over these processes.
     #[must_use]
     pub fn shared(peers: Arc<dyn Peers>) -> Self {
-        Self { others: Some(peers) }
+        Self { others: Some(peers).filter(|peers| peers.size() > 1) }
     }
 
-    /// Turns a model of this process's rows into one of all rows.
-    pub(crate) fn of_all<'a, F: Family>(&self, ridge: Ridge<'a, F>) -> Ridge<'a, F> {
-        match &self.others {
-            Some(peers) => ridge.with_peers(Arc::clone(peers)),
-            None => ridge,
-        }
+    /// Whether other processes have rows too.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.others.is_some()
     }
 
-    /// A sum over all rows, from the sum over this process's rows.
-    pub(crate) fn sum(&self, here: f64) -> f64 {
-        let mut sum = [here];
+    /// Whether this process is the first of those that have the rows, or the only one.
+    pub(crate) fn is_first(&self) -> bool {
+        self.others.as_ref().is_none_or(|peers| peers.rank() == 0)
+    }
+
+    /// Replaces each number, a sum over the rows of this process, by the sum over all rows.
+    pub fn sum(&self, numbers: &mut [f64]) {
         if let Some(peers) = &self.others {
-            peers.sum(&mut sum);
+            peers.sum(numbers);
         }
-        sum[0]
     }
 
-    /// The maximum over all rows, in the same way.
-    pub(crate) fn largest(&self, here: f64) -> f64 {
-        let mut largest = [here];
+    /// Replaces each number by the largest over all processes.
+    pub fn largest(&self, numbers: &mut [f64]) {
         if let Some(peers) = &self.others {
-            peers.largest(&mut largest);
+            peers.largest(numbers);
         }
-        largest[0]
     }
 
-    /// The median of non-negative numbers over all rows.
-    pub(crate) fn median(&self, mut values: Vec<f64>) -> f64 {
+    /// Whether `here` is true in some process.
+    pub(crate) fn somewhere(&self, here: bool) -> bool {
+        self.others.as_ref().map_or(here, |peers| peers.somewhere(here))
+    }
+
+    /// Whether `here` is true in every process.
+    pub(crate) fn everywhere(&self, here: bool) -> bool {
+        self.others.as_ref().map_or(here, |peers| peers.everywhere(here))
+    }
+
+    /// A count over all rows.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
+    pub(crate) fn count(&self, here: usize) -> usize {
+        let mut sum = [here as f64];
+        self.sum(&mut sum);
+        sum[0] as usize
+    }
+
+    /// The median over all rows of numbers that are not negative.
+    #[must_use]
+    pub fn median(&self, mut values: Vec<f64>) -> f64 {
         values.sort_unstable_by(f64::total_cmp);
         let count = self.count(values.len());
         let high = self.nth_smallest(&values, count / 2);
         if count % 2 == 1 { high } else { 0.5 * (self.nth_smallest(&values, count / 2 - 1) + high) }
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
-    fn count(&self, here: usize) -> usize {
-        self.sum(here as f64) as usize
-    }
-
-    /// The value at position `count` in sorted order over all rows; the values here are sorted.
+    /// The number with exactly `count` smaller ones over all rows; those here are sorted.
     fn nth_smallest(&self, sorted: &[f64], count: usize) -> f64 {
         if self.others.is_none() {
             return sorted.get(count).copied().unwrap_or(f64::NAN);
         }
-        // Non-negative numbers are ordered like their bits. Finds the largest bits with at most
-        // `count` numbers below.
+        // Numbers that are not negative are ordered as their bits are: the largest bits below which
+        // there are no more than `count` numbers.
         let mut bits = 0_u64;
         for bit in (0..63).rev() {
             let higher = f64::from_bits(bits | 1 << bit);
@@ -79,7 +90,7 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
-    use ridgewalk_potentials::peers::Threads;
+    use crate::peers::Threads;
 
     use super::*;
 
@@ -99,7 +110,9 @@ mod tests {
                     let rows = Rows::shared(Arc::new(peers));
                     let mut mine: Vec<f64> = all.iter().skip(number).step_by(3).copied().collect();
                     assert_eq!(rows.median(mine.clone()), 0.5 * (sorted[21] + sorted[22]));
-                    assert_eq!(rows.largest(mine.iter().copied().fold(0.0, f64::max)), 1e300);
+                    let mut largest = [mine.iter().copied().fold(0.0, f64::max)];
+                    rows.largest(&mut largest);
+                    assert_eq!(largest, [1e300]);
                     mine.sort_unstable_by(f64::total_cmp);
                     for count in [0, 20, 43] {
                         assert_eq!(rows.nth_smallest(&mine, count), sorted[count]);
