@@ -96,7 +96,8 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Predictor { s, t, y } => {
-                write!(f, "s = {s:?}")?;
+                // Not 101 digits of 1e100.
+                if s.abs() < 1e9 { write!(f, "s = {s}") } else { write!(f, "s = {s:e}") }?;
                 if let Some(t) = t {
                     write!(f, ", t = {t}")?;
                 }
