@@ -24,6 +24,7 @@ const PHI2: ExpPoly = ExpPoly::new(2, [[-12, 12, 0, 0], [12, 0, 0, 0], [0; 4]]);
 const PHI3: ExpPoly = ExpPoly::new(3, [[12, -12, 6, 0], [-12, 0, 0, 0], [0; 4]]);
 const A: ExpPoly = ExpPoly::new(3, [[-24, 12, 0, 0], [24, 12, 0, 0], [0; 4]]);
 const B: ExpPoly = ExpPoly::new(2, [[12, 0, 0, 0], [-12, -12, 0, 0], [0; 4]]);
+const LEGENDRE2: ExpPoly = ExpPoly::new(4, [[-144, 72, -12, 0], [144, 72, 12, 0], [0; 4]]);
 
 const G11: ExpPoly = ExpPoly::new(5, [[6, 12, -12, 4], [0, -24, 0, 0], [-6, 0, 0, 0]]);
 const G22: ExpPoly = ExpPoly::new(3, [[-18, 12, 0, 0], [24, 0, 0, 0], [-6, 0, 0, 0]]);
@@ -63,6 +64,19 @@ pub fn phi2(z: f64) -> f64 {
 pub fn phi3(z: f64) -> f64 {
     static SERIES: [f64; TERMS] = PHI3.growing_series();
     by_branch(&PHI3, &SERIES, z)
+}
+
+/// a(z) = −φ2′(z) = (z − 2 + (z + 2) e^-z)/z³, with a(0) = 1/6: the component of s φ1(zs) along
+/// Legendre's polynomial P1(2s − 1), up to a factor.
+pub(crate) fn slope_of_phi2(z: f64) -> f64 {
+    static SERIES: [f64; TERMS] = A.growing_series();
+    by_branch(&A, &SERIES, z)
+}
+
+/// (−12 + 6z − z² + (12 + 6z + z²) e^-z)/z⁴, which is −z/60 for small z: the same for P2.
+pub(crate) fn second_legendre(z: f64) -> f64 {
+    static SERIES: [f64; TERMS] = LEGENDRE2.growing_series();
+    by_branch(&LEGENDRE2, &SERIES, z)
 }
 
 fn by_branch(function: &ExpPoly, series: &[f64; TERMS], z: f64) -> f64 {

@@ -40,6 +40,7 @@ mod free_flow;
 mod functions;
 mod ornstein_uhlenbeck;
 mod parameters;
+mod polynomial_path;
 pub mod printed;
 
 pub use coefficients::Coefficients;
@@ -48,3 +49,4 @@ pub use free_flow::FreeFlow;
 pub use functions::{SERIES_BELOW, phi1, phi2, phi3};
 pub use ornstein_uhlenbeck::OrnsteinUhlenbeck;
 pub use parameters::Parameters;
+pub use polynomial_path::PolynomialPath;

@@ -5,3 +5,4 @@ mod common;
 mod golden;
 mod identities;
 mod ornstein_uhlenbeck;
+mod polynomial_path;

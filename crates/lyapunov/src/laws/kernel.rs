@@ -30,6 +30,19 @@ pub enum KernelKind {
     /// Kinetic Langevin with the gradient at a random time of the step (Shen and Lee, NeurIPS
     /// 2019).
     RandomizedMidpoint,
+    /// Kinetic Langevin along a straight path between two jumps, with the gradient at two nodes of
+    /// Gauss's rule (Scott, O'Kane, Jelinčič and Foster 2025).
+    Quicsort,
+    /// Kinetic Langevin along a polynomial path, with Simpson's rule for the gradient (Foster, Lyons
+    /// and Oberhauser 2021).
+    Should,
+    /// Kinetic Langevin with the exact increment and area of the path, and the gradient
+    /// interpolated between both ends of the step (a relative of the same authors' splitting).
+    Align,
+    /// Leapfrog trajectories with momenta drawn anew before each, all accepted (Duane, Kennedy,
+    /// Pendleton and Roweth 1987, without their acceptance). The friction ξ is one over the
+    /// duration of a trajectory.
+    Hmc,
     /// Trajectories of the third-order dynamics, accepted or rejected as a whole. Its laws here
     /// assume that all proposals are accepted.
     Adjusted,
@@ -37,7 +50,7 @@ pub enum KernelKind {
 
 impl KernelKind {
     /// All kernels without acceptance, the paper's first; [`KernelKind::Adjusted`] is not included.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::ThirdOrder,
         Self::Symmetric,
         Self::Averaged,
@@ -46,6 +59,10 @@ impl KernelKind {
         Self::Ubu,
         Self::Baoab,
         Self::RandomizedMidpoint,
+        Self::Quicsort,
+        Self::Should,
+        Self::Align,
+        Self::Hmc,
     ];
 
     /// The name on the command line and in tables.
@@ -60,6 +77,10 @@ impl KernelKind {
             Self::Ubu => "ubu",
             Self::Baoab => "baoab",
             Self::RandomizedMidpoint => "randomized-midpoint",
+            Self::Quicsort => "quicsort",
+            Self::Should => "should",
+            Self::Align => "align",
+            Self::Hmc => "hmc",
             Self::Adjusted => "adjusted",
         }
     }
@@ -71,11 +92,11 @@ impl KernelKind {
     }
 
     /// Gradients, or exact line integrals, that one step evaluates; those reused from the step
-    /// before do not count.
+    /// before do not count. For trajectories, those of one of their steps.
     #[must_use]
     pub fn gradients_per_step(self) -> u32 {
         match self {
-            Self::RandomizedMidpoint => 2,
+            Self::RandomizedMidpoint | Self::Quicsort | Self::Should => 2,
             Self::ThirdOrder
             | Self::Symmetric
             | Self::Averaged
@@ -83,6 +104,8 @@ impl KernelKind {
             | Self::Klmc
             | Self::Ubu
             | Self::Baoab
+            | Self::Align
+            | Self::Hmc
             | Self::Adjusted => 1,
         }
     }
@@ -92,7 +115,15 @@ impl KernelKind {
     pub fn has_gamma(self) -> bool {
         match self {
             Self::ThirdOrder | Self::Symmetric | Self::Averaged | Self::Adjusted => true,
-            Self::Ula | Self::Klmc | Self::Ubu | Self::Baoab | Self::RandomizedMidpoint => false,
+            Self::Ula
+            | Self::Klmc
+            | Self::Ubu
+            | Self::Baoab
+            | Self::RandomizedMidpoint
+            | Self::Quicsort
+            | Self::Should
+            | Self::Align
+            | Self::Hmc => false,
         }
     }
 
@@ -115,24 +146,59 @@ impl KernelKind {
             | Self::Ubu
             | Self::Baoab
             | Self::RandomizedMidpoint
+            | Self::Quicsort
+            | Self::Should
+            | Self::Align
+            | Self::Hmc
             | Self::Adjusted => None,
         }
     }
 
-    /// Exponents of d and of 1/ε in published guarantees of W2 <= ε.
+    /// Exponents of d and of 1/ε in published guarantees of W2 <= ε, in gradients.
     #[must_use]
     pub fn proved_exponents(self) -> Option<(f64, f64)> {
         match self {
             // Mou et al. 2021, Theorem 1; Sanz-Serna and Zygalakis 2021 (with a bound on the third
-            // derivative).
-            Self::ThirdOrder | Self::Ubu => Some((0.25, 0.5)),
+            // derivative); Mangoubi and Vishnoi 2018 (with conditions on the third derivative).
+            Self::ThirdOrder | Self::Ubu | Self::Hmc => Some((0.25, 0.5)),
             // Dalalyan 2017; Durmus and Moulines 2019.
             Self::Ula => Some((1.0, 2.0)),
             // Cheng, Chatterji, Bartlett and Jordan 2018.
             Self::Klmc => Some((0.5, 1.0)),
             // Shen and Lee 2019.
             Self::RandomizedMidpoint => Some((1.0 / 3.0, 2.0 / 3.0)),
-            Self::Symmetric | Self::Averaged | Self::Baoab | Self::Adjusted => None,
+            // Scott, O'Kane, Jelinčič and Foster 2025, with a Lipschitz third derivative.
+            Self::Quicsort => Some((0.5, 1.0 / 3.0)),
+            Self::Symmetric
+            | Self::Averaged
+            | Self::Baoab
+            | Self::Should
+            | Self::Align
+            | Self::Adjusted => None,
+        }
+    }
+
+    /// Whether the kernel follows paths of kinetic Langevin dynamics. No method that knows such a
+    /// path by N values of the gradient and N integrals of the Brownian path, however chosen and
+    /// randomised, comes nearer to it in root mean square than a multiple of √d N^(−3/2), for every
+    /// potential with a Lipschitz gradient (Cao, Lu and Wang 2020): d^(1/3) ε^(−2/3) gradients.
+    /// Kernels do better where the potential is smoother, or where only laws are compared.
+    #[must_use]
+    pub fn is_kinetic(self) -> bool {
+        match self {
+            Self::Klmc
+            | Self::Ubu
+            | Self::Baoab
+            | Self::RandomizedMidpoint
+            | Self::Quicsort
+            | Self::Should
+            | Self::Align => true,
+            Self::ThirdOrder
+            | Self::Symmetric
+            | Self::Averaged
+            | Self::Ula
+            | Self::Hmc
+            | Self::Adjusted => false,
         }
     }
 }

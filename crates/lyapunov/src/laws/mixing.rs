@@ -38,7 +38,7 @@ pub fn tune_mixing(
         |&[gamma, xi, eta]: &[f64; 3]| Scheme::new(kernel, gamma.exp(), xi.exp(), eta.exp()).ok();
     let mut cost = |at: &[f64; 3]| {
         scheme(at)
-            .and_then(|scheme| smooth_steps(&scheme, target, epsilon))
+            .and_then(|scheme| smooth_gradients(&scheme, target, epsilon))
             .unwrap_or(f64::INFINITY)
     };
     let mut candidates: Vec<Found<3>> = Vec::new();
@@ -76,14 +76,14 @@ fn near_enough(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> bool {
         .is_some_and(|law| law.w2_to_target() < epsilon)
 }
 
-/// The mixing time, made continuous by interpolating the logarithm of W2 linearly between the last
-/// two steps.
-fn smooth_steps(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> Option<f64> {
+/// Gradients in the mixing time, made continuous by interpolating the logarithm of W2 linearly
+/// between the last two steps.
+fn smooth_gradients(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> Option<f64> {
     let evolution = Evolution::new(scheme, target, &Start::AtMode).ok()?;
     let steps = evolution.mixing_time(epsilon).ok()??;
     let Some(before) = steps.checked_sub(1) else { return Some(0.0) };
     let (above, below) =
         (evolution.after(before).w2_to_target(), evolution.after(steps).w2_to_target());
     let fraction = (above / epsilon).ln() / (above / below).ln();
-    Some(before as f64 + fraction.clamp(0.0, 1.0))
+    Some(f64::from(scheme.gradients_per_step()) * (before as f64 + fraction.clamp(0.0, 1.0)))
 }

@@ -33,6 +33,7 @@ mod linear;
 mod mixing;
 mod scheme;
 mod search;
+mod shifted;
 mod spectrum;
 mod trajectory;
 mod tuning;

@@ -3,11 +3,14 @@
 //! What does not depend on l is computed once, when the scheme is created. Units of L = 1
 //! throughout: ∇U/L is l θ.
 
-use ridgewalk_coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
+use ridgewalk_coefficients::{
+    Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters, PolynomialPath,
+};
 use ridgewalk_quadrature::LineRule;
 
 use super::kernel::KernelKind;
 use super::linear::{Branch, LinearForm};
+use super::shifted::{self, Gauss};
 use super::trajectory::{Drift, Trajectory};
 use crate::error::{Error, positive};
 use crate::matrix::{self, Matrix};
@@ -37,6 +40,10 @@ enum Parts {
     Ubu { half: FreeFlow },
     Baoab { decay: f64, noise: f64 },
     RandomizedMidpoint { full: FreeFlow, nodes: Vec<Midpoint> },
+    Quicsort { gauss: Gauss, path: PolynomialPath },
+    Should { half: FreeFlow, full: FreeFlow, path: PolynomialPath },
+    Align { full: FreeFlow, path: PolynomialPath },
+    Hmc { steps: u32 },
     Adjusted { between: OrnsteinUhlenbeck, trajectory: Trajectory },
 }
 
@@ -52,7 +59,8 @@ struct Midpoint {
 
 impl Scheme {
     /// A scheme of this kernel; parameters that the kernel does not have are ignored. A trajectory
-    /// has a single straight step.
+    /// has a single straight step, except that one of [`KernelKind::Hmc`] has as many as come
+    /// nearest to a duration of 1/ξ.
     ///
     /// # Errors
     /// [`Error::Coefficients`] or [`Error::NotInRange`] with name and value of an invalid
@@ -67,6 +75,12 @@ impl Scheme {
             KernelKind::Ubu => Self::ubu(xi, eta),
             KernelKind::Baoab => Self::baoab(xi, eta),
             KernelKind::RandomizedMidpoint => Self::randomized_midpoint(xi, eta),
+            KernelKind::Quicsort => Self::quicsort(xi, eta),
+            KernelKind::Should => Self::should(xi, eta),
+            KernelKind::Align => Self::align(xi, eta),
+            KernelKind::Hmc => {
+                Self::hmc(steps_for(positive("xi", xi)?, positive("eta", eta)?), eta)
+            }
             KernelKind::Adjusted => {
                 Self::adjusted(gamma, xi, eta, Trajectory { steps: 1, drift: Drift::Straight })
             }
@@ -183,6 +197,52 @@ impl Scheme {
         Ok(Self { kernel: KernelKind::RandomizedMidpoint, gamma: 0.0, xi, eta, parts })
     }
 
+    /// The same dynamics along a path that jumps, runs straight and jumps, with the gradient at the
+    /// two nodes of Gauss's rule.
+    ///
+    /// # Errors
+    /// As [`Self::klmc`].
+    pub fn quicsort(xi: f64, eta: f64) -> Result<Self, Error> {
+        let gauss = Gauss::new(xi, kinetic(xi, eta)?)?;
+        let parts = Parts::Quicsort { gauss, path: PolynomialPath::new(xi, eta, 1.0)? };
+        Ok(Self { kernel: KernelKind::Quicsort, gamma: 0.0, xi, eta, parts })
+    }
+
+    /// The same dynamics along a polynomial path, with the gradient by Simpson's rule.
+    ///
+    /// # Errors
+    /// As [`Self::klmc`].
+    pub fn should(xi: f64, eta: f64) -> Result<Self, Error> {
+        let full = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
+        let half = FreeFlow::new(xi, 0.5 * eta, 1.0)?;
+        let parts = Parts::Should { half, full, path: PolynomialPath::new(xi, eta, 1.0)? };
+        Ok(Self { kernel: KernelKind::Should, gamma: 0.0, xi, eta, parts })
+    }
+
+    /// The same dynamics with the increment and the area of the path, and the gradient interpolated
+    /// between both ends of the step.
+    ///
+    /// # Errors
+    /// As [`Self::klmc`].
+    pub fn align(xi: f64, eta: f64) -> Result<Self, Error> {
+        let full = FreeFlow::new(xi, kinetic(xi, eta)?, 1.0)?;
+        let parts = Parts::Align { full, path: PolynomialPath::new(xi, eta, 1.0)? };
+        Ok(Self { kernel: KernelKind::Align, gamma: 0.0, xi, eta, parts })
+    }
+
+    /// Trajectories of leapfrog steps of η (half kick, drift, half kick) with fresh p. One step of
+    /// this scheme is a whole trajectory, and its state is θ alone.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] for an invalid η, and unless the number of steps is between 1 and
+    /// [`Trajectory::LONGEST`].
+    pub fn hmc(steps: u32, eta: f64) -> Result<Self, Error> {
+        let eta = positive("eta", eta)?;
+        Trajectory { steps, drift: Drift::Straight }.checked()?;
+        let xi = 1.0 / (f64::from(steps) * eta);
+        Ok(Self { kernel: KernelKind::Hmc, gamma: 0.0, xi, eta, parts: Parts::Hmc { steps } })
+    }
+
     /// Trajectories of steps of η (half kick, drift, half kick), with exact steps of (p, r) between
     /// them, started with fresh p and r. One step of this scheme is a whole trajectory, and its
     /// state is θ alone.
@@ -201,6 +261,7 @@ impl Scheme {
     pub fn trajectory(&self) -> Option<Trajectory> {
         match self.parts {
             Parts::Adjusted { trajectory, .. } => Some(trajectory),
+            Parts::Hmc { steps } => Some(Trajectory { steps, drift: Drift::Straight }),
             Parts::ThirdOrder(_)
             | Parts::Symmetric(_)
             | Parts::Averaged(_)
@@ -208,7 +269,10 @@ impl Scheme {
             | Parts::Klmc(_)
             | Parts::Ubu { .. }
             | Parts::Baoab { .. }
-            | Parts::RandomizedMidpoint { .. } => None,
+            | Parts::RandomizedMidpoint { .. }
+            | Parts::Quicsort { .. }
+            | Parts::Should { .. }
+            | Parts::Align { .. } => None,
         }
     }
 
@@ -240,6 +304,12 @@ impl Scheme {
     #[must_use]
     pub fn eta(&self) -> f64 {
         self.eta
+    }
+
+    /// The time of the dynamics that one step takes: η, times the steps of a trajectory.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.eta * self.trajectory().map_or(1.0, |trajectory| f64::from(trajectory.steps))
     }
 
     /// Gradients or exact line integrals per step.
@@ -305,6 +375,22 @@ impl Scheme {
                 2,
                 nodes.iter().map(|node| midpoint_branch(full, node, eta, l)).collect(),
             ),
+            Parts::Quicsort { gauss, path } => {
+                let (matrix, noise) = shifted::quicsort(gauss, path, eta, l);
+                one(2, padded(matrix), padded(noise))
+            }
+            Parts::Should { half, full, path } => {
+                let (matrix, noise) = shifted::should(half, full, path, eta, l);
+                one(2, padded(matrix), padded(noise))
+            }
+            Parts::Align { full, path } => {
+                let (matrix, noise) = shifted::align(full, path, eta, l);
+                one(2, padded(matrix), padded(noise))
+            }
+            Parts::Hmc { steps } => {
+                let [factor, variance] = leapfrog(*steps, eta, l);
+                one(1, padded([[factor, 0.0], [0.0; 2]]), padded([[variance, 0.0], [0.0; 2]]))
+            }
             Parts::Adjusted { between, trajectory } => {
                 let [factor, variance] = trajectory.of_theta(between, eta, l);
                 one(1, padded([[factor, 0.0], [0.0; 2]]), padded([[variance, 0.0], [0.0; 2]]))
@@ -327,6 +413,30 @@ fn kinetic(xi: f64, eta: f64) -> Result<f64, Error> {
             need: "a positive number of at most 700",
         })
     }
+}
+
+/// The number of leapfrog steps of η that take a time nearest to 1/ξ, at least 1.
+fn steps_for(xi: f64, eta: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let steps = (1.0 / (xi * eta)).round().clamp(1.0, 1e9) as u32;
+    steps
+}
+
+/// The factor on θ over a trajectory of leapfrog steps and the variance that fresh p adds to it.
+fn leapfrog(steps: u32, eta: f64, l: f64) -> [f64; 2] {
+    let h = 0.5 * eta;
+    let half_kick = [[1.0, 0.0], [-h * l, 1.0]];
+    let mut power =
+        matrix::product(&half_kick, &matrix::product(&[[1.0, eta], [0.0, 1.0]], &half_kick));
+    let (mut whole, mut left) = (matrix::identity(), steps);
+    while left > 0 {
+        if left % 2 == 1 {
+            whole = matrix::product(&power, &whole);
+        }
+        power = matrix::product(&power, &power);
+        left /= 2;
+    }
+    [whole[0][0], whole[0][1] * whole[0][1]]
 }
 
 /// The mean of Algorithm 1 with ΔU = l (η θ + (η²/2) p).

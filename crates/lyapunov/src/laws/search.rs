@@ -21,13 +21,15 @@ pub(super) struct Found<const N: usize> {
 }
 
 /// Minimises a cost over those of (ln γ, ln ξ, ln η) that the kernel has; the others stay as they
-/// are.
+/// are. For trajectories, ξ has a meaning only as a whole number of steps.
 pub(super) fn minimise_parameters(
     kernel: KernelKind, cost: &mut impl FnMut(&[f64; 3]) -> f64, start: [f64; 3], size: f64,
     effort: Effort,
 ) -> Found<3> {
     let [gamma, xi, eta] = start;
-    if kernel.has_gamma() {
+    if kernel == KernelKind::Hmc {
+        minimise_trajectory(cost, start, size, effort)
+    } else if kernel.has_gamma() {
         minimise(cost, start, size, effort)
     } else if kernel.has_xi() {
         let found = minimise(&mut |&[x, e]| cost(&[gamma, x, e]), [xi, eta], size, effort);
@@ -36,6 +38,36 @@ pub(super) fn minimise_parameters(
         let found = minimise(&mut |&[e]| cost(&[gamma, xi, e]), [eta], size, effort);
         Found { at: [gamma, xi, found.at[0]], value: found.value }
     }
+}
+
+/// The best η for the number K of steps at `start`, then for more and fewer of them as long as that
+/// is better. 1/ξ is the duration Kη.
+fn minimise_trajectory(
+    cost: &mut impl FnMut(&[f64; 3]) -> f64, [gamma, xi, eta]: [f64; 3], size: f64, effort: Effort,
+) -> Found<3> {
+    let mut of = |steps: f64, eta: f64| {
+        let at = |eta: f64| [gamma, -steps.ln() - eta, eta];
+        let found = minimise(&mut |&[eta]| cost(&at(eta)), [eta], size, effort);
+        Found { at: at(found.at[0]), value: found.value }
+    };
+    let mut steps = (-xi - eta).exp().round().max(1.0);
+    let mut best = of(steps, eta);
+    let changes: [fn(f64) -> f64; 6] =
+        [|k| 0.5 * k, |k| 2.0 * k, |k| 0.8 * k, |k| 1.25 * k, |k| k - 1.0, |k| k + 1.0];
+    for change in changes {
+        loop {
+            let changed = change(steps).round();
+            if changed < 1.0 || changed == steps {
+                break;
+            }
+            let found = of(changed, best.at[2]);
+            if !(found.value < best.value) {
+                break;
+            }
+            (best, steps) = (found, changed);
+        }
+    }
+    best
 }
 
 /// Minimises from `start` with a first simplex of the given size, each next one a third of the
