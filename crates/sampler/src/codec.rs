@@ -266,11 +266,14 @@ impl Code for Scheme {
     fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
         let name = String::take(bytes)?;
         let [gamma, xi, eta] = [f64::take(bytes)?, f64::take(bytes)?, f64::take(bytes)?];
-        if name == KernelKind::Adjusted.name() {
+        if [KernelKind::Adjusted, KernelKind::Hmc].iter().any(|kind| kind.name() == name) {
             let steps = u64::take(bytes)?;
             let steps = u32::try_from(steps)
                 .map_err(|_| wrong(format!("a trajectory of {steps} steps")))?;
             let drift = if bool::take(bytes)? { Drift::Rotating } else { Drift::Straight };
+            if name == KernelKind::Hmc.name() {
+                return Ok(Self::hmc(steps, eta)?);
+            }
             return Ok(Self::adjusted(gamma, xi, eta, Trajectory { steps, drift })?);
         }
         let kernel =

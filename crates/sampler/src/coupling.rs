@@ -143,6 +143,28 @@ impl Coupling {
         Ok(Self { normals: 1, extra: 0, matrix: vec![short.decay() * share, share] })
     }
 
+    /// For kernels that know a path by its first `normals` components along Legendre's polynomials,
+    /// up to three: [`crate::Quicsort`], [`crate::Should`] and [`crate::Align`]. A polynomial on the
+    /// long step is one of the same degree on each half, so the components of the halves are enough.
+    #[must_use]
+    pub fn polynomial(normals: usize) -> Self {
+        // P_j((x − 1)/2) in terms of P_i(x), both normalised; on the second half, with x + 1, terms
+        // of odd i + j change sign.
+        let (third, fifth) = (0.5 * 3.0_f64.sqrt(), 0.75 * (5.0_f64 / 3.0).sqrt());
+        let first_half = [[1.0, 0.0, 0.0], [-third, 0.5, 0.0], [0.0, -fifth, 0.25]];
+        let normals = normals.clamp(1, 3);
+        let mut matrix = Vec::with_capacity(2 * normals * normals);
+        for (j, row) in first_half.iter().take(normals).enumerate() {
+            for second in [false, true] {
+                matrix.extend(row.iter().take(normals).enumerate().map(|(i, factor)| {
+                    let sign = if second && (i + j) % 2 == 1 { -1.0 } else { 1.0 };
+                    sign * factor * 0.5_f64.sqrt()
+                }));
+            }
+        }
+        Self { normals, extra: 0, matrix }
+    }
+
     /// Normals that a step needs for each coordinate.
     #[must_use]
     pub fn normals(&self) -> usize {

@@ -76,8 +76,9 @@ pub use ensemble::{Ensemble, SavedChain, Snapshot};
 pub use error::{Error, Quantity, SavedKind};
 pub use job::{Job, JobStatus, Watch, WatchedDraws};
 pub use kernels::{
-    Adjusted, Averaged, Baoab, CoupledKernel, Halved, Kernel, Klmc, LinearKernel,
-    RandomizedMidpoint, Step, Symmetric, ThirdOrder, Ubu, Ula, Workspace, from_scheme,
+    Adjusted, Align, Averaged, Baoab, CoupledKernel, Halved, Hmc, Kernel, Klmc, LinearKernel,
+    Quicsort, RandomizedMidpoint, Should, Step, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
+    from_scheme,
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};

@@ -30,7 +30,8 @@ pub(crate) mod kernel {
 /// A scheme as its kernel's name and its parameters.
 pub(crate) mod scheme {
     use super::{
-        Deserialize, Deserializer, Drift, Scheme, Serialize, Serializer, Trajectory, kind,
+        Deserialize, Deserializer, Drift, KernelKind, Scheme, Serialize, Serializer, Trajectory,
+        kind,
     };
     use crate::with_serde::custom;
 
@@ -64,6 +65,7 @@ pub(crate) mod scheme {
         let (gamma, xi) = (gamma.unwrap_or(1.0), xi.unwrap_or(1.0));
         let drift = if rotating { Drift::Rotating } else { Drift::Straight };
         let scheme = match steps {
+            Some(steps) if kernel == KernelKind::Hmc.name() => Scheme::hmc(steps, eta),
             Some(steps) => Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift }),
             None => Scheme::new(kind(&kernel)?, gamma, xi, eta),
         };

@@ -32,6 +32,10 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
         (KernelKind::Ubu, 1.0, 1.5, 0.6),
         (KernelKind::Baoab, 1.0, 1.5, 0.6),
         (KernelKind::RandomizedMidpoint, 1.0, 1.5, 0.6),
+        (KernelKind::Quicsort, 1.0, 1.5, 0.9),
+        (KernelKind::Should, 1.0, 1.5, 0.9),
+        (KernelKind::Align, 1.0, 1.5, 0.6),
+        (KernelKind::Hmc, 1.0, 0.4, 0.5),
     ] {
         let scheme = Scheme::new(kernel, gamma, xi, eta).unwrap();
         let half = Scheme::new(kernel, gamma, xi, 0.5 * eta).unwrap();
@@ -39,9 +43,16 @@ fn differences_of_variances_are_those_of_the_exact_laws() {
             CoupledChains::new(&target, &scheme, smoothness, 3, &[0.0; 3 * 64]).unwrap();
         chains.advance(100).unwrap();
         let found = chains.measure(480).unwrap();
-        let stored = matches!(kernel, KernelKind::Symmetric | KernelKind::Baoab);
+        let stored = matches!(
+            kernel,
+            KernelKind::Symmetric
+                | KernelKind::Baoab
+                | KernelKind::Should
+                | KernelKind::Align
+                | KernelKind::Hmc
+        );
         let steps = 100 + 480_u64.div_ceil(chains.block()) * chains.block();
-        let each = steps * 3 * u64::from(kernel.gradients_per_step()) + if stored { 2 } else { 0 };
+        let each = steps * 3 * u64::from(scheme.gradients_per_step()) + if stored { 2 } else { 0 };
         assert_eq!(chains.gradients(), 64 * each);
         for (difference, c) in found.iter().zip(&curvature) {
             let l = c / smoothness;

@@ -14,6 +14,7 @@ mod faults;
 mod jobs;
 mod laws;
 mod noise;
+mod other_library;
 mod pointers;
 mod reproducible;
 mod stopping;

@@ -364,6 +364,9 @@ fn paths_of_the_rivals_converge_with_the_orders_that_theory_gives_them() {
         (laws::KernelKind::Baoab, 2.0, 1.0),
         (laws::KernelKind::RandomizedMidpoint, 2.0, 1.5),
         (laws::KernelKind::Ubu, 2.0, 2.0),
+        (laws::KernelKind::Align, 2.0, 2.0),
+        (laws::KernelKind::Quicsort, 2.0, 3.0),
+        (laws::KernelKind::Should, 2.0, 3.0),
     ] {
         let potential = posterior();
         let distance = |steps: u32| {

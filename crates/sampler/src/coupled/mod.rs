@@ -140,7 +140,7 @@ impl<'a> CoupledChains<'a> {
             diverged: false,
             whitening: None,
             twin: None,
-            block: Self::block_of(scheme.eta()),
+            block: Self::block_of(scheme.time()),
             sums: Sums::new(d),
         })
     }
@@ -189,7 +189,7 @@ impl<'a> CoupledChains<'a> {
         &self.coarse
     }
 
-    /// Makes long steps, and two short ones for each.
+    /// Makes long steps, and the short ones that take the same time.
     ///
     /// # Errors
     /// A potential that fails.
@@ -209,7 +209,7 @@ impl<'a> CoupledChains<'a> {
         self.block
     }
 
-    /// Long steps that make one block, for steps of η: at least 16, and enough of them that the
+    /// Long steps that make one block, for steps that take a time of η: at least 16, and enough of them that the
     /// next block hardly depends on the last.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
@@ -223,7 +223,7 @@ impl<'a> CoupledChains<'a> {
     /// A potential that fails.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
     pub fn drift(&mut self, time: f64) -> Result<(), Error> {
-        self.advance((time / self.long.scheme().eta()).ceil().clamp(0.0, 1e6) as u64)
+        self.advance((time / self.long.scheme().time()).ceil().clamp(0.0, 1e6) as u64)
     }
 
     /// Makes at least `steps` long steps, in whole blocks, and compares the moments of the states
@@ -255,7 +255,7 @@ impl<'a> CoupledChains<'a> {
         }
         let [first, second, long] = self.noise.steps();
         let mut spent = 0;
-        for noise in [first, second] {
+        for noise in [first, second].into_iter().take(self.paths.short_steps()) {
             let (now, spare, workspace) = (&mut self.fine, &mut self.spare, &mut self.workspace);
             spent += one_step(&*self.short, potential, now, spare, noise, workspace)?;
         }
@@ -265,6 +265,7 @@ impl<'a> CoupledChains<'a> {
         if let Some(twin) = &mut self.twin {
             twin.step(
                 [&*self.short, &*self.long],
+                self.paths.short_steps(),
                 &self.noise,
                 &mut self.spare,
                 &mut self.workspace,

@@ -46,6 +46,9 @@ enum Kind {
     /// The randomized midpoint cuts the path at a time of its own in each short step; the long step
     /// takes one of these two cuts, each with probability 1/2, which makes its own uniform.
     Cut { xi: f64, short: f64 },
+    /// Trajectories of the same duration from the same momenta: one short step, of as many pieces
+    /// more, belongs to a long one.
+    Shared,
 }
 
 impl Paths {
@@ -66,6 +69,19 @@ impl Paths {
     /// For the randomized midpoint, with ξ and the length of the short steps.
     pub(crate) fn cut(xi: f64, short: f64) -> Self {
         Self(Kind::Cut { xi, short })
+    }
+
+    /// For trajectories whose noise is all at their start.
+    pub(crate) fn shared() -> Self {
+        Self(Kind::Shared)
+    }
+
+    /// How many short steps take as long as a long one.
+    pub(super) fn short_steps(&self) -> usize {
+        match self.0 {
+            Kind::InStep(_) | Kind::Ahead { .. } | Kind::Cut { .. } => 2,
+            Kind::Shared => 1,
+        }
     }
 
     /// Draws the normals of one chain for a long step and its two halves. `each` is the number of
@@ -99,6 +115,11 @@ impl Paths {
                 halves.combine(piece(1), piece(2), &[], late)?;
                 last[range].copy_from_slice(piece(3));
                 wholes.combine(early, late, &[], long)
+            }
+            Kind::Shared => {
+                stream.normals(long);
+                first.copy_from_slice(long);
+                Ok(())
             }
             Kind::Cut { xi, short } => {
                 stream.normals(first);

@@ -51,13 +51,13 @@ impl Twin {
         [&self.coarse, &self.fine]
     }
 
-    /// A long step, and two short ones.
+    /// A long step, and the short ones that take the same time.
     pub(super) fn step(
-        &mut self, [short, long]: [&dyn Kernel; 2], noise: &Lists, spare: &mut Batch,
-        workspace: &mut Workspace,
+        &mut self, [short, long]: [&dyn Kernel; 2], short_steps: usize, noise: &Lists,
+        spare: &mut Batch, workspace: &mut Workspace,
     ) -> Result<(), Error> {
         let [first, second, whole] = noise.steps();
-        for noise in [first, second] {
+        for noise in [first, second].into_iter().take(short_steps) {
             one_step(short, &self.round, &mut self.fine, spare, noise, workspace)?;
         }
         one_step(long, &self.round, &mut self.coarse, spare, whole, workspace)?;

@@ -19,11 +19,15 @@
 //! 4. this file: its module, and its arm in `BuiltIn::of`.
 
 mod adjusted;
+mod align;
 mod averaged;
 mod baoab;
+mod hmc;
 mod klmc;
 mod pointers;
+mod quicsort;
 mod randomized_midpoint;
+mod should;
 mod symmetric;
 mod third_order;
 mod ubu;
@@ -36,10 +40,14 @@ use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
 pub use adjusted::Adjusted;
+pub use align::Align;
 pub use averaged::Averaged;
 pub use baoab::Baoab;
+pub use hmc::Hmc;
 pub use klmc::Klmc;
+pub use quicsort::Quicsort;
 pub use randomized_midpoint::RandomizedMidpoint;
+pub use should::Should;
 pub use symmetric::Symmetric;
 pub use third_order::ThirdOrder;
 pub use ubu::Ubu;
@@ -239,6 +247,10 @@ impl BuiltIn {
             KernelKind::Ubu => Ubu::BUILT_IN,
             KernelKind::Baoab => Baoab::BUILT_IN,
             KernelKind::RandomizedMidpoint => RandomizedMidpoint::BUILT_IN,
+            KernelKind::Quicsort => Quicsort::BUILT_IN,
+            KernelKind::Should => Should::BUILT_IN,
+            KernelKind::Align => Align::BUILT_IN,
+            KernelKind::Hmc => Hmc::BUILT_IN,
         }
     }
 }

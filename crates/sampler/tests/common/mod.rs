@@ -64,13 +64,17 @@ pub(crate) fn parameters(gamma: f64, xi: f64, eta: f64) -> Parameters {
 }
 
 /// One kernel of each kind that makes one step at a time, with these γ, ξ and η; the overdamped one
-/// with three quarters of η.
+/// with three quarters of η, leapfrog trajectories of three steps.
 pub(crate) fn kernels(
     gamma: f64, xi: f64, eta: f64, smoothness: f64,
 ) -> Vec<Box<dyn LinearKernel>> {
     let of = |kind: KernelKind| {
         let eta = if kind == KernelKind::Ula { 0.75 * eta } else { eta };
-        from_scheme(&Scheme::new(kind, gamma, xi, eta).unwrap(), smoothness).unwrap()
+        let scheme = match kind {
+            KernelKind::Hmc => Scheme::hmc(3, eta),
+            _ => Scheme::new(kind, gamma, xi, eta),
+        };
+        from_scheme(&scheme.unwrap(), smoothness).unwrap()
     };
     KernelKind::ALL.into_iter().map(of).collect()
 }
