@@ -8,7 +8,7 @@ use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::Error;
 use ridgewalk_lyapunov::laws::{
     Autocorrelation, Evolution, KernelKind, LinearForm, Scheme, Spectrum, Start, relative_bias,
-    tune, tune_mixing,
+    tune, tune_ideal_hmc, tune_mixing,
 };
 use ridgewalk_quadrature::LineRule;
 
@@ -964,6 +964,36 @@ fn tuned_mixing_is_what_its_scheme_does_and_beats_the_others_tried() {
             }
         }
     }
+}
+
+/// The law of exact trajectories is known: θ has the variance (1 − cos^2k(√l t))/l after k of them.
+#[test]
+fn exact_trajectories_take_as_many_turns_as_their_angles_say() {
+    for (kappa, epsilon) in [(1.0, 0.1), (4.0, 0.05), (100.0, 0.1), (1e4, 0.3)] {
+        let target = Spectrum::log_spaced(kappa, 90).unwrap();
+        let w2 = |time: f64, k: u64| {
+            let squares = target.modes().iter().map(|mode| {
+                let l = mode.eigenvalue;
+                let cosine = (l.sqrt() * time).cos().abs();
+                let missing = 1.0 - (1.0 - cosine.powf(2.0 * k as f64)).sqrt();
+                mode.multiplicity as f64 * missing * missing / l
+            });
+            squares.sum::<f64>().sqrt()
+        };
+        let found = tune_ideal_hmc(&target, epsilon).unwrap().unwrap();
+        assert!(w2(found.time, found.trajectories) <= epsilon * (1.0 + 1e-9), "{found:?}");
+        assert!(w2(found.time, found.trajectories - 1) > epsilon, "{found:?}");
+        // No duration up to π does it with fewer.
+        for i in 1..2000 {
+            let time = std::f64::consts::PI * f64::from(i) / 2000.0;
+            assert!(w2(time, found.trajectories - 1) > epsilon * (1.0 - 1e-6), "{found:?}: {time}");
+        }
+    }
+    // A quarter turn is an independent draw where all curvatures are equal.
+    let round = tune_ideal_hmc(&Spectrum::new(&[(2.0, 50)]).unwrap(), 1e-3).unwrap().unwrap();
+    assert_eq!(round.trajectories, 1);
+    assert!((round.time - std::f64::consts::FRAC_PI_2).abs() < 0.1, "{round:?}");
+    assert!(tune_ideal_hmc(&Spectrum::new(&[(1.0, 1)]).unwrap(), -1.0).is_err());
 }
 
 #[test]

@@ -120,6 +120,13 @@ impl Evolution {
     /// # Errors
     /// [`Error::NotInRange`] unless a displaced start has one finite displacement for each mode.
     pub fn new(scheme: &Scheme, target: &Spectrum, start: &Start) -> Result<Self, Error> {
+        Self::with_forms(|l| scheme.form(l), target, start)
+    }
+
+    /// The chain whose step at the eigenvalue l of H/L is `form(l)`.
+    pub(super) fn with_forms(
+        form_at: impl Fn(f64) -> LinearForm, target: &Spectrum, start: &Start,
+    ) -> Result<Self, Error> {
         let smoothness = target.smoothness();
         let displacements = match start {
             Start::AtMode => vec![0.0; target.modes().len()],
@@ -138,7 +145,7 @@ impl Evolution {
         }
         let chain = |(mode, displacement): (&super::Eigenvalue, f64)| {
             let l = mode.eigenvalue / smoothness;
-            let form = scheme.form(l);
+            let form = form_at(l);
             let theta = displacement * smoothness.sqrt();
             let second = PAIRS.map(|(i, j)| match (i, j) {
                 (0, 0) => theta * theta,

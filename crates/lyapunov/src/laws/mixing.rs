@@ -76,14 +76,19 @@ fn near_enough(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> bool {
         .is_some_and(|law| law.w2_to_target() < epsilon)
 }
 
-/// Gradients in the mixing time, made continuous by interpolating the logarithm of W2 linearly
-/// between the last two steps.
+/// Gradients in the mixing time, not rounded.
 fn smooth_gradients(scheme: &Scheme, target: &Spectrum, epsilon: f64) -> Option<f64> {
     let evolution = Evolution::new(scheme, target, &Start::AtMode).ok()?;
+    Some(f64::from(scheme.gradients_per_step()) * smooth_steps(&evolution, epsilon)?)
+}
+
+/// The mixing time, made continuous by interpolating the logarithm of W2 linearly between the last
+/// two steps.
+pub(super) fn smooth_steps(evolution: &Evolution, epsilon: f64) -> Option<f64> {
     let steps = evolution.mixing_time(epsilon).ok()??;
     let Some(before) = steps.checked_sub(1) else { return Some(0.0) };
     let (above, below) =
         (evolution.after(before).w2_to_target(), evolution.after(steps).w2_to_target());
     let fraction = (above / epsilon).ln() / (above / below).ln();
-    Some(f64::from(scheme.gradients_per_step()) * (before as f64 + fraction.clamp(0.0, 1.0)))
+    Some(before as f64 + fraction.clamp(0.0, 1.0))
 }

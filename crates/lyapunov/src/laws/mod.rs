@@ -28,6 +28,7 @@
 mod autocorrelation;
 mod evolution;
 mod fourth;
+mod ideal;
 mod kernel;
 mod linear;
 mod mixing;
@@ -40,6 +41,7 @@ mod tuning;
 
 pub use autocorrelation::Autocorrelation;
 pub use evolution::{Evolution, Law, ModeLaw, relative_bias};
+pub use ideal::{IdealHmc, tune_ideal_hmc};
 pub use kernel::KernelKind;
 pub use linear::{Branch, LinearForm};
 pub use mixing::{MixingTuned, tune_mixing};

@@ -72,7 +72,7 @@ fn minimise_trajectory(
 
 /// Minimises from `start` with a first simplex of the given size, each next one a third of the
 /// last, until one of them gains too little.
-fn minimise<const N: usize>(
+pub(super) fn minimise<const N: usize>(
     function: &mut impl FnMut(&[f64; N]) -> f64, start: [f64; N], size: f64,
     Effort { gain, evaluations }: Effort,
 ) -> Found<N> {
