@@ -15,7 +15,7 @@ use ridgewalk::sampler::{Batch, CoupledChains, from_scheme};
 use serde::Serialize;
 
 use super::chains::{Synchronous, at, failed, logistic, mean_square, starts};
-use super::{Common, by_kernel, exact, positive, series_by_kernel, short, slope};
+use super::{Common, Power, by_kernel, exact, positive, power, series_by_kernel, short, slope};
 use crate::failure::Failure;
 use crate::output;
 use crate::plot::{Panel, Series};
@@ -86,15 +86,19 @@ struct Row {
     extrapolated: bool,
 }
 
-/// D ~ d^a η^q; a step for a bias of ε is then ~ (ε/d^a)^(1/q).
+/// D ~ d^a η^q; a step for a bias of ε is then ~ (ε/d^a)^(1/q). Standard errors are those of D.
 #[derive(Debug, Serialize)]
 struct Exponents {
     kernel: &'static str,
     order: Option<f64>,
+    order_error: Option<f64>,
     distance_in_dimension: Option<f64>,
+    distance_in_dimension_error: Option<f64>,
     dimension_measured: Option<f64>,
+    dimension_error: Option<f64>,
     dimension_proved: Option<f64>,
     accuracy_measured: Option<f64>,
+    accuracy_error: Option<f64>,
     accuracy_proved: Option<f64>,
 }
 
@@ -116,7 +120,9 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let tuned: Vec<(KernelKind, Option<f64>, Option<f64>)> = kernels
         .iter()
         .map(|&kernel| Ok((kernel, tune(kernel, TUNED_FOR, 0.01)?.scheme)))
-        .map(|found| found.map(|(kernel, scheme)| (kernel, scheme.gamma(), scheme.xi())))
+        .map(|found| {
+            found.map(|(kernel, scheme)| (kernel, scheme.gamma(), friction(&scheme, options.eta)))
+        })
         .collect::<Result<_, Failure>>()?;
     let mut results = Vec::new();
     for &d in &options.dimensions {
@@ -134,6 +140,15 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         &document,
         || text(options, &document, &kernels),
     )
+}
+
+/// ξ of a tuned scheme. Trajectories get a duration that is a whole number of the longest steps, so
+/// that it is the same for all steps.
+fn friction(scheme: &Scheme, longest: f64) -> Option<f64> {
+    if scheme.trajectory().is_some() {
+        return Some(1.0 / ((scheme.time() / longest).round().max(1.0) * longest));
+    }
+    scheme.xi()
 }
 
 impl Regression {
@@ -184,7 +199,8 @@ fn measure(
             extrapolated: false,
         });
     }
-    let per_step = f64::from(scheme(options.eta)?.gradients_per_step());
+    // Those of a trajectory are per step of it, as its time is.
+    let per_step = f64::from(scheme(options.eta)?.kernel().gradients_per_step());
     let (eta, extrapolated) = step_for(&rows, 0.5 * options.accuracy);
     for row in &mut rows {
         (row.gradients, row.extrapolated) = (per_step * time / eta, extrapolated);
@@ -204,7 +220,7 @@ fn apart(
     chains.drift(SETTLING).map_err(failed)?;
     let d = regression.whitening.dimension();
     let mut squares = vec![0.0; pairs];
-    let steps = (MEASURING / scheme.eta()).ceil();
+    let steps = (MEASURING / scheme.time()).ceil();
     let mut step = 0.0;
     while step < steps {
         chains.advance(1).map_err(failed)?;
@@ -251,7 +267,7 @@ fn approach(
         both.draw(&*kernel);
         both.step(&*kernel, &regression.ridge, &mut settled)?;
         both.step(&*kernel, &regression.ridge, &mut fresh)?;
-        time += scheme.eta();
+        time += scheme.time();
     }
     Ok(time)
 }
@@ -272,23 +288,31 @@ fn exponents(kernel: KernelKind, results: &[Row]) -> Exponents {
     let rows = || results.iter().filter(|row| row.kernel == kernel.name());
     let largest = rows().map(|row| row.dimension).max();
     let shortest = rows().map(|row| row.eta).fold(f64::INFINITY, f64::min);
-    let at_largest: Vec<(f64, f64)> = rows()
+    let at_largest: Vec<(f64, f64, f64)> = rows()
         .filter(|row| Some(row.dimension) == largest)
-        .map(|row| (row.eta, row.distance))
+        .map(|row| (row.eta, row.distance, row.error))
         .collect();
-    let at_shortest: Vec<(f64, f64)> = rows()
+    let at_shortest: Vec<(f64, f64, f64)> = rows()
         .filter(|row| row.eta == shortest)
-        .map(|row| (row.dimension as f64, row.distance))
+        .map(|row| (row.dimension as f64, row.distance, row.error))
         .collect();
-    let (order, growth) = (slope(&at_largest), slope(&at_shortest));
+    let (order, growth) = (Power::measured(&at_largest), Power::measured(&at_shortest));
+    let in_accuracy = order.map(Power::inverse);
+    let in_dimension = growth.zip(in_accuracy).map(|(growth, inverse)| growth.times(inverse));
+    let value = |power: Option<Power>| power.map(|power| power.value);
+    let error = |power: Option<Power>| power.map(|power| power.error);
     let proved = kernel.proved_exponents();
     Exponents {
         kernel: kernel.name(),
-        order,
-        distance_in_dimension: growth,
-        dimension_measured: growth.zip(order).map(|(growth, order)| growth / order),
+        order: value(order),
+        order_error: error(order),
+        distance_in_dimension: value(growth),
+        distance_in_dimension_error: error(growth),
+        dimension_measured: value(in_dimension),
+        dimension_error: error(in_dimension),
         dimension_proved: proved.map(|(dimension, _)| dimension),
-        accuracy_measured: order.map(f64::recip),
+        accuracy_measured: value(in_accuracy),
+        accuracy_error: error(in_accuracy),
         accuracy_proved: proved.map(|(_, accuracy)| accuracy),
     }
 }
@@ -366,16 +390,19 @@ fn text(options: &Options, document: &Document, kernels: &[KernelKind]) -> Strin
         std::iter::once(d.to_string()).chain(cells).collect()
     });
     let exponents = document.exponents.iter().map(|e| {
-        let values = [
-            e.order,
-            e.distance_in_dimension,
-            e.dimension_measured,
-            e.dimension_proved,
-            e.accuracy_measured,
-            e.accuracy_proved,
-        ];
-        let values = values.map(|v| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}")));
-        std::iter::once(e.kernel.to_owned()).chain(values).collect()
+        let known = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
+        let measured = |value: Option<f64>, error: Option<f64>| {
+            power(value.zip(error).map(|(value, error)| Power { value, error }))
+        };
+        vec![
+            e.kernel.to_owned(),
+            measured(e.order, e.order_error),
+            measured(e.distance_in_dimension, e.distance_in_dimension_error),
+            measured(e.dimension_measured, e.dimension_error),
+            known(e.dimension_proved),
+            measured(e.accuracy_measured, e.accuracy_error),
+            known(e.accuracy_proved),
+        ]
     });
     let kappas = document.results.iter().map(|row| row.kappa);
     let (low, high) =

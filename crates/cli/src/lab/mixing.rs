@@ -2,10 +2,10 @@
 //! dimension, accuracy and condition number.
 
 use clap::Args;
-use ridgewalk::lyapunov::laws::{KernelKind, Spectrum, tune_mixing};
+use ridgewalk::lyapunov::laws::{KernelKind, Spectrum, tune_ideal_hmc, tune_mixing};
 use serde::Serialize;
 
-use super::{Common, by_kernel, exact, positive, series_by_kernel, short, slope};
+use super::{Common, Power, by_name, exact, positive, power, short};
 use crate::failure::Failure;
 use crate::plot::{Panel, Series};
 
@@ -30,6 +30,41 @@ pub(super) struct Options {
     common: Common,
 }
 
+/// A column of the tables.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Method {
+    Kernel(KernelKind),
+    /// Exact Hamiltonian trajectories, which are counted in place of gradients.
+    IdealHmc,
+}
+
+impl Method {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kernel(kernel) => kernel.name(),
+            Self::IdealHmc => "ideal-hmc",
+        }
+    }
+
+    /// Exponents of d and 1/ε that are proved for a class of potentials.
+    fn proved(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Kernel(kernel) => kernel.proved_exponents(),
+            // Chen and Vempala 2019: a contraction that depends on κ alone.
+            Self::IdealHmc => Some((0.0, 0.0)),
+        }
+    }
+
+    /// Exponents below which no method that follows the same paths can be, if only the gradient is
+    /// Lipschitz.
+    fn lower_bound(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Kernel(kernel) => kernel.is_kinetic().then_some((1.0 / 3.0, 2.0 / 3.0)),
+            Self::IdealHmc => None,
+        }
+    }
+}
+
 /// The JSON document; its keys are a promise to scripts.
 #[derive(Debug, Serialize)]
 struct Document {
@@ -47,6 +82,7 @@ struct Row {
     accuracy: f64,
     /// None if no parameters were found that reach the accuracy.
     steps: Option<u64>,
+    /// None for exact trajectories too.
     gradients: Option<u64>,
     gamma: Option<f64>,
     xi: Option<f64>,
@@ -54,18 +90,26 @@ struct Row {
     kappa: f64,
 }
 
-/// Powers of d, of 1/ε and of κ with which the gradients grow: as fitted here, and as proved for a
-/// class of potentials. The powers of 1/η do not include the logarithm in the number of steps.
+/// Powers of d, of 1/ε and of κ with which the gradients grow: as fitted here with the standard
+/// error of the fit, as proved for a class of potentials, and the lower bound of Cao, Lu and Wang
+/// for kinetic paths. The powers of 1/η do not include the logarithm in the number of steps.
 #[derive(Debug, Serialize)]
 struct Exponents {
     kernel: &'static str,
     dimension_fitted: Option<f64>,
+    dimension_error: Option<f64>,
     dimension_of_inverse_eta: Option<f64>,
+    dimension_of_inverse_eta_error: Option<f64>,
     dimension_proved: Option<f64>,
+    dimension_lower_bound: Option<f64>,
     accuracy_fitted: Option<f64>,
+    accuracy_error: Option<f64>,
     accuracy_of_inverse_eta: Option<f64>,
+    accuracy_of_inverse_eta_error: Option<f64>,
     accuracy_proved: Option<f64>,
+    accuracy_lower_bound: Option<f64>,
     kappa_fitted: Option<f64>,
+    kappa_error: Option<f64>,
 }
 
 /// The dimensions, accuracies and condition numbers of the rows.
@@ -78,20 +122,25 @@ struct Grid {
 pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let kernels = options.common.kernels()?;
     let grid = grid(options)?;
+    let mut methods: Vec<Method> = kernels.into_iter().map(Method::Kernel).collect();
+    // The limit of short steps belongs beside leapfrog trajectories.
+    if let Some(at) = methods.iter().position(|&m| m == Method::Kernel(KernelKind::Hmc)) {
+        methods.insert(at + 1, Method::IdealHmc);
+    }
     let mut results = Vec::new();
     let mut exponents = Vec::new();
-    for &kernel in &kernels {
+    for &method in &methods {
         let (d, accuracy, kappa) = (options.dimension, options.accuracy, options.kappa);
         let rows = |questions: Vec<(f64, u64, f64)>| -> Result<Vec<Row>, Failure> {
             questions
                 .into_iter()
-                .map(|(kappa, d, accuracy)| row(kernel, kappa, d, accuracy))
+                .map(|(kappa, d, accuracy)| row(method, kappa, d, accuracy))
                 .collect()
         };
         let by_dimension = rows(grid.dimensions.iter().map(|&d| (kappa, d, accuracy)).collect())?;
         let finer = rows(grid.accuracies[1..].iter().map(|&a| (kappa, d, a)).collect())?;
         let worse = rows(grid.kappas[1..].iter().map(|&k| (k, d, accuracy)).collect())?;
-        exponents.push(fitted(kernel, &by_dimension, &finer, &worse));
+        exponents.push(fitted(method, &by_dimension, &finer, &worse));
         results.extend([by_dimension, finer, worse].concat());
     }
     let document = Document {
@@ -103,32 +152,45 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     };
     options.common.to.write(
         (&HEADER, document.results.iter().map(Row::cells)),
-        || panels(&document, &kernels, grid.kappas.len() > 1),
+        || panels(&document, &methods, grid.kappas.len() > 1),
         &document,
-        || text(&document, &kernels, &grid),
+        || text(&document, &methods, &grid),
     )
 }
 
-/// The exponents of a kernel, from rows along the dimension, finer accuracies and larger condition
+/// The exponents of a method, from rows along the dimension, finer accuracies and larger condition
 /// numbers.
-fn fitted(kernel: KernelKind, by_dimension: &[Row], finer: &[Row], worse: &[Row]) -> Exponents {
+fn fitted(method: Method, by_dimension: &[Row], finer: &[Row], worse: &[Row]) -> Exponents {
     let by_accuracy = [&by_dimension[..1], finer].concat();
     let by_kappa = [&by_dimension[..1], worse].concat();
     let inverse_eta = |row: &Row| row.eta.map(f64::recip);
-    let power = |rows: &[Row], x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>| {
-        slope(&rows.iter().filter_map(|row| y(row).map(|y| (x(row), y))).collect::<Vec<_>>())
+    let along = |rows: &[Row], x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>| {
+        let points = rows.iter().filter_map(|row| y(row).map(|y| (x(row), y)));
+        Power::fitted(&points.collect::<Vec<_>>())
     };
-    let along_d = |y| power(by_dimension, &|row| row.dimension as f64, y);
-    let along_accuracy = |y| power(&by_accuracy, &|row| row.accuracy.recip(), y);
+    let along_d = |y| along(by_dimension, &|row| row.dimension as f64, y);
+    let along_accuracy = |y| along(&by_accuracy, &|row| row.accuracy.recip(), y);
+    let value = |power: Option<Power>| power.map(|power| power.value);
+    let error = |power: Option<Power>| power.map(|power| power.error);
+    let (dimension, of_eta) = (along_d(&Row::cost), along_d(&inverse_eta));
+    let (accuracy, finer_eta) = (along_accuracy(&Row::cost), along_accuracy(&inverse_eta));
+    let kappa = along(&by_kappa, &|row| row.kappa, &Row::cost);
     Exponents {
-        kernel: kernel.name(),
-        dimension_fitted: along_d(&Row::cost),
-        dimension_of_inverse_eta: along_d(&inverse_eta),
-        dimension_proved: kernel.proved_exponents().map(|(dimension, _)| dimension),
-        accuracy_fitted: along_accuracy(&Row::cost),
-        accuracy_of_inverse_eta: along_accuracy(&inverse_eta),
-        accuracy_proved: kernel.proved_exponents().map(|(_, accuracy)| accuracy),
-        kappa_fitted: power(&by_kappa, &|row| row.kappa, &Row::cost),
+        kernel: method.name(),
+        dimension_fitted: value(dimension),
+        dimension_error: error(dimension),
+        dimension_of_inverse_eta: value(of_eta),
+        dimension_of_inverse_eta_error: error(of_eta),
+        dimension_proved: method.proved().map(|(dimension, _)| dimension),
+        dimension_lower_bound: method.lower_bound().map(|(dimension, _)| dimension),
+        accuracy_fitted: value(accuracy),
+        accuracy_error: error(accuracy),
+        accuracy_of_inverse_eta: value(finer_eta),
+        accuracy_of_inverse_eta_error: error(finer_eta),
+        accuracy_proved: method.proved().map(|(_, accuracy)| accuracy),
+        accuracy_lower_bound: method.lower_bound().map(|(_, accuracy)| accuracy),
+        kappa_fitted: value(kappa),
+        kappa_error: error(kappa),
     }
 }
 
@@ -157,9 +219,14 @@ const HEADER: [&str; 9] =
     ["kernel", "dimension", "accuracy", "steps", "gradients", "gamma", "xi", "eta", "kappa"];
 
 impl Row {
-    /// The number of gradients; none if it is 0, which has no logarithm.
+    /// The number of gradients, or of exact trajectories.
+    fn count(&self) -> Option<u64> {
+        self.gradients.or(self.steps)
+    }
+
+    /// The same; none if it is 0, which has no logarithm.
     fn cost(&self) -> Option<f64> {
-        self.gradients.filter(|gradients| *gradients > 0).map(|gradients| gradients as f64)
+        self.count().filter(|count| *count > 0).map(|count| count as f64)
     }
 
     /// The row of the CSV file.
@@ -174,28 +241,46 @@ impl Row {
     }
 }
 
-fn row(kernel: KernelKind, kappa: f64, dimension: u64, accuracy: f64) -> Result<Row, Failure> {
-    let tuned = tune_mixing(kernel, &Spectrum::log_spaced(kappa, dimension)?, accuracy)?;
-    let tuned = tuned.as_ref();
-    Ok(Row {
-        kernel: kernel.name(),
+fn row(method: Method, kappa: f64, dimension: u64, accuracy: f64) -> Result<Row, Failure> {
+    let target = Spectrum::log_spaced(kappa, dimension)?;
+    let kernel = method.name();
+    let empty = Row {
+        kernel,
         dimension,
         accuracy,
-        steps: tuned.map(|t| t.steps),
-        gradients: tuned.map(|t| t.gradients),
-        gamma: tuned.and_then(|t| t.scheme.gamma()),
-        xi: tuned.and_then(|t| t.scheme.xi()),
-        eta: tuned.map(|t| t.scheme.eta()),
+        steps: None,
+        gradients: None,
+        gamma: None,
+        xi: None,
+        eta: None,
         kappa,
-    })
+    };
+    Ok(match method {
+        Method::Kernel(kind) => tune_mixing(kind, &target, accuracy)?.map(|tuned| Row {
+            steps: Some(tuned.steps),
+            gradients: Some(tuned.gradients),
+            gamma: tuned.scheme.gamma(),
+            xi: tuned.scheme.xi(),
+            eta: Some(tuned.scheme.eta()),
+            ..empty.clone()
+        }),
+        Method::IdealHmc => tune_ideal_hmc(&target, accuracy)?.map(|tuned| Row {
+            steps: Some(tuned.trajectories),
+            xi: Some(tuned.time.recip()),
+            ..empty.clone()
+        }),
+    }
+    .unwrap_or(empty))
 }
 
-fn panels(document: &Document, kernels: &[KernelKind], by_kappa: bool) -> Vec<Panel> {
+fn panels(document: &Document, methods: &[Method], by_kappa: bool) -> Vec<Panel> {
     let series = |kept: &dyn Fn(&Row) -> bool, x: &dyn Fn(&Row) -> f64| -> Vec<Series> {
-        series_by_kernel(kernels, |kernel| {
-            let rows = document.results.iter().filter(|row| row.kernel == kernel.name());
-            rows.filter(|row| kept(row)).filter_map(|row| Some((x(row), row.cost()?))).collect()
-        })
+        let one = |method: &Method| {
+            let rows = document.results.iter().filter(|row| row.kernel == method.name());
+            let points = rows.filter(|row| kept(row)).filter_map(|row| Some((x(row), row.cost()?)));
+            Series { name: method.name().to_owned(), points: points.collect() }
+        };
+        methods.iter().map(one).collect()
     };
     let (d, accuracy, kappa) = (document.dimension, document.accuracy, document.kappa);
     let panel = |title: String, x_label: &str, series: Vec<Series>| Panel {
@@ -228,18 +313,25 @@ fn panels(document: &Document, kernels: &[KernelKind], by_kappa: bool) -> Vec<Pa
     all
 }
 
-fn text(document: &Document, kernels: &[KernelKind], grid: &Grid) -> String {
+fn text(document: &Document, methods: &[Method], grid: &Grid) -> String {
     let (d, accuracy, kappa) = (document.dimension, document.accuracy, document.kappa);
     let cells = |first: String, kept: &dyn Fn(&Row) -> bool| -> Vec<String> {
         let rows = document.results.iter().filter(|row| kept(row));
         let gradients =
-            rows.map(|row| row.gradients.map_or_else(|| "-".to_owned(), |g| g.to_string()));
+            rows.map(|row| row.count().map_or_else(|| "-".to_owned(), |g| g.to_string()));
         std::iter::once(first).chain(gradients).collect()
     };
-    let exponents = |first: &str, value: &dyn Fn(&Exponents) -> Option<f64>| -> Vec<String> {
+    let known = |first: &str, value: &dyn Fn(&Exponents) -> Option<f64>| -> Vec<String> {
         let values = document.exponents.iter().map(value);
         let values = values.map(|v| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}")));
         std::iter::once(first.to_owned()).chain(values).collect()
+    };
+    let fitted = |first: &str, value: &dyn Fn(&Exponents) -> [Option<f64>; 2]| -> Vec<String> {
+        let powers = document.exponents.iter().map(|e| {
+            let [value, error] = value(e);
+            power(value.zip(error).map(|(value, error)| Power { value, error }))
+        });
+        std::iter::once(first.to_owned()).chain(powers).collect()
     };
     let at = |row: &Row, k: f64, dimension: u64, a: f64| {
         row.kappa == k && row.dimension == dimension && row.accuracy == a
@@ -247,22 +339,25 @@ fn text(document: &Document, kernels: &[KernelKind], grid: &Grid) -> String {
     let by_dimension =
         grid.dimensions.iter().map(|&x| cells(x.to_string(), &|row| at(row, kappa, x, accuracy)));
     let by_dimension = by_dimension.chain([
-        exponents("fitted", &|e| e.dimension_fitted),
-        exponents("of 1/eta", &|e| e.dimension_of_inverse_eta),
-        exponents("proved", &|e| e.dimension_proved),
+        fitted("fitted", &|e| [e.dimension_fitted, e.dimension_error]),
+        fitted("of 1/eta", &|e| [e.dimension_of_inverse_eta, e.dimension_of_inverse_eta_error]),
+        known("proved", &|e| e.dimension_proved),
+        known("lower bound", &|e| e.dimension_lower_bound),
     ]);
     let by_accuracy =
         grid.accuracies.iter().map(|&x| cells(short(Some(x)), &|row| at(row, kappa, d, x)));
     let by_accuracy = by_accuracy.chain([
-        exponents("fitted", &|e| e.accuracy_fitted),
-        exponents("of 1/eta", &|e| e.accuracy_of_inverse_eta),
-        exponents("proved", &|e| e.accuracy_proved),
+        fitted("fitted", &|e| [e.accuracy_fitted, e.accuracy_error]),
+        fitted("of 1/eta", &|e| [e.accuracy_of_inverse_eta, e.accuracy_of_inverse_eta_error]),
+        known("proved", &|e| e.accuracy_proved),
+        known("lower bound", &|e| e.accuracy_lower_bound),
     ]);
     let by_kappa =
         grid.kappas.iter().map(|&x| cells(x.to_string(), &|row| at(row, x, d, accuracy)));
-    let by_kappa = by_kappa.chain([exponents("fitted", &|e| e.kappa_fitted)]);
+    let by_kappa = by_kappa.chain([fitted("fitted", &|e| [e.kappa_fitted, e.kappa_error])]);
+    let names = || methods.iter().map(|method| method.name());
     let last = if grid.kappas.len() > 1 {
-        let table = by_kernel("kappa", kernels, by_kappa);
+        let table = by_name("kappa", names(), by_kappa);
         format!("\n\nGradients until W2 <= {accuracy} in {d} dimensions:\n{table}")
     } else {
         String::new()
@@ -271,8 +366,11 @@ fn text(document: &Document, kernels: &[KernelKind], grid: &Grid) -> String {
         "Gradients until W2 <= {accuracy} from the mode, kappa = {kappa}, each kernel tuned for it:\n{}\n\n\
          Gradients in {d} dimensions:\n{}{last}\n\
          fitted, proved: exponents of d and of 1/accuracy, fitted to these rows and proved for a class of potentials.\n\
-         of 1/eta: fitted to the reciprocal of the step, without the logarithm in the number of steps.",
-        by_kernel("dimension", kernels, by_dimension),
-        by_kernel("accuracy", kernels, by_accuracy)
+         of 1/eta: fitted to the reciprocal of the step, without the logarithm in the number of steps.\n\
+         lower bound: no method that follows paths of kinetic Langevin dynamics is better for every potential with a\n\
+         Lipschitz gradient (Cao, Lu and Wang 2020). On smoother ones, such as these, it may be.\n\
+         ideal-hmc: exact trajectories are counted, not gradients.",
+        by_name("dimension", names(), by_dimension),
+        by_name("accuracy", names(), by_accuracy)
     )
 }

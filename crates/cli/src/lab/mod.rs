@@ -8,6 +8,7 @@ mod coupling;
 mod iact;
 mod mixing;
 mod nodes;
+mod orders;
 mod plan;
 
 use std::path::{Path, PathBuf};
@@ -72,6 +73,13 @@ enum LabCommand {
                             the mode and settled ones with the same noise: their distance bounds W2 to the stationary law."
     )]
     Coupling(coupling::Options),
+    /// The order of paths in the step size, by how smooth the potential is
+    #[command(
+        after_help = "Example:\n  ridgewalk lab orders --kernels third-order,quicsort --halvings 3\n\n\
+                            Chains of steps h and h/2 on one Brownian path, on potentials that oscillate on the scale of the step: \
+                            rough ones with a Lipschitz gradient, Hessian or third derivative."
+    )]
+    Orders(orders::Options),
     /// The number of Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
     #[command(after_help = "Example:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n\n\
                             Chains of Algorithm 1 on a multinomial regression, given by its gradient alone, that differ only in the \
@@ -141,6 +149,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<(), Failure> {
         LabCommand::Plan(options) => plan::run(options),
         LabCommand::Bound(options) => bound::run(options),
         LabCommand::Coupling(options) => coupling::run(options),
+        LabCommand::Orders(options) => orders::run(options),
         LabCommand::Nodes(options) => nodes::run(options),
     }
 }
@@ -197,6 +206,16 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|source| Failure::File { path: path.to_owned(), source })
 }
 
+/// A table with one column for each name after the first.
+fn by_name<'a>(
+    first: &'a str, names: impl IntoIterator<Item = &'a str>,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> Table {
+    let mut table = output::table([], rows);
+    table.set_header(std::iter::once(first).chain(names));
+    table
+}
+
 /// One series per kernel.
 fn series_by_kernel(
     kernels: &[KernelKind], points: impl Fn(KernelKind) -> Vec<(f64, f64)>,
@@ -209,9 +228,7 @@ fn series_by_kernel(
 fn by_kernel(
     first: &str, kernels: &[KernelKind], rows: impl IntoIterator<Item = Vec<String>>,
 ) -> Table {
-    let mut table = output::table([], rows);
-    table.set_header(std::iter::once(first).chain(kernels.iter().map(|kernel| kernel.name())));
-    table
+    by_name(first, kernels.iter().map(|kernel| kernel.name()), rows)
 }
 
 /// The shortest decimal that reads back to the same double; empty for none.
@@ -248,6 +265,59 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| product / spread)
 }
 
+/// A fitted exponent with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Power {
+    value: f64,
+    error: f64,
+}
+
+impl Power {
+    /// [`slope`] with the standard error that the scatter around the line gives; 0 for two points.
+    fn fitted(points: &[(f64, f64)]) -> Option<Self> {
+        let value = slope(points)?;
+        let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+        let count = logs.len() as f64;
+        let (x, y) = logs.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / count, y + p.1 / count));
+        let spread: f64 = logs.iter().map(|p| (p.0 - x).powi(2)).sum();
+        let rest: f64 = logs.iter().map(|p| (p.1 - y - value * (p.0 - x)).powi(2)).sum();
+        Some(Self { value, error: (rest / (count - 2.0).max(1.0) / spread).sqrt() })
+    }
+
+    /// [`slope`] through points (x, y, standard error of y), with the standard error that follows
+    /// from theirs.
+    fn measured(points: &[(f64, f64, f64)]) -> Option<Self> {
+        let value = slope(&points.iter().map(|&(x, y, _)| (x, y)).collect::<Vec<_>>())?;
+        let mean = points.iter().map(|p| p.0.ln()).sum::<f64>() / points.len() as f64;
+        let spread: f64 = points.iter().map(|p| (p.0.ln() - mean).powi(2)).sum();
+        let variance: f64 =
+            points.iter().map(|p| ((p.0.ln() - mean) / spread * p.2 / p.1).powi(2)).sum();
+        Some(Self { value, error: variance.sqrt() })
+    }
+
+    /// One over it.
+    fn inverse(self) -> Self {
+        Self { value: 1.0 / self.value, error: self.error / (self.value * self.value) }
+    }
+
+    /// Its product with an independent one.
+    fn times(self, other: Self) -> Self {
+        let error = (self.error * other.value).hypot(other.error * self.value);
+        Self { value: self.value * other.value, error }
+    }
+}
+
+impl std::fmt::Display for Power {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.2} ± {:.2}", self.value, self.error)
+    }
+}
+
+/// A power for a table; a dash for none.
+fn power(value: Option<Power>) -> String {
+    value.map_or_else(|| "-".to_owned(), |power| power.to_string())
+}
+
 /// Returns `value` if it is positive and finite.
 fn positive(name: &str, value: f64) -> Result<f64, Failure> {
     if value > 0.0 && value.is_finite() {
@@ -274,6 +344,28 @@ mod tests {
         ]
         .map(short);
         assert_eq!(written, ["0", "99.74", "10072", "1.010", "0.0196", "3.20e-5", "-"]);
+    }
+
+    #[test]
+    fn powers_have_the_standard_errors_of_a_regression() {
+        // y = x^2 with scatter of ±1 % in a known pattern: e = (1, −1, −1, 1) is orthogonal to the
+        // line, and ln x is evenly spaced by ln 2.
+        let points: Vec<(f64, f64)> = [1.0, -1.0, -1.0, 1.0]
+            .into_iter()
+            .zip([1.0, 2.0, 4.0, 8.0])
+            .map(|(e, x): (f64, f64)| (x, x * x * (0.01 * e).exp()))
+            .collect();
+        let spread = 5.0 * 2.0_f64.ln().powi(2);
+        let found = Power::fitted(&points).unwrap();
+        assert!((found.value - 2.0).abs() < 1e-12);
+        assert!((found.error - (4e-4 / 2.0 / spread).sqrt()).abs() < 1e-12);
+        let known: Vec<(f64, f64, f64)> = points.iter().map(|&(x, y)| (x, y, 0.03 * y)).collect();
+        let measured = Power::measured(&known).unwrap();
+        assert!((measured.error - 0.03 / spread.sqrt()).abs() < 1e-12);
+        assert_eq!(measured.inverse().to_string(), "0.50 ± 0.00");
+        let twice = Power { value: 2.0, error: 0.1 };
+        assert_eq!(twice.times(twice).to_string(), "4.00 ± 0.28");
+        assert_eq!((Power::fitted(&points[..1]), power(None)), (None, "-".to_owned()));
     }
 
     #[test]
