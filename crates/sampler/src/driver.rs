@@ -33,7 +33,8 @@ type Tell<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
 /// A configured run, new or resumed.
 ///
-/// By default: 4 chains from the origin with p and r drawn from N(0, I/L), 1000 draws each, every step a draw, no warm-up, seed 0.
+/// By default: 4 chains from the origin with p and r drawn from N(0, I/L), 1000 draws each, every
+/// step a draw, no warm-up, seed 0.
 ///
 /// [`Sampler::run`] again continues with new draws:
 ///

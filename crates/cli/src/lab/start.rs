@@ -18,7 +18,7 @@ use crate::plot::{Panel, Series};
 
 /// Rows of a regression per coefficient.
 const ROWS: usize = 5;
-/// The largest condition number: with a larger one the method would take more than its limit of a
+/// The largest condition number: beyond, the bound of the method may be above its limit of a
 /// million iterations.
 const MOST_KAPPA: f64 = 1e8;
 /// Streams of the data and of the directions of the starts.
@@ -297,7 +297,7 @@ fn panel(target: &str, results: &[Row]) -> Panel {
         series: vec![
             series("accelerated", |row| Some(row.gradients as f64)),
             series("bound", |row| Some(row.bound as f64)),
-            series("sqrt(kappa) log(d kappa)", |row| Some(row.growth)),
+            series("paper's growth", |row| Some(row.growth)),
             series("plain descent", |row| row.plain.map(|count| count as f64)),
         ],
     }

@@ -6,8 +6,8 @@
 //!
 //!   x_{k+1} = y_k − ∇U(y_k)/L,  y_{k+1} = x_{k+1} + β (x_{k+1} − x_k),  β = (√κ − 1)/(√κ + 1).
 //!
-//! `docs/potentials.md` proves that U and the distance from the mode fall by 1 − 1/√κ per step.
-//! (Y. Nesterov, Introductory Lectures on Convex Optimization, 2004, scheme 2.2.11.) The method that
+//! `docs/potentials.md` proves that U and the distance from the mode fall by 1 − 1/√κ per step. (Y.
+//! Nesterov, Introductory Lectures on Convex Optimization, 2004, scheme 2.2.11.) The method that
 //! adapts its momentum without m was rejected: without m nothing proves that it has arrived.
 
 use super::{Method, Mode, Note};
@@ -69,7 +69,7 @@ pub fn start_tolerance(kappa: f64) -> f64 {
 /// The most gradients that the accelerated method takes on any potential of condition number
 /// `kappa`, from a point whose distance from the mode is `distance`, in units of 1/√L.
 ///
-/// The gradients y_0, …, y_k satisfy
+/// The gradients at y_0, …, y_k satisfy
 ///
 ///   |∇U(y_k)|² ≤ 2 L √κ (1 − 1/√κ)^k (U(y_0) − U* + (m/2)|y_0 − θ*|²)
 ///            ≤ L √κ (L + m) (1 − 1/√κ)^k |y_0 − θ*|².
@@ -108,7 +108,7 @@ pub fn accelerated_gradients_bound(
     if log <= 0.0 {
         return Ok(1);
     }
-    // 0 at κ = 1, where one step is enough.
+    // Infinite at κ = 1, where one step is enough.
     let rate = -(-kappa.sqrt().recip()).ln_1p();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive count")]
     let steps = (log / rate).ceil().max(1.0) as u64;
@@ -143,7 +143,7 @@ fn descend<G: Gradient>(
         }
         let most = match most {
             Some(most) => most,
-            None => *most.insert(limit(bounds, decrement, tolerance, iterations)?),
+            None => *most.insert(limit(bounds, decrement, tolerance, iterations)),
         };
         if gradients > most.iterations() {
             return match most {
@@ -197,13 +197,14 @@ impl Limit {
 
 /// The limit from the decrement at the start: the distance there is at most |g|/m, which is
 /// decrement √κ in units of 1/√L.
-fn limit(
-    bounds: Bounds, decrement: f64, tolerance: f64, iterations: Option<usize>,
-) -> Result<Limit, Error> {
+fn limit(bounds: Bounds, decrement: f64, tolerance: f64, iterations: Option<usize>) -> Limit {
     let kappa = bounds.l / bounds.m;
-    let proved = accelerated_gradients_bound(kappa, decrement * kappa.sqrt(), tolerance)?;
     let set = iterations.map_or(ITERATIONS, |most| most as u64);
-    Ok(if proved <= set { Limit::Proved(proved) } else { Limit::Set(set) })
+    // A κ or a distance that overflows has no bound.
+    match accelerated_gradients_bound(kappa, decrement * kappa.sqrt(), tolerance) {
+        Ok(proved) if proved <= set => Limit::Proved(proved),
+        Ok(_) | Err(_) => Limit::Set(set),
+    }
 }
 
 fn mode(

@@ -1,6 +1,6 @@
 //! Modes: the point of largest density, by Newton's method where the Hessian can be factorised,
-//! from gradients alone elsewhere; and from gradients with a proof of how near it is, where bounds of
-//! the curvature are known.
+//! from gradients alone elsewhere; and from gradients with a proof of how near it is, where bounds
+//! of the curvature are known.
 //!
 //! The optimisers of the crate `argmin` were considered: its L-BFGS and its line searches
 //! (backtracking, Hager-Zhang, Moré-Thuente) ask for values of the function, which a black box does
