@@ -8,7 +8,7 @@
 //!
 //! `docs/potentials.md` proves that U − U* and |z − θ*|² for a point z beside x fall at least as
 //! fast as (1 − 1/√κ)^k, which bounds the gradients at y. (Y. Nesterov, Introductory Lectures on
-//! Convex Optimization, 2004, scheme 2.2.11.) The method that adapts its momentum without m was
+//! Convex Optimization, 2004, section 2.2.) The method that adapts its momentum without m was
 //! rejected: without m nothing proves that it has arrived.
 
 use super::{Method, Mode, Note};
