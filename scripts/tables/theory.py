@@ -120,6 +120,35 @@ def nodes():
     return table(["nodes", *(f"η = {eta:g}" for eta in etas)], lines)
 
 
+def start():
+    """Gradients of the accelerated start beside their bound, for each target; fitted powers."""
+    rows = read("start")
+    targets = list(dict.fromkeys(row["target"] for row in rows))
+    parts = []
+    for target in targets:
+        own = [row for row in rows if row["target"] == target]
+        lines = [
+            [
+                f'{int(row["kappa"]):,}',
+                f'{int(row["gradients"]):,}',
+                f'{int(row["bound"]):,}',
+                f'{float(row["growth"]):,.0f}',
+                f'{float(row["ratio"]):.2f}',
+                f'{int(row["plain"]):,}' if row["plain"] else "",
+                f'{float(row["distance"]):.2f}',
+            ]
+            for row in own
+        ]
+        power = lambda key: exponent(slope([(row["kappa"], row[key]) for row in own if row[key]]))
+        bare = [(row["kappa"], float(row["ratio"]) * float(row["kappa"]) ** 0.5) for row in own]
+        powers = [power("gradients"), power("bound"), power("growth"), "", power("plain"), ""]
+        lines.append(["power of κ", *powers])
+        lines.append(["power of κ, without log(dκ)", exponent(slope(bare)), "", "1/2", "", "", ""])
+        head = ["gradients", "bound", "√κ log(dκ)", "ratio", "plain descent", "√L distance"]
+        parts.append(table([f"{target}: κ", *head], lines))
+    return "\n\n".join(parts)
+
+
 def diffusion():
     rows = []
     for row in read("certify-diffusion"):
@@ -203,4 +232,5 @@ TABLES = {
     "mixing": ("experiments.md", mixing),
     "coupling": ("experiments.md", coupling),
     "nodes": ("experiments.md", nodes),
+    "start": ("experiments.md", start),
 }

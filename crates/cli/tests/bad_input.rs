@@ -113,6 +113,17 @@ const CASES: &[Case] = &[
                 .unwrap();
         },
     ),
+    case(
+        "accelerated gradients with flat priors",
+        "data.csv --response y --prior-scale inf --mode-search accelerated",
+        data!(GOOD),
+    ),
+    case(
+        "accelerated gradients without a bound of the curvature",
+        "data.csv --response y --family poisson --mode-search accelerated",
+        data!(GOOD),
+    ),
+    case("an unknown search for the mode", "data.csv --response y --mode-search sgd", data!(GOOD)),
     case("no chains", "data.csv --response y --chains 0", data!(GOOD)),
     case("10^18 chains", "data.csv --response y --chains 1000000000000000000", data!(GOOD)),
     case("10^18 draws", "data.csv --response y --draws 1000000000000000000", data!(GOOD)),

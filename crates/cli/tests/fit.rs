@@ -233,6 +233,22 @@ fn kernels_and_nodes_are_those_asked_for_and_agree() {
 }
 
 #[test]
+fn every_search_for_the_mode_leads_to_the_same_posterior() {
+    let place = Place::new();
+    let words = mixed("ill");
+    let auto = place.fit("auto", &words);
+    for search in ["newton", "lbfgs", "accelerated"] {
+        let fit = place.fit(search, &format!("{words} --mode-search {search}"));
+        assert_eq!(fit.status(), "ok");
+        assert!(disagreement(&fit.coefficients(), &auto.coefficients(), BOTH) < 1.0, "{search}");
+        let config = fs::read_to_string(fit.directory.join("config.toml")).unwrap();
+        assert!(config.contains(&format!("mode-search = \"{search}\"")), "{config}");
+        // Up to 2,000 coefficients the default is Newton's method; others end a little elsewhere.
+        assert_eq!(fit.draws() == auto.draws(), search == "newton", "{search}");
+    }
+}
+
+#[test]
 fn the_adjusted_kernel_has_no_bias_and_reports_its_trajectories() {
     let place = Place::new();
     let fit = place.fit("exact", &format!("{} --bias-tolerance 0", mixed("ill")));

@@ -301,6 +301,35 @@ fn more_nodes_are_nearer_to_the_exact_integral_as_the_rules_have_it() {
     assert!(costs.iter().any(|cost| cost["nodes"] == 1 && cost["accuracy"] == 0.3));
 }
 
+/// The bound holds, the growth is that of the paper, and plain gradient descent has neither.
+#[test]
+fn accelerated_starts_grow_with_the_root_of_the_condition_number_and_plain_descent_does_not() {
+    let document = json(&["start", "--kappa", "10,100,1e3,1e4", "--dimension", "20"]);
+    let results = document["results"].as_array().unwrap();
+    assert_eq!(results.len(), 8);
+    for row in results {
+        let of = |key: &str| row[key].as_f64().unwrap();
+        assert!(of("gradients") <= of("bound"), "{row}");
+        assert!(of("distance") <= 1.0, "{row}");
+        assert!((0.1..1.0).contains(&of("ratio")), "{row}");
+        let growth = of("kappa").sqrt() * (20.0 * of("kappa")).ln();
+        assert!((of("growth") / growth - 1.0).abs() < 1e-12);
+        // The planted method: without momentum neither the bound nor the growth holds.
+        if of("kappa") > 5e3 {
+            assert!(of("plain") > of("bound") && of("plain") > 3.0 * of("growth"), "{row}");
+        }
+    }
+    for fitted in document["exponents"].as_array().unwrap() {
+        let of = |key: &str| fitted[key].as_f64().unwrap();
+        assert!((of("without_logarithm") - 0.5).abs() < 0.15, "{fitted}");
+        assert!(of("plain") > 0.8, "{fitted}");
+    }
+    let fewer = json(&["start", "--kappa", "10,100", "--dimension", "5", "--plain", "10"]);
+    let plain: Vec<bool> =
+        fewer["results"].as_array().unwrap().iter().map(|row| row["plain"].is_null()).collect();
+    assert_eq!(plain, [false, true, false, true]);
+}
+
 #[test]
 fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
     let mixing = |kappa, dimension, accuracy| {
@@ -343,6 +372,10 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (vec!["nodes", "--accuracy", "0"], "accuracy = 0: need"),
         (vec!["nodes", "--gamma", "0"], "gamma"),
         (vec!["nodes", "--nodes", "17"], "invalid value '17'"),
+        (vec!["start", "--kappa", "1"], "kappa = 1: need a number above 1"),
+        (vec!["start", "--kappa", "nan"], "kappa = NaN: need"),
+        (vec!["start", "--dimension", "0"], "dimension = 0: need a number between 1 and 1000"),
+        (vec!["start", "--plain", "nan"], "plain = NaN: need"),
         (vec![], "Usage"),
     ] {
         let output = lab(&arguments);
@@ -366,7 +399,7 @@ fn a_file_that_cannot_be_written_is_named_and_ends_with_exit_code_1() {
 
 #[test]
 fn help_has_examples_that_run() {
-    for command in ["iact", "bias", "mixing", "plan", "bound", "coupling", "nodes"] {
+    for command in ["iact", "bias", "mixing", "plan", "bound", "coupling", "nodes", "start"] {
         let help = String::from_utf8(lab(&[command, "--help"]).stdout).unwrap();
         let example =
             help.lines().find_map(|line| line.trim().strip_prefix("ridgewalk lab ")).unwrap();

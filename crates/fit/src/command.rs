@@ -2,7 +2,7 @@
 
 use ridgewalk_frame::join_names;
 
-use crate::settings::{KernelChoice, Settings};
+use crate::settings::{KernelChoice, SearchChoice, Settings};
 
 /// The command for these settings. It leaves out `--out`, since a run directory is not written
 /// twice; `--threads`, on which no draw depends; and most settings at their defaults.
@@ -26,6 +26,7 @@ pub fn command(settings: &Settings) -> String {
         priors,
         noise_scale,
         huber_delta,
+        mode_search,
         kernel,
         nodes,
         gamma,
@@ -57,6 +58,8 @@ pub fn command(settings: &Settings) -> String {
     words.pair("--intercept-prior-scale", Some(intercept_prior_scale));
     words.pair("--noise-scale", *noise_scale);
     words.pair("--huber-delta", *huber_delta);
+    let search = Some(mode_search).filter(|search| **search != SearchChoice::Auto);
+    words.pair("--mode-search", search);
     words.pair("--kernel", Some(kernel).filter(|kernel| **kernel != KernelChoice::Auto));
     words.pair("--nodes", *nodes);
     words.pair("--gamma", *gamma);

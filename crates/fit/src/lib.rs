@@ -63,5 +63,5 @@ pub use observer::{Observer, Stage};
 pub use priors::{CoefficientPriors, PriorError, Priors};
 pub use ridgewalk_potentials::Rows;
 pub use scale::Rescaling;
-pub use settings::{KernelChoice, Settings, UnknownKernel};
+pub use settings::{KernelChoice, SearchChoice, Settings, UnknownKernel, UnknownSearch};
 pub use warm_up::Warm;

@@ -8,10 +8,10 @@ use ridgewalk_potentials::families::{
 };
 use ridgewalk_potentials::{
     self as potentials, Chebyshev, Curvature, Dense, Gradient, GradientError, LineIntegral, Mode,
-    Prior, Ridge, Rows, Scratch, Whitening,
+    ModeSearch, Prior, Ridge, Rows, Scratch, Whitening,
 };
 use ridgewalk_sampler as sampler;
-use ridgewalk_sampler::automatic::Target;
+use ridgewalk_sampler::automatic::{Target, ridge_mode};
 
 use crate::error::Error;
 use crate::noise::noise_scale;
@@ -36,6 +36,7 @@ pub struct Model {
     noise_scale: Option<f64>,
     family: FamilyName,
     nodes: Option<usize>,
+    search: ModeSearch,
     rescaling: Option<Rescaling>,
     posterior: Posterior,
 }
@@ -76,7 +77,8 @@ impl Model {
         let posterior = posterior.with_rows(rows);
         frame.notes.extend(notes);
         let (family, nodes) = (settings.family, settings.nodes);
-        Ok(Self { frame, priors, noise_scale, family, nodes, rescaling, posterior })
+        let search = settings.mode_search.search();
+        Ok(Self { frame, priors, noise_scale, family, nodes, search, rescaling, posterior })
     }
 
     /// The names, rows and notes of the data. Its design has moved into the posterior.
@@ -221,7 +223,7 @@ impl Target for Model {
     }
 
     fn mode(&self) -> Result<(Mode, u64), sampler::Error> {
-        Target::mode(&self.posterior)
+        ridge_mode(&self.posterior, &self.search)
     }
 
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), sampler::Error> {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use ridgewalk_frame::{DataError, FamilyName, Question, Table};
 use ridgewalk_lyapunov::laws::KernelKind;
+use ridgewalk_potentials::{Method, ModeSearch};
 use ridgewalk_sampler::automatic::{Length, Wanted};
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +96,81 @@ impl FromStr for KernelChoice {
     }
 }
 
+/// How to search for the mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchChoice {
+    /// Newton's method up to 2,000 coefficients, L-BFGS beyond.
+    #[default]
+    Auto,
+    /// Newton's method.
+    Newton,
+    /// L-BFGS, from gradients alone.
+    Lbfgs,
+    /// Nesterov's accelerated gradients.
+    Accelerated,
+}
+
+impl SearchChoice {
+    /// All searches.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Newton, Self::Lbfgs, Self::Accelerated];
+
+    /// Its name on the command line and in `config.toml`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Newton => "newton",
+            Self::Lbfgs => "lbfgs",
+            Self::Accelerated => "accelerated",
+        }
+    }
+
+    /// A short description.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Auto => "Newton's method up to 2,000 coefficients, L-BFGS beyond",
+            Self::Newton => "Newton's method",
+            Self::Lbfgs => "L-BFGS, from gradients alone",
+            Self::Accelerated => {
+                "the paper's: Nesterov's accelerated gradients, which need bounds of the curvature"
+            }
+        }
+    }
+
+    /// The search.
+    pub(crate) fn search(self) -> ModeSearch {
+        let method = match self {
+            Self::Auto => return ModeSearch::new(),
+            Self::Newton => Method::Newton,
+            Self::Lbfgs => Method::Lbfgs,
+            Self::Accelerated => Method::Accelerated,
+        };
+        ModeSearch::new().with_method(method)
+    }
+}
+
+impl fmt::Display for SearchChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An unknown name of a search.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("found the mode search `{0}`, need auto, newton, lbfgs or accelerated")]
+pub struct UnknownSearch(String);
+
+impl FromStr for SearchChoice {
+    type Err = UnknownSearch;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSearch> {
+        let found = Self::ALL.into_iter().find(|search| search.name() == name);
+        found.ok_or_else(|| UnknownSearch(name.to_owned()))
+    }
+}
+
 /// All settings of a fit. Messages name a setting by its command-line option: `--prior-scale` is
 /// [`Settings::prior_scale`].
 ///
@@ -144,6 +220,9 @@ pub struct Settings {
     pub noise_scale: Option<f64>,
     /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber).
     pub huber_delta: Option<f64>,
+    /// How to search for the mode.
+    #[serde(default)]
+    pub mode_search: SearchChoice,
     /// The kernel.
     pub kernel: KernelChoice,
     /// Line integrals by this many Chebyshev nodes instead of exactly.
@@ -197,6 +276,7 @@ impl Default for Settings {
             priors: None,
             noise_scale: None,
             huber_delta: None,
+            mode_search: SearchChoice::Auto,
             kernel: KernelChoice::Auto,
             nodes: None,
             gamma: None,

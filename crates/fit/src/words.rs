@@ -3,7 +3,8 @@
 
 use ridgewalk_frame::Frame;
 use ridgewalk_potentials::{
-    Error as PotentialError, Impropriety, Note, Relation, Separability, Separation, SeparationKind,
+    Error as PotentialError, Impropriety, Note, Obstacle, Relation, Separability, Separation,
+    SeparationKind,
 };
 
 use crate::error::Error;
@@ -59,6 +60,7 @@ impl<'a> Words<'a> {
             PotentialError::NotPositive { .. } | PotentialError::Quadrature(_) => {
                 (true, error.to_string())
             }
+            PotentialError::NoCurvature(obstacle) => (true, no_curvature(*obstacle)),
             PotentialError::NotConverged { iterations, why, decrement, .. } => (
                 false,
                 format!(
@@ -187,6 +189,15 @@ impl<'a> Words<'a> {
         let shown: String = name.chars().take(SHOWN).collect();
         if shown.len() < name.len() { format!("`{shown}…`") } else { format!("`{shown}`") }
     }
+}
+
+/// The error for a posterior whose mode accelerated gradients cannot find.
+fn no_curvature(obstacle: Obstacle) -> String {
+    match obstacle {
+        Obstacle::NotStronglyConvex => "--mode-search accelerated needs a curvature of at least m > 0: give every coefficient a proper prior (--prior-scale 2.5) or use --mode-search newton",
+        Obstacle::NotSmooth => "--mode-search accelerated needs a curvature of at most L: the family has no such bound; use --mode-search newton",
+    }
+    .to_owned()
 }
 
 fn remedy(why: &Impropriety) -> &'static str {

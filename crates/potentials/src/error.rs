@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::curvature::Obstacle;
 use crate::mode::Method;
 use crate::properness::Impropriety;
 
@@ -154,6 +155,22 @@ pub enum Error {
         /// The last point.
         point: Vec<f64>,
     },
+    /// Bounds of the curvature in the wrong order.
+    #[error("bounds of the curvature from m = {convexity} to L = {smoothness}: need m <= L")]
+    CurvatureOrder {
+        /// The lower bound.
+        convexity: f64,
+        /// The upper bound.
+        smoothness: f64,
+    },
+    /// A potential without the bounds of its curvature that the accelerated method needs.
+    #[error("the accelerated gradient method needs bounds m > 0 and L of the curvature: {0}")]
+    NoCurvature(Obstacle),
+    /// A black box whose bounds of the curvature were not given.
+    #[error(
+        "the accelerated gradient method needs bounds m and L of the curvature of a black box: give them to `ModeSearch::with_curvature`"
+    )]
+    CurvatureUnknown,
     /// A posterior that cannot be normalised.
     #[error("the posterior is improper: {0}")]
     Improper(Impropriety),

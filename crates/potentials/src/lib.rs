@@ -67,7 +67,7 @@ pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use design::{Dense, Design, Sparse};
 pub use error::{Error, GradientError, PriorValue, RowValue};
 pub use line_integral::{LineIntegral, Scratch};
-pub use mode::{Method, Mode, ModeSearch, Note};
+pub use mode::{Method, Mode, ModeSearch, Note, accelerated_gradients_bound, start_tolerance};
 pub use prior::Prior;
 pub use properness::{
     Impropriety, Proof, Properness, Relation, Separability, Separation, SeparationKind,

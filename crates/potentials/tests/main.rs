@@ -1,5 +1,6 @@
 //! All integration tests in one program.
 
+mod accelerated;
 mod check;
 mod curvature;
 mod families;

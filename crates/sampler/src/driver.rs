@@ -33,7 +33,8 @@ type Tell<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
 /// A configured run, new or resumed.
 ///
-/// By default: 4 chains from the origin, 1000 draws each, every step a draw, no warm-up, seed 0.
+/// By default: 4 chains from the origin with p and r drawn from N(0, I/L), 1000 draws each, every
+/// step a draw, no warm-up, seed 0.
 ///
 /// [`Sampler::run`] again continues with new draws:
 ///
@@ -58,6 +59,7 @@ pub struct Sampler<'a> {
     chains: usize,
     seed: u64,
     starts: Starts,
+    at_rest: bool,
     schedule: Schedule,
     draws: u64,
     stop: Option<&'a AtomicBool>,
@@ -107,6 +109,7 @@ impl<'a> Sampler<'a> {
             chains: 4,
             seed: 0,
             starts: Starts::Origin,
+            at_rest: false,
             schedule: Schedule { warm_up: 0, thin: 1 },
             draws: 1000,
             stop: None,
@@ -147,6 +150,15 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn starts(mut self, points: &[f64]) -> Self {
         self.starts = Starts::Each(points.to_vec());
+        self.begin_anew();
+        self
+    }
+
+    /// Every chain starts with p = r = 0, as in the paper, instead of p and r drawn from N(0, I/L).
+    /// The noise of the steps is the same.
+    #[must_use]
+    pub fn at_rest(mut self) -> Self {
+        self.at_rest = true;
         self.begin_anew();
         self
     }
@@ -262,8 +274,12 @@ impl<'a> Sampler<'a> {
                 points.clone()
             }
         };
-        Ensemble::new(self.potential, self.seed, &starts, self.kernel.smoothness())?
-            .with_team(&self.team)
+        let ensemble = if self.at_rest {
+            Ensemble::at_rest(self.potential, self.seed, &starts)
+        } else {
+            Ensemble::new(self.potential, self.seed, &starts, self.kernel.smoothness())
+        };
+        ensemble?.with_team(&self.team)
     }
 
     /// Makes what is left of the run, given chains that were stopped or restored on the way. Their

@@ -93,6 +93,25 @@ impl<'a> Ensemble<'a> {
         potential: &'a (dyn LineIntegral + Sync), seed: u64, starts: &[f64], smoothness: f64,
     ) -> Result<Self, Error> {
         positive("smoothness", smoothness)?;
+        Self::begin(potential, seed, starts, smoothness.sqrt().recip())
+    }
+
+    /// Chains that start at the points `starts`, one after the other, at rest: p = r = 0, as in the
+    /// paper. Their steps have the same noise as those of [`Ensemble::new`].
+    ///
+    /// # Errors
+    /// For no chains, and starts that are not whole points of the potential's dimension or not
+    /// finite.
+    pub fn at_rest(
+        potential: &'a (dyn LineIntegral + Sync), seed: u64, starts: &[f64],
+    ) -> Result<Self, Error> {
+        Self::begin(potential, seed, starts, 0.0)
+    }
+
+    /// Chains whose p and r have this standard deviation.
+    fn begin(
+        potential: &'a (dyn LineIntegral + Sync), seed: u64, starts: &[f64], scale: f64,
+    ) -> Result<Self, Error> {
         let d = potential.dimension();
         if d == 0 {
             return Err(Error::Zero { what: Quantity::Dimension });
@@ -101,13 +120,13 @@ impl<'a> Ensemble<'a> {
             return Err(Error::Zero { what: Quantity::Chains });
         }
         length("the list of starts", starts.len(), starts.len().div_ceil(d) * d)?;
-        let scale = smoothness.sqrt().recip();
         let chains = starts.chunks_exact(d).zip(0_u64..).map(|(start, number)| {
             let mut stream = Stream::new(seed, number);
             let mut draw = || {
                 let mut list = vec![0.0; d];
                 stream.normals(&mut list);
-                list.iter_mut().for_each(|x| *x *= scale);
+                // A product with 0 could be −0.
+                list.iter_mut().for_each(|x| *x = if scale == 0.0 { 0.0 } else { *x * scale });
                 list
             };
             let state = State { theta: start.to_vec(), p: draw(), r: draw() };

@@ -4,6 +4,7 @@ mod common;
 
 mod adjusted;
 mod again;
+mod at_rest;
 mod automatic;
 mod checkpoints;
 mod coupled;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ridgewalk::frame::{DataError, FamilyName, split_names};
-use ridgewalk::pipeline::{KernelChoice, Settings};
+use ridgewalk::pipeline::{KernelChoice, SearchChoice, Settings};
 
 /// Options of `ridgewalk fit`.
 #[derive(Debug, Clone, Args)]
@@ -62,6 +62,9 @@ pub struct FitOptions {
     /// [default: 1.345]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     huber_delta: Option<f64>,
+    /// How to search for the mode
+    #[arg(long, value_parser = searches(), default_value = "auto")]
+    mode_search: SearchChoice,
     /// The sampling kernel
     #[arg(long, value_parser = kernels(), default_value = "auto")]
     kernel: KernelChoice,
@@ -149,6 +152,12 @@ fn kernels() -> impl TypedValueParser<Value = KernelChoice> {
     names.try_map(|name| name.parse::<KernelChoice>())
 }
 
+fn searches() -> impl TypedValueParser<Value = SearchChoice> {
+    let value = |search: SearchChoice| PossibleValue::new(search.name()).help(search.description());
+    let names = PossibleValuesParser::new(SearchChoice::ALL.map(value));
+    names.try_map(|name| name.parse::<SearchChoice>())
+}
+
 impl FitOptions {
     /// The settings for these options.
     ///
@@ -177,6 +186,7 @@ impl FitOptions {
             priors: options.priors,
             noise_scale: options.noise_scale,
             huber_delta: options.huber_delta,
+            mode_search: options.mode_search,
             kernel: options.kernel,
             nodes: options.nodes,
             gamma: options.gamma,
@@ -231,7 +241,7 @@ mod tests {
         "my data.csv|--response|it's|--family|robust-huber|--predictors|a,\"b, cm\",\"c;d\"|--offset|o\
          |--weights|w|--no-intercept|--drop-missing|--standardize|--prior-scale|0.1\
          |--intercept-prior-scale|inf|--priors|p q.toml|--noise-scale|0.3|--huber-delta|1.7\
-         |--kernel|third-order|--nodes|4|--gamma|1.5|--xi|2.5|--eta|0.1|--bias-tolerance|0.01\
+         |--mode-search|accelerated|--kernel|third-order|--nodes|4|--gamma|1.5|--xi|2.5|--eta|0.1|--bias-tolerance|0.01\
          |--chains|3|--draws|7|--thin|2|--seed|9|--csv",
         "d.csv|--response|y|--family|probit|--trials|n|--target-ess|1234.5|--max-draws|77\
          |--standardize|--original-scale",

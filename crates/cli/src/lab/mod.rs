@@ -1,5 +1,5 @@
-//! `ridgewalk lab`: exact laws of every kernel on Gaussian targets, the growth of plans, and
-//! coupled chains on regressions, as tables, CSV files and plots.
+//! `ridgewalk lab`: exact laws of every kernel on Gaussian targets, the growth of plans,
+//! coupled chains on regressions, and searches for the start, as tables, CSV files and plots.
 
 mod bias;
 mod bound;
@@ -10,6 +10,7 @@ mod mixing;
 mod nodes;
 mod orders;
 mod plan;
+mod start;
 
 use std::path::{Path, PathBuf};
 
@@ -85,6 +86,11 @@ enum LabCommand {
                             Chains of Algorithm 1 on a multinomial regression, given by its gradient alone, that differ only in the \
                             number of nodes.")]
     Nodes(nodes::Options),
+    /// Gradients until a chain can start: accelerated gradients against the condition number
+    #[command(after_help = "Example:\n  ridgewalk lab start --kappa 2,10,100 --dimension 20\n\n\
+                            From a distance of sqrt(d/m) until |theta - theta*| <= 1/sqrt(L) is proved, on quadratics and on logistic \
+                            regressions of the same condition number, beside the proved bound and plain gradient descent.")]
+    Start(start::Options),
 }
 
 /// Options of the commands that compare kernels.
@@ -151,6 +157,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<(), Failure> {
         LabCommand::Coupling(options) => coupling::run(options),
         LabCommand::Orders(options) => orders::run(options),
         LabCommand::Nodes(options) => nodes::run(options),
+        LabCommand::Start(options) => start::run(options),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Modes from gradients alone: the method of Broyden, Fletcher, Goldfarb and Shanno with limited
 //! memory (D. C. Liu and J. Nocedal, 1989), with a line search by slopes.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use super::line_search::line_search;
@@ -32,7 +33,8 @@ pub(super) fn minimize<G: Gradient>(
     if gradient.iter().any(|g| !g.is_finite()) {
         return Err(Error::NotFinite { what: "the gradient", point: start });
     }
-    let mut search = Search { potential, point: start, gradient, iteration: 0 };
+    let mut search =
+        Search { potential, point: start, gradient, iteration: 0, gradients: Cell::new(1) };
     let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY);
     loop {
         let direction = direction(&search.gradient, &pairs, scales.as_deref());
@@ -79,9 +81,15 @@ struct Search<'a, G> {
     point: Vec<f64>,
     gradient: Vec<f64>,
     iteration: usize,
+    gradients: Cell<u64>,
 }
 
 impl<G: Gradient> Search<'_, G> {
+    fn evaluate(&self, point: &[f64]) -> Result<Vec<f64>, Error> {
+        self.gradients.set(self.gradients.get() + 1);
+        evaluate(self.potential, point)
+    }
+
     /// The point that a line search finds and the gradient there; `None` if no step makes progress.
     fn step(&self, direction: &[f64], slope: f64) -> Result<Option<Place>, Error> {
         let mut last: Option<(f64, Vec<f64>)> = None;
@@ -89,7 +97,7 @@ impl<G: Gradient> Search<'_, G> {
             self.point.iter().zip(direction).map(|(x, p)| x + t * p).collect()
         };
         let step = line_search(slope, |t| {
-            let there = match evaluate(self.potential, &at(t)) {
+            let there = match self.evaluate(&at(t)) {
                 Ok(there) => there,
                 // Too far: the search goes back.
                 Err(Error::OutsideSupport { .. }) => return Ok(f64::INFINITY),
@@ -105,7 +113,7 @@ impl<G: Gradient> Search<'_, G> {
         let next = at(step.length);
         let there = match last {
             Some((t, there)) if t == step.length => there,
-            Some(_) | None => evaluate(self.potential, &next)?,
+            Some(_) | None => self.evaluate(&next)?,
         };
         if there.iter().any(|g| !g.is_finite()) || next.iter().any(|x| !x.is_finite()) {
             return Err(Error::NotFinite { what: "the gradient", point: next });
@@ -120,6 +128,7 @@ impl<G: Gradient> Search<'_, G> {
             decrement,
             method: Method::Lbfgs,
             iterations: self.iteration,
+            gradients: self.gradients.get(),
             properness: Properness::NotChecked("found from gradients alone"),
             notes: rounding.into_iter().collect(),
             point: self.point,

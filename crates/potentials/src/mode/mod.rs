@@ -1,10 +1,12 @@
 //! Modes: the point of largest density, by Newton's method where the Hessian can be factorised,
-//! from gradients alone elsewhere.
+//! from gradients alone elsewhere; and from gradients with a proof of how near it is, where bounds
+//! of the curvature are known.
 //!
 //! The optimisers of the crate `argmin` were considered: its L-BFGS and its line searches
 //! (backtracking, Hager-Zhang, Moré-Thuente) ask for values of the function, which a black box does
-//! not have, so the two methods here search lines by slopes, which convexity makes safe.
+//! not have, so the two methods here that search lines do it by slopes, which convexity makes safe.
 
+mod accelerated;
 mod lbfgs;
 mod line_search;
 mod newton;
@@ -20,6 +22,8 @@ use crate::properness::{
 };
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
+use accelerated::Bounds;
+pub use accelerated::{accelerated_gradients_bound, start_tolerance};
 use newton::{End, Newton};
 
 /// The most coefficients for which Newton's method is the default.
@@ -36,6 +40,9 @@ pub enum Method {
     Newton,
     /// Broyden, Fletcher, Goldfarb and Shanno's with limited memory.
     Lbfgs,
+    /// Nesterov's accelerated gradients, which need bounds m and L of the curvature and prove how
+    /// near the mode is.
+    Accelerated,
 }
 
 impl fmt::Display for Method {
@@ -43,6 +50,7 @@ impl fmt::Display for Method {
         f.write_str(match self {
             Self::Newton => "Newton's method",
             Self::Lbfgs => "L-BFGS",
+            Self::Accelerated => "the accelerated gradient method",
         })
     }
 }
@@ -56,12 +64,16 @@ pub struct Mode {
     /// The Euclidean norm of the gradient there.
     pub gradient_norm: f64,
     /// How far the true mode is, in standard deviations of the normal distribution that fits there:
-    /// √(gᵀ H⁻¹ g), before the last step for Newton's method, estimated for L-BFGS.
+    /// √(gᵀ H⁻¹ g), before the last step for Newton's method, estimated for L-BFGS, an upper bound
+    /// (|g|/√m) for the accelerated method.
     pub decrement: f64,
     /// How it was found.
     pub method: Method,
     /// The number of iterations.
     pub iterations: usize,
+    /// The number of gradients. An iteration of Newton's method also takes a Hessian, and slopes
+    /// along lines that need no product with the design.
+    pub gradients: u64,
     /// Whether the posterior exists.
     pub properness: Properness,
     /// Other facts about the data that a user should know.
@@ -79,6 +91,7 @@ impl Mode {
             decrement: f64::NAN,
             method: Method::Lbfgs,
             iterations: 0,
+            gradients: 0,
             properness: Properness::NotChecked("the mode was given"),
             notes: Vec::new(),
         }
@@ -143,11 +156,12 @@ pub struct ModeSearch {
     iterations: Option<usize>,
     start: Option<Vec<f64>>,
     method: Option<Method>,
+    bounds: Option<Bounds>,
 }
 
 impl Default for ModeSearch {
     fn default() -> Self {
-        Self { tolerance: 1e-8, iterations: None, start: None, method: None }
+        Self { tolerance: 1e-8, iterations: None, start: None, method: None, bounds: None }
     }
 }
 
@@ -184,11 +198,37 @@ impl ModeSearch {
         self
     }
 
-    /// Sets the method. [`ModeSearch::of_gradient`] always uses L-BFGS.
+    /// Sets the method. [`ModeSearch::of_gradient`] uses L-BFGS instead of Newton's.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = Some(method);
         self
+    }
+
+    /// Sets the bounds m and L of the curvature that the accelerated method needs: m ≤ ∇²U ≤ L at
+    /// every point. [`ModeSearch::of_ridge`] finds its own if none are set. They are taken on
+    /// trust; a search that takes more iterations than they allow ends with an error.
+    ///
+    /// ```
+    /// use ridgewalk_potentials::{FromFn, Method, ModeSearch, start_tolerance};
+    ///
+    /// // ∇²U = diag(1, 100), with the mode at (3, 3).
+    /// let gradient = FromFn::new(2, |x: &[f64], g: &mut [f64]| {
+    ///     (g[0], g[1]) = (x[0] - 3.0, 100.0 * (x[1] - 3.0));
+    ///     Ok(())
+    /// });
+    /// let search = ModeSearch::new().with_method(Method::Accelerated).with_curvature(1.0, 100.0)?;
+    /// // As near as the paper's chains start: |θ − θ*| ≤ 1/√L = 0.1.
+    /// let start = search.with_tolerance(start_tolerance(100.0))?.of_gradient(&gradient)?;
+    /// assert!((start.point[0] - 3.0).hypot(start.point[1] - 3.0) <= 0.1);
+    /// # Ok::<(), ridgewalk_potentials::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Unless 0 < m ≤ L < ∞.
+    pub fn with_curvature(mut self, convexity: f64, smoothness: f64) -> Result<Self, Error> {
+        self.bounds = Some(Bounds::new(convexity, smoothness)?);
+        Ok(self)
     }
 
     /// The mode of a potential known by its gradient. It must be convex; whether its density can be
@@ -196,18 +236,28 @@ impl ModeSearch {
     ///
     /// # Errors
     /// A start of another dimension, a gradient that fails or is not finite (each with the point),
-    /// or no mode within the iterations.
+    /// or no mode within the iterations; [`Error::CurvatureUnknown`] for the accelerated method
+    /// without [`ModeSearch::with_curvature`].
     pub fn of_gradient<G: Gradient>(&self, gradient: &G) -> Result<Mode, Error> {
         let start = self.start(gradient.dimension())?;
-        let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
-        lbfgs::minimize(gradient, start, None, self.tolerance, iterations)
+        match self.method {
+            None | Some(Method::Newton | Method::Lbfgs) => {
+                let iterations = self.iterations.unwrap_or(ITERATIONS_LBFGS);
+                lbfgs::minimize(gradient, start, None, self.tolerance, iterations)
+            }
+            Some(Method::Accelerated) => {
+                let bounds = self.bounds.ok_or(Error::CurvatureUnknown)?;
+                accelerated::minimize(gradient, start, bounds, self.tolerance, self.iterations)
+            }
+        }
     }
 
     /// The mode of a generalized linear model.
     ///
     /// # Errors
     /// As [`ModeSearch::of_gradient`], and [`Error::Improper`] if there is no posterior, with the
-    /// columns and the direction.
+    /// columns and the direction; [`Error::NoCurvature`] for the accelerated method where no bounds
+    /// are set and none exist.
     pub fn of_ridge<F: Family>(&self, ridge: &Ridge<'_, F>) -> Result<Mode, Error> {
         let start = self.start(ridge.dimension())?;
         ridge.check_range()?;
@@ -219,6 +269,7 @@ impl ModeSearch {
         let mut mode = match self.method.unwrap_or(suited) {
             Method::Newton => self.by_newton(&posterior, start)?,
             Method::Lbfgs => self.by_lbfgs(&posterior, start)?,
+            Method::Accelerated => self.by_accelerated(ridge, start)?,
         };
         if by_prior {
             mode.properness = Properness::Proper(Proof::Prior);
@@ -284,6 +335,24 @@ impl ModeSearch {
         outcome
     }
 
+    /// By accelerated gradients. A positive m, proved for every point, proves that the posterior is
+    /// proper.
+    fn by_accelerated<F: Family>(
+        &self, ridge: &Ridge<'_, F>, start: Vec<f64>,
+    ) -> Result<Mode, Error> {
+        let (bounds, proved) = match self.bounds {
+            Some(bounds) => (bounds, false),
+            None => {
+                let [m, l] = ridge.curvature()?.certifiable().map_err(Error::NoCurvature)?;
+                (Bounds::new(m, l)?, true)
+            }
+        };
+        let mode = accelerated::minimize(ridge, start, bounds, self.tolerance, self.iterations)?;
+        let properness =
+            if proved { Properness::Proper(Proof::Curvature) } else { mode.properness };
+        Ok(Mode { properness, ..mode })
+    }
+
     fn by_newton<F: Family>(
         &self, &Posterior { ridge, flat, clear_rank }: &Posterior<'_, '_, F>, start: Vec<f64>,
     ) -> Result<Mode, Error> {
@@ -310,6 +379,7 @@ impl ModeSearch {
                     decrement: found.decrement,
                     method: Method::Newton,
                     iterations: found.iterations,
+                    gradients: found.gradients,
                     properness,
                     notes: rounding.into_iter().collect(),
                 })

@@ -67,6 +67,7 @@ pub(super) struct Found {
     pub(super) gradient_norm: f64,
     pub(super) decrement: f64,
     pub(super) iterations: usize,
+    pub(super) gradients: u64,
     /// Whether a mode is certainly near, whatever rounding does: the full step, not shortened by
     /// damping, moves no row by much, or no row could fit better for ever.
     pub(super) certain: bool,
@@ -238,6 +239,7 @@ impl<F: Family> Newton<'_, '_, F> {
             gradient_norm: norm(&here.gradient),
             decrement: decrement.max(0.0).sqrt(),
             iterations: iteration,
+            gradients: iteration as u64 + 1,
             definite: direction.definite,
             curved,
             point: Vec::new(),
@@ -263,6 +265,7 @@ impl<F: Family> Newton<'_, '_, F> {
         }
         if improves {
             point.iter_mut().zip(&direction.step).for_each(|(x, p)| *x += p);
+            found.gradients += 1;
             found.gradient_norm = found.gradient_norm.min(norm(&self.here(&point)?.gradient));
         }
         Ok(Found { point, ..found })

@@ -23,6 +23,6 @@ pub use candidates::Wanted;
 pub use history::Decision;
 pub use looks::Look;
 pub use sampling::{Length, Run, Sampled};
-pub use target::{BlackBox, Target};
+pub use target::{BlackBox, Target, ridge_mode};
 pub use warm_up::{WarmUp, WarmedUp};
 pub use warning::{NoDraws, Warning};

@@ -49,6 +49,26 @@ fn hessian_cost(dimension: usize) -> u64 {
     (dimension as u64).div_ceil(4).max(1)
 }
 
+/// The mode of a ridge-separable potential by this search, and how many gradients it cost: for
+/// [`Target::mode`] of a target that has one.
+///
+/// # Errors
+/// Those of [`ModeSearch::of_ridge`].
+pub fn ridge_mode<F: Family>(
+    ridge: &Ridge<'_, F>, search: &ModeSearch,
+) -> Result<(Mode, u64), Error> {
+    let mode = search.of_ridge(ridge)?;
+    let iterations = mode.iterations as u64;
+    let spent = if mode.method == Method::Newton {
+        (1 + hessian_cost(LineIntegral::dimension(ridge))) * iterations
+    } else if mode.method == Method::Lbfgs {
+        2 * iterations
+    } else {
+        mode.gradients
+    };
+    Ok((mode, spent))
+}
+
 impl<F: Family + Clone> Target for Ridge<'_, F> {
     type White = Ridge<'static, F>;
 
@@ -57,11 +77,7 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
     }
 
     fn mode(&self) -> Result<(Mode, u64), Error> {
-        let mode = Ridge::mode(self)?;
-        let each =
-            if mode.method == Method::Newton { 1 + hessian_cost(self.dimension()) } else { 2 };
-        let spent = each * mode.iterations as u64;
-        Ok((mode, spent))
+        ridge_mode(self, &ModeSearch::new())
     }
 
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {
