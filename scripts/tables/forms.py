@@ -33,6 +33,31 @@ def slope(points):
     return sum((a - x) * (b - y) for a, b in logs) / sum((a - x) ** 2 for a, _ in logs)
 
 
+def fitted(points):
+    """The same slope, and its standard error from the scatter around the line."""
+    points = list(points)
+    logs = [(math.log(float(x)), math.log(float(y))) for x, y in points]
+    value = slope(points)
+    x, y = (sum(column) / len(logs) for column in zip(*logs))
+    rest = sum((b - y - value * (a - x)) ** 2 for a, b in logs)
+    spread = sum((a - x) ** 2 for a, _ in logs)
+    return value, math.sqrt(rest / max(len(logs) - 2, 1) / spread)
+
+
+def measured(points):
+    """The slope through points (x, y, standard error of y), and the error that follows."""
+    points = [(float(x), float(y), float(error)) for x, y, error in points]
+    mean = sum(math.log(x) for x, _, _ in points) / len(points)
+    spread = sum((math.log(x) - mean) ** 2 for x, _, _ in points)
+    parts = [(math.log(x) - mean) / spread * error / y for x, y, error in points]
+    return slope([(x, y) for x, y, _ in points]), math.hypot(*parts)
+
+
+def power(value, error):
+    """A fitted exponent with its standard error."""
+    return f"{exponent(value)} ± {error:.2f}"
+
+
 def exponent(value):
     return "" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
 

@@ -1,5 +1,5 @@
 """Tables of the theory pages: proofs, certificates, plans, exact laws and experiments."""
-from .forms import digits, exponent, read, slope, table
+from .forms import digits, exponent, fitted, measured, power, read, slope, table
 from .tests import of
 
 KERNELS = (
@@ -11,7 +11,14 @@ KERNELS = (
     "ubu",
     "baoab",
     "randomized-midpoint",
+    "quicsort",
+    "should",
+    "align",
+    "hmc",
 )
+# Kernels that follow paths of kinetic Langevin dynamics, and exponents of the lower bound for them.
+KINETIC = ("klmc", "ubu", "baoab", "randomized-midpoint", "quicsort", "should", "align")
+LOWER = (1 / 3, 2 / 3)
 # Exponents of d and of 1/accuracy in published guarantees of W2 <= accuracy.
 PROVED = {
     "third-order": (1 / 4, 1 / 2),
@@ -19,6 +26,9 @@ PROVED = {
     "ula": (1, 2),
     "klmc": (1 / 2, 1),
     "randomized-midpoint": (1 / 3, 2 / 3),
+    "quicsort": (1 / 2, 1 / 3),
+    "hmc": (1 / 4, 1 / 2),
+    "ideal-hmc": (0, 0),
 }
 # Order in the step size of the error of the variance on Gaussian targets, which
 # crates/lyapunov/tests/laws.rs checks. Kernels that are not listed have no such error.
@@ -29,6 +39,10 @@ ORDERS = {
     "klmc": 1,
     "ubu": 2,
     "randomized-midpoint": 3,
+    "quicsort": 3,
+    "should": 3,
+    "align": 2,
+    "hmc": 2,
 }
 
 
@@ -42,7 +56,8 @@ def one_step():
 
 
 def mixing():
-    """Gradients by dimension, accuracy and condition number, every other row; fitted powers."""
+    """Gradients by dimension, accuracy and condition number: the first, the middle and the last of
+    each; fitted powers."""
     rows = read("mixing")
     symbols = {"dimension": "d", "accuracy": "ε", "kappa": "κ"}
     parts = []
@@ -56,30 +71,33 @@ def mixing():
 def mixing_along(key, symbol, rows):
     """One part of the table: only `key` varies in these rows."""
     values = sorted({row[key] for row in rows}, key=float, reverse=key == "accuracy")
+    middle = values[len(values) // 2]
     cells = {(row["kernel"], row[key]): row for row in rows}
+    count = lambda row: int(row["gradients"] or row["steps"])
     shown = lambda value: f"{int(value):,}" if key == "dimension" else f"{float(value):.6g}"
-    lines = [
-        [f"{symbol} = {shown(value)}", *(cells[kernel, value]["gradients"] for kernel in KERNELS)]
-        for value in values[::2]
+    along = lambda kernel, y: [
+        (1 / float(value) if key == "accuracy" else value, y(cells[kernel, value])) for value in values
     ]
-    sign = -1 if key == "accuracy" else 1
-    powers = lambda y: [
-        exponent(sign * slope([(value, y(cells[kernel, value])) for value in values]))
-        for kernel in KERNELS
-    ]
-    power = "1/ε" if key == "accuracy" else symbol
-    lines.append([f"power of {power}", *powers(lambda row: row["gradients"])])
+    which = 0 if key == "dimension" else 1
+    lines = []
+    for kernel in (*KERNELS, "ideal-hmc"):
+        line = [kernel, *(f"{count(cells[kernel, value]):,}" for value in (values[0], middle, values[-1]))]
+        line.append(power(*fitted(along(kernel, count))))
+        if key != "kappa":
+            ideal = kernel == "ideal-hmc"
+            eta = lambda row: 1 / float(row["eta"])
+            line.append("" if ideal else power(*fitted(along(kernel, eta))))
+            order = ORDERS.get(kernel)
+            line.append("" if ideal else exponent((1 / 2, 1)[which] / order) if order else "0")
+            line.append(exponent(PROVED[kernel][which]) if kernel in PROVED else "")
+            line.append(exponent(LOWER[which]) if kernel in KINETIC else "")
+        lines.append(line)
+    inverse = "1/ε" if key == "accuracy" else symbol
+    head = ["gradients", *(f"{symbol} = {shown(value)}" for value in (values[0], middle, values[-1]))]
+    head.append(f"power of {inverse}")
     if key != "kappa":
-        lines.append([f"power of {power} in 1/η", *powers(lambda row: 1 / float(row["eta"]))])
-        which = 0 if key == "dimension" else 1
-        numerator = (1 / 2, 1)[which]
-        expected = [
-            exponent(numerator / ORDERS[kernel]) if kernel in ORDERS else "0" for kernel in KERNELS
-        ]
-        lines.append(["expected from the order of the bias", *expected])
-        proved = [exponent(PROVED[kernel][which]) if kernel in PROVED else "" for kernel in KERNELS]
-        lines.append(["proved in general", *proved])
-    return table(["gradients", *KERNELS], lines)
+        head += [f"power of {inverse} in 1/η", "expected", "proved", "lower bound"]
+    return table(head, lines)
 
 
 def coupling():
@@ -88,23 +106,53 @@ def coupling():
     dimensions = sorted({int(row["dimension"]) for row in rows})
     shortest = min(float(row["eta"]) for row in rows)
     find = {(row["kernel"], int(row["dimension"]), float(row["eta"])): row for row in rows}
-    lines = []
-    for d in dimensions:
-        cells = [find[kernel, d, shortest] for kernel in KERNELS]
-        star = {"true": "*", "false": ""}
-        found = [f'{float(row["gradients"]):.0f}{star[row["extrapolated"]]}' for row in cells]
-        lines.append([f"d = {d}", f'{float(cells[0]["kappa"]):.1f}', *found])
+    star = {"true": "*", "false": ""}
+    shown = lambda row: f'{float(row["gradients"]):.0f}{star[row["extrapolated"]]}'
+    lines = [["κ", *(f'{float(find[KERNELS[0], d, shortest]["kappa"]):.1f}' for d in dimensions)]]
+    lines += [[kernel, *(shown(find[kernel, d, shortest]) for d in dimensions)] for kernel in KERNELS]
     powers = []
     for kernel in KERNELS:
         own = [row for row in rows if row["kernel"] == kernel]
         largest = [row for row in own if int(row["dimension"]) == dimensions[-1]]
-        order = slope([(row["eta"], row["distance"]) for row in largest])
-        growth = slope([(d, find[kernel, d, shortest]["distance"]) for d in dimensions])
+        point = lambda x, row: (row[x], row["distance"], row["error"])
+        order, of_order = measured([point("eta", row) for row in largest])
+        growth, of_growth = measured([point("dimension", find[kernel, d, shortest]) for d in dimensions])
+        inverse, of_inverse = 1 / order, of_order / order**2
+        of_both = ((of_growth * inverse) ** 2 + (of_inverse * growth) ** 2) ** 0.5
         proved = PROVED.get(kernel, (None, None))
-        cells = (order, growth, growth / order, proved[0], 1 / order, proved[1])
-        powers.append([kernel, *map(exponent, cells)])
+        cells = [power(order, of_order), power(growth, of_growth), power(growth * inverse, of_both)]
+        cells += [exponent(proved[0]), power(inverse, of_inverse), exponent(proved[1])]
+        powers.append([kernel, *cells])
     head = ["kernel", "D in η", "D in d", "gradients in d", "proved", "gradients in 1/ε", "proved"]
-    return table(["gradients", "κ", *KERNELS], lines) + "\n\n" + table(head, powers)
+    return table(["gradients", *(f"d = {d}" for d in dimensions)], lines) + "\n\n" + table(head, powers)
+
+
+# The order of paths in published guarantees, by what is Lipschitz: gradient, Hessian, third derivative.
+PROVED_ORDERS = {
+    "third-order": (2, 2, 2),
+    "ula": (1 / 2, 1, 1),
+    "klmc": (1, 1, 1),
+    "ubu": (1, 2, 2),
+    "randomized-midpoint": (3 / 2, 3 / 2, 3 / 2),
+    "quicsort": (1, 2, 3),
+}
+
+
+def orders():
+    """Orders of paths by the smoothness of the potential."""
+    rows = read("orders")
+    classes = list(dict.fromkeys(row["lipschitz"] for row in rows))
+    lines = []
+    for kernel in KERNELS:
+        line = [kernel]
+        for at, lipschitz in enumerate(classes):
+            own = [row for row in rows if (row["kernel"], row["lipschitz"]) == (kernel, lipschitz)]
+            line.append(power(*measured([(row["eta"], row["distance"], row["error"]) for row in own])))
+            if at < 3:
+                line.append(f"{PROVED_ORDERS[kernel][at]:g}" if kernel in PROVED_ORDERS else "")
+        lines.append(line)
+    head = ["kernel", "Lipschitz gradient", "proved", "Lipschitz Hessian", "proved"]
+    return table([*head, "Lipschitz third derivative", "proved", "smooth"], lines)
 
 
 def nodes():
@@ -205,8 +253,8 @@ def draw_costs(file, kernels):
     shown = lambda cost: digits(float(cost), 3).replace(",", "")
     cells = {(row["kappa"], row["kernel"]): shown(row["gradients_per_draw"]) for row in read(file)}
     kappas = list(dict.fromkeys(kappa for kappa, _ in cells))
-    lines = [[kappa, *(cells[kappa, kernel] for kernel in kernels)] for kappa in kappas]
-    return table(["κ", *kernels], lines)
+    lines = [[kernel, *(cells[kappa, kernel] for kappa in kappas)] for kernel in kernels]
+    return table(["gradients per draw", *(f"κ = {kappa}" for kappa in kappas)], lines)
 
 
 def draw_parameters():
@@ -231,6 +279,7 @@ TABLES = {
     "draw-parameters": ("laws.md", draw_parameters),
     "mixing": ("experiments.md", mixing),
     "coupling": ("experiments.md", coupling),
+    "orders": ("experiments.md", orders),
     "nodes": ("experiments.md", nodes),
     "start": ("experiments.md", start),
 }

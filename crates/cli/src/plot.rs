@@ -7,8 +7,9 @@ use plotters::prelude::*;
 
 use crate::failure::Failure;
 
-/// Colours that colour-blind readers can distinguish (Okabe and Ito), in the order of the series.
-const COLOURS: [RGBColor; 9] = [
+/// Colours that colour-blind readers can distinguish (Okabe and Ito), in the order of the series,
+/// and darker ones for what is beyond them.
+const COLOURS: [RGBColor; 13] = [
     RGBColor(213, 94, 0),
     RGBColor(0, 114, 178),
     RGBColor(0, 0, 0),
@@ -18,6 +19,10 @@ const COLOURS: [RGBColor; 9] = [
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
     RGBColor(140, 86, 75),
+    RGBColor(110, 0, 60),
+    RGBColor(90, 110, 0),
+    RGBColor(0, 60, 70),
+    RGBColor(100, 60, 200),
 ];
 /// Width and height of a panel, and width of the legend, in pixels.
 const PANEL: (u32, u32) = (560, 460);

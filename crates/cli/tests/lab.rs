@@ -103,7 +103,7 @@ fn bias_shows_orders_zeros_and_unstable_steps() {
     let document =
         json(&["bias", "--kappa", "5", "--eta-from", "0.01", "--eta-to", "2.5", "--points", "9"]);
     let results = document["results"].as_array().unwrap();
-    assert_eq!(results.len(), 72);
+    assert_eq!(results.len(), 9 * KernelKind::ALL.len());
     let of = |kernel: &str| -> Vec<&Value> {
         results.iter().filter(|row| row["kernel"] == kernel).collect()
     };
@@ -222,6 +222,54 @@ fn mixing_can_vary_the_condition_number() {
 }
 
 #[test]
+fn mixing_has_trajectories_their_limit_and_the_lower_bound() {
+    let words =
+        "mixing --kappa 4 --dimension 64 --accuracy 0.4 --doublings 3 --kernels hmc,quicsort";
+    let document = json(&words.split(' ').collect::<Vec<_>>());
+    let of = |kernel: &str| {
+        let rows = document["results"].as_array().unwrap().iter();
+        rows.filter(|row| row["kernel"] == kernel).collect::<Vec<_>>()
+    };
+    assert_eq!([of("hmc").len(), of("ideal-hmc").len(), of("quicsort").len()], [7; 3]);
+    for (leapfrog, ideal) in of("hmc").into_iter().zip(of("ideal-hmc")) {
+        // ξ is one over the duration: as many gradients per trajectory as it has steps.
+        let [steps, gradients] = ["steps", "gradients"].map(|key| leapfrog[key].as_u64().unwrap());
+        let [xi, eta] = ["xi", "eta"].map(|key| leapfrog[key].as_f64().unwrap());
+        assert_eq!(gradients, steps * (1.0 / (xi * eta)).round() as u64, "{leapfrog}");
+        assert!(ideal["gradients"].is_null() && ideal["eta"].is_null(), "{ideal}");
+        assert!(ideal["steps"].as_u64().unwrap() <= gradients, "{ideal} {leapfrog}");
+    }
+    for exponents in document["exponents"].as_array().unwrap() {
+        let bound = |key: &str| exponents[key].as_f64().map(|x| (x * 300.0).round() / 100.0);
+        let kinetic = exponents["kernel"] == "quicsort";
+        assert_eq!(bound("dimension_lower_bound"), kinetic.then_some(1.0), "{exponents}");
+        assert_eq!(bound("accuracy_lower_bound"), kinetic.then_some(2.0), "{exponents}");
+        assert!(exponents["accuracy_error"].as_f64().unwrap() < 0.3, "{exponents}");
+    }
+}
+
+/// Potentials that oscillate on the scale of the step. Standard errors of the orders are about 0.02
+/// here, so a right order is missed by 0.1 about once in a million. KLMC shows that a kernel of
+/// another order is seen.
+#[test]
+fn orders_of_paths_fall_with_the_smoothness_except_that_of_algorithm_1() {
+    let words = "orders --kernels third-order,klmc,quicsort --eta 0.125 --halvings 2 --seed 5";
+    let document = json(&words.split(' ').collect::<Vec<_>>());
+    let orders = document["orders"].as_array().unwrap();
+    let of = |kernel: &str| {
+        let own = orders.iter().filter(|order| order["kernel"] == kernel);
+        own.map(|order| order["measured"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    let near = |kernel: &str, expected: [f64; 4]| {
+        of(kernel).iter().zip(expected).all(|(order, expected)| (order - expected).abs() < 0.1)
+    };
+    assert!(near("third-order", [2.0; 4]), "{orders:?}");
+    assert!(near("quicsort", [1.5, 2.5, 3.0, 3.0]), "{orders:?}");
+    assert!(near("klmc", [1.0; 4]) && !near("klmc", [1.5, 2.5, 3.0, 3.0]), "{orders:?}");
+    assert!(orders.iter().all(|order| order["error"].as_f64().unwrap() < 0.03), "{orders:?}");
+}
+
+#[test]
 fn the_certified_bound_is_above_the_truth_and_its_rate_no_better() {
     let document = json(&["bound", "--kappa", "2,10", "--points", "12"]);
     let results = document["results"].as_array().unwrap();
@@ -256,20 +304,21 @@ fn the_certified_bound_is_above_the_truth_and_its_rate_no_better() {
 
 #[test]
 fn coupled_chains_on_regressions_show_the_orders_of_their_kernels_and_the_seed_decides() {
-    let words = "coupling --dimensions 6,24 --halvings 2 --kernels third-order,klmc,randomized-midpoint --seed 3";
+    let words =
+        "coupling --dimensions 6,24 --halvings 2 --kernels third-order,klmc,hmc,quicsort --seed 3";
     let words: Vec<&str> = words.split(' ').collect();
     let document = json(&words);
     assert_eq!(document, json(&words));
     assert_ne!(document, json(&[&words[..words.len() - 1], &["4"]].concat()));
     let results = document["results"].as_array().unwrap();
-    assert_eq!(results.len(), 2 * 3 * 3);
+    assert_eq!(results.len(), 2 * 3 * 4);
     // Strong orders, and a distance that grows like the root of the dimension; about 30 pairs give
     // this precision.
-    for (exponents, order) in document["exponents"].as_array().unwrap().iter().zip([2.0, 1.0, 1.5])
-    {
+    let exponents = document["exponents"].as_array().unwrap();
+    for (exponents, order) in exponents.iter().zip([2.0, 1.0, 2.0, 3.0]) {
         let of = |key: &str| exponents[key].as_f64().unwrap();
         assert!((of("order") - order).abs() < 0.25, "{exponents}");
-        assert!((of("distance_in_dimension") - 0.5).abs() < 0.2, "{exponents}");
+        assert!((of("distance_in_dimension") - 0.5).abs() < 0.25, "{exponents}");
         assert!((of("accuracy_measured") - 1.0 / of("order")).abs() < 1e-12);
     }
     for rows in results.chunks(3) {
@@ -342,8 +391,8 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (vec!["iact", "--kappa", "5", "--bias", "-0.1"], "bias = -0.1: need a number between"),
         (vec!["iact", "--kappa", "5", "--bias", "nan"], "bias = NaN: need"),
         (
-            vec!["iact", "--kappa", "5", "--kernels", "ula,hmc"],
-            "kernel `hmc`: need one of third-order, symmetric, averaged",
+            vec!["iact", "--kappa", "5", "--kernels", "ula,nuts"],
+            "kernel `nuts`: need one of third-order, symmetric, averaged",
         ),
         (vec!["iact", "--kappa", "five"], "invalid value 'five'"),
         (vec!["iact"], "--kappa"),
@@ -369,6 +418,7 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (vec!["bound", "--dimension", "0"], "dimension = 0: need at least 1"),
         (vec!["coupling", "--dimensions", "10,0"], "dimension 0: need a number between 1 and 2000"),
         (vec!["coupling", "--eta", "-1"], "eta = -1: need"),
+        (vec!["orders", "--eta", "0.3"], "eta = 0.3: need a step that divides 2"),
         (vec!["nodes", "--accuracy", "0"], "accuracy = 0: need"),
         (vec!["nodes", "--gamma", "0"], "gamma"),
         (vec!["nodes", "--nodes", "17"], "invalid value '17'"),
@@ -399,7 +449,9 @@ fn a_file_that_cannot_be_written_is_named_and_ends_with_exit_code_1() {
 
 #[test]
 fn help_has_examples_that_run() {
-    for command in ["iact", "bias", "mixing", "plan", "bound", "coupling", "nodes", "start"] {
+    for command in
+        ["iact", "bias", "mixing", "plan", "bound", "coupling", "orders", "nodes", "start"]
+    {
         let help = String::from_utf8(lab(&[command, "--help"]).stdout).unwrap();
         let example =
             help.lines().find_map(|line| line.trim().strip_prefix("ridgewalk lab ")).unwrap();
