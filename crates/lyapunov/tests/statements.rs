@@ -1,9 +1,10 @@
-//! Lemmas 7, 8 and 9, Proposition 2 and Theorems 1 and 2 as statements. Each holds with its constants, is
-//! refuted with planted ones, and is compared with code that shares nothing with it: the stages of
-//! a step integrated numerically, steps taken one by one, a certificate checked in exact
-//! arithmetic, and coupled paths on a potential that is not quadratic.
+//! Lemmas 7, 8 and 9, Proposition 2 and Theorems 1 and 2 as statements. Each holds with its
+//! constants, is refuted with planted ones, and is compared with code that shares nothing with it:
+//! the stages of a step integrated numerically, steps taken one by one, a certificate checked in
+//! exact arithmetic, and coupled paths on a potential that is not quadratic.
 
 use num_rational::Rational64;
+use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::certificate::{Certificate, Process, Setting};
 use ridgewalk_lyapunov::laws::{Evolution, Scheme, Spectrum, Start};
 use ridgewalk_lyapunov::paper::{
@@ -460,6 +461,56 @@ fn theorem_2_holds_with_its_power_of_kappa_from_order_3_on_and_with_the_derived_
     let printed = row("Theorem 2", |s| s.black_box.reading = Reading::Printed);
     assert_eq!(printed.verdict, Verdict::Fails);
     assert_eq!(row("Theorem 2", |s| s.black_box.c = 1e-2).verdict, Verdict::Fails);
+}
+
+#[test]
+fn constants_that_are_enough_are_above_those_that_quadratics_need_at_every_kappa() {
+    let Statements { high_moments, one_step, mixing, black_box, .. } = Statements::paper();
+    let test = concat!(
+        file!(),
+        "::constants_that_are_enough_are_above_those_that_quadratics_need_at_every_kappa"
+    );
+    let mut figures = Figures::of("lyapunov", test);
+    let parts = [1.0, 1e-2, 1e-4];
+    let largest = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
+    for kappa in [1.0, 10.0, 1e2, 1e4, 1e6] {
+        let case = format!("{kappa}");
+        let times = (1..=20).map(|i| f64::from(i) * 0.025 / kappa);
+        let of_path = |time| path_moment_ratio(kappa, 0.5 / kappa, 1.0 / kappa, time).unwrap();
+        let needed = largest(times.map(of_path).collect());
+        assert!(needed <= path_moment_bound().unwrap());
+        figures.add(&case, "lemma 8 enough", path_moment_bound().unwrap());
+        figures.add(&case, "lemma 8 needed", needed);
+        let eta = high_moments.longest(kappa);
+        let enough = high_moment_bound(kappa, eta).unwrap().unwrap() / kappa.powi(3);
+        let spectra = [(1, 1), (1, 3), (1, 6), (200, 1)];
+        let of_moments = |(count, alpha): (usize, usize)| {
+            let spectrum = [(1.0 / kappa, count), (1.0, count)];
+            high_moment_ratio(kappa, eta, &spectrum, alpha).unwrap() / kappa.powi(3)
+        };
+        let needed = largest(spectra.map(of_moments).to_vec());
+        assert!(needed <= enough);
+        figures.add(&case, "lemma 9 enough", enough);
+        figures.add(&case, "lemma 9 needed", needed);
+        let etas = parts.map(|part| part * one_step.longest(kappa));
+        let of_step = |eta| one_step_bound(&one_step, kappa, eta).unwrap().unwrap();
+        let enough = largest(etas.map(of_step).to_vec());
+        let curvatures = [1.0 / kappa, 0.5 * (1.0 + 1.0 / kappa), 1.0];
+        let pairs = etas.iter().flat_map(|&eta| curvatures.map(|l| (eta, l)));
+        let needed = largest(
+            pairs.map(|(eta, l)| one_step_ratio(&one_step, kappa, eta, l).unwrap()).collect(),
+        );
+        assert!(needed <= enough);
+        figures.add(&case, "proposition 2 enough", enough);
+        figures.add(&case, "proposition 2 needed", needed);
+        let accuracies = [0.5, 1e-1, 1e-2, 1e-4];
+        let of_theorem = |accuracy| mixing_bound(&mixing, kappa, accuracy).unwrap().unwrap();
+        figures.add(&case, "theorem 1 enough", largest(accuracies.map(of_theorem).to_vec()));
+        let of_theorem =
+            |accuracy| black_box_bound(&black_box, 3, kappa, accuracy).unwrap().unwrap();
+        figures.add(&case, "theorem 2 enough", largest(accuracies.map(of_theorem).to_vec()));
+    }
+    figures.hold(Near::Same);
 }
 
 /// Uniform bits by SplitMix64, and normals by Box and Muller.

@@ -61,7 +61,9 @@ fn constant(printed: &BigRational) -> Claim {
     let holds = kernel_is_right() && for_all_kappa(Need::NonNegative, &[room]);
     let margin = attained().and_then(|least| (printed - least).to_f64());
     let claim = Claim::new(
-        format!("the straight-line error of a curve is at most {printed} l^2 sup |x''|"),
+        format!(
+            "the straight-line error of a curve is at most C l^2 sup |x''|, with C = {printed}"
+        ),
         "Lemma 7",
         Verdict::of(holds, false),
         "exact: the error at lambda l is an integral of x'' against a kernel whose integral is lambda (1 - lambda)/2, at most 1/8, in every \

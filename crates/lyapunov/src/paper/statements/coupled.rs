@@ -95,6 +95,12 @@ pub fn one_step_ratio(statement: &OneStep, kappa: f64, eta: f64, l: f64) -> Resu
     Ok(high.exp())
 }
 
+/// κ and η to the given powers, as text.
+fn powers((kappa, eta): (f64, f64)) -> String {
+    let of_eta = if eta == 1.0 { String::new() } else { format!("^{eta}") };
+    format!("kappa^{kappa} eta{of_eta}")
+}
+
 pub(super) fn claim(statement: &OneStep) -> Result<Claim, Error> {
     let mut bounds = Vec::new();
     for kappa in KAPPAS {
@@ -113,8 +119,8 @@ pub(super) fn claim(statement: &OneStep) -> Result<Claim, Error> {
     let OneStep { constant: c, decay: [square, rest], terms: [a, b, e], step } = *statement;
     Ok(Claim::new(
         format!(
-            "coupled step: rate 1/({square} kappa^2 + {rest}), errors kappa^{} eta^{} d/L, kappa^{} eta^{} Delta^2/L^2, kappa^{} eta^{} |dg^|^2/L^2",
-            a.0, a.1, b.0, b.1, e.0, e.1
+            "one step: rate 1/({square} kappa^2 + {rest}), errors {} d/L + {} Delta^2/L^2 + {} |dg^|^2/L^2",
+            powers(a), powers(b), powers(e)
         ),
         "Proposition 2",
         Verdict::of(worst <= c, false),

@@ -1,15 +1,15 @@
 //! Theorems 1 and 2 with explicit constants, from the same contraction and one-step error as
 //! Proposition 2.
 //!
-//! With a² = E|x̃ − x|_S² on one path, a ← r a + e in each step, where r² = 1 − η/(5κ² + 50) and e is
-//! a bound on the error of one step. W2 <= 2√κ a, because the eigenvalues of S are at least 1/(4κ).
-//! If 2√κ e/(1 − r) <= ε/2, then log(4√κ a₀/ε)/log(1/r) steps are enough. At the start a₀² =
-//! S11 E|θ₀ − θ|² + (S22 + S33) d/L, as p and r have mean 0.
+//! With a² = E|x̃ − x|_S² on one path, a ← r a + e in each step, where r² = 1 − η/(5κ² + 50) and e
+//! is a bound on the error of one step. W2 <= 2√κ a, because the eigenvalues of S are at least
+//! 1/(4κ). If 2√κ e/(1 − r) <= ε/2, then log(4√κ a₀/ε)/log(1/r) steps are enough. At the start a₀²
+//! = S11 E|θ₀ − θ|² + (S22 + S33) d/L, as p and r have mean 0.
 //!
-//! With exact line integrals e = e_S, and in units of √(d/L) only κ and ε √(L/d) remain. With the
-//! n = α − 1 nodes of Theorem 2, e has |b|_S η Δ/L in addition, where b is the column of ΔU and
-//! Δ <= (η L_α)^n ‖p̃‖_2n^n/(2^(n−1) n!) by Lemma 6, with the moments of Lemma 9. The step size η is
-//! the smaller of η₁, which does not have L_α, and η₂. The part of e_S/(1 − r) falls with η, so it is
+//! With exact line integrals e = e_S, and in units of √(d/L) only κ and ε √(L/d) remain. With the n
+//! = α − 1 nodes of Theorem 2, e has |b|_S η Δ/L in addition, where b is the column of ΔU and Δ <=
+//! (η L_α)^n ‖p̃‖_2n^n/(2^(n−1) n!) by Lemma 6, with the moments of Lemma 9. The step size η is the
+//! smaller of η₁, which does not have L_α, and η₂. The part of e_S/(1 − r) falls with η, so it is
 //! computed at η₁. 1 − r >= η/(10κ² + 100) leaves Δ without η, and Δ is at most its value at η₂, in
 //! which the powers of d, L and L_α cancel, since d + 2n <= (1 + 2n) d. So it is enough to compute
 //! both with d = L = L_α = 1.
@@ -166,11 +166,12 @@ pub(super) fn black_box(statement: &BlackBox) -> Result<Claim, Error> {
     let worst = largest(&bounds);
     let BlackBox { c, constant, .. } = *statement;
     Ok(Claim::new(
-        "with the right powers of eps and L, steps of c min(kappa^(-11/4) ..., kappa^(-4) ...) mix in kappa^2 over them times C log",
+        "corrected for eps and L, steps of c min(kappa^(-11/4) .., kappa^(-4) ..) mix in C kappa^2 log over the minimum",
         "Theorem 2",
         Verdict::of(worst <= constant, false),
         format!(
-            "with c = {c} and C = {constant}, which the paper leaves open, for every potential with smoothness of order alpha from 3 to 12 and alpha - 1 nodes, at \
+            "eps^(1/2), L^(1/2 + 1/(alpha - 1)) and log(d kappa/(L eps^2)), as in other rows. With c = {c} and C = {constant}, which the paper leaves open, for \
+             every potential with smoothness of order alpha from 3 to 12 and alpha - 1 nodes, at \
              eps <= sqrt(d/L)/2; C = {worst:.0} is enough. kappa^(-4) is small enough because Lemma 9 holds with kappa^2, and kappa^(-7) is not \
              needed because it holds for longer steps. Checked at {} kappa from 1 to 1e6. Margin: powers of kappa left over in C",
             KAPPAS.len()

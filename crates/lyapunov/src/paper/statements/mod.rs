@@ -1,5 +1,5 @@
-//! Lemmas 7, 8 and 9, Proposition 2 and Theorems 1 and 2 as statements: each is decided with explicit constants, from
-//! numbers that a test can alter.
+//! Lemmas 7, 8 and 9, Proposition 2 and Theorems 1 and 2 as statements: each is decided with
+//! explicit constants, from numbers that a test can alter.
 //!
 //! The paper leaves most constants open. Here each statement is proved with an explicit one, for
 //! every potential of the class (the upper bound), and compared with the least one that quadratic
@@ -94,8 +94,8 @@ impl HighMoments {
     }
 }
 
-/// Proposition 2: E|x̃' − x'|_S² <= (1 − η/(a κ² + b)) E|x̃ − x|_S² + C (three terms), for η < min(1/γ,
-/// 1/ξ, c κ^(−11/4)).
+/// Proposition 2: E|x̃' − x'|_S² <= (1 − η/(a κ² + b)) E|x̃ − x|_S² + C (three terms), for η <
+/// min(1/γ, 1/ξ, c κ^(−11/4)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneStep {
     /// C, which the paper leaves open.

@@ -126,8 +126,8 @@ impl Step {
     /// the same start: the matrix D on the start, and the covariance of the noise.
     ///
     /// The differences are integrated themselves, by the classical Runge-Kutta method, and not
-    /// subtracted. With q = p − p₀, y = θ − θ₀ − t p₀, the errors ρ = r̂ − r and e of θ, p, r, and u =
-    /// (t² − ηt)/2 p₀, which is the straight line against the integral of t:
+    /// subtracted. With q = p − p₀, y = θ − θ₀ − t p₀, the errors ρ = r̂ − r and e of θ, p, r, and
+    /// u = (t² − ηt)/2 p₀, which is the straight line against the integral of t:
     ///
     /// ```text
     /// y' = q,  q' = −l θ + γ r,  ρ' = γ q − ξ ρ,  v' = l y + γ ρ,  e_p = v + l u,
@@ -145,8 +145,8 @@ impl Step {
         }
     }
 
-    /// e_θ, e_p and e_r, without the part l u of e_p that vanishes at the end, at equal times of the
-    /// step, from a start at 1 in one of θ, p and r.
+    /// e_θ, e_p and e_r, without the part l u of e_p that vanishes at the end, at equal times of
+    /// the step, from a start at 1 in one of θ, p and r.
     fn errors_from(&self, start: usize, l: f64) -> Vec<[f64; 3]> {
         let (gamma, xi) = (self.kappa, 2.0 * self.kappa);
         let p0 = f64::from(u8::from(start == 1));
