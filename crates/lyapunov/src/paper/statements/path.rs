@@ -122,3 +122,32 @@ pub(super) fn claim(statements: &Statements) -> Result<Claim, Error> {
     )
     .with_margin(1.0 - bound / c))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_monotone_in_time_and_largest_at_kappa_1() {
+        let entries = |kappa: f64, u: f64| {
+            let path = Path::at(kappa, longest(kappa), u / kappa).unwrap();
+            let parts = (0..6).map(|k| (k / 3, k % 3));
+            parts
+                .map(|(i, j)| path.free[i][j].abs() + path.gradient[i][j].abs())
+                .chain([path.noise])
+                .collect::<Vec<f64>>()
+        };
+        let rises = |a: &[f64], b: &[f64]| -> Vec<bool> {
+            a.iter().zip(b).map(|(a, b)| *b >= *a * (1.0 - 1e-12)).collect()
+        };
+        let times: Vec<f64> = (1..=2_000).map(|i| f64::from(i) / 4_000.0).collect();
+        let first = rises(&entries(1.0, times[0]), &entries(1.0, times[1]));
+        for pair in times.windows(2) {
+            let [before, after] = [entries(1.0, pair[0]), entries(1.0, pair[1])];
+            assert_eq!(rises(&before, &after), first, "{pair:?}");
+            for kappa in [1.5, 10.0, 1e4] {
+                assert!(rises(&entries(kappa, pair[0]), &before).into_iter().all(|rise| rise));
+            }
+        }
+    }
+}
