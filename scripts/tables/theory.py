@@ -1,5 +1,5 @@
 """Tables of the theory pages: proofs, certificates, plans, exact laws and experiments."""
-from .forms import digits, exponent, fitted, measured, power, read, slope, table
+from .forms import about, digits, exponent, fitted, measured, power, read, slope, table
 from .tests import of
 
 KERNELS = (
@@ -53,6 +53,24 @@ def one_step():
     symbols = {"theta": "θ", "p": "p", "r": "r"}
     row = [f"{found[name]:.2f}" for name in symbols]
     return table(["error of one step", *symbols.values()], [["largest share of its bound", *row]])
+
+
+def statements():
+    """Constants of the paper's statements by condition number: enough for all, needed by some."""
+    test = "constants_that_are_enough_are_above_those_that_quadratics_need_at_every_kappa"
+    names = {"lemma 8": "Lemma 8", "lemma 9": "Lemma 9", "proposition 2": "Proposition 2",
+             "theorem 1": "Theorem 1", "theorem 2": "Theorem 2, α = 3"}
+    rows, kappas = [], []
+    shown = lambda value: about(value, 3) if value > 1e-3 else f"{value:.1e}"
+    for name, title in names.items():
+        for kind in ["enough", "needed"]:
+            found = of("lyapunov", test, f"{name} {kind}")
+            if found:
+                kappas = sorted(found, key=float)
+                rows.append([title, kind, *(shown(found[kappa]) for kappa in kappas)])
+    powers = {"10000": "10⁴", "1000000": "10⁶"}
+    heads = [f"κ = {powers.get(kappa, kappa)}" for kappa in kappas]
+    return table(["statement", "C", *heads], rows)
 
 
 def mixing():
@@ -271,6 +289,7 @@ def draw_parameters():
 
 TABLES = {
     "one-step": ("theory.md", one_step),
+    "statements": ("theory.md", statements),
     "diffusion": ("certificates.md", diffusion),
     "algorithm": ("certificates.md", algorithm),
     "plans": ("certificates.md", plans),

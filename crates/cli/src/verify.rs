@@ -88,9 +88,9 @@ fn text(claims: &[Claim], document: &Document) -> String {
         })
         .collect();
     format!(
-        "The paper's claims, each decided for every kappa >= 1 (and at the given values), followed by the steps of its proofs that\n\
-         do not follow as printed, each in an example. A margin is how much more could have been claimed; --json explains for each\n\
-         row what it measures.\n\n{table}\n{notes}\n\
+        "The paper's claims, each decided for every kappa >= 1 (and at the given values; bounds on steps at kappa from 1 to 1e6),\n\
+         followed by the steps of its proofs that do not follow as printed, each in an example. A margin is how much more could\n\
+         have been claimed; --json explains for each row what it measures.\n\n{table}\n{notes}\n\
          {} hold, {} are misprints, {} fail",
         document.holds, document.misprints, document.fails
     )

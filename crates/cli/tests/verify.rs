@@ -40,6 +40,24 @@ fn json_has_a_row_for_every_claim_with_the_promised_keys_and_the_right_counts() 
 }
 
 #[test]
+fn every_numbered_statement_of_the_paper_has_a_row_that_holds() {
+    let document = document(&[]);
+    let rows = document["claims"].as_array().unwrap();
+    let lemmas = (1..=10).map(|i| format!("Lemma {i}"));
+    let others = ["Proposition 1", "Proposition 2", "Theorem 1", "Theorem 2"].map(str::to_owned);
+    for statement in lemmas.chain(others) {
+        // Lemma 10 has the parts (a) and (b).
+        let place = |row: &&Value| {
+            let place = row["where"].as_str().unwrap();
+            place == statement
+                || place.strip_prefix(&statement).is_some_and(|p| p.starts_with(" ("))
+        };
+        let holding = rows.iter().filter(place).filter(|row| row["verdict"] == "holds").count();
+        assert!(holding > 0, "{statement}");
+    }
+}
+
+#[test]
 fn each_kappa_adds_the_same_rows_given_once_or_many_times() {
     let none = document(&[])["claims"].as_array().unwrap().len();
     let two = document(&["--kappa", "1.5", "1e6"]);
@@ -62,6 +80,11 @@ fn the_table_names_claims_and_places_and_explains_what_is_misprinted() {
         .find(|line| line.contains("eigenvalues of S M + M^T S are below -1/5"))
         .unwrap();
     for word in ["Lemma 2", "holds", "0.2024", "1.8731"] {
+        assert!(row.contains(word), "{word} in {row}");
+    }
+    let row =
+        text.lines().find(|line| line.contains("one step: rate 1/(20 kappa^2 + 200)")).unwrap();
+    for word in ["Proposition 2", "holds", "kappa^8 eta^5 d/L + kappa^5 eta Delta^2/L^2"] {
         assert!(row.contains(word), "{word} in {row}");
     }
     assert!(text.contains("4483/256"), "the right sum beside the printed 5523/128");

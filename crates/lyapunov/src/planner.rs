@@ -134,11 +134,7 @@ impl Problem {
     /// and |p|² is √(d(d + 2))/L.
     fn one_step_errors(&self, parameters: Parameters) -> Result<[f64; 3], Error> {
         let (gamma, eta) = (parameters.gamma(), parameters.eta());
-        let g2 = gamma * gamma;
-        let a = (1.0 + g2).sqrt();
-        let e_theta = eta.powi(3) / 12.0 + (1.0 + g2) * a * eta.powi(4) / 24.0;
-        let e_p = (1.0 + g2) * a * eta.powi(3) / 6.0;
-        let e_r = gamma * e_theta;
+        let [e_theta, e_p, e_r] = errors_of_one_step(gamma, eta);
         let IntegralRule::Nodes { nodes, lipschitz_hessian } = self.line_integral else {
             return Ok([e_theta, e_p, e_r]);
         };
@@ -156,6 +152,15 @@ impl Problem {
         let mu31 = Coefficients::new(parameters, 1.0)?.mu31();
         Ok([e_theta + 0.5 * eta * q, e_p + q, e_r + mu31 * q])
     }
+}
+
+/// e_θ, e_p and e_r with exact line integrals, in units of √(d/L).
+pub(crate) fn errors_of_one_step(gamma: f64, eta: f64) -> [f64; 3] {
+    let g2 = gamma * gamma;
+    let a = (1.0 + g2).sqrt();
+    let e_theta = eta.powi(3) / 12.0 + (1.0 + g2) * a * eta.powi(4) / 24.0;
+    let e_p = (1.0 + g2) * a * eta.powi(3) / 6.0;
+    [e_theta, e_p, gamma * e_theta]
 }
 
 /// Parameters, a number of steps, and the certificate behind them.
@@ -353,7 +358,7 @@ impl Candidate {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The state of the diffusion and of one step, for one coordinate of a quadratic potential: θ,
@@ -364,7 +369,7 @@ mod tests {
     /// The root mean square distances of θ, p and r between one step and the diffusion at curvature
     /// l, both from the stationary law and with the same Brownian motion: the covariance of the
     /// state above, by the classical Runge-Kutta method.
-    fn true_errors(gamma: f64, xi: f64, eta: f64, l: f64) -> [f64; 3] {
+    pub(crate) fn true_errors(gamma: f64, xi: f64, eta: f64, l: f64) -> [f64; 3] {
         let mut a = [[0.0; SIZE]; SIZE];
         a[0][1] = 1.0;
         a[1][0] = -l;

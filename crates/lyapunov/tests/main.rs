@@ -5,3 +5,4 @@ mod laws;
 mod paper;
 mod plans;
 mod proofs;
+mod statements;

@@ -87,6 +87,8 @@ fn every_known_misprint_is_found_and_nothing_right_is_called_one() {
         ("sigma12", "Appendix C"),
         ("the basis prod", "Section 3.3"),
         ("the weights of Lagrange", "Section 4.2.3"),
+        ("sup over t of the straight-line error", "Lemma 7"),
+        ("Lemmas 8 and 9 and Proposition 2", "Appendix A.2"),
         ("black box: Delta U", "Section 3.3"),
         ("the gradient is approximated", "Section 3.4"),
         ("the start is within 1/L", "Section 3.1"),

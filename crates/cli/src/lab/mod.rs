@@ -316,7 +316,9 @@ impl Power {
 
 impl std::fmt::Display for Power {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.2} ± {:.2}", self.value, self.error)
+        // No "-0.00".
+        let value = (100.0 * self.value).round() / 100.0 + 0.0;
+        write!(f, "{value:.2} ± {:.2}", self.error)
     }
 }
 

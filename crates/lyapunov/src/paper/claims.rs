@@ -11,6 +11,7 @@ use super::printed::Printed;
 use super::proofs::proof_claims;
 use super::scaling::scaling_claims;
 use super::spectrum::spectrum_claims;
+use super::statements::{Statements, statement_claims};
 use super::sturm::{Need, Slack, for_all_kappa, largest_slack};
 use super::theorems::Reading;
 use crate::error::{Error, condition_number};
@@ -117,8 +118,9 @@ impl Claim {
 /// The largest κ for numerical rows: κ³ must be representable as a double.
 const LARGEST_KAPPA: f64 = 1e100;
 
-/// Every claim of the paper that can be checked, each for all κ >= 1, and the steps of its proofs
-/// that do not follow as printed, each in an example.
+/// Every claim of the paper that can be checked, each for all κ >= 1 (statements about steps with
+/// open constants at values of κ from 1 to 10⁶), and the steps of its proofs that do not follow as
+/// printed, each in an example.
 ///
 /// # Errors
 /// Never with the parameters used inside; the type is that of the crates that compute coefficients
@@ -131,6 +133,7 @@ pub fn verify() -> Result<Vec<Claim>, Error> {
     let (mu, sigma) = (printed::mu(&parameters), printed::sigma(&parameters, right.smoothness()));
     claims.extend(coefficient_claims(&mu, &sigma, &right));
     claims.extend(interpolation_claims(printed_basis)?);
+    claims.extend(statement_claims(&Statements::paper())?);
     claims.extend(scaling_claims());
     claims.extend(proof_claims(Reading::Printed)?);
     Ok(claims)

@@ -222,7 +222,7 @@ fn theorem2_kappa() -> Claim {
         format!(
             "kappa^(-3 - 4/(alpha - 1)) follows, and kappa^(5 + 4/(alpha - 1)) in the mixing time: the kappa^5 of \
              Proposition 2 was lost in the proof. The printed power is small enough from alpha = {first} on, \
-             as it is with the kappa^4 that Appendix A.4 ends with. Margin: powers of kappa left over at alpha = 3"
+             as it is with the kappa^4 that Appendix A.4 ends with; and from alpha = 3 on with the kappa^2 with which Lemma 9 holds (its row). Margin: powers of kappa left over at alpha = 3"
         ),
     )
     .with_margin(margin(room(3)))
@@ -241,7 +241,7 @@ fn theorem2_moments() -> Claim {
     theorem2_claim(
         "the step size satisfies eta < c kappa^(-7), which Lemma 9 asks for",
         keeps,
-        "c kappa^(-7) must stand in the minimum too",
+        "c kappa^(-7) must stand in the minimum too; or Lemma 9 has to be proved for longer steps, for which it holds (its row)",
     )
 }
 
