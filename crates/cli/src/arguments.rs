@@ -53,10 +53,11 @@ pub(crate) enum Command {
     /// Find parameters and a number of steps that guarantee a Wasserstein accuracy
     #[command(
         after_help = "Examples:\n  ridgewalk plan --convexity 0.1 --smoothness 1 --dimension 100 --accuracy 0.2\n  \
-                            ridgewalk plan --convexity 0.5 --smoothness 1 --dimension 100 --accuracy 0.2 --higher-smoothness 4,0.5\n  \
-                            ridgewalk plan --convexity 0.5 --smoothness 1 --dimension 100 --accuracy 0.2 --start-distance 1 --start-at-rest\n\n\
-                            Line integrals are exact, as for regressions, unless --nodes or --higher-smoothness is given: then they use\n\
-                            gradients alone. Of several bounds on derivatives the best counts. Exit code 3 if no plan is found."
+                            ridgewalk plan --convexity 1 --smoothness 2 --dimension 9 --accuracy 1 --higher-smoothness 4,1\n  \
+                            ridgewalk plan --convexity 1 --smoothness 2 --dimension 9 --accuracy 1 --start-distance 3\n\n\
+                            Line integrals are exact, as for regressions, unless --nodes or --higher-smoothness is given:\n\
+                            then they use gradients alone. Of several bounds on derivatives the best counts.\n\
+                            Exit code 3 if no plan is found."
     )]
     Plan(PlanOptions),
     /// Compare kernels, exactly on Gaussian targets and by coupled chains otherwise, and the growth

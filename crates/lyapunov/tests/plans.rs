@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use ridgewalk_coefficients::{Coefficients, Parameters};
 use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::certificate::Certificate;
+use ridgewalk_lyapunov::laws::{self, Evolution, Scheme, Spectrum};
 use ridgewalk_lyapunov::planner::{DerivativeBound, IntegralRule, Plan, Problem, plan};
 
 /// The plan for a problem. Several tests use the same ones, and a search takes a quarter of a
@@ -34,7 +35,7 @@ fn nodes(nodes: usize, bounds: &[(u32, f64)]) -> IntegralRule {
 }
 
 fn planned_nodes(nodes: usize, lipschitz_hessian: Option<f64>) -> Plan {
-    let bounds = lipschitz_hessian.map(|constant| DerivativeBound::lipschitz_hessian(constant));
+    let bounds = lipschitz_hessian.map(DerivativeBound::lipschitz_hessian);
     let derivatives = bounds.into_iter().map(Result::unwrap).collect();
     let rule = IntegralRule::Nodes { nodes, derivatives };
     found(Problem::new(0.1, 1.0, 100, 0.2, rule).unwrap())
@@ -160,6 +161,30 @@ fn quadrature_costs_and_smoothness_helps() {
     assert_eq!(planned_nodes(3, Some(0.5)).gradients(), 3 * planned_nodes(3, Some(0.5)).steps());
 }
 
+/// More nodes pay where quadrature dominates, and hardly elsewhere.
+#[test]
+fn more_nodes_save_steps_where_quadrature_dominates() {
+    let test = concat!(file!(), "::more_nodes_save_steps_where_quadrature_dominates");
+    let mut figures = Figures::of("lyapunov", test);
+    for (dimension, least, most) in [(100, 1.0, 1.4), (1_000_000, 3.0, 1e3)] {
+        let question = |rule| found(Problem::new(0.1, 1.0, dimension, 0.2, rule).unwrap());
+        let exact = question(IntegralRule::Exact).steps();
+        let mut before = u64::MAX;
+        for (count, alpha) in [(1, 3), (2, 3), (3, 5), (5, 7), (9, 11)] {
+            let now = question(nodes(count, &[(alpha, 1.0)])).steps();
+            assert!(now <= before && now >= exact, "{count} nodes: {now}");
+            figures.add(&format!("d = {dimension}"), &format!("{count} nodes"), now as f64);
+            if count == 1 {
+                assert!((least..most).contains(&(now as f64 / exact as f64)), "{now}, {exact}");
+            }
+            before = now;
+        }
+        figures.add(&format!("d = {dimension}"), "exact", exact as f64);
+        assert!((before as f64) < 1.2 * exact as f64, "{before} and {exact}");
+    }
+    figures.hold(Near::Same);
+}
+
 #[test]
 fn badly_conditioned_problems_have_plans_too() {
     let plan = planned(1e-6, 1.0, 10, 1.0);
@@ -272,6 +297,30 @@ fn a_lipschitz_hessian_is_a_bound_on_the_third_derivative() {
     assert_eq!(found(problem(&[(4, 0.5), (3, 1e9), (5, 1e9)])), one);
     assert_eq!(found(problem(&[(3, 1e9), (4, 0.5)])), one);
     assert!(found(problem(&[(3, 1e9)])).steps() > 2 * one.steps());
+}
+
+#[test]
+fn exact_laws_from_rest_are_the_steps_taken_one_by_one() {
+    let plan = planned(0.1, 1.0, 100, 0.2);
+    let scheme = Scheme::third_order(plan.gamma(), plan.xi(), plan.eta()).unwrap();
+    let target = Spectrum::new(&[(1.0, 1), (0.1, 1)]).unwrap();
+    let displacements = vec![0.7, 0.7];
+    for (start, at_rest) in [
+        (laws::Start::Displaced(displacements.clone()), false),
+        (laws::Start::AtRest(displacements), true),
+    ] {
+        let evolution = Evolution::new(&scheme, &target, &start).unwrap();
+        for steps in [0, 1, 2, 7, 100] {
+            let law = evolution.after(steps);
+            for (mode, l) in law.modes().iter().zip([1.0, 0.1]) {
+                let (mean, variance) = theta_after(&plan, 1.0, l, (0.7, at_rest), steps);
+                assert!((mode.mean[0] - mean).abs() < 1e-12, "{steps} steps");
+                assert!((mode.covariance[0][0] - variance).abs() < 1e-12, "{steps} steps");
+            }
+        }
+    }
+    let wrong = laws::Start::AtRest(vec![0.0]);
+    assert!(Evolution::new(&scheme, &target, &wrong).is_err());
 }
 
 /// √((S⁻¹)₁₁) a_0, the part of the bound that contracts.

@@ -73,9 +73,10 @@ enum LabCommand {
     )]
     Coupling(coupling::Options),
     /// The number of Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
-    #[command(after_help = "Example:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n\n\
+    #[command(after_help = "Examples:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n  \
+                            ridgewalk lab nodes --nodes 2 --eta 0.4 --halvings 1 --dimensions 10,100\n\n\
                             Chains of Algorithm 1 on a multinomial regression, given by its gradient alone, that differ only in the \
-                            number of nodes.")]
+                            number of nodes. With --dimensions, on separable potentials of each dimension: the growth of the error.")]
     Nodes(nodes::Options),
 }
 
@@ -109,12 +110,14 @@ struct Planned {
     accuracy: f64,
 }
 
-/// The plan with L = 1 and exact line integrals, if one is found.
-fn plan_for(kappa: f64, dimension: u64, accuracy: f64) -> Result<Option<Plan>, Failure> {
+/// The plan with L = 1, if one is found.
+fn plan_for(
+    kappa: f64, dimension: u64, accuracy: f64, rule: IntegralRule,
+) -> Result<Option<Plan>, Failure> {
     if !(kappa >= 1.0 && kappa.is_finite()) {
         return Err(Failure::Usage(format!("kappa = {kappa}: need a finite number of at least 1")));
     }
-    let problem = Problem::new(1.0 / kappa, 1.0, dimension, accuracy, IntegralRule::Exact)?;
+    let problem = Problem::new(1.0 / kappa, 1.0, dimension, accuracy, rule)?;
     Ok(plan(&problem)?)
 }
 

@@ -122,9 +122,17 @@ const RESTARTS: usize = 6;
 /// # Errors
 /// If a quantity leaves the range of double precision.
 pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
+    // Near the largest certified gap the minimisation over S can fail and leave an S on the
+    // boundary, which the check of the certificate refuses. The second search avoids these.
+    Ok([false, true].into_iter().find_map(|strictly| search(problem, strictly)))
+}
+
+/// One search over γ, ξ, η and the share of the gap; `strictly` leaves out every S whose inequality
+/// does not hold in double precision.
+fn search(problem: &Problem, strictly: bool) -> Option<Plan> {
     let kappa = problem.condition_number();
     let from = |[g, x, h, share]: &[f64; 4]| {
-        Candidate::new(problem, g.exp(), x.exp(), h.exp(), logistic(*share))
+        Candidate::new(problem, [g.exp(), x.exp(), h.exp(), logistic(*share)], strictly)
     };
     let cost =
         |point: &[f64; 4]| from(point).map_or(f64::INFINITY, |candidate| candidate.cost(problem));
@@ -137,7 +145,7 @@ pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
         .map(|eta| [gamma.ln(), xi.ln(), eta.ln(), 1.5])
         .map(|point| (cost(&point), point))
         .min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let Some((_, first)) = first else { return Ok(None) };
+    let (_, first) = first?;
     // A simplex can collapse too early: restart where it stopped until nothing more is gained.
     let mut best = minimise(cost, first, 0.15, 1e-5, 250);
     for _ in 0..RESTARTS {
@@ -148,8 +156,7 @@ pub fn plan(problem: &Problem) -> Result<Option<Plan>, Error> {
         }
     }
 
-    let Some(candidate) = from(&best.point) else { return Ok(None) };
-    Ok(candidate.finish(problem))
+    from(&best.point)?.finish(problem)
 }
 
 /// The share of the largest certified gap, between 0 and 1, from a free variable.
@@ -174,7 +181,7 @@ struct Candidate {
 impl Candidate {
     /// The S with the least error for these parameters, at the given share of the largest gap 1 − r
     /// that can be certified for them.
-    fn new(problem: &Problem, gamma: f64, xi: f64, eta: f64, share: f64) -> Option<Self> {
+    fn new(problem: &Problem, [gamma, xi, eta, share]: [f64; 4], strictly: bool) -> Option<Self> {
         let setting =
             Setting::new(problem.condition_number(), gamma, xi, problem.process(eta)).ok()?;
         let errors = problem.one_step_errors(Parameters::new(gamma, xi, eta).ok()?).ok()?;
@@ -185,6 +192,9 @@ impl Candidate {
         }
         let lambda = fastest.lambda * share;
         let unknowns = inequality.least_error(lambda, &fastest.unknowns, &errors)?;
+        if strictly && !(inequality.margin(&unknowns, lambda) > 0.0) {
+            return None;
+        }
         let (s, tau) = unpack(&unknowns);
         let factor = inequality.factor(lambda);
         let first = inverse(&s)?[0][0];
