@@ -55,7 +55,7 @@ def measured(points):
 
 def power(value, error):
     """A fitted exponent with its standard error."""
-    return f"{exponent(value)} ± {error:.2f}"
+    return f"{value + 0.0:.3f} ± {error:.3f}".replace("-0.000", "0.000")
 
 
 def exponent(value):

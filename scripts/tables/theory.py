@@ -1,5 +1,8 @@
 """Tables of the theory pages: proofs, certificates, plans, exact laws and experiments."""
+import math
+
 from .forms import about, digits, exponent, fitted, measured, power, read, slope, table
+from .tests import measured as figures_of
 from .tests import of
 
 KERNELS = (
@@ -71,6 +74,32 @@ def statements():
     powers = {"10000": "10⁴", "1000000": "10⁶"}
     heads = [f"κ = {powers.get(kappa, kappa)}" for kappa in kappas]
     return table(["statement", "C", *heads], rows)
+
+
+def quadrature_shares():
+    """The largest quadrature error of one step, as a share of its bound."""
+    test = "quadrature_errors_are_within_their_bounds_and_nearly_attain_them"
+    found = figures_of("lyapunov", test)
+    nodes = sorted({int(case.split()[0]) for case, _ in found})
+    alphas = [n + n % 2 + 1 for n in nodes]
+    shares = [f'{found[f"{n} nodes", f"alpha {alpha}"]:.2f}' for n, alpha in zip(nodes, alphas)]
+    rows = [["α", *map(str, alphas)], ["largest share of its bound", *shares]]
+    return table(["n", *map(str, nodes)], rows)
+
+
+def exponents():
+    """Fitted exponents of plans beside those of the theorems."""
+    found = figures_of("lyapunov", "exponents_in_accuracy_and_dimension_are_those_of_the_theorems")
+    cases = list(dict.fromkeys(case for case, _ in found))
+    names = {"1/accuracy": "1/ε", "dimension": "d"}
+    rows = []
+    for case in cases:
+        variable, term = case.split("; ")
+        term = "exact integrals" if term == "first term" else term.replace("alpha", "α =")
+        figures = ("of 1/eta", "of steps over the logarithm", "of the theorem")
+        rows.append([term, names[variable], *(f"{found[case, figure]:.3f}" for figure in figures)])
+    head = ["line integrals", "in", "power in 1/η", "power in steps/log(dκ/ε)", "theorem"]
+    return table(head, rows)
 
 
 def mixing():
@@ -171,6 +200,15 @@ def orders():
         lines.append(line)
     head = ["kernel", "Lipschitz gradient", "proved", "Lipschitz Hessian", "proved"]
     return table([*head, "Lipschitz third derivative", "proved", "smooth"], lines)
+
+
+def plan_powers():
+    """Powers of plans for Theorem 2, where its second term dominates."""
+    found = figures_of("lyapunov", "exponents_in_accuracy_and_dimension_are_those_of_the_theorems")
+    shown = lambda variable: ", ".join(
+        f"{found[f'{variable}; alpha {alpha}', 'of 1/eta']:.2f}" for alpha in (3, 4, 5)
+    )
+    return f"plans for α = 3, 4, 5, in 1/η: d: {shown('dimension')}; 1/ε: {shown('1/accuracy')}"
 
 
 def rates():
@@ -294,6 +332,42 @@ def start():
     return "\n\n".join(parts)
 
 
+def nodes_dimension():
+    """Errors of nodes on separable targets: the largest case, and fitted powers."""
+    rows = read("nodes-dimension")
+    kinds = list(dict.fromkeys((row["target"], row["nodes"]) for row in rows))
+    most = max(int(row["dimension"]) for row in rows)
+    least = min(float(row["eta"]) for row in rows)
+    lines = []
+    for target, nodes in kinds:
+        own = [row for row in rows if (row["target"], row["nodes"]) == (target, nodes)]
+        along = {
+            "dimension": [row for row in own if float(row["eta"]) == least],
+            "eta": [row for row in own if int(row["dimension"]) == most][-2:],
+        }
+        alpha = 2 if target == "huber" else int(nodes) + int(nodes) % 2 + 1
+        powers = []
+        for key, bound in (("dimension", (alpha - 1) / 2), ("eta", alpha - 1)):
+            powers += [power_with_error(along[key], key, value) for value in ("one_step", "distance")]
+            powers.append(f"{bound:g}")
+        last = along["eta"][-1]
+        lines.append([target, nodes, str(alpha), f'{float(last["distance"]):.2g}', *powers])
+    in_d = ["one step in d", "chain in d", "bound"]
+    in_eta = ["one step in η", "chain in η", "bound"]
+    head = ["target", "n", "α", f"chain, d = {most:,}, η = {least:g}", *in_d, *in_eta]
+    return table(head, lines)
+
+
+def power_with_error(rows, key, value):
+    """A fitted power with its standard error, from those of the points."""
+    points = [(float(row[key]), float(row[value]), float(row[value + "_error"])) for row in rows]
+    logs = [math.log(x) for x, _, _ in points]
+    mean = sum(logs) / len(logs)
+    spread = sum((x - mean) ** 2 for x in logs)
+    error = math.sqrt(sum(((x - mean) * e / y) ** 2 for x, (_, y, e) in zip(logs, points))) / spread
+    return f"{slope([(x, y) for x, y, _ in points]):.3f} ± {error:.3f}"
+
+
 def diffusion():
     rows = []
     for row in read("certify-diffusion"):
@@ -346,6 +420,37 @@ def plans():
     return table(head, [*lines, powers])
 
 
+def plans_alpha():
+    """Steps by dimension for each order of smoothness, with the powers of d in 1/η between rows."""
+    rows = read("plan-alpha")
+    rows = [row for row in rows if row["accuracy"] == rows[0]["accuracy"]]
+    find = {(row["alpha"], int(row["dimension"])): row for row in rows}
+    alphas = list(dict.fromkeys(row["alpha"] for row in rows))
+    dimensions = sorted({d for _, d in find})[::4]
+    lines = []
+    for before, d in zip([None, *dimensions], dimensions):
+        cells = []
+        for alpha in alphas:
+            power = ""
+            if before:
+                ends = [(at, 1 / float(find[alpha, at]["eta"])) for at in (before, d)]
+                power = exponent(slope(ends))
+            cells += [f'{int(find[alpha, d]["steps"]):,}', power]
+        lines.append([f"{d:,}", *cells])
+    head = ["d", *(text for alpha in alphas for text in (f"α = {alpha}: steps", "power"))]
+    return table(head, lines)
+
+
+def plan_nodes():
+    """Steps by the number of nodes, in few and in many dimensions."""
+    found = figures_of("lyapunov", "more_nodes_save_steps_where_quadrature_dominates")
+    cases, rules = (list(dict.fromkeys(column)) for column in zip(*found))
+    shown = lambda rule: rule.replace("1 nodes", "1 node").replace("exact", "exact integrals")
+    name = lambda case: f"steps, d = {int(case.removeprefix('d = ')):,}"
+    lines = [[name(case), *(f"{found[case, rule]:,.0f}" for rule in rules)] for case in cases]
+    return table(["", *map(shown, rules)], lines)
+
+
 def draw_costs(file, kernels):
     shown = lambda cost: digits(float(cost), 3).replace(",", "")
     cells = {(row["kappa"], row["kernel"]): shown(row["gradients_per_draw"]) for row in read(file)}
@@ -369,9 +474,15 @@ def draw_parameters():
 TABLES = {
     "one-step": ("theory.md", one_step),
     "statements": ("theory.md", statements),
+
+
+    "quadrature-shares": ("theory.md", quadrature_shares),
+    "exponents": ("theory.md", exponents),
     "diffusion": ("certificates.md", diffusion),
     "algorithm": ("certificates.md", algorithm),
     "plans": ("certificates.md", plans),
+    "plan-nodes": ("certificates.md", plan_nodes),
+    "plans-alpha": ("certificates.md", plans_alpha),
     "draw-costs": ("laws.md", lambda: draw_costs("iact", KERNELS)),
     "draw-costs-near": ("laws.md", lambda: draw_costs("iact-near", KERNELS[:3])),
     "draw-parameters": ("laws.md", draw_parameters),
@@ -381,4 +492,7 @@ TABLES = {
     "rates": ("experiments.md", rates),
     "nodes": ("experiments.md", nodes),
     "start": ("experiments.md", start),
+
+
+    "nodes-dimension": ("experiments.md", nodes_dimension),
 }

@@ -52,7 +52,11 @@ pub(crate) enum Command {
     Certify(CertifyOptions),
     /// Find parameters and a number of steps that guarantee a Wasserstein accuracy
     #[command(
-        after_help = "Example:\n  ridgewalk plan --convexity 0.1 --smoothness 1 --dimension 100 --accuracy 0.2\n\n\
+        after_help = "Examples:\n  ridgewalk plan --convexity 0.1 --smoothness 1 --dimension 100 --accuracy 0.2\n  \
+                            ridgewalk plan --convexity 1 --smoothness 2 --dimension 9 --accuracy 1 --higher-smoothness 4,1\n  \
+                            ridgewalk plan --convexity 1 --smoothness 2 --dimension 9 --accuracy 1 --start-distance 3\n\n\
+                            Line integrals are exact, as for regressions, unless --nodes or --higher-smoothness is given:\n\
+                            then they use gradients alone. Of several bounds on derivatives the best counts.\n\
                             Exit code 3 if no plan is found."
     )]
     Plan(PlanOptions),
@@ -145,9 +149,26 @@ pub(crate) struct PlanOptions {
     /// With --nodes: Lipschitz constant of the Hessian [default: bound by the smoothness alone]
     #[arg(long, value_name = "LH", allow_negative_numbers = true)]
     pub(crate) lipschitz_hessian: Option<f64>,
+    /// The ALPHA-th derivative of the potential is at most L_ALPHA^(ALPHA - 1) in tensor norm; can
+    /// be repeated, and without --nodes there are ALPHA - 1 of them
+    #[arg(long, value_name = "ALPHA,L_ALPHA", value_parser = order_and_constant)]
+    pub(crate) higher_smoothness: Vec<(u32, f64)>,
+    /// The start is within DELTA of the minimiser
+    #[arg(long, value_name = "DELTA", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub(crate) start_distance: f64,
+    /// Start with p = r = 0 [default: p and r drawn from N(0, I/L)]
+    #[arg(long)]
+    pub(crate) start_at_rest: bool,
     /// Write one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// ALPHA,L_ALPHA.
+fn order_and_constant(text: &str) -> Result<(u32, f64), String> {
+    let need = "need ALPHA,L_ALPHA, such as 4,0.5";
+    let (order, constant) = text.split_once(',').ok_or(need)?;
+    Ok((order.parse().map_err(|_| need)?, constant.parse().map_err(|_| need)?))
 }
 
 /// Options of `ridgewalk verify`.

@@ -1,6 +1,6 @@
 //! `ridgewalk plan`: parameters and a number of steps that guarantee an accuracy.
 
-use ridgewalk::lyapunov::planner::{IntegralRule, Plan, Problem, plan};
+use ridgewalk::lyapunov::planner::{DerivativeBound, IntegralRule, Plan, Problem, plan};
 use serde::Serialize;
 
 use crate::arguments::PlanOptions;
@@ -15,6 +15,10 @@ struct Document {
     smoothness: f64,
     dimension: u64,
     accuracy: f64,
+    /// None for exact line integrals.
+    nodes: Option<usize>,
+    start_distance: f64,
+    start_at_rest: bool,
     gamma: Option<f64>,
     xi: Option<f64>,
     eta: Option<f64>,
@@ -29,14 +33,10 @@ struct Document {
 
 /// Runs the subcommand.
 pub(crate) fn run(options: &PlanOptions) -> Result<(), Failure> {
-    let line_integral = match (options.nodes, options.lipschitz_hessian) {
-        (None, None) => IntegralRule::Exact,
-        (Some(nodes), lipschitz_hessian) => IntegralRule::Nodes { nodes, lipschitz_hessian },
-        (None, Some(constant)) => {
-            return Err(Failure::Usage(format!(
-                "--lipschitz-hessian {constant} is about quadrature rules: need --nodes too"
-            )));
-        }
+    let nodes = nodes(options)?;
+    let line_integral = match nodes {
+        None => IntegralRule::Exact,
+        Some(nodes) => IntegralRule::Nodes { nodes, derivatives: derivatives(options)? },
     };
     let problem = Problem::new(
         options.convexity,
@@ -44,23 +44,49 @@ pub(crate) fn run(options: &PlanOptions) -> Result<(), Failure> {
         options.dimension,
         options.accuracy,
         line_integral,
-    )?;
+    )?
+    .with_start_distance(options.start_distance)?;
+    let problem = if options.start_at_rest { problem.started_at_rest() } else { problem };
     let found = plan(&problem)?;
     if options.json {
-        output::json(&document(options, found.as_ref()))?;
+        output::json(&document(options, nodes, found.as_ref()))?;
     } else {
-        output::text(&text(options, found.as_ref()))?;
+        output::text(&text(options, nodes, found.as_ref()))?;
     }
     if found.is_some() { Ok(()) } else { Err(Failure::NotCertified) }
 }
 
-fn document(options: &PlanOptions, plan: Option<&Plan>) -> Document {
+/// The number of nodes: as given, or ALPHA − 1 for the largest ALPHA, as in the proof of Theorem 2;
+/// none for exact integrals.
+fn nodes(options: &PlanOptions) -> Result<Option<usize>, Failure> {
+    let largest = options.higher_smoothness.iter().map(|(alpha, _)| *alpha).max();
+    match (options.nodes, largest, options.lipschitz_hessian) {
+        (Some(nodes), ..) => Ok(Some(nodes)),
+        (None, Some(alpha), _) => Ok(Some(alpha.saturating_sub(1) as usize)),
+        (None, None, None) => Ok(None),
+        (None, None, Some(constant)) => Err(Failure::Usage(format!(
+            "--lipschitz-hessian {constant} is about quadrature rules: need --nodes too"
+        ))),
+    }
+}
+
+fn derivatives(options: &PlanOptions) -> Result<Vec<DerivativeBound>, Failure> {
+    let hessian = options.lipschitz_hessian.map(DerivativeBound::lipschitz_hessian);
+    let higher = options.higher_smoothness.iter();
+    let higher = higher.map(|&(alpha, constant)| DerivativeBound::new(alpha, constant));
+    Ok(hessian.into_iter().chain(higher).collect::<Result<_, _>>()?)
+}
+
+fn document(options: &PlanOptions, nodes: Option<usize>, plan: Option<&Plan>) -> Document {
     Document {
         status: if plan.is_some() { "certified" } else { "unknown" },
         convexity: options.convexity,
         smoothness: options.smoothness,
         dimension: options.dimension,
         accuracy: options.accuracy,
+        nodes,
+        start_distance: options.start_distance,
+        start_at_rest: options.start_at_rest,
         gamma: plan.map(Plan::gamma),
         xi: plan.map(Plan::xi),
         eta: plan.map(Plan::eta),
@@ -73,7 +99,7 @@ fn document(options: &PlanOptions, plan: Option<&Plan>) -> Document {
     }
 }
 
-fn text(options: &PlanOptions, plan: Option<&Plan>) -> String {
+fn text(options: &PlanOptions, nodes: Option<usize>, plan: Option<&Plan>) -> String {
     let problem = format!(
         "every {}-strongly convex, {}-smooth potential in {} dimensions",
         options.convexity, options.smoothness, options.dimension
@@ -83,13 +109,22 @@ fn text(options: &PlanOptions, plan: Option<&Plan>) -> String {
             "unknown: no certified plan was found for {problem}.\nA larger --accuracy may help; nothing is claimed."
         );
     };
-    let integral = match options.nodes {
+    let integral = match nodes {
         None => "exact line integrals".to_owned(),
-        Some(nodes) => format!("{nodes} Chebyshev nodes"),
+        Some(nodes) if options.nodes.is_none() => {
+            format!("ALPHA - 1 = {} per step", chebyshev(nodes))
+        }
+        Some(nodes) => chebyshev(nodes),
     };
+    let place = if options.start_distance == 0.0 {
+        "at the minimiser".to_owned()
+    } else {
+        format!("within {} of the minimiser", options.start_distance)
+    };
+    let momenta = if options.start_at_rest { "p = r = 0" } else { "p and r drawn from N(0, I/L)" };
     format!(
         "certified: for {problem},\nAlgorithm 1 with {integral}, gamma = {}, xi = {}, eta = {},\n\
-         started at the minimiser with p and r drawn from N(0, I/L), has after\n\n    {} steps ({} gradients)\n\n\
+         started {place} with {momenta}, has after\n\n    {} steps ({} gradients)\n\n\
          a law of theta within W2 <= {} of the target (requested: {}).\n\
          Each step contracts by {:.12} in the norm of S; the certificate is checked in exact arithmetic (--json shows it).",
         plan.gamma(),
@@ -101,4 +136,8 @@ fn text(options: &PlanOptions, plan: Option<&Plan>) -> String {
         options.accuracy,
         plan.certificate().speed(),
     )
+}
+
+fn chebyshev(nodes: usize) -> String {
+    if nodes == 1 { "1 Chebyshev node".to_owned() } else { format!("{nodes} Chebyshev nodes") }
 }

@@ -106,6 +106,79 @@ fn a_plan_has_every_promised_key_and_meets_its_accuracy() {
     assert!(text.contains(&format!("{steps} steps ({steps} gradients)")), "{text}");
 }
 
+const PLAN: [&str; 9] =
+    ["plan", "--convexity", "0.5", "--smoothness", "1", "--dimension", "100", "--accuracy", "0.2"];
+
+fn plan_with(more: &[&str]) -> serde_json::Value {
+    let (document, code) = json(&[&PLAN, more].concat());
+    assert_eq!(code, Some(0), "{more:?}");
+    document
+}
+
+#[test]
+fn a_plan_takes_bounds_on_derivatives_of_any_order() {
+    let alike = |a: &[&str], b: &[&str]| assert_eq!(plan_with(a), plan_with(b));
+    alike(&["--nodes", "2", "--lipschitz-hessian", "0.25"], &["--higher-smoothness", "3,0.5"]);
+    let four = plan_with(&["--higher-smoothness", "4,2"]);
+    assert_eq!((four["nodes"].as_u64(), plan_with(&[])["nodes"].as_u64()), (Some(3), None));
+    let [steps, gradients] = numbers(&four, &["steps", "gradients"])[..] else { panic!() };
+    assert_eq!(gradients, 3.0 * steps);
+    // The best of several bounds counts; L bounds the second derivative always.
+    alike(
+        &["--higher-smoothness", "4,2", "--higher-smoothness", "3,1e6"],
+        &["--higher-smoothness", "4,2"],
+    );
+    alike(&["--higher-smoothness", "4,1e9"], &["--nodes", "3"]);
+    let text =
+        String::from_utf8(ridgewalk(&[&PLAN[..], &["--higher-smoothness", "4,2"]].concat()).stdout);
+    assert!(text.unwrap().contains("with ALPHA - 1 = 3 Chebyshev nodes per step"));
+    let refuse = |more: &[&str], message| refused(&[&PLAN, more].concat(), message);
+    refuse(
+        &["--higher-smoothness", "6,1", "--nodes", "4"],
+        "alpha = 6 with nodes = 4: need at least 5 nodes, or a smaller alpha",
+    );
+    refuse(&["--higher-smoothness", "1,1"], "alpha = 1: need 2 to 32");
+    refuse(&["--higher-smoothness", "1,1", "--nodes", "2"], "alpha = 1: need 2 to 32");
+    refuse(&["--higher-smoothness", "4,-1"], "L_alpha = -1: need a finite number of at least 0");
+    for text in ["4", "4,", "x,1", "4.5,1", "4,1,2"] {
+        refuse(&["--higher-smoothness", text], "need ALPHA,L_ALPHA, such as 4,0.5");
+    }
+}
+
+#[test]
+fn a_plan_takes_an_inexact_start_and_one_at_rest() {
+    let exact = plan_with(&[]);
+    assert_eq!(plan_with(&["--start-distance", "0"]), exact);
+    assert_eq!(
+        (exact["start_distance"].as_f64(), exact["start_at_rest"].as_bool()),
+        (Some(0.0), Some(false))
+    );
+    let steps = |more: &[&str]| numbers(&plan_with(more), &["steps"])[0];
+    let far = ["--start-distance", "30"];
+    assert!(steps(&far) > steps(&[]) + 5.0);
+    assert!(steps(&["--start-at-rest"]) > steps(&[]));
+    let both = [&far[..], &["--start-at-rest"]].concat();
+    let document = plan_with(&both);
+    assert_eq!(
+        (document["start_distance"].as_f64(), document["start_at_rest"].as_bool()),
+        (Some(30.0), Some(true))
+    );
+    assert!(numbers(&document, &["bound"])[0] <= 0.2);
+    let text = String::from_utf8(ridgewalk(&[&PLAN[..], &both].concat()).stdout).unwrap();
+    assert!(
+        text.contains("started within 30 of the minimiser with p = r = 0, has after"),
+        "{text}"
+    );
+    let refuse = |value| {
+        refused(
+            &[&PLAN[..], &["--start-distance", value]].concat(),
+            &format!("start_distance = {value}: need"),
+        )
+    };
+    refuse("-1");
+    refuse("NaN");
+}
+
 #[test]
 fn bad_values_are_refused_with_the_value() {
     refused(&["certify", "--kappa", "0.5"], "kappa = 0.5: need a finite number of at least 1");

@@ -19,7 +19,7 @@ use ridgewalk_figures::{Figures, Near};
 
 /// Slow commands: the text replaced, its replacement, and the time they took in seconds on one
 /// core. Rows of the files that they write must be among the committed rows.
-const LONG: [(&str, &str, &str, u32); 5] = [
+const LONG: [(&str, &str, &str, u32); 9] = [
     (
         "ridgewalk lab plan --kappa 2,10,100 --csv",
         "--kappa 2,10,100",
@@ -34,7 +34,11 @@ const LONG: [(&str, &str, &str, u32); 5] = [
         9,
     ),
     ("ridgewalk lab coupling --csv", "--csv", "--dimensions 10 --csv", 146),
+    ("ridgewalk lab orders --csv", "--csv", "--kernels ula,quicsort --halvings 1 --csv", 48),
     ("ridgewalk lab nodes --csv", "--csv", "--halvings 1 --csv", 7),
+    ("ridgewalk lab nodes --nodes 4", "--halvings 3", "--halvings 1", 32),
+    ("ridgewalk lab nodes --nodes 4", "10,30,100,300,1000", "10,100", 32),
+    ("ridgewalk lab plan --kappa 10 --alpha", "--doublings 20", "--doublings 1", 50),
 ];
 
 /// Text that looks like a command but is not.

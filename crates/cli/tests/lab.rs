@@ -235,7 +235,8 @@ fn mixing_has_trajectories_their_limit_and_the_lower_bound() {
         // ξ is one over the duration: as many gradients per trajectory as it has steps.
         let [steps, gradients] = ["steps", "gradients"].map(|key| leapfrog[key].as_u64().unwrap());
         let [xi, eta] = ["xi", "eta"].map(|key| leapfrog[key].as_f64().unwrap());
-        assert_eq!(gradients, steps * (1.0 / (xi * eta)).round() as u64, "{leapfrog}");
+        let each = (gradients / steps) as f64;
+        assert!((each * xi * eta - 1.0).abs() < 1e-9 && gradients % steps == 0, "{leapfrog}");
         assert!(ideal["gradients"].is_null() && ideal["eta"].is_null(), "{ideal}");
         assert!(ideal["steps"].as_u64().unwrap() <= gradients, "{ideal} {leapfrog}");
     }
@@ -379,6 +380,68 @@ fn accelerated_starts_grow_with_the_root_of_the_condition_number_and_plain_desce
     assert_eq!(plain, [false, true, false, true]);
 }
 
+/// Deterministic: the seed is fixed. Exponents are compared with five standard errors.
+#[test]
+fn errors_of_nodes_grow_with_the_root_of_the_dimension_and_fall_with_their_order() {
+    let document = json(&[
+        "nodes",
+        "--nodes",
+        "3",
+        "--eta",
+        "0.2",
+        "--halvings",
+        "1",
+        "--dimensions",
+        "10,160",
+    ]);
+    let fits = document["exponents"].as_array().unwrap();
+    assert_eq!((fits.len(), document["results"].as_array().unwrap().len()), (6, 24));
+    let check = |fit: &Value, key: &str, expected: f64, slack: f64| {
+        let [found, error] = ["exponent", "error"].map(|part| fit[key][part].as_f64().unwrap());
+        assert!((found - expected).abs() < slack + 5.0 * error, "{key} {expected}: {fit}");
+        assert!(error < 0.1, "{fit}");
+    };
+    for fit in fits {
+        check(fit, "one_step_in_dimension", 0.5, 0.0);
+        check(fit, "distance_in_dimension", 0.5, 0.0);
+        // Steps across a kink are a share η of all, and their errors are of order η². Smooth
+        // losses have the order of the rule.
+        let order = fit["alpha"].as_f64().unwrap();
+        let (one_step, distance) = if order == 2.0 { (2.5, 2.0) } else { (order, order - 1.0) };
+        check(fit, "one_step_in_eta", one_step, 0.15);
+        check(fit, "distance_in_eta", distance, 0.15);
+        // No order is better than that of the bound.
+        assert!(fit["bound_in_eta"].as_f64().unwrap() == order - 1.0 && order - 1.0 <= distance);
+    }
+}
+
+#[test]
+fn plans_from_gradients_grow_faster_with_the_dimension_where_quadrature_dominates() {
+    let at = |dimension| {
+        let document = json(&[
+            "plan",
+            "--kappa",
+            "4",
+            "--alpha",
+            "3,5",
+            "--dimension",
+            dimension,
+            "--doublings",
+            "1",
+        ]);
+        let results = document["results"].as_array().unwrap().clone();
+        // For each α: d, 2d, and half the accuracy.
+        [0, 3].map(|first| {
+            let [one, two] = [first, first + 1].map(|i| results[i]["eta"].as_f64().unwrap());
+            assert_eq!(results[first]["alpha"], if first == 0 { 3 } else { 5 });
+            (one / two).log2()
+        })
+    };
+    let [small, large] = [at("10"), at("10000000")];
+    assert!(small.iter().all(|power| (power - 0.25).abs() < 0.04), "{small:?}");
+    assert!((large[0] - 0.5).abs() < 0.04 && large[1] > 0.35, "{large:?}");
+}
+
 #[test]
 fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
     let mixing = |kappa, dimension, accuracy| {
@@ -426,6 +489,9 @@ fn bad_values_end_with_exit_code_2_name_the_value_and_print_nothing_else() {
         (vec!["start", "--kappa", "nan"], "kappa = NaN: need"),
         (vec!["start", "--dimension", "0"], "dimension = 0: need a number between 1 and 1000"),
         (vec!["start", "--plain", "nan"], "plain = NaN: need"),
+        (vec!["nodes", "--dimensions", "10,0"], "dimension 0: need a number between 1 and 16000"),
+        (vec!["plan", "--alpha", "1"], "alpha = 1: need 2 to 32"),
+        (vec!["plan", "--alpha", "3", "--l-alpha", "-1"], "L_alpha = -1: need"),
         (vec![], "Usage"),
     ] {
         let output = lab(&arguments);

@@ -81,7 +81,7 @@ pub(crate) fn guarantee(
     }
     let line_integral = settings.nodes.map_or(IntegralRule::Exact, |nodes| IntegralRule::Nodes {
         nodes,
-        lipschitz_hessian: None,
+        derivatives: Vec::new(),
     });
     let planned = Problem::new(m, l, dimension as u64, settings.bias_tolerance, line_integral)
         .and_then(|problem| plan(&problem));

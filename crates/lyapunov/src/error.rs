@@ -22,6 +22,18 @@ pub enum Error {
         /// The smoothness L.
         smoothness: f64,
     },
+    /// The quadrature rule cannot use a bound on the α-th derivative of the potential.
+    #[error(
+        "alpha = {alpha} with nodes = {nodes}: need at least {needed} nodes, or a smaller alpha"
+    )]
+    TooFewNodes {
+        /// α.
+        alpha: u32,
+        /// The number of nodes.
+        nodes: usize,
+        /// The least number of nodes that can use it.
+        needed: usize,
+    },
     /// γ, ξ, η or L is invalid.
     #[error(transparent)]
     Coefficients(#[from] ridgewalk_coefficients::Error),

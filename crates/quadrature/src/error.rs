@@ -1,8 +1,9 @@
-//! Errors about the arguments of a rule, raised by its constructor.
+//! Errors about the arguments of a rule and of its error constants.
 
 use crate::line_rule::MAX_NODES;
+use crate::peano::highest_derivative;
 
-/// Why a [`LineRule`](crate::LineRule) cannot be created.
+/// Why a [`LineRule`](crate::LineRule) cannot be created, or has no such error constant.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,5 +18,13 @@ pub enum Error {
     Length {
         /// The length given.
         length: f64,
+    },
+    /// The rule's error is not bounded by this derivative.
+    #[error("derivative = {derivative}: need 1 to {} for {nodes} nodes", highest_derivative(*.nodes))]
+    Derivative {
+        /// The number of nodes.
+        nodes: usize,
+        /// The derivative asked for.
+        derivative: usize,
     },
 }

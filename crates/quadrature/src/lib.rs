@@ -5,7 +5,9 @@
 //! [`LineRule`] holds the nodes, the basis (in barycentric form) and its integrals, which are the
 //! weights of Fejér's first quadrature rule: positive, with sum η, and exact for polynomials of
 //! degree n − 1 (n if n is odd). [`interpolation_error_bound`] and [`integral_error_bound`] bound
-//! the errors of the interpolant and of its integral.
+//! the errors of the interpolant and of its integral, from its n-th derivative.
+//! [`derivative_error_constant`] has the sharp constants for the integral, from any derivative that
+//! the rule can use.
 //!
 //! This crate is independent of sampling.
 //!
@@ -38,4 +40,4 @@ mod trigonometry;
 pub use bounds::{integral_error_bound, interpolation_error_bound};
 pub use error::Error;
 pub use line_rule::{LineRule, MAX_NODES};
-pub use peano::{curvature_error_constant, slope_error_constant};
+pub use peano::{derivative_error_constant, highest_derivative};

@@ -3,7 +3,7 @@
 
 use clap::Args;
 use ridgewalk::lyapunov::laws::{Evolution, KernelKind, Scheme, Spectrum, Start, tune_mixing};
-use ridgewalk::lyapunov::planner::Plan;
+use ridgewalk::lyapunov::planner::{IntegralRule, Plan};
 use serde::Serialize;
 
 use super::{Destination, Planned, exact, plan_for, short};
@@ -73,7 +73,8 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
     let (d, accuracy) = (*d, *accuracy);
     let (mut results, mut plans) = (Vec::new(), Vec::new());
     for &kappa in kappa {
-        let found = plan_for(kappa, d, accuracy)?.ok_or(Failure::NotCertified)?;
+        let found =
+            plan_for(kappa, d, accuracy, IntegralRule::Exact)?.ok_or(Failure::NotCertified)?;
         let [spread, narrow] = [Spectrum::log_spaced(kappa, d)?, narrow(kappa, d)?];
         let scheme = Scheme::third_order(found.gamma(), found.xi(), found.eta())?;
         let on = |target: &Spectrum| Evolution::new(&scheme, target, &Start::AtMode);

@@ -162,6 +162,15 @@ pub(super) fn mean_square(a: &Batch, b: &Batch) -> f64 {
     squares.sum::<f64>() / a.chains() as f64
 }
 
+/// The root of the mean of some squares, and its standard error.
+pub(super) fn root_mean(squares: &[f64]) -> (f64, f64) {
+    let count = squares.len() as f64;
+    let mean = squares.iter().sum::<f64>() / count;
+    let spread: f64 = squares.iter().map(|square| (square - mean).powi(2)).sum();
+    let error = (spread / (count - 1.0) / count).sqrt();
+    (mean.sqrt(), 0.5 * error / mean.sqrt())
+}
+
 /// Advances several batches with the same noise.
 #[derive(Debug)]
 pub(super) struct Synchronous {
@@ -243,6 +252,13 @@ mod tests {
         for j in 0..FEATURES {
             assert!((0..CLASSES).map(|k| g[k * FEATURES + j]).sum::<f64>().abs() < 1e-10);
         }
+    }
+
+    #[test]
+    fn the_root_of_a_mean_has_the_error_of_its_squares() {
+        let (root, error) = root_mean(&[1.0, 4.0, 4.0]);
+        // Mean 3, standard error of the mean 1: that of the root is 1/(2 √3).
+        assert!((root - 3f64.sqrt()).abs() < 1e-12 && (error - 0.5 / 3f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ridgewalk::potentials::{Ridge, Whitening};
 use ridgewalk::sampler::{Batch, CoupledChains, from_scheme};
 use serde::Serialize;
 
-use super::chains::{Synchronous, at, failed, logistic, mean_square, starts};
+use super::chains::{Synchronous, at, failed, logistic, mean_square, root_mean, starts};
 use super::{Common, Power, by_kernel, exact, positive, power, series_by_kernel, short, slope};
 use crate::failure::Failure;
 use crate::output;
@@ -239,12 +239,8 @@ fn apart(
         )));
     }
     let squares: Vec<f64> = squares.iter().map(|sum| regression.smoothness * sum / steps).collect();
-    let count = pairs as f64;
-    let mean = squares.iter().sum::<f64>() / count;
-    let spread =
-        squares.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0) / count;
-    let distance = mean.sqrt();
-    Ok((distance, spread.sqrt() / (2.0 * distance), chains.coarse().clone()))
+    let (distance, error) = root_mean(&squares);
+    Ok((distance, error, chains.coarse().clone()))
 }
 
 /// The time until chains from the mode are within half the accuracy of stationary ones with the

@@ -82,9 +82,10 @@ enum LabCommand {
     )]
     Orders(orders::Options),
     /// The number of Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
-    #[command(after_help = "Example:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n\n\
+    #[command(after_help = "Examples:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n  \
+                            ridgewalk lab nodes --nodes 2 --eta 0.4 --halvings 1 --dimensions 10,100\n\n\
                             Chains of Algorithm 1 on a multinomial regression, given by its gradient alone, that differ only in the \
-                            number of nodes.")]
+                            number of nodes. With --dimensions, on separable potentials of each dimension: the growth of the error.")]
     Nodes(nodes::Options),
     /// Gradients until a chain can start: accelerated gradients against the condition number
     #[command(after_help = "Example:\n  ridgewalk lab start --kappa 2,10,100 --dimension 20\n\n\
@@ -123,12 +124,14 @@ struct Planned {
     accuracy: f64,
 }
 
-/// The plan with L = 1 and exact line integrals, if one is found.
-fn plan_for(kappa: f64, dimension: u64, accuracy: f64) -> Result<Option<Plan>, Failure> {
+/// The plan with L = 1, if one is found.
+fn plan_for(
+    kappa: f64, dimension: u64, accuracy: f64, rule: IntegralRule,
+) -> Result<Option<Plan>, Failure> {
     if !(kappa >= 1.0 && kappa.is_finite()) {
         return Err(Failure::Usage(format!("kappa = {kappa}: need a finite number of at least 1")));
     }
-    let problem = Problem::new(1.0 / kappa, 1.0, dimension, accuracy, IntegralRule::Exact)?;
+    let problem = Problem::new(1.0 / kappa, 1.0, dimension, accuracy, rule)?;
     Ok(plan(&problem)?)
 }
 
@@ -273,8 +276,9 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// A fitted exponent with its standard error.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct Power {
+    #[serde(rename = "exponent")]
     value: f64,
     error: f64,
 }
@@ -316,9 +320,9 @@ impl Power {
 
 impl std::fmt::Display for Power {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // No "-0.00".
-        let value = (100.0 * self.value).round() / 100.0 + 0.0;
-        write!(f, "{value:.2} ± {:.2}", self.error)
+        // No "-0.000".
+        let value = (1000.0 * self.value).round() / 1000.0 + 0.0;
+        write!(f, "{value:.3} ± {:.3}", self.error)
     }
 }
 
@@ -371,9 +375,9 @@ mod tests {
         let known: Vec<(f64, f64, f64)> = points.iter().map(|&(x, y)| (x, y, 0.03 * y)).collect();
         let measured = Power::measured(&known).unwrap();
         assert!((measured.error - 0.03 / spread.sqrt()).abs() < 1e-12);
-        assert_eq!(measured.inverse().to_string(), "0.50 ± 0.00");
+        assert_eq!(measured.inverse().to_string(), "0.500 ± 0.003");
         let twice = Power { value: 2.0, error: 0.1 };
-        assert_eq!(twice.times(twice).to_string(), "4.00 ± 0.28");
+        assert_eq!(twice.times(twice).to_string(), "4.000 ± 0.283");
         assert_eq!((Power::fitted(&points[..1]), power(None)), (None, "-".to_owned()));
     }
 

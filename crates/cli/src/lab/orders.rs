@@ -14,7 +14,7 @@ use ridgewalk::potentials::{self, LineIntegral, Scratch};
 use ridgewalk::sampler::{CoupledChains, Stream};
 use serde::Serialize;
 
-use super::chains::failed;
+use super::chains::{failed, root_mean};
 use super::{Common, Power, exact, positive, power};
 use crate::failure::Failure;
 use crate::output;
@@ -242,10 +242,7 @@ fn apart(kernel: KernelKind, class: Class, h: f64, seed: u64) -> Result<(f64, f6
     chains.drift(TIME).map_err(failed)?;
     let pairs = chains.coarse().theta().iter().zip(chains.fine().theta());
     let squares: Vec<f64> = pairs.map(|(a, b)| (a - b) * (a - b)).collect();
-    let count = squares.len() as f64;
-    let mean = squares.iter().sum::<f64>() / count;
-    let variance = squares.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0) / count;
-    Ok((mean.sqrt(), variance.sqrt() / (2.0 * mean.sqrt())))
+    Ok(root_mean(&squares))
 }
 
 fn panels(document: &Document, kernels: &[KernelKind]) -> Vec<Panel> {

@@ -128,9 +128,10 @@ impl Evolution {
         form_at: impl Fn(f64) -> LinearForm, target: &Spectrum, start: &Start,
     ) -> Result<Self, Error> {
         let smoothness = target.smoothness();
-        let displacements = match start {
-            Start::AtMode => vec![0.0; target.modes().len()],
-            Start::Displaced(all) => all.clone(),
+        let (displacements, drawn) = match start {
+            Start::AtMode => (vec![0.0; target.modes().len()], true),
+            Start::Displaced(all) => (all.clone(), true),
+            Start::AtRest(all) => (all.clone(), false),
         };
         if displacements.len() != target.modes().len() {
             let value = displacements.len() as f64;
@@ -149,7 +150,7 @@ impl Evolution {
             let theta = displacement * smoothness.sqrt();
             let second = PAIRS.map(|(i, j)| match (i, j) {
                 (0, 0) => theta * theta,
-                _ => f64::from(u8::from(i == j && i < form.dimension())),
+                _ => f64::from(u8::from(drawn && i == j && i < form.dimension())),
             });
             let start = Moments { mean: [theta, 0.0, 0.0], second };
             ModeChain { l, multiplicity: mode.multiplicity, form, start }

@@ -90,11 +90,14 @@ impl Spectrum {
     }
 }
 
-/// Where a chain starts. p and r are always drawn from N(0, I/L).
+/// Where a chain starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
-    /// At θ*.
+    /// At θ*, with p and r drawn from N(0, I/L).
     AtMode,
     /// Displaced from θ*: for each mode of the target, the displacement of each of its coordinates.
+    /// p and r are drawn from N(0, I/L).
     Displaced(Vec<f64>),
+    /// Displaced in the same way, with p = r = 0. The paper starts like this, at θ*.
+    AtRest(Vec<f64>),
 }

@@ -1,6 +1,9 @@
 //! `ridgewalk lab nodes`: the number of Chebyshev nodes a line integral needs, on a smooth
 //! potential that is no ridge.
 
+mod dimension;
+mod separable;
+
 use clap::Args;
 use ridgewalk::coefficients::Parameters;
 use ridgewalk::lyapunov::laws::Scheme;
@@ -40,7 +43,7 @@ pub(super) struct Options {
     /// How often the step is halved
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=10))]
     halvings: u8,
-    /// W2 accuracies, in units of 1/sqrt(L)
+    /// W2 accuracies, in units of 1/sqrt(L); not used with --dimensions
     #[arg(
         long,
         value_name = "EPS,EPS,...",
@@ -49,6 +52,10 @@ pub(super) struct Options {
         allow_negative_numbers = true
     )]
     accuracy: Vec<f64>,
+    /// Separable targets of these dimensions instead of the regression: Huber's loss, and a smooth
+    /// one
+    #[arg(long, value_name = "D,D,...", value_delimiter = ',')]
+    dimensions: Vec<usize>,
     /// Seed of data and chains
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -94,15 +101,24 @@ struct Cost {
     gradients_per_time: f64,
 }
 
+impl Options {
+    /// The step sizes, longest first.
+    fn etas(&self) -> impl Iterator<Item = f64> {
+        (0..=self.halvings).map(|halving| self.eta * 0.5_f64.powi(i32::from(halving)))
+    }
+}
+
 pub(super) fn run(options: &Options) -> Result<(), Failure> {
     positive("eta", options.eta)?;
     for &accuracy in &options.accuracy {
         positive("accuracy", accuracy)?;
     }
+    if !options.dimensions.is_empty() {
+        return dimension::run(options);
+    }
     let target = multinomial(options.seed)?;
     let mut results = Vec::new();
-    for halving in 0..=options.halvings {
-        let eta = options.eta * 0.5_f64.powi(i32::from(halving));
+    for eta in options.etas() {
         results.extend(measure(options, &target, eta)?);
     }
     let kinds = || (1..=options.nodes).map(Some).chain([None]);
