@@ -17,6 +17,9 @@ struct Document {
     accuracy: f64,
     /// None for exact line integrals.
     nodes: Option<usize>,
+    lipschitz_hessian: Option<f64>,
+    /// Pairs of ALPHA and L_ALPHA.
+    higher_smoothness: Vec<(u32, f64)>,
     start_distance: f64,
     start_at_rest: bool,
     gamma: Option<f64>,
@@ -85,6 +88,8 @@ fn document(options: &PlanOptions, nodes: Option<usize>, plan: Option<&Plan>) ->
         dimension: options.dimension,
         accuracy: options.accuracy,
         nodes,
+        lipschitz_hessian: options.lipschitz_hessian,
+        higher_smoothness: options.higher_smoothness.clone(),
         start_distance: options.start_distance,
         start_at_rest: options.start_at_rest,
         gamma: plan.map(Plan::gamma),
@@ -101,8 +106,11 @@ fn document(options: &PlanOptions, nodes: Option<usize>, plan: Option<&Plan>) ->
 
 fn text(options: &PlanOptions, nodes: Option<usize>, plan: Option<&Plan>) -> String {
     let problem = format!(
-        "every {}-strongly convex, {}-smooth potential in {} dimensions",
-        options.convexity, options.smoothness, options.dimension
+        "every {}-strongly convex, {}-smooth potential in {} dimensions{}",
+        options.convexity,
+        options.smoothness,
+        options.dimension,
+        further_assumptions(options)
     );
     let Some(plan) = plan else {
         return format!(
@@ -136,6 +144,21 @@ fn text(options: &PlanOptions, nodes: Option<usize>, plan: Option<&Plan>) -> Str
         options.accuracy,
         plan.certificate().speed(),
     )
+}
+
+/// What the guarantee assumes of higher derivatives.
+fn further_assumptions(options: &PlanOptions) -> String {
+    let hessian = options
+        .lipschitz_hessian
+        .iter()
+        .map(|constant| format!(" whose Hessian has the Lipschitz constant {constant}"));
+    let higher = options.higher_smoothness.iter().map(|(alpha, constant)| {
+        format!(
+            " whose derivative of order {alpha} is at most {constant}^{}",
+            alpha.saturating_sub(1)
+        )
+    });
+    hessian.chain(higher).collect::<Vec<_>>().join(" and")
 }
 
 fn chebyshev(nodes: usize) -> String {
