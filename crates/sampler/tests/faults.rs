@@ -171,7 +171,8 @@ fn a_chain_that_fails_ends_alone_and_tells_why() {
             }
             let report = &outcome.chains[3];
             assert_eq!(report.steps + 1, end.step, "{name} {fault:?}");
-            assert!((5..=15).contains(&report.steps), "{name}: {}", report.steps);
+            // Up to three gradients per step.
+            assert!((4..=15).contains(&report.steps), "{name}: {}", report.steps);
             assert_eq!(
                 (report.draws, memory.draws(3) as u64),
                 (report.steps / 2, report.steps / 2)
