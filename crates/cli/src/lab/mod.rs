@@ -216,13 +216,20 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|source| Failure::File { path: path.to_owned(), source })
 }
 
-/// A table with one column for each name after the first.
+/// A table with one line for each name. `columns` begin with their heading.
 fn by_name<'a>(
-    first: &'a str, names: impl IntoIterator<Item = &'a str>,
-    rows: impl IntoIterator<Item = Vec<String>>,
+    first: &str, names: impl IntoIterator<Item = &'a str>,
+    columns: impl IntoIterator<Item = Vec<String>>,
 ) -> Table {
+    let columns: Vec<Vec<String>> = columns.into_iter().collect();
+    let cell = |column: &Vec<String>, line: usize| column.get(line).cloned().unwrap_or_default();
+    let rows = names.into_iter().enumerate().map(|(at, name)| {
+        let cells = columns.iter().map(|column| cell(column, at + 1));
+        std::iter::once(name.to_owned()).chain(cells).collect()
+    });
     let mut table = output::table([], rows);
-    table.set_header(std::iter::once(first).chain(names));
+    let headings = columns.iter().map(|column| cell(column, 0));
+    table.set_header(std::iter::once(first.to_owned()).chain(headings));
     table
 }
 
@@ -234,11 +241,11 @@ fn series_by_kernel(
     kernels.iter().map(one).collect()
 }
 
-/// A table with one column per kernel after the first.
+/// A table with one line for each kernel. `columns` begin with their heading.
 fn by_kernel(
-    first: &str, kernels: &[KernelKind], rows: impl IntoIterator<Item = Vec<String>>,
+    first: &str, kernels: &[KernelKind], columns: impl IntoIterator<Item = Vec<String>>,
 ) -> Table {
-    by_name(first, kernels.iter().map(|kernel| kernel.name()), rows)
+    by_name(first, kernels.iter().map(|kernel| kernel.name()), columns)
 }
 
 /// The shortest decimal that reads back to the same double; empty for none.
