@@ -17,12 +17,16 @@ use crate::problems::Problem;
 use crate::runs::{Cost, Kept, Run};
 
 /// The kernels compared: first the rivals, then our own with tuned parameters.
-pub const KERNELS: [KernelKind; 8] = [
+pub const KERNELS: [KernelKind; 12] = [
     KernelKind::Baoab,
     KernelKind::Ubu,
     KernelKind::Klmc,
     KernelKind::Ula,
     KernelKind::RandomizedMidpoint,
+    KernelKind::Quicsort,
+    KernelKind::Should,
+    KernelKind::Align,
+    KernelKind::Hmc,
     KernelKind::Symmetric,
     KernelKind::Averaged,
     KernelKind::ThirdOrder,
@@ -93,6 +97,10 @@ pub fn label(kernel: KernelKind) -> String {
         KernelKind::Klmc => "KLMC",
         KernelKind::Ula => "ULA",
         KernelKind::RandomizedMidpoint => "randomized midpoint",
+        KernelKind::Quicsort => "QUICSORT",
+        KernelKind::Should => "ShOULD",
+        KernelKind::Align => "ALIGN",
+        KernelKind::Hmc => "unadjusted HMC",
         KernelKind::Symmetric
         | KernelKind::Averaged
         | KernelKind::ThirdOrder
