@@ -154,18 +154,29 @@ pub fn run<P: Problem>(
 /// # Errors
 /// If a chain does not finish.
 pub fn run_in<T: Target>(
-    white: &T::White, whitening: &Whitening, scheme: &Scheme, [settle, draws]: [u64; 2], seed: u64,
+    white: &T::White, whitening: &Whitening, scheme: &Scheme, steps: [u64; 2], seed: u64,
 ) -> Result<Run, Failure> {
-    let kernel = from_scheme(scheme, 1.0)?;
     let d = whitening.dimension();
     let mut starts = vec![0.0; CHAINS * d];
     for (start, chain) in starts.chunks_exact_mut(d).zip(STARTS..) {
         Stream::new(seed, chain).normals(start);
     }
+    run_from::<T>((white, &starts), whitening, scheme, steps, seed)
+}
+
+/// The same from given starting points, in the coordinates of the whitening.
+///
+/// # Errors
+/// If a chain does not finish.
+pub fn run_from<T: Target>(
+    (white, starts): (&T::White, &[f64]), whitening: &Whitening, scheme: &Scheme,
+    [settle, draws]: [u64; 2], seed: u64,
+) -> Result<Run, Failure> {
+    let kernel = from_scheme(scheme, 1.0)?;
     let mut sampler = Sampler::new(white, &*kernel)
         .chains(CHAINS)
         .seed(seed)
-        .starts(&starts)
+        .starts(starts)
         .warm_up(settle)
         .draws(draws);
     let watch = Stopwatch::start();
