@@ -1,5 +1,5 @@
-//! The energy error of leapfrog steps and the bias that it stands for, against algebra that does not
-//! use the formulas, and against chains.
+//! The energy error of leapfrog steps and the bias that it stands for, against algebra that does
+//! not use the formulas, and against chains.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

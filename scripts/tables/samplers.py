@@ -306,6 +306,9 @@ def energy_error():
     """The bias that two automatic choices of a step reach."""
     rows = []
     for row in read("energy-error"):
+        if not row["variance_rms"]:
+            rows.append([row["target"], row["method"], row["tolerance"], row["note"], *[""] * 7])
+            continue
         value = {key: row[key] for key in ("tolerance", "seeds", "claims")}
         errors = [
             f'{number(row[name])} ± {number(row[noise])}'
