@@ -11,6 +11,7 @@ use ridgewalk_gallery as gallery;
 
 use crate::Failure;
 use crate::clock::Stopwatch;
+use crate::energy_error::tuner;
 use crate::memory;
 use crate::parameters::Best;
 use crate::peers::{self, Setting};
@@ -36,6 +37,8 @@ pub enum Sampler {
         /// Whether the target is whitened by the Hessian at the mode.
         whitened: bool,
     },
+    /// Unadjusted HMC with its step chosen by the energy error.
+    EnergyError,
     /// A kernel with its best parameters.
     Kernel(KernelKind),
 }
@@ -47,6 +50,7 @@ impl Sampler {
         let mut all = vec![Self::Ridgewalk, Self::Adjusted];
         all.extend(Setting::ALL.map(Self::NutsRs));
         all.extend([false, true].map(|whitened| Self::MiniMcmc { whitened }));
+        all.push(Self::EnergyError);
         all.extend(rivals::KERNELS.map(Self::Kernel));
         all
     }
@@ -61,6 +65,7 @@ impl Sampler {
             Self::MiniMcmc { whitened } => {
                 if whitened { "mini-mcmc NUTS whitened" } else { "mini-mcmc NUTS" }.into()
             }
+            Self::EnergyError => "unadjusted HMC by energy error".into(),
             Self::Kernel(kernel) => rivals::label(kernel),
         }
     }
@@ -69,7 +74,7 @@ impl Sampler {
     #[must_use]
     pub fn size(self, plan: Plan) -> [u64; 2] {
         match self {
-            Self::Ridgewalk | Self::Adjusted | Self::Kernel(_) => {
+            Self::Ridgewalk | Self::Adjusted | Self::EnergyError | Self::Kernel(_) => {
                 [rivals::CHAINS as u64, plan.draws]
             }
             Self::NutsRs(_) | Self::MiniMcmc { .. } => [plan.peer_chains, plan.peer_draws],
@@ -158,6 +163,10 @@ impl Visit for Child<'_> {
             Sampler::Adjusted => ours(problem, Some(0.0), draws, self.seed)?,
             Sampler::NutsRs(setting) => peers::run(problem, setting, chains, draws, self.seed)?,
             Sampler::MiniMcmc { .. } => return Err("mini-mcmc has a program of its own".into()),
+            Sampler::EnergyError => {
+                // An error of 5 % of an sd is one of 10 % of a variance.
+                tuner::run(problem, 2.0 * Bias::TOLERANCE, (draws, 0.0), self.seed)?.0
+            }
             Sampler::Kernel(kernel) => {
                 let found = self
                     .best
@@ -260,6 +269,8 @@ pub const PER_GRADIENT_ALL: usize = 4;
 pub const PER_SECOND: usize = 5;
 /// The index of effective draws per second, including the warm-up.
 pub const PER_SECOND_ALL: usize = 6;
+/// The index of the peak memory.
+const MEMORY: usize = 9;
 
 impl Row {
     /// The row for the runs of all seeds.
@@ -313,6 +324,17 @@ impl Row {
             Self { target: (*cells.first()?).into(), sampler, size, result, note },
             number(after),
         ))
+    }
+
+    /// The row without seconds and memory, which were measured elsewhere than those of other rows.
+    #[must_use]
+    pub fn without_seconds(mut self) -> Self {
+        if let Some(result) = &mut self.result {
+            for place in [PER_SECOND, PER_SECOND_ALL, MEMORY] {
+                result.figures[place] = f64::NAN;
+            }
+        }
+        self
     }
 
     /// A figure; `None` if it was not run.

@@ -6,6 +6,7 @@ pub mod ceilings;
 pub mod clock;
 pub mod comparison;
 pub mod data;
+pub mod energy_error;
 pub mod memory;
 pub mod parameters;
 pub mod peers;

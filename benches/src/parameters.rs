@@ -1,6 +1,6 @@
 //! The best parameters of kernels on targets, and the file that stores them.
 
-use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
+use ridgewalk::lyapunov::laws::KernelKind;
 use ridgewalk_gallery as gallery;
 
 use crate::Failure;
@@ -43,7 +43,8 @@ impl Best {
                 xi: number(4).unwrap_or(1.0),
                 eta: number(5)?,
             };
-            let per_step = number(6)? * f64::from(kernel.gradients_per_step());
+            let gradients = point.scheme(kernel).ok()?.gradients_per_step();
+            let per_step = number(6)? * f64::from(gradients);
             Some(Self { target: (*cells.first()?).into(), kernel, point, per_step })
         };
         let lines = text.lines().skip(1).filter(|text| !text.ends_with(",none"));
@@ -59,9 +60,8 @@ impl Best {
     /// # Errors
     /// If a chain does not finish.
     pub fn run<P: Problem>(&self, problem: &P, draws: u64, seed: u64) -> Result<Run, Failure> {
-        let Point { coordinates, gamma, xi, eta } = self.point;
-        let scheme = Scheme::new(self.kernel, gamma, xi, eta)?;
-        let steps = [settling(self.per_step), draws];
+        let scheme = self.point.scheme(self.kernel)?;
+        let (coordinates, steps) = (self.point.coordinates, [settling(self.per_step), draws]);
         let mut run = run(problem, coordinates, &scheme, steps, seed)?;
         run.note = format!("{} in coordinates of the {coordinates}", note(&scheme));
         Ok(run)

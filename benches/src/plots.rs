@@ -96,7 +96,10 @@ impl Plot<'_> {
                         "<circle cx=\"{without:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{fill}\" stroke=\"{shade}\" stroke-width=\"1.5\"/>"
                     );
                 }
-                _ => text(svg, [left + 4.0, y + 4.0], "start", 11, "#888", "not run"),
+                _ => {
+                    let words = if row.result.is_some() { "not measured" } else { "not run" };
+                    text(svg, [left + 4.0, y + 4.0], "start", 11, "#888", words);
+                }
             }
         }
     }
@@ -107,7 +110,7 @@ fn colour(sampler: Sampler) -> &'static str {
     match sampler {
         Sampler::Ridgewalk | Sampler::Adjusted => "#d55e00",
         Sampler::NutsRs(_) | Sampler::MiniMcmc { .. } => "#0072b2",
-        Sampler::Kernel(_) => "#666666",
+        Sampler::EnergyError | Sampler::Kernel(_) => "#666666",
     }
 }
 

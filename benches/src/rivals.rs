@@ -17,12 +17,16 @@ use crate::problems::Problem;
 use crate::runs::{Cost, Kept, Run};
 
 /// The kernels compared: first the rivals, then our own with tuned parameters.
-pub const KERNELS: [KernelKind; 8] = [
+pub const KERNELS: [KernelKind; 12] = [
     KernelKind::Baoab,
     KernelKind::Ubu,
     KernelKind::Klmc,
     KernelKind::Ula,
     KernelKind::RandomizedMidpoint,
+    KernelKind::Quicsort,
+    KernelKind::Should,
+    KernelKind::Align,
+    KernelKind::Hmc,
     KernelKind::Symmetric,
     KernelKind::Averaged,
     KernelKind::ThirdOrder,
@@ -93,6 +97,10 @@ pub fn label(kernel: KernelKind) -> String {
         KernelKind::Klmc => "KLMC",
         KernelKind::Ula => "ULA",
         KernelKind::RandomizedMidpoint => "randomized midpoint",
+        KernelKind::Quicsort => "QUICSORT",
+        KernelKind::Should => "ShOULD",
+        KernelKind::Align => "ALIGN",
+        KernelKind::Hmc => "unadjusted HMC",
         KernelKind::Symmetric
         | KernelKind::Averaged
         | KernelKind::ThirdOrder
@@ -146,18 +154,29 @@ pub fn run<P: Problem>(
 /// # Errors
 /// If a chain does not finish.
 pub fn run_in<T: Target>(
-    white: &T::White, whitening: &Whitening, scheme: &Scheme, [settle, draws]: [u64; 2], seed: u64,
+    white: &T::White, whitening: &Whitening, scheme: &Scheme, steps: [u64; 2], seed: u64,
 ) -> Result<Run, Failure> {
-    let kernel = from_scheme(scheme, 1.0)?;
     let d = whitening.dimension();
     let mut starts = vec![0.0; CHAINS * d];
     for (start, chain) in starts.chunks_exact_mut(d).zip(STARTS..) {
         Stream::new(seed, chain).normals(start);
     }
+    run_from::<T>((white, &starts), whitening, scheme, steps, seed)
+}
+
+/// The same from given starting points, in the coordinates of the whitening.
+///
+/// # Errors
+/// If a chain does not finish.
+pub fn run_from<T: Target>(
+    (white, starts): (&T::White, &[f64]), whitening: &Whitening, scheme: &Scheme,
+    [settle, draws]: [u64; 2], seed: u64,
+) -> Result<Run, Failure> {
+    let kernel = from_scheme(scheme, 1.0)?;
     let mut sampler = Sampler::new(white, &*kernel)
         .chains(CHAINS)
         .seed(seed)
-        .starts(&starts)
+        .starts(starts)
         .warm_up(settle)
         .draws(draws);
     let watch = Stopwatch::start();

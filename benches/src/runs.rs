@@ -172,8 +172,7 @@ impl Bias {
                 let (mut mean, mut variance) = (0.0, error * error);
                 for run in runs {
                     let [value, error] = if moment == 0 { run.means[k] } else { run.sds[k] };
-                    let most = scale * if moment == 0 { 1.0 } else { 1.5 / 2.0_f64.sqrt() }
-                        / run.ess.sqrt();
+                    let most = most_error(scale, run.ess)[moment];
                     mean += share * value;
                     variance += (share * error.min(most)).powi(2);
                 }
@@ -191,6 +190,40 @@ impl Bias {
     #[must_use]
     pub fn within(&self) -> bool {
         self.clear.iter().all(|off| *off <= Self::TOLERANCE)
+    }
+}
+
+/// The largest standard errors that count, of a mean and of an sd.
+fn most_error(sd: f64, ess: f64) -> [f64; 2] {
+    [1.0, 1.5 / 2.0_f64.sqrt()].map(|factor| sd * factor / ess.sqrt())
+}
+
+/// The relative errors of variances over coordinates, and their standard errors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VarianceError {
+    /// The root mean square of the errors, after that of the standard errors is taken off in
+    /// quadrature.
+    pub rms: f64,
+    /// The root mean square of the standard errors.
+    pub noise: f64,
+}
+
+impl VarianceError {
+    /// The errors of the average over several runs of the same sampler. Standard errors are limited
+    /// as in [`Bias::of`].
+    #[must_use]
+    pub fn of(runs: &[Measured], reference: &Reference) -> Self {
+        let (share, d) = (1.0 / runs.len() as f64, reference.means.len());
+        let (mut square, mut noise) = (0.0, 0.0);
+        for (k, truth) in reference.sds.iter().enumerate() {
+            let off = runs.iter().map(|run| share * (run.sds[k][0] / truth).powi(2)).sum::<f64>();
+            let most = |run: &Measured| most_error(*truth, run.ess)[1];
+            let errors = runs.iter().map(|run| share * run.sds[k][1].min(most(run)));
+            let variance = errors.map(|x| x * x).sum::<f64>() + reference.sd_errors[k].powi(2);
+            square += (off - 1.0).powi(2) / d as f64;
+            noise += 4.0 * variance / (truth * truth) / d as f64;
+        }
+        Self { rms: (square - noise).max(0.0).sqrt(), noise: noise.sqrt() }
     }
 }
 

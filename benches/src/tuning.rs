@@ -9,11 +9,15 @@
 //! 3. A run of another seed that is long enough to measure the bias. While that is significantly
 //!    beyond the tolerance, the step is shortened by 5 %.
 //!
+//! Unadjusted HMC has a whole number of leapfrog steps instead of a friction. The first runs take the
+//! number that is best by the laws, a third and three times of it; the compass search changes it by
+//! at least one.
+//!
 //! A bias is significantly beyond the tolerance if it exceeds it by two standard errors, which
 //! favours the kernel.
 
 use rayon::prelude::*;
-use ridgewalk::lyapunov::laws::{Autocorrelation, KernelKind, Scheme};
+use ridgewalk::lyapunov::laws::{Autocorrelation, KernelKind, Scheme, Trajectory};
 use ridgewalk::potentials::Whitening;
 use ridgewalk::sampler::automatic::Target;
 use ridgewalk_gallery::Reference;
@@ -68,8 +72,24 @@ pub struct Point {
 }
 
 impl Point {
-    /// The point with γ, ξ and η multiplied by powers of a factor.
-    fn moved(self, [gamma, xi, eta]: [i32; 3], factor: f64) -> Self {
+    /// The kernel with these parameters.
+    ///
+    /// # Errors
+    /// For parameters that the kernel does not allow.
+    pub fn scheme(self, kernel: KernelKind) -> Result<Scheme, Failure> {
+        Ok(Scheme::new(kernel, self.gamma, self.xi, self.eta)?)
+    }
+
+    /// The point with γ, ξ and η multiplied by powers of a factor. If ξ stands for a whole number
+    /// of steps, its power changes that number by at least one, and a change of η alone keeps it.
+    fn moved(self, kernel: KernelKind, [gamma, xi, eta]: [i32; 3], factor: f64) -> Self {
+        if kernel == KernelKind::Hmc {
+            let moved = self.eta * factor.powi(eta);
+            let steps = (1.0 / (self.xi * self.eta)).round().max(1.0);
+            let more = ((factor.powi(xi.abs()) - 1.0) * steps).ceil();
+            let steps = (steps - f64::from(xi.signum()) * more).max(1.0);
+            return Self { xi: 1.0 / (steps * moved), eta: moved, ..self };
+        }
         Self {
             gamma: self.gamma * factor.powi(gamma),
             xi: self.xi * factor.powi(xi),
@@ -153,7 +173,8 @@ pub fn tune<P: Problem>(
     }
     let Trial { mut point, efficiency, .. } = best;
     for _ in 0..SHORTENED {
-        let per_step = efficiency * f64::from(kernel.gradients_per_step()) * CHAINS as f64;
+        let gradients = point.scheme(kernel)?.gradients_per_step();
+        let per_step = efficiency * f64::from(gradients) * CHAINS as f64;
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -221,7 +242,7 @@ impl<T: Target> Search<'_, T> {
         loop {
             let around: Vec<Point> = directions(self.kernel)
                 .into_iter()
-                .map(|direction| here.point.moved(direction, factor))
+                .map(|direction| here.point.moved(self.kernel, direction, factor))
                 .collect();
             match best_of(&self.try_all(&around, draws, SEARCH_SEED)) {
                 Some(found) if found.beats(&here, BETTER) => here = found,
@@ -238,7 +259,8 @@ impl<T: Target> Search<'_, T> {
 
     fn try_one(&self, point: Point, draws: u64, seed: u64) -> Option<Trial> {
         let (_, white, whitening) = self.places.iter().find(|(c, ..)| *c == point.coordinates)?;
-        let scheme = Scheme::new(self.kernel, point.gamma, point.xi, point.eta).ok()?;
+        let scheme = point.scheme(self.kernel).ok()?;
+        let point = Point { xi: scheme.xi().unwrap_or(point.xi), ..point };
         let per_step = predicted(&scheme, &EIGENVALUES[..1]).unwrap_or(0.05).min(1.0);
         let run =
             run_in::<T>(white, whitening, &scheme, [settling(per_step).min(draws), draws], seed)
@@ -262,16 +284,23 @@ fn predicted(scheme: &Scheme, eigenvalues: &[f64]) -> Option<f64> {
     Some(1.0 / time)
 }
 
-/// The γ and ξ with the most effective draws per step of this length by the exact laws: on a
-/// standard normal, and at all eigenvalues.
+/// The γ and ξ with the most effective draws per gradient, with steps of this length, by the exact
+/// laws: on a standard normal, and at all eigenvalues.
 fn preferred(kernel: KernelKind, eta: f64) -> Vec<(f64, f64)> {
     let gammas = if kernel.has_gamma() { &CHOICES[..] } else { &[1.0] };
-    let xis = if kernel.has_xi() { &CHOICES[..] } else { &[1.0] };
+    let xis = if kernel == KernelKind::Hmc {
+        durations(eta).map(f64::recip).collect()
+    } else if kernel.has_xi() {
+        CHOICES.to_vec()
+    } else {
+        vec![1.0]
+    };
     let best = |eigenvalues: &[f64]| {
         let all = gammas.iter().flat_map(|gamma| xis.iter().map(|xi| (*gamma, *xi)));
         let scored = all.filter_map(|(gamma, xi)| {
             let scheme = Scheme::new(kernel, gamma, xi, eta).ok()?;
-            Some((predicted(&scheme, eigenvalues)?, (gamma, xi)))
+            let gradients = f64::from(scheme.gradients_per_step());
+            Some((predicted(&scheme, eigenvalues)? / gradients, (gamma, xi)))
         });
         scored.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, choice)| choice)
     };
@@ -279,4 +308,14 @@ fn preferred(kernel: KernelKind, eta: f64) -> Vec<(f64, f64)> {
         [&EIGENVALUES[..1], &EIGENVALUES[..]].into_iter().filter_map(best).collect();
     found.dedup();
     found
+}
+
+/// Durations of trajectories of steps of this length, up to half a period of a standard normal; at
+/// least one.
+fn durations(eta: f64) -> impl Iterator<Item = f64> {
+    (1..=Trajectory::LONGEST)
+        .map(move |steps| f64::from(steps) * eta)
+        .enumerate()
+        .take_while(|(k, duration)| *k == 0 || *duration <= std::f64::consts::PI)
+        .map(|(_, duration)| duration)
 }

@@ -1,9 +1,13 @@
-"""Samplers compared: compare.csv, rivals.csv and bias.csv."""
+"""Samplers compared: compare.csv, rivals.csv, bias.csv and energy-error.csv."""
 import math
 
 from .forms import between, number, read, span, table
 
-RIVALS = ("BAOAB", "UBU", "KLMC", "ULA", "randomized midpoint")
+RIVALS = (
+    "BAOAB", "UBU", "KLMC", "ULA", "randomized midpoint", "QUICSORT", "ShOULD", "ALIGN",
+    "unadjusted HMC",
+)
+BY_ENERGY = "unadjusted HMC by energy error"
 PACKAGES = ("nuts-rs", "mini-mcmc")
 
 
@@ -70,7 +74,11 @@ def goals():
     rows = []
     for target, samplers in compared().items():
         ours = next(row for row in samplers if row["sampler"] == "ridgewalk")
-        usable = [row for row in samplers if row["within"] == "true" and row is not ours]
+        usable = [
+            row
+            for row in samplers
+            if row["within"] == "true" and row["ratio"] and row is not ours
+        ]
         usable.sort(key=lambda row: float(row["ratio"]))
         packages = [row for row in usable if row["sampler"].startswith(PACKAGES)]
         kernels = [row for row in usable if row["sampler"].startswith(RIVALS)]
@@ -105,7 +113,7 @@ def headline():
     """The same in fewer columns, for readers who do not know what E is."""
     rows = []
     for target, samplers in compared().items():
-        usable = [row for row in samplers if row["within"] == "true"]
+        usable = [row for row in samplers if row["within"] == "true" and row["ratio"]]
 
         def find(name):
             return next((row for row in usable if row["sampler"] == name), None)
@@ -249,7 +257,7 @@ def ahead(rows, key):
     """On how many targets some of the rows beat ridgewalk, and by how much the best of them."""
     gains = {}
     for row in rows:
-        if row["within"] == "true" and float(row[key]) < 1:
+        if row["within"] == "true" and row[key] and float(row[key]) < 1:
             gain = 100 / float(row[key]) - 100
             gains[row["target"]] = max(gain, gains.get(row["target"], 0.0))
     by = between(gains.values(), "{:.0f}", " %") if gains else ""
@@ -270,6 +278,72 @@ def losses():
     return table(["sampler", "targets on which it is ahead", "by"], rows)
 
 
+def per_gradient():
+    """Effective draws per gradient of ridgewalk and of rival kernels on all targets; the most in
+    bold."""
+    targets = compared()
+    names = ["ridgewalk", BY_ENERGY, *(f"{name}, best parameters" for name in RIVALS)]
+    rows = {name: [name] for name in names}
+    for samplers in targets.values():
+        found = {row["sampler"]: row for row in samplers if row["ess"]}
+        good = [
+            float(row["ess_per_gradient"])
+            for name, row in found.items()
+            if name in names and row["within"] == "true"
+        ]
+        for name in names:
+            row = found.get(name)
+            cell = number(row["ess_per_gradient"]) if row else "not run"
+            if row and row["within"] != "true":
+                cell += " (beyond)"
+            elif row and float(row["ess_per_gradient"]) == max(good):
+                cell = f"**{cell}**"
+            rows[name].append(cell)
+    return table(["sampler", *targets], list(rows.values()))
+
+
+def energy_error():
+    """The bias that two automatic choices of a step reach."""
+    rows = []
+    for row in read("energy-error"):
+        if not row["variance_rms"]:
+            rows.append([row["target"], row["method"], row["tolerance"], row["note"], *[""] * 7])
+            continue
+        value = {key: row[key] for key in ("tolerance", "seeds", "claims")}
+        errors = [
+            f'{number(row[name])} ± {number(row[noise])}'
+            for name, noise in (
+                ("variance_rms", "variance_noise"),
+                ("mean_bias", "mean_noise"),
+                ("sd_bias", "sd_noise"),
+            )
+        ]
+        kept = "yes" if row["kept"] == "true" else "**no**"
+        if value["claims"] != value["seeds"]:
+            kept += f' ({value["claims"]} of {value["seeds"]} runs claim it)'
+        length = int(row["length_gradients"])
+        tuning = row["tuning_gradients"] + (f" ({length})" if length else "")
+        rows.append(
+            [
+                row["target"],
+                row["method"],
+                value["tolerance"],
+                *errors,
+                kept,
+                "yes" if row["within_sd"] == "true" else "**no**",
+                number(row["ess_per_gradient"]),
+                tuning,
+                row["note"].split(" in ")[0],
+            ]
+        )
+    head = [
+        "target", "method", "tolerance", "variances, rms", "largest error of a mean, sd",
+        "largest error of an sd", "own promise kept", "within in our sense", "E per gradient",
+        "tuning gradients", "step, seed 1",
+    ]
+    return table(head, rows)
+
+
 TABLES = {
     "efficiency": ("sampler.md", efficiency),
     "bias": ("sampler.md", bias),
@@ -279,4 +353,6 @@ TABLES = {
     "losses": ("benchmarks.md", losses),
     "compare": ("benchmarks.md", compare),
     "rivals": ("benchmarks.md", rivals),
+    "per-gradient": ("benchmarks.md", per_gradient),
+    "energy-error": ("benchmarks.md", energy_error),
 }

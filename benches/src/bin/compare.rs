@@ -1,8 +1,9 @@
 //! Comparison of samplers: `cargo run --release -p ridgewalk-benches --bin compare [NAME ...]`.
 //!
 //! Ridgewalk with its automatic warm-up, with the default tolerance of the bias and with none,
-//! nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, and kernels with the
-//! best parameters that `compare --tune` found, on every target of the gallery, all with the same
+//! nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, unadjusted HMC with
+//! its step chosen by the energy error, and kernels with the best parameters that `compare --tune`
+//! found, on every target of the gallery, all with the same
 //! code for the pass over the data. E is the smallest effective sample size of θ and of (θ − mean)²
 //! over all coordinates. Gradients are counted over all chains, and for ours include the
 //! confirmation of the bias. A value that comes with a gradient is free, and other samplers are
@@ -56,6 +57,10 @@ struct Arguments {
     /// Only samplers whose name contains one of these; rows of others are kept.
     #[arg(long, conflicts_with = "tune", value_delimiter = ',')]
     only: Vec<String>,
+    /// Leave out seconds and memory: for rows measured beside other work, or on another machine than
+    /// the rows that are kept.
+    #[arg(long, conflicts_with = "tune")]
+    without_seconds: bool,
     /// Only print.
     #[arg(long)]
     dry: bool,
@@ -125,7 +130,8 @@ fn compare(arguments: &Arguments, names: &[String]) -> Result<(), Failure> {
     };
     let writes = !arguments.dry;
     for name in names {
-        let table = table(name, &samplers, mini_mcmc.as_deref().map_err(Clone::clone))?;
+        let mini_mcmc = mini_mcmc.as_deref().map_err(Clone::clone);
+        let table = table(name, &samplers, mini_mcmc, !arguments.without_seconds)?;
         println!("{}", table.text());
         if writes {
             std::fs::write(results("compare.csv"), table.put_into(&old("compare.csv"))?)?;
@@ -151,7 +157,7 @@ fn show() -> Result<(), Failure> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/tables.py");
     let updated = Command::new("python3")
         .arg(script)
-        .args(["efficiency", "headline", "goals", "losses", "compare", "rivals"])
+        .args(["efficiency", "headline", "goals", "losses", "compare", "rivals", "per-gradient"])
         .status();
     if !updated.is_ok_and(|status| status.success()) {
         eprintln!("the pages are not up to date: run scripts/tables.py");
@@ -159,16 +165,17 @@ fn show() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs all samplers on one target, one process at a time, in rounds.
+/// Runs all samplers on one target, one process at a time, in rounds; in a single one if seconds do
+/// not matter.
 fn table(
-    target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>,
+    target: &str, samplers: &[Sampler], mini_mcmc: Result<&Path, String>, seconds: bool,
 ) -> Result<Table, Failure> {
     let plan = Plan::of(target);
     let this = std::env::current_exe()?;
     let child = |sampler: &str, seed: u64| {
         in_a_child(Command::new(&this).arg(target).args(["--child", sampler, &seed.to_string()]))
     };
-    let loaded = child(LOADED, 0)?.memory.unwrap_or(f64::NAN);
+    let loaded = if seconds { child(LOADED, 0)?.memory } else { None }.unwrap_or(f64::NAN);
     let run = |sampler: Sampler, seed: u64| match sampler {
         Sampler::MiniMcmc { whitened } => {
             let [chains, draws] = sampler.size(plan);
@@ -179,7 +186,7 @@ fn table(
     };
     let mut all: Vec<Vec<Result<Vec<Measured>, Failure>>> =
         samplers.iter().map(|_| Vec::new()).collect();
-    for round in 0..ROUNDS {
+    for round in 0..if seconds { ROUNDS } else { 1 } {
         for (sampler, seeds) in samplers.iter().zip(&mut all) {
             for seed in 1..=plan.seeds {
                 if round == 0 {
@@ -197,7 +204,8 @@ fn table(
         let runs = seeds
             .into_iter()
             .map(|known| known.and_then(|known| Measured::with_usual_seconds(&known)));
-        rows.push(Row::new(target, *sampler, plan, runs.collect())?);
+        let row = Row::new(target, *sampler, plan, runs.collect())?;
+        rows.push(if seconds { row } else { row.without_seconds() });
     }
     Ok(Table { target: target.into(), rows, loaded })
 }

@@ -78,6 +78,10 @@ impl Mistaken {
             | KernelKind::Ubu
             | KernelKind::Baoab
             | KernelKind::RandomizedMidpoint
+            | KernelKind::Quicsort
+            | KernelKind::Should
+            | KernelKind::Align
+            | KernelKind::Hmc
             | KernelKind::Adjusted) => {
                 return Err(format!("no planted error for the kernel `{}`", other.name()).into());
             }

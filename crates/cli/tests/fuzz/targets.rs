@@ -626,6 +626,10 @@ fn parameters(input: &[u8]) -> Answer {
         KernelKind::Ubu,
         KernelKind::Baoab,
         KernelKind::RandomizedMidpoint,
+        KernelKind::Quicsort,
+        KernelKind::Should,
+        KernelKind::Align,
+        KernelKind::Hmc,
     ];
     let kernel = all[usize::from(input.last().copied().unwrap_or_default()) % all.len()];
     if let Ok(form) =
