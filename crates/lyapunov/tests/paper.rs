@@ -482,7 +482,7 @@ fn the_second_step_size_of_theorem_2_has_other_powers_than_proposition_2_gives()
         assert_eq!(derived.accuracy, printed.accuracy);
         assert_eq!(derived.higher, printed.higher);
     }
-    // The effect of the step on the error: with the printed power it grows with κ for α = 3.
+    // The error as the proof bounds it: with the printed power it grows with κ for α = 3.
     let error = |kappa: f64, reading: Reading| {
         let step = kappa.powf(theorem2_step(3, reading)[1].kappa.to_f64().unwrap());
         kappa.powi(8) * (step * kappa.powi(3)).powi(4)

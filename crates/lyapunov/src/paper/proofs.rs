@@ -326,7 +326,7 @@ impl Step {
             "Lemma 9",
             room,
             "it grows to sqrt(1/eta) times that. The noise has mean 0 given the past, so squares add up: ||u + v||^2 <= ||u||^2 + (2 alpha - 1) \
-             ||v||^2 in the norm of the 2 alpha-th moment. With that the lemma stands, C growing like sqrt(alpha). Margin: 1 less the \
+             ||v||^2 in the norm of the 2 alpha-th moment. With that the lemma stands, C growing like sqrt(alpha); exponential moments give a C without alpha (its row). Margin: 1 less the \
              limit at eta = 1/100 over that at eta = 1",
         )
     }

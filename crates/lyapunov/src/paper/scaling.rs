@@ -131,7 +131,7 @@ fn theorem1_product(step: &Scaling, time: &Scaling) -> Claim {
         "step size times mixing time is kappa^2 log(d kappa/eps), both without units",
         "Theorem 1",
         Verdict::of(is_kappa_squared(step, time) && no_unit, false),
-        "powers of kappa, d, L and eps",
+        "powers of kappa, d, L and eps; for the argument of the logarithm see the row on logarithms",
     )
 }
 
@@ -287,7 +287,7 @@ fn theorem2_logarithm() -> Claim {
     theorem2_claim(
         "the mixing time has the logarithm of its proof",
         grows,
-        "a factor log(d kappa/eps) is missing; the proof has one, and so has Theorem 1",
+        "a factor log(d kappa/eps) is missing; the proof has one, and so has Theorem 1. For its argument see the row on logarithms",
     )
 }
 

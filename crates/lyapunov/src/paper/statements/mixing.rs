@@ -14,10 +14,11 @@
 //! The step size η is the smaller of η₁, which does not have L_α, and η₂. The part of e_S/(1 − r)
 //! falls with η, so it is computed at η₁. 1 − r >= η/(10κ² + 100) leaves Δ without η, and Δ is at
 //! most its value at η₂, in which the powers of d, L and L_α cancel, since d + 2j <= (1 + 2j) d. So
-//! it is enough to compute both with d = L = L_α = 1.
+//! it is enough to compute both with d = L = L_α = 1. There Δ is ε times a factor that falls with n,
+//! as c < 1.
 
 use super::step::Step;
-use super::{BlackBox, CHECKED, KAPPAS, Mixing, PARTS, power_left, shown};
+use super::{BlackBox, KAPPAS, Mixing, PARTS, power_left, shown};
 use crate::error::{Error, in_range};
 use crate::paper::claims::{Claim, Verdict};
 use crate::paper::theorems::{Problem, step_from_stationary_error, theorem2_step};
@@ -147,10 +148,10 @@ pub(super) fn exact(statement: &Mixing) -> Result<Claim, Error> {
         "Theorem 1",
         Verdict::of(worst <= constant, false),
         format!(
-            "log(d kappa/(L eps^2)) and eps <= sqrt(d/L)/2 are corrections: log(d kappa/eps) is printed, without a range (the row on logarithms). With c = {c} \
-             and C = {constant}, which the paper leaves open, for every potential with exact line integrals. {}. {CHECKED}, and eps sqrt(L/d) from 1/2 to 1e-4. \
+            "log(d kappa/(L eps^2)) and eps <= sqrt(d/L)/2 are corrections: log(d kappa/eps) and eps < 1 are printed (the row on logarithms). With c = {c} \
+             and C = {constant}, which the paper leaves open, for every potential with exact line integrals. {}. {} and {} values of eps sqrt(L/d) from 1/2 to 1e-4. \
              Margin: powers of kappa left over in C",
-            shown(worst, constant)
+            shown(worst, constant), super::checked(), ACCURACIES.len()
         ),
     )
     .with_margin(power_left(&bounds)))
@@ -176,10 +177,10 @@ pub(super) fn black_box(statement: &BlackBox) -> Result<Claim, Error> {
         Verdict::of(worst <= constant, false),
         format!(
             "corrected: eps^(1/2), L^(1/2 + 1/(alpha - 1)) and log(d kappa/(L eps^2)) for eps <= sqrt(d/L)/2, as in other rows. With c = {c} and C = {constant}, \
-             which the paper leaves open, for every potential with smoothness of order alpha from 2 to 12 and alpha - 1 nodes. {}. kappa^(-4) is small \
-             enough: the error of the nodes counts at the stationary law, so Lemma 9 is not needed, nor its kappa^(-7). {CHECKED}, and eps sqrt(L/d) from 1/2 to 1e-4. \
+             which the paper leaves open, for every potential with smoothness of order alpha from 2 to 12 and alpha - 1 nodes; a larger alpha makes the error smaller. {}. kappa^(-4) is small \
+             enough: the error of the nodes counts at the stationary law, so Lemma 9 is not needed, nor its kappa^(-7). {} and {} values of eps sqrt(L/d) from 1/2 to 1e-4. \
              Margin: powers of kappa left over in C",
-            shown(worst, constant)
+            shown(worst, constant), super::checked(), ACCURACIES.len()
         ),
     )
     .with_margin(power_left(&bounds)))

@@ -25,7 +25,7 @@
 //! sums.
 
 use super::step::Step;
-use super::{CHECKED, HighMoments, KAPPAS, PARTS, power_left, shown};
+use super::{HighMoments, KAPPAS, PARTS, checked, power_left, shown};
 use crate::error::{Error, condition_number, positive};
 use crate::matrix::{Matrix, combine, identity, product, times_vector, transpose};
 use crate::paper::claims::{Claim, Verdict};
@@ -211,9 +211,9 @@ pub(super) fn claim(statement: &HighMoments) -> Result<Claim, Error> {
         Verdict::of(worst <= c, false),
         format!(
             "with C = {c} and c = {step}, which the paper leaves open. {} for every potential, every g^ in the convex hull, every k, d and alpha, \
-             from a start within 1/sqrt(L) (printed 1/L) and p = r = 0. {CHECKED}. Quadratic potentials need at least {needed:.3}, and a flat one \
+             from a start within 1/sqrt(L) (printed 1/L) and p = r = 0. {} and {} step sizes each. Quadratic potentials need at least {needed:.3}, and a flat one \
              sqrt(kappa + 2)/kappa^{power} as d grows. Margin: powers of kappa left over. Steps of kappa^(-11/4)/4 are short enough too",
-            shown(worst, c)
+            shown(worst, c), checked(), PARTS.len()
         ),
     )
     .with_margin(power_left(&bounds)))
