@@ -577,6 +577,15 @@ fn theorem_1_holds_with_its_powers_and_quadratics_need_the_square_of_kappa() {
     let quarter = |s: &mut Statements| s.mixing.time.kappa = Rational64::new(15, 4);
     let less = row("Theorem 1", quarter);
     assert!(less.verdict == Verdict::Fails && less.margin.unwrap() < -0.9);
+    // The range of ε must end before √(d/L): there log(dκ/(Lε²)) vanishes at κ = 1, and a step is
+    // still needed, since the mode is √(d/L) from N(0, I/L).
+    let close: f64 = 1.0 - 1e-6;
+    let scheme = Scheme::third_order(1.0, 2.0, statement.c * close.sqrt()).unwrap();
+    let target = Spectrum::new(&[(1.0, 1)]).unwrap();
+    let chain = Evolution::new(&scheme, &target, &Start::AtMode).unwrap();
+    let steps = chain.mixing_time(close).unwrap().unwrap() as f64;
+    assert!(steps * close.sqrt() / (-2.0 * close.ln()) > 10.0 * statement.constant, "{steps}");
+    assert!(mixing_bound(&statement, 1.0, close).is_err());
     // Refutes only the bound: ten times the step size is not shown to reach the accuracy.
     let longer = row("Theorem 1", |s| s.mixing.c = 0.4);
     assert!(longer.verdict == Verdict::Fails && longer.detail.contains("Not shown with this C"));
