@@ -61,8 +61,10 @@ def one_step():
 def statements():
     """Constants of the paper's statements by condition number: enough for all, needed by some."""
     test = "constants_that_are_enough_are_above_those_that_quadratics_need_at_every_kappa"
-    names = {"lemma 8": "Lemma 8", "lemma 9": "Lemma 9", "proposition 2": "Proposition 2",
-             "theorem 1": "Theorem 1", "theorem 2": "Theorem 2, α = 3"}
+    names = {"lemma 8": "Lemma 8", "lemma 9": "Lemma 9",
+             "proposition 2 d/L": "Proposition 2, term of d/L",
+             "proposition 2 Delta": "Proposition 2, term of Δ",
+             "theorem 1": "Theorem 1", "theorem 2": "Theorem 2"}
     rows, kappas = [], []
     shown = lambda value: about(value, 3) if value > 1e-3 else f"{value:.1e}"
     for name, title in names.items():

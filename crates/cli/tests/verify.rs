@@ -122,6 +122,13 @@ fn verify_takes_seconds() {
 #[test]
 fn help_has_an_example_that_runs() {
     let help = String::from_utf8(ridgewalk(&["verify", "--help"]).stdout).unwrap();
+    // The help names as many values of κ as the rows do.
+    let checked = "11 values of kappa from";
+    assert!(help.split_whitespace().collect::<Vec<_>>().join(" ").contains(checked), "{help}");
+    let claims = verify().unwrap();
+    for place in ["Lemma 9", "Proposition 2", "Theorem 1", "Theorem 2"] {
+        assert!(claims.iter().any(|c| c.place == place && c.detail.contains(checked)), "{place}");
+    }
     let example = help.lines().find_map(|line| line.trim().strip_prefix("ridgewalk ")).unwrap();
     let words: Vec<&str> = example.split(' ').collect();
     assert!(ridgewalk(&words).status.success(), "{example}");

@@ -96,8 +96,8 @@ fn every_known_misprint_is_found_and_nothing_right_is_called_one() {
         ("eta < c kappa^(-11/4) d^(-1/4) eps", "Section 4.2.2"),
         ("step size: kappa^(-11/4)", "Theorem 2"),
         ("step size: L_alpha^(-1)", "Theorem 2"),
-        ("kappa^(-4) in the second", "Theorem 2"),
-        ("the step size satisfies", "Theorem 2"),
+        ("kappa^(-4) in the second", "Section 4.2.3"),
+        ("the step size satisfies", "Section 4.2.3"),
         ("the mixing time has the log", "Theorem 2"),
         ("eta < c min", "Section 4.2.3"),
         ("W2 <= E", "Section 4.2.1"),
@@ -482,7 +482,7 @@ fn the_second_step_size_of_theorem_2_has_other_powers_than_proposition_2_gives()
         assert_eq!(derived.accuracy, printed.accuracy);
         assert_eq!(derived.higher, printed.higher);
     }
-    // The effect of the step on the error: with the printed power it grows with κ for α = 3.
+    // The error as the proof bounds it: with the printed power it grows with κ for α = 3.
     let error = |kappa: f64, reading: Reading| {
         let step = kappa.powf(theorem2_step(3, reading)[1].kappa.to_f64().unwrap());
         kappa.powi(8) * (step * kappa.powi(3)).powi(4)

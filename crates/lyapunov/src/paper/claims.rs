@@ -19,11 +19,11 @@ use crate::error::{Error, condition_number};
 /// Whether a claim is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// True as printed.
+    /// True as printed, or, if the claim names its own corrections, as the row states it.
     Holds,
     /// Not true as printed, but true with the correction that the detail names.
     Misprint,
-    /// Not true, and no correction is known.
+    /// Not true, or not shown with the constants given, and no correction is known.
     Fails,
 }
 
@@ -118,8 +118,8 @@ impl Claim {
 /// The largest κ for numerical rows: κ³ must be representable as a double.
 const LARGEST_KAPPA: f64 = 1e100;
 
-/// Every claim of the paper that can be checked, each for all κ >= 1 (statements about steps with
-/// open constants at values of κ from 1 to 10⁶), and the steps of its proofs that do not follow as
+/// Every claim of the paper that can be checked, each for all κ >= 1 (Lemma 9, Proposition 2 and the
+/// theorems with their constants at values of κ from 1 to 10⁶), and the steps of its proofs that do not follow as
 /// printed, each in an example.
 ///
 /// # Errors

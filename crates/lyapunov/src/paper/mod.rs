@@ -46,8 +46,9 @@ pub use printed::Printed;
 pub use proofs::proof_claims;
 pub use statements::{
     BlackBox, HighMoments, Mixing, OneStep, Statements, black_box_bound, high_moment_bound,
-    high_moment_ratio, mixing_bound, one_step_bound, one_step_ratio, path_moment_bound,
-    path_moment_ratio, statement_claims,
+    high_moment_limit, high_moment_ratio, mixing_bound, one_step_bound, one_step_bounds,
+    one_step_gradient_ratio, one_step_ratio, path_moment_bound, path_moment_ratio,
+    statement_claims,
 };
 pub use sturm::{Need, Univariate};
 pub use theorems::{

@@ -326,7 +326,7 @@ impl Step {
             "Lemma 9",
             room,
             "it grows to sqrt(1/eta) times that. The noise has mean 0 given the past, so squares add up: ||u + v||^2 <= ||u||^2 + (2 alpha - 1) \
-             ||v||^2 in the norm of the 2 alpha-th moment. With that the lemma stands, C growing like sqrt(alpha). Margin: 1 less the \
+             ||v||^2 in the norm of the 2 alpha-th moment. With that the lemma stands, C growing like sqrt(alpha); exponential moments give a C without alpha (its row). Margin: 1 less the \
              limit at eta = 1/100 over that at eta = 1",
         )
     }
@@ -373,8 +373,8 @@ impl Step {
             "the logarithms are log(d kappa/eps) and log(3d/(L eps)), for eps < 1",
             "Theorems 1 and 2",
             |right| if right { unit(-1, -2) == none } else { unit(0, -1) == none && unit(-1, -1) == none },
-            "log(d kappa/(L eps^2)), for eps < sqrt(d/L), without which eta < c kappa^(-11/4) does not follow: what is printed changes with the \
-             unit of length",
+            "log(d kappa/(L eps^2)), for eps <= sqrt(d/L)/2: without a range eta < c kappa^(-11/4) does not follow, and at kappa = 1 the logarithm \
+             vanishes at eps = sqrt(d/L). What is printed changes with the unit of length",
         )
     }
 

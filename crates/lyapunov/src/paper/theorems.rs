@@ -161,8 +161,8 @@ pub enum Reading {
     Printed,
     /// With the sign of an exponent corrected, so that step size and mixing time are consistent.
     Meant,
-    /// As it follows from Proposition 2, Lemma 9 and the eigenvalues of S: with correct units and
-    /// the correct power of κ.
+    /// As it follows from Proposition 2, Lemma 9 and the eigenvalues of S: with correct units, and
+    /// with the power of κ that the paper's proof gives, which is lower than necessary.
     Derived,
 }
 
@@ -275,6 +275,15 @@ pub(crate) fn step_from_interpolation_error(alpha: u32) -> Scaling {
     let root = Rational64::one() / (2 * i64::from(alpha.max(2) - 1));
     let allowed = accuracy_squared().times(&before.power(ratio(-1, 1))).power(root);
     allowed.times(&base.power(ratio(-1, 1)))
+}
+
+/// The step size at which the interpolation error at the stationary law is of order ε²: with E|p|²
+/// = d/L, (η L_α √(d/L))^(2(α − 1))/L² enters squared over the rate of order κ^−2, and ‖S⁻¹‖ is of
+/// order κ.
+pub(crate) fn step_from_stationary_error(alpha: u32) -> Scaling {
+    // κ^(4 + 1)/L² (η L_α √(d/L))^(2(α − 1)) = ε².
+    let root = Rational64::one() / (2 * i64::from(alpha.max(2) - 1));
+    Scaling { kappa: -root * 5, ..step_from_interpolation_error(alpha) }
 }
 
 /// κ^−7, the upper bound on the step size in Lemma 9 on higher moments.

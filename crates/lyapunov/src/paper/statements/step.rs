@@ -6,12 +6,23 @@ use ridgewalk_coefficients::{Coefficients, Parameters, phi1, phi2, phi3};
 
 use crate::error::{Error, condition_number};
 use crate::matrix::{
-    Matrix, cholesky, combine, congruence, from_fn, product, times_vector, transpose,
+    Matrix, cholesky, combine, congruence, from_fn, identity, product, times_vector, transpose,
 };
 use crate::paper::matrices::{derivative, drift, s};
 
 /// The pieces into which a step is divided to integrate its difference from the diffusion; even.
 const PIECES: u32 = 64;
+
+/// What is taken off the diagonal of a matrix before it is called positive definite.
+const KEPT_BACK: f64 = 0.01;
+
+/// Where on the segment the mean gradient of a step is taken, in parts of the segment: mean, and a
+/// bound on the mean square.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    mean: f64,
+    square: f64,
+}
 
 /// A condition number and a step size, with the paper's γ and ξ.
 #[derive(Debug, Clone, Copy)]
@@ -30,41 +41,52 @@ impl Step {
         Ok(Self { kappa, eta, s: s(kappa), coefficients })
     }
 
-    /// R, with F(l) = 1 + η (M(l) + R) for the step's matrix F: what the step adds to the drift.
-    fn beyond_the_drift(&self, l: f64) -> Matrix<3> {
+    /// R, with F(l) = 1 + η (M(l) + R) for the step's matrix F: what the step adds to the drift. The
+    /// mean gradient is that at θ + `mean` η p.
+    fn beyond_the_drift(&self, l: f64, mean: f64) -> Matrix<3> {
         let (gamma, xi, eta) = (self.kappa, 2.0 * self.kappa, self.eta);
         let (g, z) = (gamma * eta, xi * eta);
         let (f2, f3) = (phi2(z), phi3(z));
         let push = g * f2;
         [
-            [-0.5 * l * eta, -g * g * f3 - 0.25 * l * eta * eta, push],
-            [0.0, -gamma * g * f2 - 0.5 * l * eta, -gamma * z * f2],
+            [-0.5 * l * eta, -g * g * f3 - 0.5 * mean * l * eta * eta, push],
+            [0.0, -gamma * g * f2 - mean * l * eta, -gamma * z * f2],
             [
                 push * l,
-                gamma * (z * f2 + g * g * (f2 - 2.0 * f3)) + 0.5 * push * l * eta,
+                gamma * (z * f2 + g * g * (f2 - 2.0 * f3)) + mean * push * l * eta,
                 xi * z * f2 - gamma * g * (phi1(z) - f2),
             ],
         ]
     }
 
-    /// K, with F = 1 + η K.
-    pub(super) fn increment(&self, l: f64) -> Matrix<3> {
-        combine(1.0, &drift(l, self.kappa, 2.0 * self.kappa), 1.0, &self.beyond_the_drift(l))
+    fn increment_at(&self, l: f64, mean: f64) -> Matrix<3> {
+        let beyond = self.beyond_the_drift(l, mean);
+        combine(1.0, &drift(l, self.kappa, 2.0 * self.kappa), 1.0, &beyond)
     }
 
-    /// F.
+    /// K, with F = 1 + η K, for exact line integrals.
+    pub(super) fn increment(&self, l: f64) -> Matrix<3> {
+        self.increment_at(l, 0.5)
+    }
+
+    /// F, for exact line integrals.
     pub(super) fn matrix(&self, l: f64) -> Matrix<3> {
-        combine(1.0, &crate::matrix::identity(), self.eta, &self.increment(l))
+        combine(1.0, &identity(), self.eta, &self.increment(l))
     }
 
     /// (S − Fᵀ S F)/η: what the squared S-norm of a difference loses. S M + Mᵀ S, which cancels, is
     /// taken from its closed form.
-    pub(super) fn loss(&self, l: f64) -> Matrix<3> {
-        let k = self.increment(l);
-        let sr = product(&self.s, &self.beyond_the_drift(l));
+    fn loss_at(&self, l: f64, mean: f64) -> Matrix<3> {
+        let k = self.increment_at(l, mean);
+        let sr = product(&self.s, &self.beyond_the_drift(l, mean));
         let square = congruence(&self.s, &k);
         let m = derivative(self.kappa, l);
         from_fn(|i, j| -m[i][j] - sr[i][j] - sr[j][i] - self.eta * square[i][j])
+    }
+
+    /// [`Step::loss_at`] for exact line integrals.
+    pub(super) fn loss(&self, l: f64) -> Matrix<3> {
+        self.loss_at(l, 0.5)
     }
 
     /// The column with which ΔU enters (θ, p, r).
@@ -75,25 +97,58 @@ impl Step {
     /// Whether a step brings two copies closer in the S-norm, its square by the factor 1 − rate η,
     /// for every potential with this κ: the 4x4 inequality of `docs/theory.md`, section 4, divided
     /// by η. It covers exact line integrals and any number of Chebyshev nodes, whose second moment
-    /// of the segment is at most 3/8. A hundredth is taken off the diagonal, far more than the
-    /// rounding.
+    /// of the segment is at most 3/8.
     pub(super) fn contracts(&self, rate: f64) -> bool {
-        const KEPT_BACK: f64 = 0.01;
+        self.one_multiplier(rate, &[Position { mean: 0.5, square: 0.375 }])
+    }
+
+    /// Whether a step without noise brings (θ, p, r) closer to the mode, likewise, for every ĝ in
+    /// the convex hull of the gradients along the segment.
+    ///
+    /// The mean of ĝ is h (θ + λ η p) + v, where λ in [0, 1] is a mean position on the segment and
+    /// |v|² <= g² (|θ|² + 2λη⟨θ, p⟩ + λη²|p|²), since λ² <= λ. For a fixed multiplier the matrix of
+    /// the inequality is an affine one less [F B]ᵀ S [F B], in which F is affine in λ. So it is
+    /// concave in λ, and a multiplier for both ends of [0, 1] is one for all λ.
+    pub(super) fn contracts_to_the_mode(&self, rate: f64) -> bool {
+        let ends = [0.0, 1.0].map(|mean| Position { mean, square: mean });
+        self.one_multiplier(rate, &ends)
+    }
+
+    /// Whether one multiplier proves the contraction at every given position. A hundredth is taken
+    /// off the diagonal, far more than the rounding.
+    fn one_multiplier(&self, rate: f64, positions: &[Position]) -> bool {
+        let inverse = 1.0 / self.kappa;
+        let half_range = 0.5 * (1.0 - inverse);
+        if half_range == 0.0 {
+            return positions.iter().all(|at| cholesky(&self.left(rate, at)).is_some());
+        }
+        let parts: Vec<_> = positions.iter().map(|at| self.inequality(rate, at)).collect();
+        // At this τ the terms between θ and (p, r) cancel in the limit of short steps.
+        let first = 0.5 * self.kappa / half_range;
+        (-45..=150)
+            .map(|i| first * (1.0 + 0.02 * f64::from(i) * inverse))
+            .any(|tau| parts.iter().all(|part| cholesky(&part(tau)).is_some()))
+    }
+
+    /// (S − Fᵀ S F)/η − rate S at the middle curvature, less a hundredth.
+    fn left(&self, rate: f64, at: &Position) -> Matrix<3> {
+        let loss = self.loss_at(0.5 * (1.0 + 1.0 / self.kappa), at.mean);
+        from_fn(|i, j| loss[i][j] - rate * self.s[i][j] - if i == j { KEPT_BACK } else { 0.0 })
+    }
+
+    /// The matrix that must be positive definite, as a function of the multiplier τ.
+    fn inequality(&self, rate: f64, at: &Position) -> impl Fn(f64) -> Matrix<4> + use<> {
         let inverse = 1.0 / self.kappa;
         let (middle, half_range) = (0.5 * (1.0 + inverse), 0.5 * (1.0 - inverse));
-        let loss = self.loss(middle);
-        let left: Matrix<3> =
-            from_fn(|i, j| loss[i][j] - rate * self.s[i][j] - if i == j { KEPT_BACK } else { 0.0 });
-        if half_range == 0.0 {
-            return cholesky(&left).is_some();
-        }
+        let left = self.left(rate, at);
         let (eta, b) = (self.eta, self.kick());
         let sb = times_vector(&self.s, &b);
-        let across = times_vector(&transpose(&self.matrix(middle)), &sb);
-        let bsb: f64 = (0..3).map(|i| b[i] * sb[i]).sum();
+        let map = combine(1.0, &identity(), eta, &self.increment_at(middle, at.mean));
+        let across = times_vector(&transpose(&map), &sb);
+        let bsb = self.square(&b);
         let square = half_range * half_range;
-        let q = [[1.0, 0.5 * eta], [0.5 * eta, 0.375 * eta * eta]];
-        let inequality = |tau: f64| -> Matrix<4> {
+        let q = [[1.0, at.mean * eta], [at.mean * eta, at.square * eta * eta]];
+        move |tau: f64| {
             from_fn(|i, j| match (i, j) {
                 (0 | 1, 0 | 1) => left[i][j] - tau * square * q[i][j],
                 (3, 3) => tau - eta * bsb - KEPT_BACK,
@@ -101,12 +156,13 @@ impl Step {
                 (_, 3) => -across[i],
                 _ => left[i][j],
             })
-        };
-        // At this τ the terms between θ and (p, r) cancel in the limit of short steps.
-        let first = 0.5 * self.kappa / half_range;
-        (-45..=150)
-            .map(|i| first * (1.0 + 0.02 * f64::from(i) * inverse))
-            .any(|tau| cholesky(&inequality(tau)).is_some())
+        }
+    }
+
+    /// |v|_S².
+    pub(super) fn square(&self, v: &[f64; 3]) -> f64 {
+        let sv = times_vector(&self.s, v);
+        (0..3).map(|i| v[i] * sv[i]).sum()
     }
 
     /// A lower bound of the eigenvalues of S, from tr S⁻¹ = 4κ.
