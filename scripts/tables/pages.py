@@ -1,4 +1,5 @@
 """Puts tables into the pages, or reports where a page differs from the files."""
+import re
 import sys
 
 from . import distributed, reliability, samplers, speed, tests, theory
@@ -7,6 +8,18 @@ from .forms import ROOT
 ROOMS = (samplers, speed, reliability, theory, distributed, tests)
 # Tables by name: the page, and the function that makes it.
 TABLES = {name: entry for room in ROOMS for name, entry in room.TABLES.items()}
+
+
+def strangers(pages):
+    """Names of tables that two modules have, and markers in a page for which no table is made."""
+    names = [name for room in ROOMS for name in room.TABLES]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    found = [f"the table `{name}` is made by two modules" for name in twice]
+    for page, text in pages.items():
+        for name in re.findall(r"^<!-- end of (\S+) -->$", text, re.MULTILINE):
+            if TABLES.get(name, (None,))[0] != page:
+                found.append(f"{page}: no table `{name}` is made for this page")
+    return found
 
 
 def made(page, what, make, errors):
@@ -44,7 +57,7 @@ def main(arguments):
     paths = {path.name: path for path in every}
     pages = {page: path.read_text() for page, path in paths.items()}
     # Only an author can fix errors; writing the pages fixes the other problems.
-    errors, problems = [], []
+    errors, problems = strangers(pages), []
     texts = dict(pages)
     for name in names:
         page = TABLES[name][0]

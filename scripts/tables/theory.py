@@ -476,8 +476,6 @@ def draw_parameters():
 TABLES = {
     "one-step": ("theory.md", one_step),
     "statements": ("theory.md", statements),
-
-
     "quadrature-shares": ("theory.md", quadrature_shares),
     "exponents": ("theory.md", exponents),
     "diffusion": ("certificates.md", diffusion),
@@ -490,11 +488,9 @@ TABLES = {
     "draw-parameters": ("laws.md", draw_parameters),
     "mixing": ("experiments.md", mixing),
     "coupling": ("experiments.md", coupling),
-    "orders": ("experiments.md", orders),
+    "orders-by-smoothness": ("experiments.md", orders),
     "rates": ("experiments.md", rates),
     "nodes": ("experiments.md", nodes),
     "start": ("experiments.md", start),
-
-
     "nodes-dimension": ("experiments.md", nodes_dimension),
 }
