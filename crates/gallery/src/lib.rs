@@ -1,6 +1,8 @@
 //! Nine targets of different kinds, with means and standard deviations from independent sources.
 //! Automatic sampling is tested on them and compared with other samplers.
 //!
+//! [`torture`] has many small posteriors beside them that are hard to sample.
+//!
 //! Simulated data are drawn from fixed seeds. References are in `data/`, each with the way it was
 //! computed.
 //!
@@ -11,11 +13,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod torture;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Poisson as PoissonLaw, StandardNormal, StudentT, Uniform};
 use ridgewalk_potentials::families::{Huber, Logistic, Poisson, Probit};
 use ridgewalk_potentials::{Dense, Gradient, GradientError, Prior, Ridge};
+
+pub use torture::{Coefficient, Figure, KnownPoint, TORTURE_PROBABILITIES, Torture, torture};
 
 /// An error that only a mistake in this crate can cause.
 type Anything = Box<dyn std::error::Error>;
