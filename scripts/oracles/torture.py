@@ -582,7 +582,7 @@ def small_data():
         case(f"{family}-one-in-3000", family, with_intercept(spaced(3000, 8, 21)), [0] * 1234 + [1] + [0] * 1765, 10)
         two = with_intercept(*normals(12, 2, 10))
         case(f"{family}-one-in-10-two-predictors", family, two, [0] * 4 + [1] + [0] * 5, 10)
-    case("poisson-issue-3-rows", "poisson", with_intercept([0.0409, 0.0282, 0.8409]), [2, 0, 0], 10)
+    case("poisson-3-rows-close", "poisson", with_intercept([0.0409, 0.0282, 0.8409]), [2, 0, 0], 10)
     one = [0] * 7000 + [1] + [0] * 2999
     case("logistic-one-in-10000", "logistic", with_intercept(spaced(10_000, 8, 21)), one, 10)
     case("poisson-one-in-10000", "poisson", with_intercept(spaced(10_000, 8, 21)), one, 2.5)
