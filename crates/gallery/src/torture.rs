@@ -200,8 +200,8 @@ struct File {
 ///
 /// ```
 /// let set = ridgewalk_gallery::torture()?;
-/// let case = set.iter().find(|case| case.name == "poisson-issue-3-rows").ok_or("missing")?;
-/// assert_eq!(case.posterior()?.design().columns(), 2);
+/// let case = set.iter().find(|case| case.name == "poisson-3-rows-close").ok_or("missing")?;
+/// assert_eq!(case.posterior()?.dimension(), 2);
 /// assert!((case.coefficients()[0].sd.value - 0.87).abs() < 0.01);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

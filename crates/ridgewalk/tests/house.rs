@@ -33,7 +33,7 @@ const TABLE: [(&str, &str); 16] = [
     ("mpi", "ridgewalk cli clap mpi serde_json"),
     ("wasm", "ridgewalk"),
     ("figures", ""),
-    ("gallery", "potentials rand_chacha rand_distr"),
+    ("gallery", "potentials rand_chacha rand_distr serde serde_json"),
 ];
 
 fn root() -> PathBuf {
