@@ -2,10 +2,10 @@
 import re
 import sys
 
-from . import distributed, reliability, samplers, speed, tests, theory
+from . import distributed, rates, reliability, samplers, speed, tests, theory
 from .forms import ROOT
 
-ROOMS = (samplers, speed, reliability, theory, distributed, tests)
+ROOMS = (samplers, speed, reliability, theory, rates, distributed, tests)
 # Tables by name: the page, and the function that makes it.
 TABLES = {name: entry for room in ROOMS for name, entry in room.TABLES.items()}
 

@@ -149,6 +149,19 @@ def mixing_along(key, symbol, rows):
     return table(head, lines)
 
 
+def coupling_powers(rows, kernel):
+    """Powers of D in the step and in d, and of gradients in d and in 1/accuracy, with errors."""
+    own = [row for row in rows if row["kernel"] == kernel]
+    largest = max(int(row["dimension"]) for row in own)
+    shortest = min(float(row["eta"]) for row in own)
+    point = lambda x, row: (row[x], row["distance"], row["error"])
+    order = measured([point("eta", row) for row in own if int(row["dimension"]) == largest])
+    growth = measured([point("dimension", row) for row in own if float(row["eta"]) == shortest])
+    inverse = (1 / order[0], order[1] / order[0] ** 2)
+    error = math.hypot(growth[1] * inverse[0], inverse[1] * growth[0])
+    return order, growth, (growth[0] * inverse[0], error), inverse
+
+
 def coupling():
     """Gradients bounded by coupled chains, and powers of the distance between step sizes."""
     rows = read("coupling")
@@ -161,17 +174,10 @@ def coupling():
     lines += [[kernel, *(shown(find[kernel, d, shortest]) for d in dimensions)] for kernel in KERNELS]
     powers = []
     for kernel in KERNELS:
-        own = [row for row in rows if row["kernel"] == kernel]
-        largest = [row for row in own if int(row["dimension"]) == dimensions[-1]]
-        point = lambda x, row: (row[x], row["distance"], row["error"])
-        order, of_order = measured([point("eta", row) for row in largest])
-        growth, of_growth = measured([point("dimension", find[kernel, d, shortest]) for d in dimensions])
-        inverse, of_inverse = 1 / order, of_order / order**2
-        of_both = ((of_growth * inverse) ** 2 + (of_inverse * growth) ** 2) ** 0.5
         proved = PROVED.get(kernel, (None, None))
-        cells = [power(order, of_order), power(growth, of_growth), power(growth * inverse, of_both)]
-        cells += [exponent(proved[0]), power(inverse, of_inverse), exponent(proved[1])]
-        powers.append([kernel, *cells])
+        order, growth, in_dimension, in_accuracy = coupling_powers(rows, kernel)
+        cells = [power(*order), power(*growth), power(*in_dimension), exponent(proved[0])]
+        powers.append([kernel, *cells, power(*in_accuracy), exponent(proved[1])])
     head = ["kernel", "D in η", "D in d", "gradients in d", "proved", "gradients in 1/ε", "proved"]
     return table(["gradients", *(f"d = {d}" for d in dimensions)], lines) + "\n\n" + table(head, powers)
 
@@ -187,6 +193,12 @@ PROVED_ORDERS = {
 }
 
 
+def order_of(rows, kernel, lipschitz):
+    """The order of a kernel's paths on one class of potentials, with its error."""
+    own = [row for row in rows if (row["kernel"], row["lipschitz"]) == (kernel, lipschitz)]
+    return measured([(row["eta"], row["distance"], row["error"]) for row in own])
+
+
 def orders():
     """Orders of paths by the smoothness of the potential."""
     rows = read("orders")
@@ -195,101 +207,12 @@ def orders():
     for kernel in KERNELS:
         line = [kernel]
         for at, lipschitz in enumerate(classes):
-            own = [row for row in rows if (row["kernel"], row["lipschitz"]) == (kernel, lipschitz)]
-            line.append(power(*measured([(row["eta"], row["distance"], row["error"]) for row in own])))
+            line.append(power(*order_of(rows, kernel, lipschitz)))
             if at < 3:
                 line.append(f"{PROVED_ORDERS[kernel][at]:g}" if kernel in PROVED_ORDERS else "")
         lines.append(line)
     head = ["kernel", "Lipschitz gradient", "proved", "Lipschitz Hessian", "proved"]
     return table([*head, "Lipschitz third derivative", "proved", "smooth"], lines)
-
-
-def plan_powers():
-    """Powers of plans for Theorem 2, where its second term dominates."""
-    found = figures_of("lyapunov", "exponents_in_accuracy_and_dimension_are_those_of_the_theorems")
-    shown = lambda variable: ", ".join(
-        f"{found[f'{variable}; alpha {alpha}', 'of 1/eta']:.2f}" for alpha in (3, 4, 5)
-    )
-    return f"plans for α = 3, 4, 5, in 1/η: d: {shown('dimension')}; 1/ε: {shown('1/accuracy')}"
-
-
-def rates():
-    """Every rate that the paper quotes: proved, measured, where."""
-    coupled = {kernel: [row for row in read("coupling") if row["kernel"] == kernel] for kernel in KERNELS}
-    rough = read("orders")
-    mixed = [row for row in read("mixing") if row["kernel"] == "ideal-hmc"]
-    first = read("mixing")[0]
-
-    def of_coupling(kernel):
-        own = coupled[kernel]
-        largest, shortest = max(int(row["dimension"]) for row in own), min(float(row["eta"]) for row in own)
-        point = lambda x, row: (row[x], row["distance"], row["error"])
-        order = measured([point("eta", row) for row in own if int(row["dimension"]) == largest])
-        growth = measured([point("dimension", row) for row in own if float(row["eta"]) == shortest])
-        of_both = ((growth[1] / order[0]) ** 2 + (growth[0] * order[1] / order[0] ** 2) ** 2) ** 0.5
-        in_d = power(growth[0] / order[0], of_both)
-        return f"d: {in_d}; 1/ε: {power(1 / order[0], order[1] / order[0] ** 2)}"
-
-    def of_order(kernel, lipschitz="gradient"):
-        own = [row for row in rough if (row["kernel"], row["lipschitz"]) == (kernel, lipschitz)]
-        value, error = measured([(row["eta"], row["distance"], row["error"]) for row in own])
-        return f"{kernel} {power(value, error)}"
-
-    def of_ideal(key):
-        others = [other for other in ("dimension", "accuracy", "kappa") if other != key]
-        chosen = [row for row in mixed if all(row[other] == first[other] for other in others)]
-        return power(*fitted([(row[key], row["steps"]) for row in chosen]))
-
-    logistic = lambda kernel: [f"logistic regressions, {of_coupling(kernel)}", "[coupling](#mixing-on-logistic-regressions-by-coupling)"]
-    orders = "[orders](#orders-of-paths-by-the-smoothness-of-the-potential)"
-    gaussian = "[mixing](#mixing-on-gaussian-targets-exactly)"
-    alpha = plan_powers()
-    searched = {row["kappa"]: row for row in read("start") if row["target"] == "quadratic"}
-    start = fitted([(kappa, row["gradients"]) for kappa, row in searched.items()])
-    certified = read("certify-diffusion")[-1]
-    rate = float(certified["best_rate"]) * float(certified["kappa"])
-    return table(
-        ["rate", "proved by", "measured", "where"],
-        [
-            ["ULA: d ε^(−2)", "Dalalyan 2017; Durmus and Moulines 2019", *logistic("ula")],
-            ["kinetic Langevin: d^(1/2) ε^(−1)", "Cheng et al. 2018; Dalalyan and Riou-Durand 2018", *logistic("klmc")],
-            ["randomized midpoint: d^(1/3) ε^(−2/3)", "Shen and Lee 2019", *logistic("randomized-midpoint")],
-            [
-                "lower bound for kinetic paths: d^(1/3) ε^(−2/3), order 3/2",
-                "Cao, Lu and Wang 2020",
-                "rough potentials, order: " + "; ".join(map(of_order, ("randomized-midpoint", "quicsort", "should"))),
-                orders,
-            ],
-            [
-                "exact Hamiltonian trajectories: no d",
-                "Mangoubi and Smith 2017 (κ²); Chen and Vempala 2019 (κ)",
-                f"Gaussians, number of trajectories: d: {of_ideal('dimension')} (a logarithm); κ: {of_ideal('kappa')}",
-                gaussian,
-            ],
-            ["leapfrog HMC: d^(1/4) ε^(−1/2)", "Mangoubi and Vishnoi 2018, with conditions on the third derivative", *logistic("hmc")],
-            ["HMC by collocation: polylogarithmic in d", "Lee, Song and Vempala 2018, with conditions on the data", "not implemented", ""],
-            ["Algorithm 1: d^(1/4) ε^(−1/2)", "the paper, Theorem 1", *logistic("third-order")],
-            ["the same, Lipschitz gradient only: order 2", "the paper, Proposition 2", "rough potentials, order: " + of_order("third-order"), orders],
-            [
-                "black boxes: d^(1/4) ε^(−1/2) + d^(1/2) ε^(−1/(α−1))",
-                "the paper, Theorem 2",
-                alpha,
-                "[certificates.md](certificates.md)",
-            ],
-            [
-                "start: √κ log(dκ) gradients",
-                "Nesterov 2004",
-                f"quadratics, κ: {power(*start)} with the logarithm",
-                "[start](#the-accelerated-start)",
-            ],
-            [
-                "diffusion: rate 1/(10κ² + 100), no d",
-                "the paper, Proposition 1",
-                f"certified: {rate:.2f}/κ at κ = {certified['kappa']}",
-                "[certificates.md](certificates.md)",
-            ],
-        ],
-    )
 
 
 def nodes():
@@ -489,7 +412,6 @@ TABLES = {
     "mixing": ("experiments.md", mixing),
     "coupling": ("experiments.md", coupling),
     "orders-by-smoothness": ("experiments.md", orders),
-    "rates": ("experiments.md", rates),
     "nodes": ("experiments.md", nodes),
     "start": ("experiments.md", start),
     "nodes-dimension": ("experiments.md", nodes_dimension),

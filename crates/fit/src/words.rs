@@ -65,7 +65,8 @@ impl<'a> Words<'a> {
                 false,
                 format!(
                     "the mode was not found in {iterations} iterations: {why}; the last point is \
-                     about {decrement:.1e} standard deviations from it. Try --standardize or tighter priors (--prior-scale 2.5)"
+                     about {decrement:.1e} standard deviations from it. Try --standardize or \
+                     tighter priors (--prior-scale 2.5)"
                 ),
             ),
             other => (false, other.to_string()),
@@ -119,14 +120,18 @@ impl<'a> Words<'a> {
         let columns = self.list(columns);
         match kind {
             SeparationKind::Complete => format!(
-                "complete separation: a linear combination, mainly of {columns}, separates the two responses in all {rows} rows"
+                "complete separation: a linear combination, mainly of {columns}, separates the \
+                 two responses in all {rows} rows"
             ),
             SeparationKind::QuasiComplete => format!(
-                "quasi-complete separation: a linear combination, mainly of {columns}, separates the two responses in {separated} of {rows} rows; the remaining rows are on the boundary"
+                "quasi-complete separation: a linear combination, mainly of {columns}, separates \
+                 the two responses in {separated} of {rows} rows; the remaining rows are on the \
+                 boundary"
             ),
             SeparationKind::ConstantResponse => {
                 format!(
-                    "all {rows} responses are equal, so the fit improves without bound along a linear combination, mainly of {columns}"
+                    "all {rows} responses are equal, so the fit improves without bound along a \
+                     linear combination, mainly of {columns}"
                 )
             }
         }
@@ -194,8 +199,15 @@ impl<'a> Words<'a> {
 /// The error for a posterior whose mode accelerated gradients cannot find.
 fn no_curvature(obstacle: Obstacle) -> String {
     match obstacle {
-        Obstacle::NotStronglyConvex => "--mode-search accelerated needs a curvature of at least m > 0: give every coefficient a proper prior (--prior-scale 2.5) or use --mode-search newton",
-        Obstacle::NotSmooth => "--mode-search accelerated needs a curvature of at most L: the family has no such bound; use --mode-search newton",
+        Obstacle::NotStronglyConvex => {
+            "--mode-search accelerated needs a curvature of at least m \
+            > 0: give every coefficient a proper prior (--prior-scale 2.5) or use --mode-search \
+            newton"
+        }
+        Obstacle::NotSmooth => {
+            "--mode-search accelerated needs a curvature of at most L: the \
+            family has no such bound; use --mode-search newton"
+        }
     }
     .to_owned()
 }

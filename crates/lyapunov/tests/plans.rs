@@ -463,8 +463,9 @@ proptest! {
 
     #[test]
     fn the_exact_law_never_exceeds_the_bound(
-        log_kappa in 0.0..1.5_f64, smoothness in 0.2..5.0_f64, log_d in 0.0..4.0_f64, relative in 0.01..0.5_f64,
-        shares in prop::collection::vec(0.0..=1.0_f64, 1..5), distance in prop_oneof![Just(0.0), 0.0..3.0_f64], at_rest in any::<bool>(),
+        log_kappa in 0.0..1.5_f64, smoothness in 0.2..5.0_f64, log_d in 0.0..4.0_f64,
+        relative in 0.01..0.5_f64, shares in prop::collection::vec(0.0..=1.0_f64, 1..5),
+        distance in prop_oneof![Just(0.0), 0.0..3.0_f64], at_rest in any::<bool>(),
     ) {
         let kappa = 10f64.powf(log_kappa);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

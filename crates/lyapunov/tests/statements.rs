@@ -16,6 +16,14 @@ use ridgewalk_lyapunov::paper::{
 
 use crate::paper::verified;
 
+mod linear;
+mod paths;
+
+use linear::{exponential, in_norm, inverse, minus, product, transpose};
+use paths::{
+    CURVATURE, Random, STARTS, TIMES, coupled_step, excess_at_each_time, mean_and_error, starts,
+};
+
 /// κ from 1 to 10⁶, and before them the one where the contraction has the least room.
 fn kappas() -> impl Iterator<Item = f64> {
     std::iter::once(1.486).chain((0..=24).map(|i| 10f64.powf(0.25 * f64::from(i))))
@@ -31,44 +39,6 @@ fn row(place: &str, alter: impl FnOnce(&mut Statements)) -> Claim {
     let hit = hits.next().unwrap_or_else(|| panic!("no row for {place}"));
     assert!(hits.next().is_none());
     hit
-}
-
-fn product(a: &Matrix3, b: &Matrix3) -> Matrix3 {
-    std::array::from_fn(|i| std::array::from_fn(|j| (0..3).map(|k| a[i][k] * b[k][j]).sum()))
-}
-
-fn transpose(a: &Matrix3) -> Matrix3 {
-    std::array::from_fn(|i| std::array::from_fn(|j| a[j][i]))
-}
-
-fn minus(a: &Matrix3, b: &Matrix3) -> Matrix3 {
-    std::array::from_fn(|i| std::array::from_fn(|j| a[i][j] - b[i][j]))
-}
-
-/// a⁻¹ by cofactors.
-fn inverse(a: &Matrix3) -> Matrix3 {
-    let cofactor = |i: usize, j: usize| {
-        let at = |di: usize, dj: usize| a[(i + di) % 3][(j + dj) % 3];
-        at(1, 1) * at(2, 2) - at(1, 2) * at(2, 1)
-    };
-    let determinant: f64 = (0..3).map(|j| a[0][j] * cofactor(0, j)).sum();
-    std::array::from_fn(|i| std::array::from_fn(|j| cofactor(j, i) / determinant))
-}
-
-/// exp(a) by its series.
-fn exponential(a: &Matrix3) -> Matrix3 {
-    let mut term = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-    let mut sum = term;
-    for n in 1..40 {
-        term = product(&term, a).map(|row| row.map(|x| x / f64::from(n)));
-        sum = std::array::from_fn(|i| std::array::from_fn(|j| sum[i][j] + term[i][j]));
-    }
-    sum
-}
-
-/// Σ S_ij E⟨x_i, x_j⟩ for the given second moments.
-fn in_norm(s: &Matrix3, moment: &Matrix3) -> f64 {
-    (0..3).map(|i| (0..3).map(|j| s[i][j] * moment[i][j]).sum::<f64>()).sum()
 }
 
 #[test]
@@ -362,7 +332,7 @@ fn parts_of_a_step(kappa: f64, eta: f64) -> (Matrix3, [f64; 3]) {
 fn steps_with_gradients_from_anywhere_on_the_segment_approach_the_mode() {
     // In one dimension, gradients of slope 1 or 1/κ on either side of a kink, and a mean of the
     // gradients at up to three places of the segment, its ends among them.
-    let mut random = Normals(11);
+    let mut random = Random::new(11);
     let mut faster = 0;
     for kappa in [1.0, 1.1, 1.486, 3.0, 10.0] {
         let eta = 0.25 * f64::powf(kappa, -2.75);
@@ -694,120 +664,6 @@ fn constants_that_are_enough_are_above_those_that_quadratics_need_at_every_kappa
     figures.hold(Near::Same);
 }
 
-/// Uniform bits by SplitMix64, and normals by Box and Muller.
-struct Normals(u64);
-
-impl Normals {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (2.0 * std::f64::consts::PI * self.uniform()).cos()
-    }
-}
-
-/// U = θ²/6 + (2/3) log cosh θ: curvature between 1/3 and 1, so κ = 3 and L = 1.
-const CURVATURE: f64 = 1.0 / 3.0;
-
-fn gradient(theta: f64) -> f64 {
-    CURVATURE * theta + (1.0 - CURVATURE) * theta.tanh()
-}
-
-/// One coupled step: the diffusion and the algorithm on one Brownian path of small pieces. Returns
-/// the difference at the end, |p̃|² + |r̃|² at equal times from the start to the end, and the largest
-/// slope of the gradient along the segment.
-struct Coupled {
-    difference: [f64; 3],
-    moments: [f64; TIMES],
-    slope: f64,
-}
-
-const TIMES: usize = 9;
-
-fn coupled_step(x: [f64; 3], tilde: [f64; 3], eta: f64, noise: &mut Normals) -> Coupled {
-    const PIECES: u32 = 32;
-    let (gamma, xi) = (3.0, 6.0);
-    let h = eta / f64::from(PIECES);
-    let [theta0, p0, r0] = tilde;
-    // log cosh, without overflow; the exact line integral.
-    let log_cosh = |x: f64| x.abs() + (-2.0 * x.abs()).exp().ln_1p();
-    let of_cosh = if p0.abs() > 1e-6 {
-        (log_cosh(theta0 + eta * p0) - log_cosh(theta0)) / p0
-    } else {
-        eta * theta0.tanh()
-    };
-    let integral = CURVATURE * (eta * theta0 + 0.5 * eta * eta * p0) + (1.0 - CURVATURE) * of_cosh;
-    // θ, p, r of the diffusion, and r̂, p̂, θ̃, r̃, p̃ of the algorithm.
-    let slope = |t: f64, z: &[f64; 8]| {
-        let [theta, p, r, r_hat, p_hat, _, r_tilde, _] = *z;
-        [
-            p,
-            -gradient(theta) + gamma * r,
-            -gamma * p - xi * r,
-            -gamma * p0 - xi * r_hat,
-            -integral / eta + gamma * r_hat,
-            p_hat,
-            -gamma * p_hat - xi * r_tilde,
-            -gradient(theta0 + t * p0) + gamma * r_hat,
-        ]
-    };
-    let mut z = [x[0], x[1], x[2], r0, p0, theta0, r0, p0];
-    let mut moments = [p0 * p0 + r0 * r0; TIMES];
-    for i in 0..PIECES {
-        let t = h * f64::from(i);
-        let kick = (2.0 * xi * h).sqrt() * noise.normal();
-        // Heun's method; the noise is the same in all three r.
-        let first = slope(t, &z);
-        let mut ahead: [f64; 8] = std::array::from_fn(|k| z[k] + h * first[k]);
-        [2, 3, 6].into_iter().for_each(|k| ahead[k] += kick);
-        let second = slope(t + h, &ahead);
-        z = std::array::from_fn(|k| z[k] + 0.5 * h * (first[k] + second[k]));
-        [2, 3, 6].into_iter().for_each(|k| z[k] += kick);
-        if (i + 1).is_multiple_of(4) {
-            moments[((i + 1) / 4) as usize] = z[7] * z[7] + z[6] * z[6];
-        }
-    }
-    // U'' falls with |θ|.
-    let nearest = if theta0 * (theta0 + eta * p0) <= 0.0 {
-        0.0
-    } else {
-        theta0.abs().min((theta0 + eta * p0).abs())
-    };
-    let most = CURVATURE + (1.0 - CURVATURE) / nearest.cosh().powi(2);
-    Coupled { difference: [z[5] - z[0], z[4] - z[1], z[6] - z[2]], moments, slope: most * p0.abs() }
-}
-
-/// Sample means and their standard errors.
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let square = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    (mean, (square / count).sqrt())
-}
-
-/// Starts of the algorithm beside a stationary x: the same, at the mode, three times as far out,
-/// far away in θ, and with large p and r.
-fn starts(x: [f64; 3]) -> [[f64; 3]; STARTS] {
-    [x, [0.0; 3], x.map(|v| 3.0 * v), [x[0] + 8.0, x[1], x[2]], [x[0], x[1] + 9.0, x[2] + 9.0]]
-}
-
-const STARTS: usize = 5;
-
-/// For Lemma 8: a mean of |p̃|² + |r̃|² − C (|θ|² + |p|² + |r|² + 1) for each time.
-fn excess_at_each_time(paths: &[([f64; TIMES], f64)], c: f64) -> [(f64, f64); TIMES] {
-    std::array::from_fn(|time| {
-        let values: Vec<f64> =
-            paths.iter().map(|(moments, start)| moments[time] - c * start).collect();
-        mean_and_error(&values)
-    })
-}
-
 #[test]
 fn coupled_paths_on_a_potential_that_is_not_quadratic_keep_proposition_2_and_lemma_8() {
     // Each comparison of means allows 4 standard errors: a false alarm has a chance of at most
@@ -819,7 +675,7 @@ fn coupled_paths_on_a_potential_that_is_not_quadratic_keep_proposition_2_and_lem
     let square = |v: &[f64; 3]| -> f64 {
         (0..3).map(|i| (0..3).map(|j| s[i][j] * v[i] * v[j]).sum::<f64>()).sum()
     };
-    let mut noise = Normals(7);
+    let mut noise = Random::new(7);
     let of_lemma_8 = path_moment_bound().unwrap();
     let bound = one_step_bound(&statement, kappa, eta).unwrap().unwrap();
     let errors = {

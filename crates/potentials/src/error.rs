@@ -168,7 +168,8 @@ pub enum Error {
     NoCurvature(Obstacle),
     /// A black box whose bounds of the curvature were not given.
     #[error(
-        "the accelerated gradient method needs bounds m and L of the curvature of a black box: give them to `ModeSearch::with_curvature`"
+        "the accelerated gradient method needs bounds m and L of the curvature of a black box: \
+         give them to `ModeSearch::with_curvature`"
     )]
     CurvatureUnknown,
     /// A posterior that cannot be normalised.

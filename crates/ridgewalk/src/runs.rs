@@ -101,7 +101,8 @@ pub enum RunError {
     },
     /// Draws that a checkpoint counts are not there.
     #[error(
-        "{source}. The run cannot be resumed without the {safe} draws of each chain that its checkpoint counts: put them back, or run `ridgewalk fit` again with another --out"
+        "{source}. The run cannot be resumed without the {safe} draws of each chain that its \
+         checkpoint counts: put them back, or run `ridgewalk fit` again with another --out"
     )]
     MissingDraws {
         /// What is missing.

@@ -10,6 +10,7 @@ mod mixing;
 mod nodes;
 mod orders;
 mod plan;
+mod separable;
 mod start;
 
 use std::path::{Path, PathBuf};
@@ -77,20 +78,23 @@ enum LabCommand {
     /// The order of paths in the step size, by how smooth the potential is
     #[command(
         after_help = "Example:\n  ridgewalk lab orders --kernels third-order,quicsort --halvings 3\n\n\
-                            Chains of steps h and h/2 on one Brownian path, on potentials that oscillate on the scale of the step: \
-                            rough ones with a Lipschitz gradient, Hessian or third derivative."
+                            Chains of steps h and h/2 on one Brownian path, on potentials that oscillate on \
+                            the scale of the step: rough ones with a Lipschitz gradient, Hessian or third \
+                            derivative."
     )]
     Orders(orders::Options),
     /// The number of Chebyshev nodes a line integral needs, on a smooth potential that is no ridge
     #[command(after_help = "Examples:\n  ridgewalk lab nodes --nodes 3 --halvings 1\n  \
                             ridgewalk lab nodes --nodes 2 --eta 0.4 --halvings 1 --dimensions 10,100\n\n\
-                            Chains of Algorithm 1 on a multinomial regression, given by its gradient alone, that differ only in the \
-                            number of nodes. With --dimensions, on separable potentials of each dimension: the growth of the error.")]
+                            Chains of Algorithm 1 on a multinomial regression, given by its gradient alone, \
+                            that differ only in the number of nodes. With --dimensions, on separable \
+                            potentials of each dimension: the growth of the error.")]
     Nodes(nodes::Options),
     /// Gradients until a chain can start: accelerated gradients against the condition number
     #[command(after_help = "Example:\n  ridgewalk lab start --kappa 2,10,100 --dimension 20\n\n\
-                            From a distance of sqrt(d/m) until |theta - theta*| <= 1/sqrt(L) is proved, on quadratics and on logistic \
-                            regressions of the same condition number, beside the proved bound and plain gradient descent.")]
+                            From a distance of sqrt(d/m) until |theta - theta*| <= 1/sqrt(L) is proved, on \
+                            quadratics and on logistic regressions of the same condition number, beside the \
+                            proved bound and plain gradient descent.")]
     Start(start::Options),
 }
 

@@ -107,7 +107,8 @@ impl Step {
             "the nodes are k eta + (eta/2)(1 + cos((2i - 1) pi/(2 alpha)))",
             "Section 3.3",
             room,
-            "without k eta: psi(s) = grad U(theta + s p) and Phi are for s in [0, eta]. Margin: 1 less the error over the bound of \
+            "without k eta: psi(s) = grad U(theta + s p) and Phi are for s in [0, eta]. Margin: 1 \
+             less the error over the bound of \
              Lemma 6, for s^2, two nodes and k = 50",
         ))
     }
@@ -147,8 +148,10 @@ impl Step {
             "d(x - x~) has the brackets (1/L)(grad U(theta~) - g^) and r^ - r~ in the row of p",
             "Appendix A.1",
             |right| holds(right) && small,
-            "(1/L)(g^ - grad U(theta~)) and gamma (r~ - r^). I2 then has the factor gamma^2; but in the norm of S a bracket that has \
-             a row of p alone counts with S22 <= 3 instead of the kappa^2 of the whole matrix, so that kappa^8 in Proposition 2 stands",
+            "(1/L)(g^ - grad U(theta~)) and gamma (r~ - r^). I2 then has the factor gamma^2; but \
+             in the norm of S a bracket that has \
+             a row of p alone counts with S22 <= 3 instead of the kappa^2 of the whole matrix, so \
+             that kappa^8 in Proposition 2 stands",
         )
     }
 
@@ -190,7 +193,8 @@ impl Step {
             "the bound along the path has ||g^ - grad U(theta~)||^2 - ||r^ - r~||^2",
             "Section 4.2.1",
             room,
-            "||g^ - grad U(theta~)||^2/L^2 + gamma^2 ||r^ - r~||^2: as printed the bound of a square can be negative. Margin: the \
+            "||g^ - grad U(theta~)||^2/L^2 + gamma^2 ||r^ - r~||^2: as printed the bound of a \
+             square can be negative. Margin: the \
              smallest value along a path without noise, gamma = 2 and xi = 4",
         )
     }
@@ -226,7 +230,8 @@ impl Step {
             "a bias of O(sqrt(eta^3 d)) gives the mixing time of Theorem 1",
             "Section 4.2.1",
             room,
-            "O(eta^2 sqrt(d)), as in Appendix A.4; eta^(3/2) would give d^(1/3). Margin: minus the difference of the powers of d",
+            "O(eta^2 sqrt(d)), as in Appendix A.4; eta^(3/2) would give d^(1/3). Margin: minus \
+             the difference of the powers of d",
         )
     }
 
@@ -254,7 +259,8 @@ impl Step {
             "||d g^/ds|| <= L ||p~||",
             "Section 4.2.3",
             |right| if right { f64::from(u8::from(within)) - 1.0 } else { 1.0 - steepest },
-            "with a factor that depends on the number of nodes alone, and is 1 for one node and two: the interpolant can be steeper than what it \
+            "with a factor that depends on the number of nodes alone, and is 1 for one node and \
+             two: the interpolant can be steeper than what it \
              interpolates. Margin: 1 less the slope of |t - 1| through three Chebyshev nodes of [0, 2]",
         ))
     }
@@ -287,7 +293,8 @@ impl Step {
             "E ||r^||^2 has 3 eta^2 E ||p~||^2",
             "Appendix A.3.1",
             room,
-            "3 gamma^2 eta^2 E ||p~||^2, as in the proof of Lemma 8. Margin: room below the bound with r = 0, p = 100, gamma = kappa = 10 and \
+            "3 gamma^2 eta^2 E ||p~||^2, as in the proof of Lemma 8. Margin: room below the bound \
+             with r = 0, p = 100, gamma = kappa = 10 and \
              eta = 0.01",
         )
     }
@@ -302,10 +309,12 @@ impl Step {
             "E ||r~ - r~_0||^2 changes with -E<., p~> - E<., r~>",
             "Lemma 8",
             |right| {
-                let [gamma, xi] = if right { [2 * GAMMA, 2 * XI] } else { [1, 1] }.map(|factor| double(ratio(factor, 1)));
+                let [gamma, xi] = if right { [2 * GAMMA, 2 * XI] } else { [1, 1] }
+                    .map(|factor| double(ratio(factor, 1)));
                 (derivative - (r - 1.0) * (-gamma * p - xi * r)).abs() < 1e-7
             },
-            "-2 gamma E<., p^> - 2 xi E<., r~>; the steps are shorter than 1/gamma and 1/xi, so that constants stay bounded",
+            "-2 gamma E<., p^> - 2 xi E<., r~>; the steps are shorter than 1/gamma and 1/xi, so \
+             that constants stay bounded",
         )
     }
 
@@ -322,11 +331,15 @@ impl Step {
             |right: bool| 1.0 - double(limit(right, ratio(1, 100)) / limit(right, one)).sqrt();
         // As η falls, the correct limit falls to c²/(2ρ).
         self.measured(
-            "a <- (1 - eta/(10 kappa^2 + 100)) a + C kappa sqrt(eta (d + 2 alpha)/L) stays below C kappa^3 sqrt((d + 2 alpha)/L)",
+            "a <- (1 - eta/(10 kappa^2 + 100)) a + C kappa sqrt(eta (d + 2 alpha)/L) stays below \
+             C kappa^3 sqrt((d + 2 alpha)/L)",
             "Lemma 9",
             room,
-            "it grows to sqrt(1/eta) times that. The noise has mean 0 given the past, so squares add up: ||u + v||^2 <= ||u||^2 + (2 alpha - 1) \
-             ||v||^2 in the norm of the 2 alpha-th moment. With that the lemma stands, C growing like sqrt(alpha); exponential moments give a C without alpha (its row). Margin: 1 less the \
+            "it grows to sqrt(1/eta) times that. The noise has mean 0 given the past, so squares \
+             add up: ||u + v||^2 <= ||u||^2 + (2 alpha - 1) \
+             ||v||^2 in the norm of the 2 alpha-th moment. With that the lemma stands, C growing \
+             like sqrt(alpha); exponential moments give a C without alpha (its row). Margin: 1 \
+             less the \
              limit at eta = 1/100 over that at eta = 1",
         )
     }
@@ -341,8 +354,15 @@ impl Step {
         self.decided(
             "E ||theta - theta*||^2 <= C d/L",
             "Appendix A.4",
-            |right| if right { is_bound(&Polynomial::kappa(1)) && of_gradient } else { is_bound(&Polynomial::integer(1_000_000)) },
-            "d/m: for U = m|theta|^2/2 it is kappa d/L. It comes from the gradient; E ||grad U||^2 <= d L in its place gives what is printed",
+            |right| {
+                if right {
+                    is_bound(&Polynomial::kappa(1)) && of_gradient
+                } else {
+                    is_bound(&Polynomial::integer(1_000_000))
+                }
+            },
+            "d/m: for U = m|theta|^2/2 it is kappa d/L. It comes from the gradient; E ||grad \
+             U||^2 <= d L in its place gives what is printed",
         )
     }
 
@@ -372,8 +392,15 @@ impl Step {
         self.decided(
             "the logarithms are log(d kappa/eps) and log(3d/(L eps)), for eps < 1",
             "Theorems 1 and 2",
-            |right| if right { unit(-1, -2) == none } else { unit(0, -1) == none && unit(-1, -1) == none },
-            "log(d kappa/(L eps^2)), for eps <= sqrt(d/L)/2: without a range eta < c kappa^(-11/4) does not follow, and at kappa = 1 the logarithm \
+            |right| {
+                if right {
+                    unit(-1, -2) == none
+                } else {
+                    unit(0, -1) == none && unit(-1, -1) == none
+                }
+            },
+            "log(d kappa/(L eps^2)), for eps <= sqrt(d/L)/2: without a range eta < c \
+             kappa^(-11/4) does not follow, and at kappa = 1 the logarithm \
              vanishes at eps = sqrt(d/L). What is printed changes with the unit of length",
         )
     }
@@ -393,8 +420,10 @@ impl Step {
             "the rate 1/(20 kappa^2 + 200) gives 1 - eta/(10 kappa^2 + 100)",
             "Appendix A.4",
             room,
-            "1 - eta/(40 kappa^2 + 400); a larger C in the line before allows the 20 kappa^2 + 200 of Proposition 2. Likewise in the proof of \
-             Theorem 1, where 40 kappa^2 + 400 becomes 20 kappa^2 + 200. Margin: what is taken off, over eta times the rate, less what is claimed",
+            "1 - eta/(40 kappa^2 + 400); a larger C in the line before allows the 20 kappa^2 + \
+             200 of Proposition 2. Likewise in the proof of \
+             Theorem 1, where 40 kappa^2 + 400 becomes 20 kappa^2 + 200. Margin: what is taken \
+             off, over eta times the rate, less what is claimed",
         )
     }
 }

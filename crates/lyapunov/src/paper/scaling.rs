@@ -140,7 +140,8 @@ fn theorem1_derivation(step: &Scaling) -> Claim {
         "the step size makes kappa^8 eta^5 d/L of Proposition 2 small enough",
         "Theorem 1",
         Verdict::of(*step == step_from_drift_error(), false),
-        "kappa^(8 + 2 + 1) eta^4 d/L = eps^2, by the rate of order kappa^-2 and the smallest eigenvalue of S of order 1/kappa",
+        "kappa^(8 + 2 + 1) eta^4 d/L = eps^2, by the rate of order kappa^-2 and the smallest \
+         eigenvalue of S of order 1/kappa",
     )
 }
 
@@ -203,7 +204,8 @@ fn theorem2_units() -> Claim {
     theorem2_claim(
         "step size: L_alpha^(-1) L^(1/2) kappa^(-4) d^(-1/2) eps^(1/(alpha - 1))",
         no_unit,
-        "has the unit length^(2/(alpha - 1)): the 1/L^2 of Proposition 2 was lost in the proof. With L^(1/2 + 1/(alpha - 1)) it \
+        "has the unit length^(2/(alpha - 1)): the 1/L^2 of Proposition 2 was lost in the proof. \
+         With L^(1/2 + 1/(alpha - 1)) it \
          has none; L^(-1/(alpha - 1)) is missing in the mixing time likewise",
     )
 }
@@ -222,9 +224,12 @@ fn theorem2_kappa() -> Claim {
         "Section 4.2.3",
         Verdict::of(everywhere, every_alpha().all(|alpha| !repaired(alpha).is_negative())),
         format!(
-            "a gap in the proof, which loses the kappa^5 of Proposition 2: kappa^(-3 - 4/(alpha - 1)) follows, and the printed power is small enough from \
-             alpha = {first} on only. The theorem stands with kappa^(-4) for every alpha >= 2: take the error of the nodes at the stationary law, where \
-             E|p|^(2(alpha - 1)) has no kappa; then kappa^(-5/(2(alpha - 1))) is enough (the row of Theorem 2). Margin: powers of kappa left over at alpha = 3"
+            "a gap in the proof, which loses the kappa^5 of Proposition 2: kappa^(-3 - 4/(alpha - \
+             1)) follows, and the printed power is small enough from \
+             alpha = {first} on only. The theorem stands with kappa^(-4) for every alpha >= 2: \
+             take the error of the nodes at the stationary law, where \
+             E|p|^(2(alpha - 1)) has no kappa; then kappa^(-5/(2(alpha - 1))) is enough (the row \
+             of Theorem 2). Margin: powers of kappa left over at alpha = 3"
         ),
     )
     .with_margin(margin(room(3)))
@@ -245,7 +250,8 @@ fn theorem2_moments() -> Claim {
         "the step size satisfies eta < c kappa^(-7), which Lemma 9 asks for",
         "Section 4.2.3",
         Verdict::of(keeps(Reading::Meant), keeps(Reading::Derived)),
-        "a gap in the proof: it needs c kappa^(-7) in the minimum too, or Lemma 9 for longer steps, for which it holds (its row). The theorem stands with \
+        "a gap in the proof: it needs c kappa^(-7) in the minimum too, or Lemma 9 for longer \
+         steps, for which it holds (its row). The theorem stands with \
          two terms, by a proof without Lemma 9 (the row of Theorem 2)",
     )
 }
@@ -287,7 +293,8 @@ fn theorem2_logarithm() -> Claim {
     theorem2_claim(
         "the mixing time has the logarithm of its proof",
         grows,
-        "a factor log(d kappa/eps) is missing; the proof has one, and so has Theorem 1. For its argument see the row on logarithms",
+        "a factor log(d kappa/eps) is missing; the proof has one, and so has Theorem 1. For its \
+         argument see the row on logarithms",
     )
 }
 
@@ -356,8 +363,12 @@ fn initial_distance() -> Claim {
     Claim::new(
         "the distance at the start is E |x - x~|^2 <= 8 d/L",
         "Section 4.2.2",
-        Verdict::of(is_bound(&printed, &moment), is_bound(&corrected, &moment) && is_bound(&corrected, &from_start)),
-        "8 d/m: for U = m|theta|^2/2 it is (kappa + 2) d/L, above 8 d/L once kappa > 6. Only a logarithm of it is used. \
+        Verdict::of(
+            is_bound(&printed, &moment),
+            is_bound(&corrected, &moment) && is_bound(&corrected, &from_start),
+        ),
+        "8 d/m: for U = m|theta|^2/2 it is (kappa + 2) d/L, above 8 d/L once kappa > 6. Only a \
+         logarithm of it is used. \
          Margin: room per kappa, in units of d/L",
     )
     .with_slack(slack.as_ref())

@@ -63,8 +63,8 @@ pub struct CurvatureBounds {
 
 /// One term u(s; y) of a ridge-separable potential, convex in s.
 ///
-/// A family of your own needs five methods, and `Clone` for the automatic run; [`check_family`](crate::check_family) compares them with
-/// each other.
+/// A family of your own needs five methods, and `Clone` for the automatic run;
+/// [`check_family`](crate::check_family) compares them with each other.
 ///
 /// ```
 /// use ridgewalk_potentials::check_family;

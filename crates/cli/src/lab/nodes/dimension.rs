@@ -6,10 +6,11 @@ use ridgewalk::potentials::{Chebyshev, LineIntegral, Scratch};
 use ridgewalk::sampler::{Batch, ThirdOrder};
 use serde::Serialize;
 
-use super::separable::{Exactly, LOSSES, Loss};
+use super::losses::{LOSSES, Loss};
 use super::{MEASURING, Options, ROUNDING, SETTLING};
 use crate::failure::Failure;
 use crate::lab::chains::{Synchronous, at, failed, root_mean};
+use crate::lab::separable::Separable;
 use crate::lab::{Power, exact, power, short};
 use crate::output;
 use crate::plot::{Panel, Series};
@@ -109,7 +110,7 @@ fn measure(
     let chains = (COORDINATES / dimension).clamp(FEWEST_CHAINS, MOST_CHAINS);
     let parameters = Parameters::new(options.gamma, options.xi, eta)?;
     let kernel = ThirdOrder::new(parameters, 1.0).map_err(failed)?;
-    let exactly = Exactly { loss: *target, dimension };
+    let exactly = Separable { derivative: *target, dimension };
     let rule = |nodes| Chebyshev::new(target.gradient(dimension), nodes).map_err(failed);
     let rules = (1..=usize::from(options.nodes)).map(rule).collect::<Result<Vec<_>, _>>()?;
     let mut reference = at(&vec![0.0; dimension], chains, 1.0, options.seed)?;

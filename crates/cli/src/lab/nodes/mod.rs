@@ -2,7 +2,7 @@
 //! potential that is no ridge.
 
 mod dimension;
-mod separable;
+mod losses;
 
 use clap::Args;
 use ridgewalk::coefficients::Parameters;

@@ -66,7 +66,8 @@ fn constant(printed: &BigRational) -> Claim {
         ),
         "Lemma 7",
         Verdict::of(holds, false),
-        "exact: the error at lambda l is an integral of x'' against a kernel whose integral is lambda (1 - lambda)/2, at most 1/8, in every \
+        "exact: the error at lambda l is an integral of x'' against a kernel whose integral is \
+         lambda (1 - lambda)/2, at most 1/8, in every \
          norm; t^2 attains it. Margin: how much smaller the constant could be",
     );
     Claim { margin, ..claim }
@@ -83,6 +84,7 @@ fn without_supremum() -> Claim {
         "sup over t of the straight-line error is at most l^2 |x''_t|",
         "Lemma 7",
         Verdict::of(at_every_time, at_the_largest),
-        "l^2 sup |x''_t|, as in its proof: for t^3 on [0, 1] the second derivative vanishes at 0, and the error is 3/8 in the middle",
+        "l^2 sup |x''_t|, as in its proof: for t^3 on [0, 1] the second derivative vanishes at 0, \
+         and the error is 3/8 in the middle",
     )
 }

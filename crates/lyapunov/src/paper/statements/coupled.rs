@@ -168,9 +168,12 @@ pub(super) fn claim(statement: &OneStep) -> Result<Claim, Error> {
         "Proposition 2",
         Verdict::of(of_drift.max(of_gradient) <= c, false),
         format!(
-            "for eta < min(1/gamma, 1/xi, c kappa^(-11/4)), with C = {c} and c = {step}, which the paper leaves open. {} for every potential, g^ and \
-             joint law, without the last term: {of_drift:.0} before d/L and {of_gradient:.0} before Delta^2/L^2. {} and {} step sizes each. Quadratic potentials with exact \
-             line integrals need {:.2} at kappa = 1; at curvature m the least C tends to {:.5} as kappa grows, so kappa^8 cannot be lowered. Delta^2/L^2 \
+            "for eta < min(1/gamma, 1/xi, c kappa^(-11/4)), with C = {c} and c = {step}, which \
+             the paper leaves open. {} for every potential, g^ and \
+             joint law, without the last term: {of_drift:.0} before d/L and {of_gradient:.0} \
+             before Delta^2/L^2. {} and {} step sizes each. Quadratic potentials with exact \
+             line integrals need {:.2} at kappa = 1; at curvature m the least C tends to {:.5} as \
+             kappa grows, so kappa^8 cannot be lowered. Delta^2/L^2 \
              needs {needed:.2} at kappa = 1 as eta falls. Margin: powers of kappa left over in C",
             shown(of_drift.max(of_gradient), c), checked(), PARTS.len(), first?, limit?
         ),

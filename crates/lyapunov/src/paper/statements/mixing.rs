@@ -142,16 +142,21 @@ pub(super) fn exact(statement: &Mixing) -> Result<Claim, Error> {
     let Mixing { step, time, c, constant } = *statement;
     Ok(Claim::new(
         format!(
-            "steps of c kappa^({}) (d/L)^({}) eps^({}) mix in C kappa^({}) (d/L)^({}) eps^({}) log(d kappa/(L eps^2)), for eps <= sqrt(d/L)/2",
+            "steps of c kappa^({}) (d/L)^({}) eps^({}) mix in C kappa^({}) (d/L)^({}) eps^({}) \
+             log(d kappa/(L eps^2)), for eps <= sqrt(d/L)/2",
             step.kappa, step.dimension, step.accuracy, time.kappa, time.dimension, time.accuracy
         ),
         "Theorem 1",
         Verdict::of(worst <= constant, false),
         format!(
-            "log(d kappa/(L eps^2)) and eps <= sqrt(d/L)/2 are corrections: log(d kappa/eps) and eps < 1 are printed (the row on logarithms). With c = {c} \
-             and C = {constant}, which the paper leaves open, for every potential with exact line integrals. {}. {} and {} values of eps sqrt(L/d) from 1/2 to 1e-4. \
+            "log(d kappa/(L eps^2)) and eps <= sqrt(d/L)/2 are corrections: log(d kappa/eps) and \
+             eps < 1 are printed (the row on logarithms). With c = {c} \
+             and C = {constant}, which the paper leaves open, for every potential with exact line \
+             integrals. {}. {} and {} values of eps sqrt(L/d) from 1/2 to 1e-4. \
              Margin: powers of kappa left over in C",
-            shown(worst, constant), super::checked(), ACCURACIES.len()
+            shown(worst, constant),
+            super::checked(),
+            ACCURACIES.len()
         ),
     )
     .with_margin(power_left(&bounds)))
@@ -172,15 +177,22 @@ pub(super) fn black_box(statement: &BlackBox) -> Result<Claim, Error> {
     let worst = largest(&bounds);
     let BlackBox { c, constant, .. } = *statement;
     Ok(Claim::new(
-        "corrected for eps, L and the logarithm, steps of c min(kappa^(-11/4) .., kappa^(-4) ..) mix in C kappa^2 log over the minimum",
+        "corrected for eps, L and the logarithm, steps of c min(kappa^(-11/4) .., kappa^(-4) ..) \
+         mix in C kappa^2 log over the minimum",
         "Theorem 2",
         Verdict::of(worst <= constant, false),
         format!(
-            "corrected: eps^(1/2), L^(1/2 + 1/(alpha - 1)) and log(d kappa/(L eps^2)) for eps <= sqrt(d/L)/2, as in other rows. With c = {c} and C = {constant}, \
-             which the paper leaves open, for every potential with smoothness of order alpha from 2 to 12 and alpha - 1 nodes; a larger alpha makes the error smaller. {}. kappa^(-4) is small \
-             enough: the error of the nodes counts at the stationary law, so Lemma 9 is not needed, nor its kappa^(-7). {} and {} values of eps sqrt(L/d) from 1/2 to 1e-4. \
+            "corrected: eps^(1/2), L^(1/2 + 1/(alpha - 1)) and log(d kappa/(L eps^2)) for eps <= \
+             sqrt(d/L)/2, as in other rows. With c = {c} and C = {constant}, \
+             which the paper leaves open, for every potential with smoothness of order alpha from \
+             2 to 12 and alpha - 1 nodes; a larger alpha makes the error smaller. {}. kappa^(-4) \
+             is small \
+             enough: the error of the nodes counts at the stationary law, so Lemma 9 is not \
+             needed, nor its kappa^(-7). {} and {} values of eps sqrt(L/d) from 1/2 to 1e-4. \
              Margin: powers of kappa left over in C",
-            shown(worst, constant), super::checked(), ACCURACIES.len()
+            shown(worst, constant),
+            super::checked(),
+            ACCURACIES.len()
         ),
     )
     .with_margin(power_left(&bounds)))

@@ -205,8 +205,10 @@ fn every_step_size(statements: &Statements) -> Result<Claim, Error> {
         "Appendix A.2",
         Verdict::of(long.iter().all(|&holds| holds), all_are_false && short),
         format!(
-            "eta < min(1/gamma, 1/xi) in Lemma 8, c kappa^(-7) in Lemma 9 and c kappa^(-11/4) in Proposition 2, as in the proofs. For U = |theta|^2/2 \
-             the least C of Lemma 8 is {ten:.0} at eta = 10 and {hundred:.1e} at eta = 100 and grows without bound; at eta = 10 the algorithm diverges, and no C is \
+            "eta < min(1/gamma, 1/xi) in Lemma 8, c kappa^(-7) in Lemma 9 and c kappa^(-11/4) in \
+             Proposition 2, as in the proofs. For U = |theta|^2/2 \
+             the least C of Lemma 8 is {ten:.0} at eta = 10 and {hundred:.1e} at eta = 100 and \
+             grows without bound; at eta = 10 the algorithm diverges, and no C is \
              large enough for the other two"
         ),
     ))

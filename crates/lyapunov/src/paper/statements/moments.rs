@@ -205,15 +205,21 @@ pub(super) fn claim(statement: &HighMoments) -> Result<Claim, Error> {
     let HighMoments { constant: c, kappa: power, step, step_power } = *statement;
     Ok(Claim::new(
         format!(
-            "(E|x^(k) - x*|^(2 alpha))^(1/(2 alpha)) <= C kappa^{power} sqrt((d + 2 alpha)/L), for eta < c kappa^({step_power})"
+            "(E|x^(k) - x*|^(2 alpha))^(1/(2 alpha)) <= C kappa^{power} sqrt((d + 2 alpha)/L), \
+             for eta < c kappa^({step_power})"
         ),
         "Lemma 9",
         Verdict::of(worst <= c, false),
         format!(
-            "with C = {c} and c = {step}, which the paper leaves open. {} for every potential, every g^ in the convex hull, every k, d and alpha, \
-             from a start within 1/sqrt(L) (printed 1/L) and p = r = 0. {} and {} step sizes each. Quadratic potentials need at least {needed:.3}, and a flat one \
-             sqrt(kappa + 2)/kappa^{power} as d grows. Margin: powers of kappa left over. Steps of kappa^(-11/4)/4 are short enough too",
-            shown(worst, c), checked(), PARTS.len()
+            "with C = {c} and c = {step}, which the paper leaves open. {} for every potential, \
+             every g^ in the convex hull, every k, d and alpha, \
+             from a start within 1/sqrt(L) (printed 1/L) and p = r = 0. {} and {} step sizes \
+             each. Quadratic potentials need at least {needed:.3}, and a flat one \
+             sqrt(kappa + 2)/kappa^{power} as d grows. Margin: powers of kappa left over. Steps \
+             of kappa^(-11/4)/4 are short enough too",
+            shown(worst, c),
+            checked(),
+            PARTS.len()
         ),
     )
     .with_margin(power_left(&bounds)))

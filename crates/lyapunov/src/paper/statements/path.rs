@@ -124,8 +124,10 @@ pub(super) fn claim(statements: &Statements) -> Result<Claim, Error> {
         "Lemma 8",
         Verdict::of(bound <= c, false),
         format!(
-            "for eta < min(1/gamma, 1/xi), with the C = {c} of the proof. {} for every potential, every g^ in the convex hull, every kappa and starting law; \
-             quadratic potentials with exact line integrals need {needed:.3}. Decided in floating point; that the entries of the bound are monotone \
+            "for eta < min(1/gamma, 1/xi), with the C = {c} of the proof. {} for every potential, \
+             every g^ in the convex hull, every kappa and starting law; \
+             quadratic potentials with exact line integrals need {needed:.3}. Decided in floating \
+             point; that the entries of the bound are monotone \
              within a step is checked at 2,000 times. Margin: room below the C of the proof, as a fraction of it",
             shown(bound, c)
         ),

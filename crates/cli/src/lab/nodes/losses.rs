@@ -1,6 +1,8 @@
-//! Separable potentials of any dimension, with exact line integrals and as black boxes.
+//! The losses whose sums over coordinates are the potentials, with exact means and as black boxes.
 
-use ridgewalk::potentials::{Error, FromFn, Gradient, LineIntegral, Scratch};
+use ridgewalk::potentials::{FromFn, Gradient};
+
+use crate::lab::separable::Derivative;
 
 /// The convexity m; the smoothness is 1.
 const CONVEXITY: f64 = 0.25;
@@ -45,22 +47,10 @@ impl Loss {
         if self.smooth { nodes + nodes % 2 + 1 } else { 2 }
     }
 
-    fn derivative(&self, x: f64) -> f64 {
-        CONVEXITY * x + (1.0 - CONVEXITY) * (self.slope)(x)
-    }
-
-    fn mean_derivative(&self, x: f64, y: f64) -> f64 {
-        let middle = x + 0.5 * y;
-        // Closer together, the difference of values would lose digits, and the middle has an error
-        // below rounding.
-        let own = if y.abs() < 1e-7 { (self.slope)(middle) } else { (self.mean)(x, y) };
-        CONVEXITY * middle + (1.0 - CONVEXITY) * own
-    }
-
     /// The gradient, as a black box.
     pub(super) fn gradient(self, dimension: usize) -> impl Gradient + Sync + Clone {
         FromFn::new(dimension, move |theta: &[f64], out: &mut [f64]| {
-            theta.iter().zip(out).for_each(|(x, g)| *g = self.derivative(*x));
+            theta.iter().zip(out).for_each(|(x, g)| *g = self.at(*x));
             Ok(())
         })
     }
@@ -70,44 +60,25 @@ fn huber(x: f64) -> f64 {
     if x.abs() <= 1.0 { 0.5 * x * x } else { x.abs() - 0.5 }
 }
 
-/// Exact line integrals.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Exactly {
-    pub(super) loss: Loss,
-    pub(super) dimension: usize,
-}
-
-impl LineIntegral for Exactly {
-    fn dimension(&self) -> usize {
-        self.dimension
+impl Derivative for Loss {
+    fn at(&self, x: f64) -> f64 {
+        CONVEXITY * x + (1.0 - CONVEXITY) * (self.slope)(x)
     }
 
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-
-    fn integrate(
-        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
-        _: &mut Scratch,
-    ) -> Result<(), Error> {
-        for ((x, p), integral) in positions.iter().zip(momenta).zip(integrals) {
-            *integral = length * self.loss.mean_derivative(*x, length * p);
-        }
-        Ok(())
-    }
-
-    fn gradients(
-        &self, positions: &[f64], gradients: &mut [f64], _: &mut Scratch,
-    ) -> Result<(), Error> {
-        positions.iter().zip(gradients).for_each(|(x, g)| *g = self.loss.derivative(*x));
-        Ok(())
+    fn mean(&self, x: f64, y: f64) -> f64 {
+        let middle = x + 0.5 * y;
+        // Closer together, the difference of values would lose digits, and the middle has an error
+        // below rounding.
+        let own = if y.abs() < 1e-7 { (self.slope)(middle) } else { (self.mean)(x, y) };
+        CONVEXITY * middle + (1.0 - CONVEXITY) * own
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ridgewalk::potentials::Chebyshev;
+    use crate::lab::separable::Separable;
+    use ridgewalk::potentials::{Chebyshev, LineIntegral, Scratch};
 
     #[test]
     fn line_integrals_are_those_of_many_nodes_and_the_curvature_is_between_m_and_1() {
@@ -115,7 +86,7 @@ mod tests {
         let momenta: Vec<f64> = (0..400).map(|i| (f64::from(i) * 0.7).sin() * 3.0).collect();
         for loss in LOSSES {
             let accuracy = if loss.smooth { 1e-13 } else { 1e-5 };
-            let exact = Exactly { loss, dimension: 400 };
+            let exact = Separable { derivative: loss, dimension: 400 };
             let nodes = Chebyshev::new(loss.gradient(400), 300).unwrap();
             for scale in [1.0, 1e-2, 1e-6, 1e-9] {
                 let momenta: Vec<f64> = momenta.iter().map(|p| p * scale).collect();
@@ -128,8 +99,7 @@ mod tests {
                 }
             }
             for pair in positions.windows(2) {
-                let curvature =
-                    (loss.derivative(pair[1]) - loss.derivative(pair[0])) / (pair[1] - pair[0]);
+                let curvature = (loss.at(pair[1]) - loss.at(pair[0])) / (pair[1] - pair[0]);
                 assert!((CONVEXITY - 1e-12..=1.0 + 1e-12).contains(&curvature));
             }
         }
