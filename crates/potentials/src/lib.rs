@@ -57,6 +57,7 @@ mod ridge;
 mod rows;
 mod segment;
 mod softplus;
+mod spread;
 mod square;
 mod symmetric;
 mod whitening;
@@ -74,4 +75,5 @@ pub use properness::{
 };
 pub use ridge::Ridge;
 pub use rows::Rows;
+pub use spread::Spread;
 pub use whitening::{SavedWhitening, Whitened, Whitening};

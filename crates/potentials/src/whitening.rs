@@ -199,6 +199,25 @@ impl Whitening {
         }
     }
 
+    /// W Wᵀ, row by row.
+    #[must_use]
+    pub fn covariance(&self) -> Vec<f64> {
+        let d = self.dimension();
+        match &self.map {
+            Map::Diagonal(scales) => {
+                let mut covariance = vec![0.0; d * d];
+                let squares = scales.iter().map(|s| s * s);
+                covariance.iter_mut().step_by(d + 1).zip(squares).for_each(|(c, s)| *c = s);
+                covariance
+            }
+            Map::Matrix(w) => {
+                let w = as_square(w, d);
+                let whole = w * w.transpose();
+                rows_of(Mat::from_fn(d, d, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)])).as_ref())
+            }
+        }
+    }
+
     /// The number of coordinates.
     #[must_use]
     pub fn dimension(&self) -> usize {

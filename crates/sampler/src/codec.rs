@@ -249,17 +249,18 @@ impl Code for Whitening {
     }
 }
 
-/// The kernel's name, γ, ξ (1 where the kernel has none), η, and the steps of a trajectory and
-/// whether its drift rotates where it has one.
+/// The kernel's name, γ, ξ (1 where the kernel has none), η, and of a trajectory its steps, whether
+/// its drift rotates, and how often steps are shorter.
 impl Code for Scheme {
     fn put(&self, bytes: &mut Vec<u8>) {
         self.name().to_owned().put(bytes);
         [self.gamma().unwrap_or(1.0), self.xi().unwrap_or(1.0), self.eta()]
             .iter()
             .for_each(|x| x.put(bytes));
-        if let Some(Trajectory { steps, drift }) = self.trajectory() {
+        if let Some(Trajectory { steps, drift, short }) = self.trajectory() {
             u64::from(steps).put(bytes);
             (drift == Drift::Rotating).put(bytes);
+            short.put(bytes);
         }
     }
 
@@ -271,10 +272,11 @@ impl Code for Scheme {
             let steps = u32::try_from(steps)
                 .map_err(|_| wrong(format!("a trajectory of {steps} steps")))?;
             let drift = if bool::take(bytes)? { Drift::Rotating } else { Drift::Straight };
+            let short = f64::take(bytes)?;
             if name == KernelKind::Hmc.name() {
                 return Ok(Self::hmc(steps, eta)?);
             }
-            return Ok(Self::adjusted(gamma, xi, eta, Trajectory { steps, drift })?);
+            return Ok(Self::adjusted(gamma, xi, eta, Trajectory { steps, drift, short })?);
         }
         let kernel =
             KernelKind::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
@@ -316,9 +318,11 @@ cases! {
 cases! {
     Decision, "a decision",
     0 => Mode { iterations, gradient_norm }
-    1 => Pilot { draws, spread }
-    2 => Rewhitened { hessians, shrinkage }
+    1 => Pilot { draws, widest, narrowest }
+    2 => Rewhitened { hessians }
     3 => Tried { scheme, bias, efficiency, accepted }
     4 => Chosen { scheme, thin }
     5 => Trajectories { scheme, acceptance, divergences, efficiency }
+    6 => FarOut { acceptance, short }
+    7 => NotNormal { eta }
 }

@@ -45,6 +45,8 @@ pub(crate) mod scheme {
         steps: Option<u32>,
         #[serde(default)]
         rotating: bool,
+        #[serde(default)]
+        short: f64,
     }
 
     pub(crate) fn serialize<S: Serializer>(scheme: &Scheme, to: S) -> Result<S::Ok, S::Error> {
@@ -56,17 +58,18 @@ pub(crate) mod scheme {
             eta: scheme.eta(),
             steps: trajectory.map(|trajectory| trajectory.steps),
             rotating: trajectory.is_some_and(|trajectory| trajectory.drift == Drift::Rotating),
+            short: trajectory.map_or(0.0, |trajectory| trajectory.short),
         };
         parts.serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Scheme, D::Error> {
-        let Parts { kernel, gamma, xi, eta, steps, rotating } = Parts::deserialize(from)?;
+        let Parts { kernel, gamma, xi, eta, steps, rotating, short } = Parts::deserialize(from)?;
         let (gamma, xi) = (gamma.unwrap_or(1.0), xi.unwrap_or(1.0));
         let drift = if rotating { Drift::Rotating } else { Drift::Straight };
         let scheme = match steps {
             Some(steps) if kernel == KernelKind::Hmc.name() => Scheme::hmc(steps, eta),
-            Some(steps) => Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift }),
+            Some(steps) => Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift, short }),
             None => Scheme::new(kind(&kernel)?, gamma, xi, eta),
         };
         scheme.map_err(custom)

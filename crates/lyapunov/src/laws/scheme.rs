@@ -44,7 +44,7 @@ enum Parts {
     Should { half: FreeFlow, full: FreeFlow, path: PolynomialPath },
     Align { full: FreeFlow, path: PolynomialPath },
     Hmc { steps: u32 },
-    Adjusted { between: OrnsteinUhlenbeck, trajectory: Trajectory },
+    Adjusted { refresh: OrnsteinUhlenbeck, trajectory: Trajectory },
 }
 
 /// One possible time of the midpoint, with its quadrature weight.
@@ -82,7 +82,7 @@ impl Scheme {
                 Self::hmc(steps_for(positive("xi", xi)?, positive("eta", eta)?), eta)
             }
             KernelKind::Adjusted => {
-                Self::adjusted(gamma, xi, eta, Trajectory { steps: 1, drift: Drift::Straight })
+                Self::adjusted(gamma, xi, eta, Trajectory::new(1, Drift::Straight))
             }
         }
     }
@@ -238,21 +238,21 @@ impl Scheme {
     /// [`Trajectory::LONGEST`].
     pub fn hmc(steps: u32, eta: f64) -> Result<Self, Error> {
         let eta = positive("eta", eta)?;
-        Trajectory { steps, drift: Drift::Straight }.checked()?;
+        Trajectory::new(steps, Drift::Straight).checked()?;
         let xi = 1.0 / (f64::from(steps) * eta);
         Ok(Self { kernel: KernelKind::Hmc, gamma: 0.0, xi, eta, parts: Parts::Hmc { steps } })
     }
 
-    /// Trajectories of steps of η (half kick, drift, half kick), with exact steps of (p, r) between
-    /// them, started with fresh p and r. One step of this scheme is a whole trajectory, and its
-    /// state is θ alone.
+    /// Trajectories of steps of η, each an exact step of (p, r), half kick, drift, half kick. One
+    /// step of this scheme is a whole trajectory. Its linear form is that of one that is accepted
+    /// and has its full length.
     ///
     /// # Errors
-    /// As [`Self::symmetric`]; [`Error::NotInRange`] unless the number of steps is between 1 and
-    /// [`Trajectory::LONGEST`].
+    /// As [`Self::symmetric`]; [`Error::NotInRange`] for a number of steps or a probability of
+    /// shorter ones that [`Trajectory`] does not allow.
     pub fn adjusted(gamma: f64, xi: f64, eta: f64, trajectory: Trajectory) -> Result<Self, Error> {
-        let between = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
-        let parts = Parts::Adjusted { between, trajectory: trajectory.checked()? };
+        let refresh = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
+        let parts = Parts::Adjusted { refresh, trajectory: trajectory.checked()? };
         Ok(Self { kernel: KernelKind::Adjusted, gamma, xi, eta, parts })
     }
 
@@ -261,7 +261,7 @@ impl Scheme {
     pub fn trajectory(&self) -> Option<Trajectory> {
         match self.parts {
             Parts::Adjusted { trajectory, .. } => Some(trajectory),
-            Parts::Hmc { steps } => Some(Trajectory { steps, drift: Drift::Straight }),
+            Parts::Hmc { steps } => Some(Trajectory::new(steps, Drift::Straight)),
             Parts::ThirdOrder(_)
             | Parts::Symmetric(_)
             | Parts::Averaged(_)
@@ -324,6 +324,30 @@ impl Scheme {
     /// [`Error::NotInRange`] unless `l` is positive and finite.
     pub fn linear_form(&self, l: f64) -> Result<LinearForm, Error> {
         Ok(self.form(positive("eigenvalue", l)?))
+    }
+
+    /// The same for a trajectory that is accepted with this probability, whatever the state; else θ
+    /// stays and p is turned round. `None` for kernels that accept everything.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] unless `l` is positive and finite, and the probability one.
+    pub fn with_acceptance(&self, l: f64, probability: f64) -> Result<Option<LinearForm>, Error> {
+        let l = positive("eigenvalue", l)?;
+        if !(0.0..=1.0).contains(&probability) {
+            let need = "a probability between 0 and 1";
+            return Err(Error::NotInRange { name: "acceptance", value: probability, need });
+        }
+        let Parts::Adjusted { refresh, trajectory } = &self.parts else { return Ok(None) };
+        let (matrix, noise) = trajectory.form(refresh, self.eta, l);
+        let accepted = Branch { weight: probability, matrix, noise };
+        let (flow, added) = beside_theta(refresh);
+        let turn = [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]];
+        let rejected = Branch {
+            weight: 1.0 - probability,
+            matrix: matrix::product(&turn, &flow),
+            noise: matrix::congruence(&added, &turn),
+        };
+        Ok(Some(LinearForm::new(3, vec![accepted, rejected])))
     }
 
     /// [`Self::linear_form`] for an `l` that is known to be valid.
@@ -391,9 +415,9 @@ impl Scheme {
                 let [factor, variance] = leapfrog(*steps, eta, l);
                 one(1, padded([[factor, 0.0], [0.0; 2]]), padded([[variance, 0.0], [0.0; 2]]))
             }
-            Parts::Adjusted { between, trajectory } => {
-                let [factor, variance] = trajectory.of_theta(between, eta, l);
-                one(1, padded([[factor, 0.0], [0.0; 2]]), padded([[variance, 0.0], [0.0; 2]]))
+            Parts::Adjusted { refresh, trajectory } => {
+                let (matrix, noise) = trajectory.form(refresh, eta, l);
+                one(3, matrix, noise)
             }
         }
     }

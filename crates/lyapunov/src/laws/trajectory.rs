@@ -1,9 +1,8 @@
-//! Trajectories: several steps of kick, drift, kick with steps of (p, r) between them, started with
-//! fresh p and r.
+//! Trajectories: several steps, each an exact step of (p, r) and then kick, drift, kick.
 //!
-//! These are the proposals of the sampler's adjusted kernel. Here every proposal is accepted: an
-//! acceptance rate below 1 depends on all coordinates together, which the law at one eigenvalue
-//! cannot describe.
+//! These are the proposals of the sampler's adjusted kernel. Here every proposal is accepted and has
+//! its full length: an acceptance rate below 1 depends on all coordinates together, which the law at
+//! one eigenvalue cannot describe.
 
 use ridgewalk_coefficients::OrnsteinUhlenbeck;
 
@@ -22,50 +21,60 @@ pub enum Drift {
     Rotating,
 }
 
-/// The number of steps of a trajectory and its drift.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The number of steps of a trajectory, its drift, and how often its steps are shorter.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trajectory {
     /// K, at least 1.
     pub steps: u32,
     /// The motion between kicks.
     pub drift: Drift,
+    /// The probability that the steps of a trajectory are shorter than η, from 0 to 1: by a factor
+    /// from [`Trajectory::SHORTEST`] to 1, the same for all of them, with a uniform logarithm. Where
+    /// steps of η are all rejected, chains so go on by short ones.
+    pub short: f64,
 }
 
 impl Trajectory {
     /// The largest number of steps.
     pub const LONGEST: u32 = 1024;
+    /// The smallest factor of shorter steps.
+    pub const SHORTEST: f64 = 1.0 / 32.0;
 
-    /// Returns the trajectory if its number of steps is between 1 and [`Trajectory::LONGEST`].
-    pub(super) fn checked(self) -> Result<Self, Error> {
-        if (1..=Self::LONGEST).contains(&self.steps) {
-            Ok(self)
-        } else {
-            let value = f64::from(self.steps);
-            Err(Error::NotInRange {
-                name: "steps",
-                value,
-                need: "a number of steps between 1 and 1024",
-            })
-        }
+    /// Steps of one length.
+    #[must_use]
+    pub const fn new(steps: u32, drift: Drift) -> Self {
+        Self { steps, drift, short: 0.0 }
     }
 
-    /// The factor on θ over a trajectory and the variance of the noise added to it, at an
-    /// eigenvalue l.
-    pub(super) fn of_theta(self, between: &OrnsteinUhlenbeck, eta: f64, l: f64) -> [f64; 2] {
-        let (flow, noise) = beside_theta(between);
-        let step = self.step(eta, l);
-        let (mut matrix, mut variance) =
-            (matrix::identity(), [[0.0; 3], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
-        for k in 0..self.steps {
-            if k > 0 {
-                matrix = matrix::product(&flow, &matrix);
-                variance = carried(&variance, &flow);
-                variance = matrix::combine(1.0, &variance, 1.0, &noise);
-            }
-            matrix = matrix::product(&step, &matrix);
-            variance = carried(&variance, &step);
+    /// Returns the trajectory if its number of steps is between 1 and [`Trajectory::LONGEST`], and
+    /// the probability of shorter ones is one.
+    pub(super) fn checked(self) -> Result<Self, Error> {
+        if !(1..=Self::LONGEST).contains(&self.steps) {
+            let value = f64::from(self.steps);
+            let need = "a number of steps between 1 and 1024";
+            return Err(Error::NotInRange { name: "steps", value, need });
         }
-        [matrix[0][0], variance[0][0]]
+        if !(0.0..=1.0).contains(&self.short) {
+            let need = "a probability between 0 and 1";
+            return Err(Error::NotInRange { name: "short", value: self.short, need });
+        }
+        Ok(self)
+    }
+
+    /// The map of (θ, p, r) over a trajectory and the covariance of the noise added, at an
+    /// eigenvalue l.
+    pub(super) fn form(
+        self, refresh: &OrnsteinUhlenbeck, eta: f64, l: f64,
+    ) -> (Matrix<3>, Matrix<3>) {
+        let (flow, added) = beside_theta(refresh);
+        let step = self.step(eta, l);
+        let (mut matrix, mut noise) = (matrix::identity(), [[0.0; 3]; 3]);
+        for _ in 0..self.steps {
+            matrix = matrix::product(&step, &matrix::product(&flow, &matrix));
+            noise = matrix::combine(1.0, &carried(&noise, &flow), 1.0, &added);
+            noise = carried(&noise, &step);
+        }
+        (matrix, noise)
     }
 
     /// Half kick, drift, half kick.

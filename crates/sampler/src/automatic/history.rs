@@ -19,23 +19,36 @@ pub enum Decision {
         #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         gradient_norm: f64,
     },
-    /// A short run showed how wide the posterior is beside the normal distribution that fits at its
-    /// mode.
+    /// A short run showed how wide the posterior is beside what its coordinates say.
     Pilot {
         /// Draws of all chains.
         draws: u64,
-        /// The mean, over directions, of the variance in whitened coordinates: 1 for a normal
-        /// posterior.
+        /// The standard deviation in the widest direction: 1 if it is not clearly wider.
         #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
-        spread: f64,
+        widest: f64,
+        /// The standard deviation in the narrowest direction: 1 if it is not clearly narrower.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        narrowest: f64,
     },
     /// Coordinates were made anew.
     Rewhitened {
-        /// The number of Hessians they are the mean of; 0: from the covariance of the pilot.
+        /// The number of Hessians they are the mean of; 0: from the spread of the pilot.
         hessians: usize,
-        /// The share of the covariance that was replaced by a round one, against its noise.
+    },
+    /// Single steps that rotate were too short for a nearly normal posterior.
+    NotNormal {
+        /// Their length.
         #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
-        shrinkage: f64,
+        eta: f64,
+    },
+    /// The acceptance far out was looked at.
+    FarOut {
+        /// The mean probability with which trajectories were accepted there.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        acceptance: f64,
+        /// How often steps will be shorter.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        short: f64,
     },
     /// A step size was tried.
     Tried {
@@ -80,16 +93,26 @@ impl fmt::Display for Decision {
             Self::Mode { iterations, gradient_norm } => {
                 write!(f, "mode after {iterations} iterations, gradient {gradient_norm:.1e}")
             }
-            Self::Pilot { draws, spread } => {
+            Self::Pilot { draws, widest, narrowest } => {
                 write!(
                     f,
-                    "pilot of {draws} draws: variance {spread:.2} times that of the normal fit at the mode"
+                    "pilot of {draws} draws: {narrowest:.2} to {widest:.2} times as wide as the coordinates say"
                 )
             }
-            Self::Rewhitened { hessians: 0, shrinkage } => {
-                write!(f, "coordinates from the pilot's covariance, shrunk by {shrinkage:.2}")
+            Self::NotNormal { eta } => write!(
+                f,
+                "not nearly normal: rotations are accepted up to {eta:.2} of a quarter turn of 1.57"
+            ),
+            Self::FarOut { acceptance, short } => write!(
+                f,
+                "far out {:.0} % of the trajectories are accepted: {:.0} % are made with shorter steps",
+                100.0 * acceptance,
+                100.0 * short
+            ),
+            Self::Rewhitened { hessians: 0 } => {
+                f.write_str("coordinates from the spread of the pilot")
             }
-            Self::Rewhitened { hessians, .. } => {
+            Self::Rewhitened { hessians } => {
                 write!(f, "coordinates from the mean of {hessians} Hessians along the pilot")
             }
             Self::Tried { scheme, bias, efficiency, accepted } => {

@@ -9,10 +9,13 @@
 
 mod bias;
 mod candidates;
+mod coordinates;
+mod correlation;
 mod history;
 mod looks;
 mod sampling;
 mod search;
+mod step_size;
 mod target;
 mod trajectories;
 mod warm_up;

@@ -125,8 +125,15 @@ impl<T: Target> Work<'_, T> {
         let differences = chains.measure(chains.block())?;
         let bias = Bias::from_differences(&differences);
         let efficiency = per_step / gradients_per_step as f64;
-        let mut found =
-            Candidate { scheme, bias, differences, efficiency, gradients_per_step, within: false };
+        let mut found = Candidate {
+            scheme,
+            bias,
+            differences,
+            efficiency,
+            gradients_per_step,
+            within: false,
+            points: Vec::new(),
+        };
         for blocks in 1..BLOCKS {
             self.go_on()?;
             // One block is enough for a clear case only.

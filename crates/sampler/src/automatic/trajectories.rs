@@ -1,111 +1,181 @@
-//! Trajectories without bias: how long their steps are, by the acceptance that is seen, and how
-//! many, by the autocorrelation that is seen.
+//! Trajectories without bias: in which coordinates, how long their steps are, by the acceptance that
+//! is seen, how many, by the autocorrelation that is seen, and how often they are shorter, by the
+//! acceptance far out.
 //!
-//! In whitened coordinates drifts rotate, so that on a normal posterior nothing is left to the
-//! kicks and one step of a quarter turn is an independent draw. What a posterior has beyond that
-//! shows in the energy errors: steps are made as long as a wanted acceptance allows, and more of
-//! them take the place of a longer one where that pays.
+//! In whitened coordinates drifts can rotate, so that on a normal posterior nothing is left to the
+//! kicks and one step of a quarter turn is an independent draw. That is best for posteriors that are
+//! nearly normal, far out too. On others such steps are rejected again and again in the tails, and
+//! straight drifts are better: `docs/sampler.md` has the figures.
 
 use ridgewalk_lyapunov::laws::{Autocorrelation, Drift, Scheme, Trajectory};
 use ridgewalk_potentials::{LineIntegral, Scratch};
 
 use super::bias::Bias;
 use super::candidates::{Candidate, Wanted};
+use super::coordinates::advance;
+use super::correlation::efficiency;
 use super::history::Decision;
 use super::search::SHARE;
+use super::step_size::Averaging;
 use super::target::Target;
-use super::warm_up::{FAR, Work};
-use crate::acceptance::Acceptance;
+use super::warm_up::{NEAR, Work};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Quantity};
-use crate::kernels::from_scheme;
 
-/// The acceptance that steps aim for. Effective draws per gradient change little between 0.65
-/// and 0.85.
-const ACCEPTANCE: f64 = 0.75;
-/// The longest useful step of a trajectory of one: somewhat more than a quarter turn, after which a
-/// normal coordinate has forgotten where it was; and the longest useful trajectory of more, in
-/// which noise between the steps takes part.
-const ONE_STEP: f64 = 1.65;
+/// The acceptance that steps aim at: of single rotating steps, which are for nearly normal
+/// posteriors only, and of others. Effective draws per gradient change little between 0.7 and 0.85.
+const NEARLY_ALL: f64 = 0.9;
+const ACCEPTANCE: f64 = 0.8;
+/// The longest useful step of a trajectory of one, for drifts that rotate: somewhat more than a
+/// quarter turn, after which a normal coordinate has forgotten where it was; for straight ones:
+/// somewhat less than where they become unstable; and the longest useful trajectory of more.
+const QUARTER_TURN: f64 = 1.65;
+const STRAIGHT: f64 = 1.35;
 const LONGEST: f64 = 2.2;
+/// A posterior on which single rotating steps of this length have their acceptance is nearly normal.
+const NEARLY_NORMAL: f64 = 1.4;
 /// Steps enough to cover this time are tried where one is not enough.
-const ENOUGH: f64 = 1.8;
+const ENOUGH: f64 = 1.1;
 /// The most steps of a trajectory.
 const MOST: u32 = 32;
 /// Trajectories of each chain that find the step; those after which it is taken as it is if nothing
 /// has shortened it; and those that autocorrelations are seen in.
 const ADAPTING: u32 = 20;
 const SETTLED: u32 = 8;
-const SEEN: u32 = 24;
-/// Dual averaging (Nesterov 2009; Hoffman and Gelman 2014): how strongly the step follows the
-/// acceptance, how many trajectories the start counts for, and how fast old steps are forgotten in
-/// their mean.
-const FOLLOWING: f64 = 0.1;
-const START: f64 = 10.0;
-const FORGETTING: f64 = 0.75;
-/// Values of γ and ξ that are tried. Over ten trajectories of breast cancer none beyond them did
-/// better.
-const GAMMAS: [f64; 4] = [0.2, 0.5, 0.8, 1.2];
-const XIS: [f64; 2] = [2.0, 3.0];
-/// Effective draws per gradient that new coordinates may bring: from Hessians, and from the
-/// covariance of a pilot, whose noise costs acceptance.
-const BEST: f64 = 0.75;
-const BEST_OF_COVARIANCE: f64 = 0.4;
+const SEEN: u32 = 20;
+/// Trajectories of each chain between the last choice and the first draw.
+const LEAD_IN: u32 = 20;
+/// Values of γ and ξ that are tried.
+const GAMMAS: [f64; 7] = [0.3, 0.5, 0.8, 1.2, 1.6, 2.2, 3.0];
+const XIS: [f64; 4] = [2.0, 3.0, 5.0, 8.0];
+/// Effective draws per gradient that new coordinates may bring to a nearly normal posterior.
+const BEST: f64 = 0.9;
+/// How far out, in standard deviations of U above its mean, the acceptance is looked at; evaluations
+/// that find such points, and trajectories of each chain from there.
+const FAR_OUT: f64 = 5.0;
+const SEARCH: u32 = 12;
+const LOOKS: u32 = 3;
+/// How often steps are shorter, by the acceptance far out: from the first of these on, from the
+/// second, and below. Rotating steps need at least the second.
+const FAR_ACCEPTANCES: [f64; 2] = [0.3, 0.1];
+const SHORT: [f64; 3] = [0.03, 0.08, 0.2];
+/// The same for single rotating steps.
+const SHORT_TURNS: f64 = 0.01;
 
 impl<T: Target> Work<'_, T> {
     /// Trajectories, and the coordinates that they suit: those of the mode, or new ones if these
     /// pay.
     pub(super) fn exact(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
-        let first = self.try_trajectories(&white, 1)?;
-        let best = if self.curvature_points() > 0 { BEST } else { BEST_OF_COVARIANCE };
-        let wanted = (self.question.draws as f64) * self.chains() as f64 * BEST;
-        let saved = wanted * (first.efficiency.recip() - best.recip());
-        if saved <= self.rewhitening() as f64 {
-            let best = self.more_steps(&white, first, 0)?;
-            return Ok((white, best));
+        let first = self.try_trajectories(&white, Try::turn())?;
+        let (white, best) = match first {
+            Ok(first) if first.efficiency > BEST => (white, first),
+            Ok(first) => self.refined(white, &first.scheme)?,
+            Err(scheme) if scheme.eta() >= 0.7 * self.nearly_normal() => {
+                self.refined(white, &scheme)?
+            }
+            Err(_) => self.settled(white)?,
+        };
+        let (mut best, far) = self.guarded(&white, best)?;
+        if turns(&best.scheme) && far < FAR_ACCEPTANCES[1] {
+            // Nearly normal, but not far out.
+            best = self.best_trajectories(&white, None, 0)?;
+            best = self.guarded(&white, best)?.0;
         }
-        self.rewhiten(&white)?;
-        let white = self.question.target.whitened(&self.whitening)?;
-        let best = self.fit_trajectories(&white, 0)?;
+        self.lead_in(&white, &best)?;
         Ok((white, best))
     }
 
-    /// The trajectories with most effective draws per gradient, in these coordinates. `others`:
-    /// gradients that were spent on other kernels, which leave these their share.
-    pub(super) fn fit_trajectories(
-        &mut self, white: &T::White, others: u64,
-    ) -> Result<Candidate, Error> {
-        let first = self.try_trajectories(white, 1)?;
-        self.more_steps(white, first, others)
+    /// The length of single rotating steps from which on a posterior is nearly normal. Energy errors
+    /// of many coordinates add up, so that each of them has less in higher dimensions.
+    fn nearly_normal(&self) -> f64 {
+        NEARLY_NORMAL * (4.0 / self.whitening.dimension() as f64).powf(0.25).min(1.0)
     }
 
-    /// The same, given those of one step: more are tried as long as they are better, and can be
-    /// afforded.
-    fn more_steps(
+    /// For a posterior that may be nearly normal: better coordinates, if Hessians can be afforded.
+    fn refined(
+        &mut self, white: T::White, scheme: &Scheme,
+    ) -> Result<(T::White, Candidate), Error> {
+        if self.curvature_points() == 0 {
+            return self.settled(white);
+        }
+        let white = self.refine(&white, scheme)?;
+        match self.try_trajectories(&white, Try::turn())? {
+            Ok(again) => Ok((white, again)),
+            Err(_) => self.settled(white),
+        }
+    }
+
+    /// For another posterior: coordinates from pilots, corrected by what the first trajectories in
+    /// them show.
+    fn settled(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
+        let (mut white, eta) = self.settle(white)?;
+        let first = self.first_try(&white, Some(eta))?;
+        let spread = self.spread(&first.points)?;
+        let mut first = Some(first);
+        if let Some(corrected) = self.corrected(&spread)? {
+            (white, first) = (corrected, None);
+        }
+        let first = match first {
+            Some(first) => first,
+            None => self.first_try(&white, Some(eta))?,
+        };
+        let best = self.more(&white, first, 0)?;
+        Ok((white, best))
+    }
+
+    /// The trajectories with most effective draws per gradient, in these coordinates. `eta`: a step
+    /// that is nearly right, if one is known; `others`: gradients that were spent on other kernels,
+    /// which leave these their share.
+    pub(super) fn best_trajectories(
+        &mut self, white: &T::White, eta: Option<f64>, others: u64,
+    ) -> Result<Candidate, Error> {
+        let first = self.first_try(white, eta)?;
+        self.more(white, first, others)
+    }
+
+    /// Straight trajectories of as many steps as promise most.
+    fn first_try(&mut self, white: &T::White, eta: Option<f64>) -> Result<Candidate, Error> {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 32")]
+        let steps =
+            eta.map_or(1.0, |eta| (ENOUGH / eta).round().clamp(1.0, f64::from(MOST))) as u32;
+        let first = Try { steps, drift: Drift::Straight, eta };
+        let found = self.try_trajectories(white, first)?;
+        found.map_err(|_| Error::Zero { what: Quantity::Frictions })
+    }
+
+    /// The same, and others as long as they are better and can be afforded: rotating ones, and those
+    /// of more or fewer steps.
+    fn more(
         &mut self, white: &T::White, first: Candidate, others: u64,
     ) -> Result<Candidate, Error> {
-        let eta = first.scheme.eta();
-        if eta >= 0.95 * longest_step(1) {
-            return Ok(first);
-        }
-        let (mut best, mut tried) = (first, vec![1]);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 32")]
-        let mut next = (ENOUGH / eta).ceil().clamp(2.0, f64::from(MOST)) as u32;
+        let mut best = first;
+        let mut tried = Vec::new();
         loop {
-            tried.push(next);
-            if !self.affords_trajectories(&best, next, others) {
+            let Some(Trajectory { steps, drift, .. }) = best.scheme.trajectory() else {
+                return Ok(best);
+            };
+            tried.push((steps, drift));
+            let change = (steps / 4).max(1);
+            let turned = (steps, Drift::Rotating);
+            let longer = (steps + change, drift);
+            let shorter = (steps.saturating_sub(change).max(1), drift);
+            let open = |(steps, drift): &(u32, Drift)| {
+                let single = *steps == 1 && *drift == Drift::Rotating;
+                let enough = f64::from(*steps) * best.scheme.eta() > LONGEST;
+                *steps <= MOST && !single && !enough && !tried.contains(&(*steps, *drift))
+            };
+            let Some((steps, drift)) = [turned, longer, shorter].into_iter().find(open) else {
+                return Ok(best);
+            };
+            if !self.affords_trajectories(&best, steps, others) {
                 return Ok(best);
             }
-            let found = self.try_trajectories(white, next)?;
-            if found.beats(&best) {
+            tried.push((steps, drift));
+            let next = Try { steps, drift, eta: Some(best.scheme.eta()) };
+            if let Ok(found) = self.try_trajectories(white, next)?
+                && found.beats(&best)
+            {
                 best = found;
-            }
-            let steps = best.scheme.gradients_per_step();
-            let change = (steps / 4).max(1);
-            let neighbours = [steps + change, steps.saturating_sub(change).max(1)];
-            match neighbours.into_iter().find(|k| *k <= MOST && !tried.contains(k)) {
-                Some(neighbour) => next = neighbour,
-                None => return Ok(best),
             }
         }
     }
@@ -113,203 +183,213 @@ impl<T: Target> Work<'_, T> {
     /// Whether trajectories of this many steps can be tried within the warm-up's share of the run
     /// that `best` would make.
     fn affords_trajectories(&self, best: &Candidate, steps: u32, others: u64) -> bool {
-        let cost = u64::from(steps * (ADAPTING + SEEN)) * self.chains() as u64;
+        let each = steps * (ADAPTING + SEEN) + best.scheme.gradients_per_step() * LEAD_IN;
+        let cost = u64::from(each) * self.chains() as u64;
         (self.gradients - others + cost) as f64 <= SHARE * self.run_cost(best)
     }
 
-    /// Finds the step size of trajectories of this many steps, and measures their efficiency.
-    fn try_trajectories(&mut self, white: &T::White, steps: u32) -> Result<Candidate, Error> {
+    /// Finds the step size of trajectories, and measures their efficiency. Single rotating
+    /// steps that show no nearly normal posterior are an `Err` within.
+    fn try_trajectories(
+        &mut self, white: &T::White, attempt: Try,
+    ) -> Result<Result<Candidate, Scheme>, Error> {
+        let Try { steps, drift, eta } = attempt;
         let (d, wanted) = (self.whitening.dimension(), self.question.wanted);
         // A potential without values is reported by its own error, not by chains that end.
-        let mut gradient = vec![0.0; d];
-        white.values_and_gradients(
-            &self.states[..d],
-            &mut [0.0],
-            &mut gradient,
-            &mut Scratch::default(),
-        )?;
+        self.needs_values(white)?;
         let shared = self.question.team.share(white);
         let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;
-        let mut step = Averaging::new(wanted.eta.unwrap_or(longest_step(steps)));
-        for made in 0..ADAPTING {
+        let single = steps == 1 && drift == Drift::Rotating;
+        let aim = if single { NEARLY_ALL } else { ACCEPTANCE };
+        let longest = wanted.eta.unwrap_or(longest_step(steps, drift));
+        let mut step = Averaging::beginning_at(eta.unwrap_or(longest), longest, aim);
+        let trajectory = Trajectory { steps, drift, short: SHORT[0] };
+        let adapting = if eta.is_some() { ADAPTING / 2 } else { ADAPTING };
+        for made in 0..adapting {
             self.go_on()?;
-            if made == SETTLED && (wanted.eta.is_some() || step.at_longest()) {
+            let settled = wanted.eta.is_some() || step.at_longest();
+            let hopeless = single && step.mean() < 0.8 * self.nearly_normal();
+            if made == SETTLED && (settled || hopeless) {
                 break;
             }
-            let seen = advance(&mut ensemble, &trajectory(steps, step.eta(), wanted)?)?;
+            let scheme = Scheme::adjusted(1.2, 2.0, step.eta(), trajectory)?;
+            let seen = advance(&mut ensemble, &scheme)?;
             if wanted.eta.is_none() {
-                step.hear(seen.rate());
+                step.hear(seen);
             }
         }
-        let scheme = trajectory(steps, step.mean(), wanted)?;
-        let (mut motion, before) = (Motion::new(d), ensemble.acceptance());
-        let mut from = self.positions(&ensemble);
-        for _ in 0..SEEN {
+        let mut points = Vec::new();
+        let (scheme, by_law) = with_best_friction(trajectory, step.mean(), aim, wanted)?;
+        let before = ensemble.acceptance();
+        let hopeless = single && wanted.eta.is_none() && scheme.eta() < self.nearly_normal();
+        for _ in 0..if hopeless { 0 } else { SEEN } {
             self.go_on()?;
             advance(&mut ensemble, &scheme)?;
-            let to = self.positions(&ensemble);
-            motion.push(&from, &to);
-            from = to;
+            points.extend(self.positions(&ensemble));
         }
-        self.states = from;
+        self.states = self.positions(&ensemble);
         self.gradients += ensemble.gradients() + 1;
+        if hopeless {
+            self.decide(Decision::NotNormal { eta: scheme.eta() });
+            return Ok(Err(scheme));
+        }
         let acceptance = ensemble.acceptance().since(&before);
-        let efficiency = motion.efficiency() / f64::from(steps);
+        let seen = efficiency(&points, d, self.chains());
+        let rate = acceptance.rate();
+        let efficiency = (seen * by_law).sqrt() / f64::from(steps);
         self.decide(Decision::Trajectories {
             scheme: scheme.clone(),
-            acceptance: acceptance.rate(),
+            acceptance: rate,
             divergences: acceptance.divergences,
             efficiency,
         });
-        let bias = Bias::NONE;
-        let gradients_per_step = u64::from(steps);
-        Ok(Candidate {
+        Ok(Ok(Candidate {
             scheme,
-            bias,
+            bias: Bias::NONE,
             differences: Vec::new(),
-            efficiency,
-            gradients_per_step,
+            efficiency: efficiency.max(1e-6),
+            gradients_per_step: u64::from(steps),
             within: true,
-        })
+            points,
+        }))
     }
 
-    fn positions(&self, ensemble: &Ensemble<'_>) -> Vec<f64> {
-        (0..self.chains())
-            .filter_map(|chain| ensemble.state(chain))
-            .flat_map(|state| state.theta)
-            .collect()
+    /// The same trajectories, with shorter steps as often as the acceptance far out asks for; and
+    /// that acceptance.
+    fn guarded(
+        &mut self, white: &T::White, mut best: Candidate,
+    ) -> Result<(Candidate, f64), Error> {
+        let Some(trajectory) = best.scheme.trajectory() else { return Ok((best, 1.0)) };
+        let far = self.far_acceptance(white, &best.scheme)?;
+        let place = FAR_ACCEPTANCES.iter().position(|least| far >= *least);
+        let turning = turns(&best.scheme) && place == Some(0);
+        let short =
+            if turning { SHORT_TURNS } else { SHORT[place.unwrap_or(FAR_ACCEPTANCES.len())] };
+        let (gamma, xi) = (best.scheme.gamma().unwrap_or(1.2), best.scheme.xi().unwrap_or(2.0));
+        let trajectory = Trajectory { short, ..trajectory };
+        best.scheme = Scheme::adjusted(gamma, xi, best.scheme.eta(), trajectory)?;
+        self.decide(Decision::FarOut { acceptance: far, short });
+        Ok((best, far))
+    }
+
+    /// The mean acceptance of trajectories that start far out, on the worst quarter of the rays from
+    /// the origin through the chains, where U is well above what it is at the chains.
+    fn far_acceptance(&mut self, white: &T::White, scheme: &Scheme) -> Result<f64, Error> {
+        let (d, chains) = (self.whitening.dimension(), self.chains());
+        let shared = self.question.team.share(white);
+        let (mut values, mut gradients) = (vec![0.0; chains], vec![0.0; chains * d]);
+        let scratch = &mut Scratch::default();
+        shared.values_and_gradients(&self.states, &mut values, &mut gradients, scratch)?;
+        let mean = values.iter().sum::<f64>() / chains as f64;
+        let variance = values.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / chains as f64;
+        // A normal posterior has the variance d/2.
+        let level = mean + FAR_OUT * variance.max(0.5 * d as f64).sqrt();
+        let mut between = vec![[1.0, f64::INFINITY]; chains];
+        let mut factors = vec![1.5; chains];
+        let mut points = self.states.clone();
+        for _ in 0..SEARCH {
+            for (chain, factor) in factors.iter().enumerate() {
+                let range = chain * d..(chain + 1) * d;
+                let (to, from) = (&mut points[range.clone()], &self.states[range]);
+                to.iter_mut().zip(from).for_each(|(z, x)| *z = factor * x);
+            }
+            shared.values_and_gradients(&points, &mut values, &mut gradients, scratch)?;
+            for ((factor, [low, high]), value) in factors.iter_mut().zip(&mut between).zip(&values)
+            {
+                if *value <= level {
+                    *low = *factor
+                } else {
+                    *high = *factor
+                }
+                *factor = if high.is_finite() { 0.5 * (*low + *high) } else { 2.0 * *low };
+            }
+        }
+        for (chain, [low, _]) in between.iter().enumerate() {
+            let range = chain * d..(chain + 1) * d;
+            let (to, from) = (&mut points[range.clone()], &self.states[range]);
+            to.iter_mut().zip(from).for_each(|(z, x)| *z = low * x);
+        }
+        let mut rates = vec![0.0; chains];
+        for _ in 0..LOOKS {
+            self.go_on()?;
+            let mut ensemble = Ensemble::new(&shared, self.next_seed(), &points, 1.0)?;
+            advance(&mut ensemble, scheme)?;
+            for (rate, chain) in rates.iter_mut().zip(ensemble.snapshot().chains) {
+                *rate += chain.acceptance.rate() / f64::from(LOOKS);
+            }
+            self.gradients += ensemble.gradients();
+        }
+        self.gradients += u64::from(SEARCH + 1) * chains as u64;
+        rates.sort_by(f64::total_cmp);
+        let worst = &rates[..chains.div_ceil(4)];
+        Ok(worst.iter().sum::<f64>() / worst.len() as f64)
+    }
+
+    /// Some trajectories before the first draw.
+    fn lead_in(&mut self, white: &T::White, best: &Candidate) -> Result<(), Error> {
+        let shared = self.question.team.share(white);
+        let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;
+        for _ in 0..LEAD_IN {
+            self.go_on()?;
+            advance(&mut ensemble, &best.scheme)?;
+        }
+        self.gradients += ensemble.gradients();
+        self.states = self.positions(&ensemble);
+        Ok(())
     }
 }
 
-/// One trajectory of every chain, and its acceptance. A chain that ends is an error.
-fn advance(ensemble: &mut Ensemble<'_>, scheme: &Scheme) -> Result<Acceptance, Error> {
-    let before = ensemble.acceptance();
-    ensemble.advance(&*from_scheme(scheme, 1.0)?, 1);
-    match (0..ensemble.chains()).find_map(|chain| ensemble.end(chain)) {
-        Some(end) => Err(Error::Pilot { why: end.why.to_string() }),
-        None => Ok(ensemble.acceptance().since(&before)),
+/// Trajectories to be tried.
+#[derive(Debug, Clone, Copy)]
+struct Try {
+    steps: u32,
+    drift: Drift,
+    /// A step that is nearly right.
+    eta: Option<f64>,
+}
+
+impl Try {
+    /// Single steps that rotate.
+    fn turn() -> Self {
+        Self { steps: 1, drift: Drift::Rotating, eta: None }
     }
 }
 
-fn longest_step(steps: u32) -> f64 {
-    if steps == 1 { ONE_STEP } else { LONGEST / f64::from(steps) }
+/// Whether these are single steps that rotate.
+fn turns(scheme: &Scheme) -> bool {
+    scheme.trajectory().is_some_and(|t| t.steps == 1 && t.drift == Drift::Rotating)
 }
 
-/// The trajectory of this many steps of η with the γ and ξ that forget fastest, by the exact laws.
-/// Values set by the user are kept.
-fn trajectory(steps: u32, eta: f64, wanted: Wanted) -> Result<Scheme, Error> {
-    let [low, high] = FAR;
-    let eigenvalues = [low, (low * high).sqrt(), high];
+fn longest_step(steps: u32, drift: Drift) -> f64 {
+    match (steps, drift) {
+        (1, Drift::Rotating) => QUARTER_TURN,
+        (1, Drift::Straight) => STRAIGHT,
+        (steps, _) => LONGEST / f64::from(steps),
+    }
+}
+
+/// The trajectory with the γ and ξ that forget fastest, by the exact laws of trajectories that are
+/// accepted with this probability; and how many effective draws each then is worth. Values set by
+/// the user are kept.
+fn with_best_friction(
+    trajectory: Trajectory, eta: f64, acceptance: f64, wanted: Wanted,
+) -> Result<(Scheme, f64), Error> {
     let gammas = wanted.gamma.map_or(GAMMAS.to_vec(), |gamma| vec![gamma]);
     let xis = wanted.xi.map_or(XIS.to_vec(), |xi| vec![xi]);
     let mut best: Option<(Scheme, f64)> = None;
     for (gamma, xi) in gammas.iter().flat_map(|gamma| xis.iter().map(|xi| (*gamma, *xi))) {
-        let scheme =
-            Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift: Drift::Rotating })?;
+        let scheme = Scheme::adjusted(gamma, xi, eta, trajectory)?;
         // A trajectory that is not stable there is the worst, but it is one: what it proposes is
         // rejected.
-        let time = eigenvalues.iter().try_fold(0.0_f64, |worst, l| {
-            Some(worst.max(Autocorrelation::new(&scheme.linear_form(*l).ok()?)?.longer()))
+        let time = NEAR.iter().try_fold(0.0_f64, |worst, l| {
+            let form = scheme.with_acceptance(*l, acceptance).ok()??;
+            Some(worst.max(Autocorrelation::new(&form)?.longer()))
         });
         let time = time.unwrap_or(f64::INFINITY);
         if best.as_ref().is_none_or(|(_, shortest)| time < *shortest) {
             best = Some((scheme, time));
         }
     }
-    best.map(|(scheme, _)| scheme).ok_or(Error::Zero { what: Quantity::Frictions })
-}
-
-/// The step size by dual averaging of the acceptance, no longer than where it began.
-#[derive(Debug)]
-struct Averaging {
-    /// Logarithms: of the longest step, of the present one and of the mean.
-    longest: f64,
-    now: f64,
-    mean: f64,
-    lack: f64,
-    heard: f64,
-    shortened: bool,
-}
-
-impl Averaging {
-    fn new(longest: f64) -> Self {
-        let longest = longest.ln();
-        Self { longest, now: longest, mean: longest, lack: 0.0, heard: 0.0, shortened: false }
-    }
-
-    /// Adds an acceptance that was seen at the present step.
-    fn hear(&mut self, acceptance: f64) {
-        self.heard += 1.0;
-        let weight = (self.heard + START).recip();
-        self.lack += weight * (ACCEPTANCE - acceptance - self.lack);
-        self.now = (self.longest - self.heard.sqrt() / FOLLOWING * self.lack).min(self.longest);
-        self.shortened |= self.mean < self.longest - 0.05;
-        let weight = self.heard.powf(-FORGETTING);
-        self.mean += weight * (self.now - self.mean);
-    }
-
-    fn eta(&self) -> f64 {
-        self.now.exp()
-    }
-
-    /// What is taken in the end.
-    fn mean(&self) -> f64 {
-        self.mean.exp()
-    }
-
-    fn at_longest(&self) -> bool {
-        !self.shortened && self.mean > self.longest - 0.05
-    }
-}
-
-/// How far coordinates and their squares go from one draw to the next, beside how far they are
-/// spread.
-#[derive(Debug)]
-struct Motion {
-    count: f64,
-    /// For each coordinate, of x and of x²: the sum, that of squares, and that of squared
-    /// differences between draws.
-    sums: Vec<[[f64; 3]; 2]>,
-}
-
-impl Motion {
-    fn new(dimension: usize) -> Self {
-        Self { count: 0.0, sums: vec![[[0.0; 3]; 2]; dimension] }
-    }
-
-    /// Adds a draw of each chain and the next.
-    fn push(&mut self, from: &[f64], to: &[f64]) {
-        let d = self.sums.len();
-        for (from, to) in from.chunks_exact(d).zip(to.chunks_exact(d)) {
-            self.count += 1.0;
-            for ((sums, x), y) in self.sums.iter_mut().zip(from).zip(to) {
-                for (sums, [x, y]) in sums.iter_mut().zip([[*x, *y], [x * x, y * y]]) {
-                    sums[0] += y;
-                    sums[1] += y * y;
-                    sums[2] += (y - x) * (y - x);
-                }
-            }
-        }
-    }
-
-    /// Effective draws per draw, of the slowest quarter of the coordinates and of the slower of
-    /// them and their squares, taken to forget geometrically.
-    fn efficiency(&self) -> f64 {
-        let quarter = self.sums.len().div_ceil(4);
-        let of = |moment: usize| {
-            let mut correlations: Vec<f64> = self
-                .sums
-                .iter()
-                .map(|sums| {
-                    let [sum, squares, moved] = sums[moment].map(|sum| sum / self.count);
-                    1.0 - 0.5 * moved / (squares - sum * sum)
-                })
-                .collect();
-            correlations.sort_by(|a, b| b.total_cmp(a));
-            let slow = correlations[..quarter].iter().sum::<f64>() / quarter as f64;
-            // Draws that stay where they are have neither a spread nor a correlation.
-            if slow.is_finite() { ((1.0 - slow) / (1.0 + slow)).max(0.0) } else { 0.0 }
-        };
-        of(0).min(of(1)).clamp(1e-6, 1.0)
-    }
+    let (scheme, time) = best.ok_or(Error::Zero { what: Quantity::Frictions })?;
+    Ok((scheme, 1.0 / time))
 }

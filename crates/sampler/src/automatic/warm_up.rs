@@ -1,22 +1,20 @@
-//! The warm-up: mode, whitening, pilot, curvature along it, and which kernels are tried. How long
-//! their steps are is in `search`.
+//! The warm-up: mode, coordinates, and which kernels are tried. Coordinates are found in
+//! `coordinates`, the steps of kernels with a bias in `search`, those without in `trajectories`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ridgewalk_diagnostics::Covariance;
 use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk_potentials::{LineIntegral, Mode, Scratch, Whitening};
+use ridgewalk_potentials::{LineIntegral, Mode, Whitening};
 
 use super::bias::Bias;
 use super::candidates::{Candidate, FAR_FROM_NORMAL, NEARLY_NORMAL, Wanted};
+use super::coordinates::definite;
 use super::history::Decision;
 use super::sampling::SoFar;
 use super::target::Target;
 use crate::coupled::Difference;
-use crate::ensemble::Ensemble;
 use crate::error::{Error, Quantity, SavedKind, catching, positive};
 use crate::kernels::from_scheme;
-use crate::noise::Stream;
 use crate::saved::SavedWarmUp;
 use crate::team::Team;
 
@@ -25,23 +23,6 @@ const STREAMS: u64 = 1 << 40;
 /// The fewest chains of a warm-up: the spread over fewer would not show how accurate a measurement
 /// is.
 const FEWEST: usize = 8;
-/// Steps of the pilot before Hessians are taken along it, for a posterior that is not nearly
-/// normal.
-const PILOT: u64 = 24;
-/// Its steps when Hessians are too expensive and its covariance is used.
-const LONG_PILOT: u64 = 160;
-/// The pilot's step: short enough where the curvature is at most some ten times that of the
-/// whitened normal; and how often it is halved where chains diverge, as they do where the curvature
-/// grows like exp.
-const PILOT_STEP: f64 = 0.5;
-const PILOT_HALVINGS: i32 = 6;
-/// Points at which Hessians are averaged, and the steps that each chain makes from one to the next.
-const CURVATURE_POINTS: usize = 16;
-const BETWEEN_HESSIANS: u64 = 12;
-/// What they may cost, as a share of a run of one gradient per draw.
-const CURVATURE_SHARE: f64 = 0.05;
-/// Effective draws that a step of the pilot gives, roughly.
-const PILOT_EFFICIENCY: f64 = 0.2;
 /// Eigenvalues of the curvature to be ready for: in coordinates made at the mode, where a posterior
 /// is very nearly normal and where it is nearly so; and in others.
 pub(super) const NEARER: [f64; 2] = [0.95, 1.05];
@@ -314,7 +295,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
     }
 
     /// Whether only trajectories without bias are allowed.
-    fn exact(&self) -> bool {
+    pub(super) fn exact(&self) -> bool {
         self.wanted.kernel.map_or(self.tolerance == 0.0, |kernel| kernel == KernelKind::Adjusted)
     }
 
@@ -342,7 +323,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
             gradient_norm: mode.gradient_norm,
         });
         let mut white = self.target.whitened(&work.whitening)?;
-        work.states = work.normal_draws()?;
+        work.states = work.starts(&white)?;
         if self.exact() {
             let (white, best) = work.exact(white)?;
             return Ok(work.finish(mode, white, best));
@@ -353,8 +334,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
         let best = match near.filter(|found| found.within || self.wanted.eta.is_some()) {
             Some(found) => found,
             None => {
-                work.rewhiten(&white)?;
-                white = self.target.whitened(&work.whitening)?;
+                white = work.settle(white)?.0;
                 let best = work.choose(&white)?;
                 work.or_trajectories(&white, best)?
             }
@@ -371,7 +351,7 @@ pub(super) struct Work<'a, T> {
     pub(super) history: Vec<Decision>,
     pub(super) gradients: u64,
     /// What a Hessian costs, in gradients.
-    hessian: u64,
+    pub(super) hessian: u64,
     /// Runs so far: each has streams of its own.
     runs: u64,
     /// Positions of the chains in whitened coordinates.
@@ -404,157 +384,6 @@ impl<T: Target> Work<'_, T> {
         self.question.seed ^ (STREAMS + self.runs).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// A point for each chain from the normal distribution of the whitened coordinates.
-    fn normal_draws(&mut self) -> Result<Vec<f64>, Error> {
-        let (seed, d) = (self.next_seed(), self.whitening.dimension());
-        let too_many = Error::TooMany { what: Quantity::Chains };
-        let Some(entries) = d.checked_mul(self.chains()) else { return Err(too_many) };
-        let mut states = Vec::new();
-        if states.try_reserve_exact(entries).is_err() {
-            return Err(too_many);
-        }
-        states.resize(entries, 0.0);
-        for (state, chain) in states.chunks_exact_mut(d).zip(0..) {
-            Stream::new(seed, chain).normals(state);
-        }
-        Ok(states)
-    }
-
-    /// Runs the chains with short steps, some of which count. Where they diverge they begin again
-    /// with steps of half the length, and twice as many.
-    fn pilot(
-        &mut self, white: &T::White, [before, steps]: [u64; 2], covariance: &mut Covariance,
-    ) -> Result<(), Error> {
-        let mut halvings = 0;
-        loop {
-            let (eta, more) = (PILOT_STEP * 0.5_f64.powi(halvings), 1 << halvings);
-            let mut longer = covariance.clone();
-            match self.pilot_of(white, eta, [before * more, steps * more], &mut longer) {
-                Err(Error::Pilot { .. }) if halvings < PILOT_HALVINGS => halvings += 1,
-                found => {
-                    *covariance = longer;
-                    return found;
-                }
-            }
-        }
-    }
-
-    /// The same with steps of η. Chains stay where they were if one of them diverges.
-    fn pilot_of(
-        &mut self, white: &T::White, eta: f64, [before, steps]: [u64; 2],
-        covariance: &mut Covariance,
-    ) -> Result<(), Error> {
-        let kernel = if white.gradients_per_integral() > 1 {
-            KernelKind::Symmetric
-        } else {
-            KernelKind::ThirdOrder
-        };
-        let kernel = from_scheme(&Scheme::new(kernel, 1.2, 2.0, eta)?, 1.0)?;
-        let shared = self.question.team.share(white);
-        let mut ensemble = Ensemble::new(&shared, self.next_seed(), &self.states, 1.0)?;
-        ensemble.advance(&*kernel, before);
-        for _ in 0..steps {
-            self.go_on()?;
-            ensemble.advance(&*kernel, 1);
-            for chain in 0..self.chains() {
-                let Some(state) = ensemble.state(chain) else { continue };
-                covariance.push(&state.theta)?;
-            }
-        }
-        self.gradients += ensemble.gradients();
-        if let Some(end) = (0..self.chains()).find_map(|chain| ensemble.end(chain)) {
-            return Err(Error::Pilot { why: end.why.to_string() });
-        }
-        self.states =
-            (0..self.chains()).filter_map(|c| ensemble.state(c)).flat_map(|s| s.theta).collect();
-        Ok(())
-    }
-
-    /// The number of Hessians that new coordinates are made from; 0 if they are too expensive.
-    /// Trajectories can also use the coordinates of the mode, so they get fewer if Hessians are
-    /// expensive compared with the run.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 16")]
-    pub(super) fn curvature_points(&self) -> usize {
-        let points = self.question.target.affordable_hessians(CURVATURE_POINTS);
-        if points == 0 || !self.question.exact() {
-            return points;
-        }
-        let run = self.question.draws as f64 * self.chains() as f64;
-        let affordable = CURVATURE_SHARE * run / self.hessian.max(1) as f64;
-        affordable.clamp(self.chains().min(points) as f64, points as f64) as usize
-    }
-
-    /// What new coordinates cost, in gradients.
-    pub(super) fn rewhitening(&self) -> u64 {
-        let (points, chains) = (self.curvature_points() as u64, self.chains() as u64);
-        let pilot =
-            if points > 0 { points.div_ceil(chains) * BETWEEN_HESSIANS } else { LONG_PILOT };
-        (PILOT + pilot) * chains + points * (self.hessian + 1)
-    }
-
-    /// New coordinates: from the mean Hessian along a pilot where Hessians are cheap, from its
-    /// covariance where they are not.
-    ///
-    /// The normal distribution that comes closest to a log-concave one has the inverse of the mean
-    /// Hessian as its covariance, and a mean of few Hessians is far less noisy than a covariance of
-    /// as many draws. Its centre is found likewise: gradients have mean 0 under the target, so that
-    /// the mean of the points less H⁻¹ times that of their gradients has the same expectation as
-    /// the former and little of its noise; none on a normal target.
-    pub(super) fn rewhiten(&mut self, white: &T::White) -> Result<(), Error> {
-        let d = self.whitening.dimension();
-        let points = self.curvature_points();
-        let rounds = points.div_ceil(self.chains()).max(1);
-        let mut covariance = Covariance::new(d);
-        let mut mean = vec![0.0; d * d];
-        let [mut theta, mut slope, mut centre] = [vec![0.0; d], vec![0.0; d], vec![0.0; d]];
-        let mut gradients = vec![0.0; self.states.len()];
-        for round in 0..rounds {
-            let steps = if points > 0 { BETWEEN_HESSIANS } else { LONG_PILOT };
-            self.pilot(white, [if round == 0 { PILOT } else { 0 }, steps], &mut covariance)?;
-            let left = points - (round * self.chains()).min(points);
-            if left > 0 {
-                let shared = self.question.team.share(white);
-                shared.gradients(&self.states, &mut gradients, &mut Scratch::default())?;
-                self.gradients += self.chains() as u64;
-            }
-            for (state, gradient) in
-                self.states.chunks_exact(d).zip(gradients.chunks_exact(d)).take(left)
-            {
-                let share = 1.0 / points as f64;
-                centre.iter_mut().zip(state).for_each(|(sum, x)| *sum += share * x);
-                slope.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += share * g);
-                self.whitening.to_original(state, &mut theta)?;
-                let (hessian, spent) = self.question.target.hessian(&theta)?;
-                self.gradients += spent;
-                let hessian = self.whitening.hessian_to_whitened(&hessian)?;
-                mean.iter_mut().zip(&hessian).for_each(|(sum, h)| *sum += h / points as f64);
-            }
-        }
-        let spread = (0..d).map(|k| covariance.covariance(k, k)).sum::<f64>() / d as f64;
-        self.decide(Decision::Pilot { draws: covariance.count(), spread });
-        let means: Vec<f64> = (0..d).map(|k| covariance.mean(k)).collect();
-        let within = if points > 0 {
-            self.decide(Decision::Rewhitened { hessians: points, shrinkage: 0.0 });
-            // W Wᵀ is the inverse of the mean Hessian.
-            let within = definite(&centre, mean)?;
-            within.gradient_to_whitened(&slope, &mut theta)?;
-            theta.iter_mut().for_each(|z| *z = -*z);
-            let mut corrected = vec![0.0; d];
-            within.to_original(&theta, &mut corrected)?;
-            within.centred_at(corrected)?
-        } else {
-            let (matrix, shrinkage) = shrunk(&covariance);
-            self.decide(Decision::Rewhitened { hessians: 0, shrinkage });
-            Whitening::from_covariance(&means, &matrix)?
-        };
-        let states = self.states.clone();
-        for (state, new) in states.chunks_exact(d).zip(self.states.chunks_exact_mut(d)) {
-            within.to_whitened(state, new)?;
-        }
-        self.whitening = self.whitening.then(&within)?;
-        Ok(())
-    }
-
     /// The kernel and step with the most effective draws per gradient within the tolerance, for a
     /// posterior that is not nearly normal.
     fn choose(&mut self, white: &T::White) -> Result<Candidate, Error> {
@@ -581,7 +410,7 @@ impl<T: Target> Work<'_, T> {
         if self.question.wanted != Wanted::default() || (best.within && best.efficiency > POOR) {
             return Ok(best);
         }
-        match self.fit_trajectories(white, self.gradients) {
+        match self.best_trajectories(white, None, self.gradients) {
             Ok(found) if found.beats(&best) => Ok(found),
             // Chains that end on the way to them are no reason to give up what there is.
             Ok(_)
@@ -611,37 +440,6 @@ impl<T: Target> Work<'_, T> {
             tolerance: self.question.tolerance,
             team: self.question.team.clone(),
             so_far: None,
-        }
-    }
-}
-
-/// A covariance of a pilot mixed with a multiple of the identity against its noise, row by row, and
-/// the share of the latter.
-fn shrunk(covariance: &Covariance) -> (Vec<f64>, f64) {
-    let d = covariance.dimension();
-    let effective = PILOT_EFFICIENCY * covariance.count() as f64;
-    let share = d as f64 / (d as f64 + effective);
-    let spread = (0..d).map(|k| covariance.covariance(k, k)).sum::<f64>() / d as f64;
-    let entry = |at: usize| {
-        let round = if at / d == at % d { spread } else { 0.0 };
-        (1.0 - share) * covariance.covariance(at / d, at % d) + share * round
-    };
-    ((0..d * d).map(entry).collect(), share)
-}
-
-/// Whitening by a Hessian; where that is singular (as Huber's can be), by a little more than it.
-fn definite(centre: &[f64], mut hessian: Vec<f64>) -> Result<Whitening, Error> {
-    let d = centre.len();
-    let trace: f64 = hessian.iter().step_by(d + 1).sum();
-    let mut added = 1e-8 * trace / d as f64;
-    loop {
-        match Whitening::from_hessian(centre, &hessian) {
-            Ok(whitening) => return Ok(whitening),
-            Err(error) if !(added > 0.0 && added < trace) => return Err(error.into()),
-            Err(_) => {
-                (0..d).for_each(|k| hessian[k * (d + 1)] += added);
-                added *= 100.0;
-            }
         }
     }
 }

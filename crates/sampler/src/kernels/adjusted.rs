@@ -7,77 +7,114 @@ use ridgewalk_potentials::{Error as Potential, LineIntegral};
 
 use super::{BuiltIn, Kernel, LinearKernel, Step, parameters};
 use crate::acceptance::Proposal;
-use crate::batch::Lists;
+use crate::batch::{Batch, Lists};
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// Metropolis-adjusted trajectories: (p, r) drawn anew, then K times half kick, drift, half kick,
-/// with an exact Ornstein-Uhlenbeck step of (p, r) together between two of them; then all of it is
-/// accepted with probability min(1, e^−Δ), or θ stays. Δ is the change of U + (L/2)|p|² over the
-/// kicks and drifts alone: the steps of (p, r) leave the target's law as it is and are not charged.
-/// The third-order form of Metropolis-adjusted Langevin trajectories (Riou-Durand and Vogrinc
-/// 2022); section 11 of `docs/theory.md` shows that it leaves exp(−U) invariant, whatever the
-/// parameters.
+/// Metropolis-adjusted trajectories: K times an exact Ornstein-Uhlenbeck step of (p, r) together,
+/// half kick, drift, half kick; then all of it is accepted with probability min(1, e^−Δ), or θ stays
+/// and p is turned round. Δ is the change of U + (L/2)|p|² over the kicks and drifts alone: the
+/// steps of (p, r) leave the target's law as it is and are not charged. p and r are kept from one
+/// trajectory to the next, so that the motion goes on in its direction. The third-order form of
+/// Metropolis-adjusted Langevin trajectories (Riou-Durand and Vogrinc 2022) and of generalised
+/// Hamiltonian Monte Carlo (Horowitz 1991); section 11 of `docs/theory.md` shows that it leaves
+/// exp(−U) invariant, whatever the parameters.
 ///
-/// The half steps of (p, r) that a symmetric splitting would begin and end with are left out: the
-/// first would act on a fresh draw from the law that it keeps, the last on numbers that are drawn
-/// anew. One step of this kernel is a trajectory of K gradients, which the potential must give with
-/// its values.
+/// Now and then ([`Trajectory::short`]) the steps of a trajectory are shorter, by a factor that does
+/// not depend on the state. Where the target is so steep that steps of η are all rejected, chains so
+/// do not stay for long.
+///
+/// One step of this kernel is a trajectory of K gradients, which the potential must give with its
+/// values.
 ///
 /// A trajectory with an energy error above [`Proposal::DIVERGENT`], or that leaves the finite
 /// numbers or the support of the density, is rejected and counted as a divergence. Near a hard
-/// boundary of the support divergences are therefore normal, and no sign of too long a step.
+/// boundary of the support, or where the target is steep, divergences are therefore normal, and no
+/// sign of too long a step.
 #[derive(Debug, Clone)]
 pub struct Adjusted {
-    between: OrnsteinUhlenbeck,
+    refresh: OrnsteinUhlenbeck,
     trajectory: Trajectory,
-    /// What θ and p become in a drift, row by row.
-    drift: [[f64; 2]; 2],
-    /// What of a kick is not left to the kicks: 1 for drifts that rotate.
-    within: f64,
     eta: f64,
     smoothness: f64,
     scheme: Scheme,
+}
+
+/// A step of a chain: its time, what θ and p become in a drift, row by row, and what of a kick is
+/// not left to the kicks (1 for drifts that rotate).
+#[derive(Debug, Clone, Copy)]
+struct Motion {
+    eta: f64,
+    drift: [[f64; 2]; 2],
+    within: f64,
+}
+
+impl Motion {
+    fn new(drift: Drift, eta: f64) -> Self {
+        let (drift, within) = match drift {
+            Drift::Straight => ([[1.0, eta], [0.0, 1.0]], 0.0),
+            Drift::Rotating => {
+                let (sin, cos) = eta.sin_cos();
+                ([[cos, sin], [-sin, cos]], 1.0)
+            }
+        };
+        Self { eta, drift, within }
+    }
 }
 
 impl Adjusted {
     /// The kernel with these γ, ξ and η at smoothness L.
     ///
     /// # Errors
-    /// For a bad L, γη or ξη above 1e6, and a number of steps that is not between 1 and 1024.
+    /// For a bad L, γη or ξη above 1e6, and a trajectory that [`Trajectory`] does not allow.
     pub fn new(
         parameters: Parameters, trajectory: Trajectory, smoothness: f64,
     ) -> Result<Self, Error> {
         let eta = parameters.eta();
         let scheme = Scheme::adjusted(parameters.gamma(), parameters.xi(), eta, trajectory)?;
-        let (drift, within) = match trajectory.drift {
-            Drift::Straight => ([[1.0, eta], [0.0, 1.0]], 0.0),
-            Drift::Rotating => ([[eta.cos(), eta.sin()], [-eta.sin(), eta.cos()]], 1.0),
-        };
-        let between = OrnsteinUhlenbeck::new(parameters, smoothness)?;
-        Ok(Self { between, trajectory, drift, within, eta, smoothness, scheme })
+        let refresh = OrnsteinUhlenbeck::new(parameters, smoothness)?;
+        Ok(Self { refresh, trajectory, eta, smoothness, scheme })
     }
 
     pub(super) const BUILT_IN: BuiltIn = BuiltIn::new(|scheme, smoothness| {
-        let straight = Trajectory { steps: 1, drift: Drift::Straight };
+        let straight = Trajectory::new(1, Drift::Straight);
         let trajectory = scheme.trajectory().unwrap_or(straight);
         Ok(Box::new(Self::new(parameters(scheme)?, trajectory, smoothness)?))
     });
 
-    /// For each chain: (p, r) are drawn anew or make their exact step, then half a kick and a
-    /// drift. (L/2)|p|² before the kick is taken off its energy.
+    /// The length of a trajectory's steps, by a number uniform on [0, 1).
+    fn length(&self, uniform: f64) -> f64 {
+        let short = self.trajectory.short;
+        if uniform < short {
+            self.eta * Trajectory::SHORTEST.powf(uniform / short)
+        } else {
+            self.eta
+        }
+    }
+
+    /// The normals of a chain for a step of its trajectory, those of p and those of r.
+    fn normals_of<'a>(
+        &self, noise: Noise<'a>, chain: usize, step: usize, d: usize,
+    ) -> (&'a [f64], &'a [f64]) {
+        let steps = self.trajectory.steps as usize;
+        noise.normals[(chain * steps + step) * 2 * d..][..2 * d].split_at(d)
+    }
+
+    /// For each chain the exact step of (p, r), half a kick and a drift. (L/2)|p|² before the kick is
+    /// taken off its energy.
     fn first_halves(
         &self, lists: &mut Lists<'_>, noise: Noise<'_>, step: usize, energies: &mut [f64],
     ) {
-        let root = self.smoothness.sqrt().recip();
-        let [[pp, pr], [rp, rr]] = if step == 0 { [[0.0; 2]; 2] } else { self.between.flow() };
-        let [l11, l21, l22] = if step == 0 { [root, 0.0, root] } else { self.between.cholesky() };
-        let (half, per_l) = (0.5 * self.eta, 1.0 / self.smoothness);
-        let [[to_theta, reach], [back, to_p]] = self.drift;
-        let (d, steps) = (lists.dimension, self.trajectory.steps as usize);
+        let [[pp, pr], [rp, rr]] = self.refresh.flow();
+        let [l11, l21, l22] = self.refresh.cholesky();
+        let per_l = 1.0 / self.smoothness;
+        let d = lists.dimension;
         for (chain, energy) in energies.iter_mut().enumerate() {
-            let normals = &noise.normals[(chain * steps + step) * 2 * d..][..2 * d];
-            let (n1, n2) = normals.split_at(d);
+            let eta = self.length(noise.uniforms[2 * chain]);
+            let Motion { drift: [[to_theta, reach], [back, to_p]], within, .. } =
+                Motion::new(self.trajectory.drift, eta);
+            let half = 0.5 * eta;
+            let (n1, n2) = self.normals_of(noise, chain, step, d);
             let range = chain * d..(chain + 1) * d;
             let gradient = &lists.gradient[range.clone()];
             let (theta, p) = (&mut lists.theta[range.clone()], &mut lists.p[range.clone()]);
@@ -87,7 +124,7 @@ impl Adjusted {
                 let new = pp * p[k] + pr * r[k] + l11 * n1[k];
                 r[k] = rp * p[k] + rr * r[k] + l21 * n1[k] + l22 * n2[k];
                 squares += new * new;
-                let kicked = new - half * (per_l * gradient[k] - self.within * theta[k]);
+                let kicked = new - half * (per_l * gradient[k] - within * theta[k]);
                 p[k] = back * theta[k] + to_p * kicked;
                 theta[k] = to_theta * theta[k] + reach * kicked;
             }
@@ -96,19 +133,34 @@ impl Adjusted {
     }
 
     /// For each chain the other half of the kick. (L/2)|p|² after it is added to its energy.
-    fn second_halves(&self, lists: &mut Lists<'_>, energies: &mut [f64]) {
-        let (half, per_l) = (0.5 * self.eta, 1.0 / self.smoothness);
+    fn second_halves(&self, lists: &mut Lists<'_>, noise: Noise<'_>, energies: &mut [f64]) {
+        let per_l = 1.0 / self.smoothness;
         let d = lists.dimension;
         for (chain, energy) in energies.iter_mut().enumerate() {
+            let Motion { eta, within, .. } =
+                Motion::new(self.trajectory.drift, self.length(noise.uniforms[2 * chain]));
             let range = chain * d..(chain + 1) * d;
             let (theta, gradient) = (&lists.theta[range.clone()], &lists.gradient[range.clone()]);
             let p = &mut lists.p[range];
             let mut squares = 0.0;
             for k in 0..d {
-                p[k] -= half * (per_l * gradient[k] - self.within * theta[k]);
+                p[k] -= 0.5 * eta * (per_l * gradient[k] - within * theta[k]);
                 squares += p[k] * p[k];
             }
             *energy += 0.5 * self.smoothness * squares;
+        }
+    }
+
+    /// Puts the momenta of a rejected chain back to where its first step of (p, r) led from `from`,
+    /// with p turned round.
+    fn turn_round(&self, lists: &mut Lists<'_>, from: &Batch, noise: Noise<'_>, chain: usize) {
+        let [[pp, pr], [rp, rr]] = self.refresh.flow();
+        let [l11, l21, l22] = self.refresh.cholesky();
+        let (n1, n2) = self.normals_of(noise, chain, 0, lists.dimension);
+        for (k, at) in from.range(chain).enumerate() {
+            let (p, r) = (from.p[at], from.r[at]);
+            lists.p[at] = -(pp * p + pr * r + l11 * n1[k]);
+            lists.r[at] = rp * p + rr * r + l21 * n1[k] + l22 * n2[k];
         }
     }
 }
@@ -133,7 +185,7 @@ impl Kernel for Adjusted {
     }
 
     fn uniforms(&self) -> usize {
-        1
+        2
     }
 
     fn gradients_per_step(&self, _: &dyn LineIntegral) -> u64 {
@@ -149,6 +201,8 @@ impl Kernel for Adjusted {
         let known = from.gradient().zip(from.values());
         let lists = &mut to.lists_mut();
         lists.theta.copy_from_slice(&from.theta);
+        lists.p.copy_from_slice(&from.p);
+        lists.r.copy_from_slice(&from.r);
         if let Some((gradient, values)) = known {
             lists.gradient.copy_from_slice(gradient);
             lists.values.copy_from_slice(values);
@@ -176,7 +230,7 @@ impl Kernel for Adjusted {
         for step in 0..self.trajectory.steps as usize {
             self.first_halves(lists, noise, step, energies);
             potential.values_and_gradients(lists.theta, lists.values, lists.gradient, scratch)?;
-            self.second_halves(lists, energies);
+            self.second_halves(lists, noise, energies);
             for (chain, energy) in energies.iter_mut().enumerate() {
                 let range = from.range(chain);
                 let fine = energy.is_finite() && lists.values[chain].is_finite();
@@ -189,9 +243,11 @@ impl Kernel for Adjusted {
             }
         }
         for (chain, energy) in energies.iter().enumerate() {
-            let proposal = Proposal::new(energy + lists.values[chain], noise.uniforms[chain]);
+            let uniform = noise.uniforms[2 * chain + 1];
+            let proposal = Proposal::new(energy + lists.values[chain], uniform);
             if !proposal.accepted {
                 lists.put_back(chain, from, start, room.second);
+                self.turn_round(lists, from, noise, chain);
             }
             lists.proposals.push(proposal);
         }
