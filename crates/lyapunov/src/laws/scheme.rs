@@ -243,16 +243,17 @@ impl Scheme {
         Ok(Self { kernel: KernelKind::Hmc, gamma: 0.0, xi, eta, parts: Parts::Hmc { steps } })
     }
 
-    /// Trajectories of steps of η, each an exact step of (p, r), half kick, drift, half kick. One
-    /// step of this scheme is a whole trajectory. Its linear form is that of one that is accepted
-    /// and has its full length.
+    /// Trajectories: an exact step of (p, r) over the time of all that follows, then K steps of η,
+    /// each half kick, drift, half kick. One step of this scheme is a whole trajectory. Its linear
+    /// form is that of one that is accepted and has its full length.
     ///
     /// # Errors
     /// As [`Self::symmetric`]; [`Error::NotInRange`] for a number of steps or a probability of
     /// shorter ones that [`Trajectory`] does not allow.
     pub fn adjusted(gamma: f64, xi: f64, eta: f64, trajectory: Trajectory) -> Result<Self, Error> {
-        let refresh = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, eta)?, 1.0)?;
-        let parts = Parts::Adjusted { refresh, trajectory: trajectory.checked()? };
+        let time = f64::from(trajectory.checked()?.steps) * positive("eta", eta)?;
+        let refresh = OrnsteinUhlenbeck::new(Parameters::new(gamma, xi, time)?, 1.0)?;
+        let parts = Parts::Adjusted { refresh, trajectory };
         Ok(Self { kernel: KernelKind::Adjusted, gamma, xi, eta, parts })
     }
 

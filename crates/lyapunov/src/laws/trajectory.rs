@@ -1,4 +1,4 @@
-//! Trajectories: several steps, each an exact step of (p, r) and then kick, drift, kick.
+//! Trajectories: an exact step of (p, r), then several steps of kick, drift, kick.
 //!
 //! These are the proposals of the sampler's adjusted kernel. Here every proposal is accepted and has
 //! its full length: an acceptance rate below 1 depends on all coordinates together, which the law at
@@ -66,15 +66,13 @@ impl Trajectory {
     pub(super) fn form(
         self, refresh: &OrnsteinUhlenbeck, eta: f64, l: f64,
     ) -> (Matrix<3>, Matrix<3>) {
-        let (flow, added) = beside_theta(refresh);
-        let step = self.step(eta, l);
-        let (mut matrix, mut noise) = (matrix::identity(), [[0.0; 3]; 3]);
+        let (flow, noise) = beside_theta(refresh);
+        let mut steps = matrix::identity();
         for _ in 0..self.steps {
-            matrix = matrix::product(&step, &matrix::product(&flow, &matrix));
-            noise = matrix::combine(1.0, &carried(&noise, &flow), 1.0, &added);
-            noise = carried(&noise, &step);
+            steps = matrix::product(&self.step(eta, l), &steps);
         }
-        (matrix, noise)
+        let noise = matrix::congruence(&noise, &matrix::transpose(&steps));
+        (matrix::product(&steps, &flow), noise)
     }
 
     /// Half kick, drift, half kick.
@@ -87,9 +85,4 @@ impl Trajectory {
         let drift = [[c, s, 0.0], [t, u, 0.0], [0.0, 0.0, 1.0]];
         matrix::product(&kick, &matrix::product(&drift, &kick))
     }
-}
-
-/// The covariance of `map` x, given that of x.
-fn carried(covariance: &Matrix<3>, map: &Matrix<3>) -> Matrix<3> {
-    matrix::congruence(covariance, &matrix::transpose(map))
 }

@@ -30,8 +30,12 @@ pub(super) struct Candidate {
     pub(super) scheme: Scheme,
     pub(super) bias: Bias,
     pub(super) differences: Vec<Difference>,
-    /// Effective draws per gradient, by the exact laws.
+    /// Effective draws per gradient, by the exact laws; for trajectories between these and what was
+    /// seen.
     pub(super) efficiency: f64,
+    /// The same by the exact laws alone: what was seen is noisy, and much the same for all
+    /// trajectories in the same coordinates.
+    pub(super) promised: f64,
     pub(super) gradients_per_step: u64,
     pub(super) within: bool,
     /// Draws of all chains that were made on the way, one after the other; none for kernels with a

@@ -263,12 +263,6 @@ impl<T: Target> Work<'_, T> {
         affordable.clamp(self.chains().min(points) as f64, points as f64) as usize
     }
 
-    /// What new coordinates cost, in gradients, if one pilot finds them.
-    pub(super) fn rewhitening(&self) -> u64 {
-        let points = self.curvature_points() as u64;
-        u64::from(PILOT * PILOT_STEPS) * self.chains() as u64 + points * (self.hessian + 1)
-    }
-
     /// Points of all chains along a pilot, which goes on where they are, and its step.
     fn pilot(&mut self, white: &T::White) -> Result<(Vec<f64>, f64), Error> {
         match self.exact_pilot(white) {

@@ -130,6 +130,7 @@ impl<T: Target> Work<'_, T> {
             bias,
             differences,
             efficiency,
+            promised: efficiency,
             gradients_per_step,
             within: false,
             points: Vec::new(),

@@ -58,7 +58,7 @@ const LOOKS: u32 = 3;
 /// How often steps are shorter, by the acceptance far out: from the first of these on, from the
 /// second, and below. Rotating steps need at least the second.
 const FAR_ACCEPTANCES: [f64; 2] = [0.3, 0.1];
-const SHORT: [f64; 3] = [0.03, 0.08, 0.2];
+const SHORT: [f64; 3] = [0.02, 0.08, 0.2];
 /// The same for single rotating steps.
 const SHORT_TURNS: f64 = 0.01;
 
@@ -173,7 +173,7 @@ impl<T: Target> Work<'_, T> {
             tried.push((steps, drift));
             let next = Try { steps, drift, eta: Some(best.scheme.eta()) };
             if let Ok(found) = self.try_trajectories(white, next)?
-                && found.beats(&best)
+                && found.promised > best.promised
             {
                 best = found;
             }
@@ -219,7 +219,7 @@ impl<T: Target> Work<'_, T> {
             }
         }
         let mut points = Vec::new();
-        let (scheme, by_law) = with_best_friction(trajectory, step.mean(), aim, wanted)?;
+        let scheme = with_best_friction(trajectory, step.mean(), aim, wanted)?;
         let before = ensemble.acceptance();
         let hopeless = single && wanted.eta.is_none() && scheme.eta() < self.nearly_normal();
         for _ in 0..if hopeless { 0 } else { SEEN } {
@@ -236,6 +236,7 @@ impl<T: Target> Work<'_, T> {
         let acceptance = ensemble.acceptance().since(&before);
         let seen = efficiency(&points, d, self.chains());
         let rate = acceptance.rate();
+        let by_law = effective_draws(&scheme, rate);
         let efficiency = (seen * by_law).sqrt() / f64::from(steps);
         self.decide(Decision::Trajectories {
             scheme: scheme.clone(),
@@ -248,6 +249,7 @@ impl<T: Target> Work<'_, T> {
             bias: Bias::NONE,
             differences: Vec::new(),
             efficiency: efficiency.max(1e-6),
+            promised: by_law / f64::from(steps),
             gradients_per_step: u64::from(steps),
             within: true,
             points,
@@ -368,28 +370,30 @@ fn longest_step(steps: u32, drift: Drift) -> f64 {
     }
 }
 
-/// The trajectory with the γ and ξ that forget fastest, by the exact laws of trajectories that are
-/// accepted with this probability; and how many effective draws each then is worth. Values set by
-/// the user are kept.
+/// The trajectory with the γ and ξ that forget fastest if it is accepted with this probability, by
+/// the exact laws. Values set by the user are kept.
 fn with_best_friction(
     trajectory: Trajectory, eta: f64, acceptance: f64, wanted: Wanted,
-) -> Result<(Scheme, f64), Error> {
+) -> Result<Scheme, Error> {
     let gammas = wanted.gamma.map_or(GAMMAS.to_vec(), |gamma| vec![gamma]);
     let xis = wanted.xi.map_or(XIS.to_vec(), |xi| vec![xi]);
     let mut best: Option<(Scheme, f64)> = None;
     for (gamma, xi) in gammas.iter().flat_map(|gamma| xis.iter().map(|xi| (*gamma, *xi))) {
         let scheme = Scheme::adjusted(gamma, xi, eta, trajectory)?;
-        // A trajectory that is not stable there is the worst, but it is one: what it proposes is
-        // rejected.
-        let time = NEAR.iter().try_fold(0.0_f64, |worst, l| {
-            let form = scheme.with_acceptance(*l, acceptance).ok()??;
-            Some(worst.max(Autocorrelation::new(&form)?.longer()))
-        });
-        let time = time.unwrap_or(f64::INFINITY);
-        if best.as_ref().is_none_or(|(_, shortest)| time < *shortest) {
-            best = Some((scheme, time));
+        let worth = effective_draws(&scheme, acceptance);
+        if best.as_ref().is_none_or(|(_, most)| worth > *most) {
+            best = Some((scheme, worth));
         }
     }
-    let (scheme, time) = best.ok_or(Error::Zero { what: Quantity::Frictions })?;
-    Ok((scheme, 1.0 / time))
+    best.map(|(scheme, _)| scheme).ok_or(Error::Zero { what: Quantity::Frictions })
+}
+
+/// Effective draws that a trajectory is worth if it is accepted with this probability, by the exact
+/// laws. One that is not stable is worth nothing: what it proposes is rejected.
+fn effective_draws(scheme: &Scheme, acceptance: f64) -> f64 {
+    let time = NEAR.iter().try_fold(0.0_f64, |worst, l| {
+        let form = scheme.with_acceptance(*l, acceptance.clamp(0.0, 1.0)).ok()??;
+        Some(worst.max(Autocorrelation::new(&form)?.longer()))
+    });
+    time.map_or(0.0, f64::recip)
 }

@@ -11,14 +11,13 @@ use crate::batch::{Batch, Lists};
 use crate::error::Error;
 use crate::noise::Noise;
 
-/// Metropolis-adjusted trajectories: K times an exact Ornstein-Uhlenbeck step of (p, r) together,
-/// half kick, drift, half kick; then all of it is accepted with probability min(1, e^−Δ), or θ stays
-/// and p is turned round. Δ is the change of U + (L/2)|p|² over the kicks and drifts alone: the
-/// steps of (p, r) leave the target's law as it is and are not charged. p and r are kept from one
-/// trajectory to the next, so that the motion goes on in its direction. The third-order form of
-/// Metropolis-adjusted Langevin trajectories (Riou-Durand and Vogrinc 2022) and of generalised
-/// Hamiltonian Monte Carlo (Horowitz 1991); section 11 of `docs/theory.md` shows that it leaves
-/// exp(−U) invariant, whatever the parameters.
+/// Metropolis-adjusted trajectories: an exact Ornstein-Uhlenbeck step of (p, r) together over the time
+/// of a trajectory, then K times half kick, drift, half kick; these are accepted with probability
+/// min(1, e^−Δ), or θ stays and p is turned round. Δ is the change of U + (L/2)|p|² over the kicks
+/// and drifts: the step of (p, r) leaves the target's law as it is and is not charged. p and r are
+/// kept from one trajectory to the next, so that the motion goes on in its direction. The
+/// third-order form of generalised Hamiltonian Monte Carlo (Horowitz 1991); section 11 of
+/// `docs/theory.md` shows that it leaves exp(−U) invariant, whatever the parameters.
 ///
 /// Now and then ([`Trajectory::short`]) the steps of a trajectory are shorter, by a factor that does
 /// not depend on the state. Where the target is so steep that steps of η are all rejected, chains so
@@ -40,12 +39,12 @@ pub struct Adjusted {
     scheme: Scheme,
 }
 
-/// A step of a chain: its time, what θ and p become in a drift, row by row, and what of a kick is
-/// not left to the kicks (1 for drifts that rotate).
+/// A step of a chain: what θ and p become in a drift, row by row, half its time, and what of a kick
+/// is not left to the kicks (1 for drifts that rotate).
 #[derive(Debug, Clone, Copy)]
 struct Motion {
-    eta: f64,
     drift: [[f64; 2]; 2],
+    half: f64,
     within: f64,
 }
 
@@ -58,7 +57,7 @@ impl Motion {
                 ([[cos, sin], [-sin, cos]], 1.0)
             }
         };
-        Self { eta, drift, within }
+        Self { drift, half: 0.5 * eta, within }
     }
 }
 
@@ -72,7 +71,8 @@ impl Adjusted {
     ) -> Result<Self, Error> {
         let eta = parameters.eta();
         let scheme = Scheme::adjusted(parameters.gamma(), parameters.xi(), eta, trajectory)?;
-        let refresh = OrnsteinUhlenbeck::new(parameters, smoothness)?;
+        let whole = Parameters::new(parameters.gamma(), parameters.xi(), scheme.time())?;
+        let refresh = OrnsteinUhlenbeck::new(whole, smoothness)?;
         Ok(Self { refresh, trajectory, eta, smoothness, scheme })
     }
 
@@ -82,85 +82,63 @@ impl Adjusted {
         Ok(Box::new(Self::new(parameters(scheme)?, trajectory, smoothness)?))
     });
 
-    /// The length of a trajectory's steps, by a number uniform on [0, 1).
-    fn length(&self, uniform: f64) -> f64 {
-        let short = self.trajectory.short;
-        if uniform < short {
-            self.eta * Trajectory::SHORTEST.powf(uniform / short)
-        } else {
-            self.eta
-        }
+    /// The steps of a chain, of a length by its first uniform number.
+    fn motion(&self, noise: Noise<'_>, chain: usize) -> Motion {
+        let (uniform, short) = (noise.uniforms[2 * chain], self.trajectory.short);
+        let factor = if uniform < short { Trajectory::SHORTEST.powf(uniform / short) } else { 1.0 };
+        Motion::new(self.trajectory.drift, factor * self.eta)
     }
 
-    /// The normals of a chain for a step of its trajectory, those of p and those of r.
-    fn normals_of<'a>(
-        &self, noise: Noise<'a>, chain: usize, step: usize, d: usize,
-    ) -> (&'a [f64], &'a [f64]) {
-        let steps = self.trajectory.steps as usize;
-        noise.normals[(chain * steps + step) * 2 * d..][..2 * d].split_at(d)
-    }
-
-    /// For each chain the exact step of (p, r), half a kick and a drift. (L/2)|p|² before the kick is
-    /// taken off its energy.
-    fn first_halves(
-        &self, lists: &mut Lists<'_>, noise: Noise<'_>, step: usize, energies: &mut [f64],
-    ) {
+    /// p and r of a chain after their exact step, and (L/2)|p|².
+    fn refresh(
+        &self, from: &Batch, noise: Noise<'_>, chain: usize, p: &mut [f64], r: &mut [f64],
+    ) -> f64 {
         let [[pp, pr], [rp, rr]] = self.refresh.flow();
         let [l11, l21, l22] = self.refresh.cholesky();
-        let per_l = 1.0 / self.smoothness;
-        let d = lists.dimension;
-        for (chain, energy) in energies.iter_mut().enumerate() {
-            let eta = self.length(noise.uniforms[2 * chain]);
-            let Motion { drift: [[to_theta, reach], [back, to_p]], within, .. } =
-                Motion::new(self.trajectory.drift, eta);
-            let half = 0.5 * eta;
-            let (n1, n2) = self.normals_of(noise, chain, step, d);
+        let d = from.dimension();
+        let (n1, n2) = noise.normals[2 * d * chain..][..2 * d].split_at(d);
+        let range = from.range(chain);
+        let (old_p, old_r) = (&from.p[range.clone()], &from.r[range]);
+        let mut squares = 0.0;
+        for k in 0..d {
+            p[k] = pp * old_p[k] + pr * old_r[k] + l11 * n1[k];
+            r[k] = rp * old_p[k] + rr * old_r[k] + l21 * n1[k] + l22 * n2[k];
+            squares += p[k] * p[k];
+        }
+        0.5 * self.smoothness * squares
+    }
+
+    /// For each chain half a kick and a drift.
+    fn first_halves(&self, lists: &mut Lists<'_>, noise: Noise<'_>) {
+        let (per_l, d) = (1.0 / self.smoothness, lists.dimension);
+        for chain in 0..lists.values.len() {
+            let Motion { drift: [[to_theta, reach], [back, to_p]], half, within } =
+                self.motion(noise, chain);
             let range = chain * d..(chain + 1) * d;
             let gradient = &lists.gradient[range.clone()];
-            let (theta, p) = (&mut lists.theta[range.clone()], &mut lists.p[range.clone()]);
-            let r = &mut lists.r[range];
-            let mut squares = 0.0;
+            let (theta, p) = (&mut lists.theta[range.clone()], &mut lists.p[range]);
             for k in 0..d {
-                let new = pp * p[k] + pr * r[k] + l11 * n1[k];
-                r[k] = rp * p[k] + rr * r[k] + l21 * n1[k] + l22 * n2[k];
-                squares += new * new;
-                let kicked = new - half * (per_l * gradient[k] - within * theta[k]);
+                let kicked = p[k] - half * (per_l * gradient[k] - within * theta[k]);
                 p[k] = back * theta[k] + to_p * kicked;
                 theta[k] = to_theta * theta[k] + reach * kicked;
             }
-            *energy -= 0.5 * self.smoothness * squares;
         }
     }
 
-    /// For each chain the other half of the kick. (L/2)|p|² after it is added to its energy.
+    /// For each chain the other half of the kick, and U + (L/2)|p|² after it into `energies`.
     fn second_halves(&self, lists: &mut Lists<'_>, noise: Noise<'_>, energies: &mut [f64]) {
-        let per_l = 1.0 / self.smoothness;
-        let d = lists.dimension;
+        let (per_l, d) = (1.0 / self.smoothness, lists.dimension);
         for (chain, energy) in energies.iter_mut().enumerate() {
-            let Motion { eta, within, .. } =
-                Motion::new(self.trajectory.drift, self.length(noise.uniforms[2 * chain]));
+            let Motion { half, within, .. } = self.motion(noise, chain);
             let range = chain * d..(chain + 1) * d;
             let (theta, gradient) = (&lists.theta[range.clone()], &lists.gradient[range.clone()]);
             let p = &mut lists.p[range];
             let mut squares = 0.0;
             for k in 0..d {
-                p[k] -= 0.5 * eta * (per_l * gradient[k] - within * theta[k]);
+                p[k] -= half * (per_l * gradient[k] - within * theta[k]);
                 squares += p[k] * p[k];
             }
-            *energy += 0.5 * self.smoothness * squares;
-        }
-    }
-
-    /// Puts the momenta of a rejected chain back to where its first step of (p, r) led from `from`,
-    /// with p turned round.
-    fn turn_round(&self, lists: &mut Lists<'_>, from: &Batch, noise: Noise<'_>, chain: usize) {
-        let [[pp, pr], [rp, rr]] = self.refresh.flow();
-        let [l11, l21, l22] = self.refresh.cholesky();
-        let (n1, n2) = self.normals_of(noise, chain, 0, lists.dimension);
-        for (k, at) in from.range(chain).enumerate() {
-            let (p, r) = (from.p[at], from.r[at]);
-            lists.p[at] = -(pp * p + pr * r + l11 * n1[k]);
-            lists.r[at] = rp * p + rr * r + l21 * n1[k] + l22 * n2[k];
+            *energy = lists.values[chain] + 0.5 * self.smoothness * squares;
         }
     }
 }
@@ -181,7 +159,7 @@ impl Kernel for Adjusted {
     }
 
     fn normals(&self) -> usize {
-        2 * self.trajectory.steps as usize
+        2
     }
 
     fn uniforms(&self) -> usize {
@@ -195,65 +173,72 @@ impl Kernel for Adjusted {
     fn step(&self, step: Step<'_>) -> Result<u64, Error> {
         step.check(self)?;
         let Step { potential, from, noise, to, workspace } = step;
-        let (room, energies) = workspace.room_with_energies(from);
+        let (room, [before, energies]) = workspace.room_with_energies(from);
         // Where a rejected chain goes back to: its gradient, and its value behind it.
         let (start, scratch) = (room.first, room.scratch);
         let known = from.gradient().zip(from.values());
         let lists = &mut to.lists_mut();
         lists.theta.copy_from_slice(&from.theta);
-        lists.p.copy_from_slice(&from.p);
-        lists.r.copy_from_slice(&from.r);
         if let Some((gradient, values)) = known {
             lists.gradient.copy_from_slice(gradient);
             lists.values.copy_from_slice(values);
         } else {
             potential.values_and_gradients(lists.theta, lists.values, lists.gradient, scratch)?;
         }
-        let d = lists.dimension;
-        for (chain, (value, gradient)) in
-            lists.values.iter().zip(lists.gradient.chunks_exact(d)).enumerate()
-        {
-            if !(value.is_finite() && all_finite(gradient)) {
-                let point = from.theta[from.range(chain)].to_vec();
-                let outside = *value == f64::INFINITY && all_finite(gradient);
-                return Err(Error::Potential(if outside {
-                    Potential::OutsideSupport { point }
-                } else {
-                    Potential::NotFinite { what: "the potential or its gradient", point }
-                }));
-            }
-            energies[chain] = -value;
-        }
+        check_starts(from, lists)?;
         start.copy_from_slice(lists.gradient);
         room.second[..lists.values.len()].copy_from_slice(lists.values);
 
-        for step in 0..self.trajectory.steps as usize {
-            self.first_halves(lists, noise, step, energies);
+        for (chain, before) in before.iter_mut().enumerate() {
+            let range = from.range(chain);
+            let (p, r) = (&mut lists.p[range.clone()], &mut lists.r[range]);
+            *before = lists.values[chain] + self.refresh(from, noise, chain, p, r);
+        }
+        for _ in 0..self.trajectory.steps {
+            self.first_halves(lists, noise);
             potential.values_and_gradients(lists.theta, lists.values, lists.gradient, scratch)?;
             self.second_halves(lists, noise, energies);
-            for (chain, energy) in energies.iter_mut().enumerate() {
-                let range = from.range(chain);
-                let fine = energy.is_finite() && lists.values[chain].is_finite();
+            for (chain, (energy, before)) in energies.iter().zip(&mut *before).enumerate() {
                 // A path beyond the finite numbers has no way back, whatever comes after. It waits
                 // where it began, so that the potential is not asked about such points.
-                if !(fine && all_finite(&lists.theta[range])) {
-                    *energy = f64::INFINITY;
+                if !(energy.is_finite() && all_finite(&lists.theta[from.range(chain)])) {
+                    *before = f64::NEG_INFINITY;
                     lists.put_back(chain, from, start, room.second);
                 }
             }
         }
-        for (chain, energy) in energies.iter().enumerate() {
-            let uniform = noise.uniforms[2 * chain + 1];
-            let proposal = Proposal::new(energy + lists.values[chain], uniform);
+        for (chain, (energy, before)) in energies.iter().zip(&*before).enumerate() {
+            let proposal = Proposal::new(energy - before, noise.uniforms[2 * chain + 1]);
             if !proposal.accepted {
                 lists.put_back(chain, from, start, room.second);
-                self.turn_round(lists, from, noise, chain);
+                let range = from.range(chain);
+                let (p, r) = (&mut lists.p[range.clone()], &mut lists.r[range]);
+                self.refresh(from, noise, chain, p, r);
+                p.iter_mut().for_each(|p| *p = -*p);
             }
             lists.proposals.push(proposal);
         }
         to.assume_values();
         Ok(u64::from(known.is_none()) + u64::from(self.trajectory.steps))
     }
+}
+
+/// An error unless every chain starts where the potential and its gradient are finite.
+fn check_starts(from: &Batch, lists: &Lists<'_>) -> Result<(), Error> {
+    let d = lists.dimension;
+    let gradients = lists.gradient.chunks_exact(d);
+    for (chain, (value, gradient)) in lists.values.iter().zip(gradients).enumerate() {
+        if !(value.is_finite() && all_finite(gradient)) {
+            let point = from.theta[from.range(chain)].to_vec();
+            let outside = *value == f64::INFINITY && all_finite(gradient);
+            return Err(Error::Potential(if outside {
+                Potential::OutsideSupport { point }
+            } else {
+                Potential::NotFinite { what: "the potential or its gradient", point }
+            }));
+        }
+    }
+    Ok(())
 }
 
 /// Without a branch for each number, so that it runs in vectors.

@@ -406,15 +406,15 @@ impl Workspace {
         self.room_with_energies(batch).0
     }
 
-    /// The same, and a list with a number for each chain.
-    fn room_with_energies(&mut self, batch: &Batch) -> (Room<'_>, &mut [f64]) {
+    /// The same, and two lists with a number for each chain.
+    fn room_with_energies(&mut self, batch: &Batch) -> (Room<'_>, [&mut [f64]; 2]) {
         let entries = batch.theta.len();
         self.first.resize(entries, 0.0);
         self.second.resize(entries, 0.0);
-        self.energies.resize(batch.chains(), 0.0);
+        self.energies.resize(2 * batch.chains(), 0.0);
         let room =
             Room { scratch: &mut self.scratch, first: &mut self.first, second: &mut self.second };
-        (room, &mut self.energies)
+        (room, self.energies.split_at_mut(batch.chains()).into())
     }
 }
 
