@@ -87,8 +87,9 @@ fn main() -> Result<ExitCode, Failure> {
 fn on_set(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let kernel = match arguments.kernel.as_deref() {
         Some(name) => {
-            let known = KernelKind::from_name(name);
-            Some(known.ok_or_else(|| format!("no kernel `{name}`"))?)
+            let mut all = KernelKind::ALL.into_iter().chain([KernelKind::Adjusted]);
+            let found = all.find(|kernel| kernel.name() == name);
+            Some(found.ok_or_else(|| format!("no kernel `{name}`"))?)
         }
         None => None,
     };
