@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ridgewalk::diagnostics::{Summary, mcse_quantile};
+use ridgewalk::diagnostics::{Summary, ess_quantile, quantile};
 use ridgewalk::lyapunov::laws::KernelKind;
 use ridgewalk::sampler::Draws;
 use ridgewalk::sampler::automatic::{Length, Wanted, WarmUp};
@@ -22,6 +22,10 @@ pub const MEASURES: [&str; 5] = ["mean", "sd", "q05", "q50", "q95"];
 pub const STANDARD_ERRORS: f64 = 5.0;
 /// What it may be off by besides, in standard deviations of the reference.
 pub const ALLOWANCE: f64 = 0.01;
+
+/// Half the width of the interval of probabilities over which the slope of a quantile function is
+/// taken.
+const SLOPE_OVER: f64 = 0.025;
 
 /// How a run is made. Settings that are `None` are left to the library.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -194,7 +198,7 @@ pub fn deviations(
         for ((figure, p), value) in
             reference.quantiles.into_iter().zip(TORTURE_PROBABILITIES).zip(quantiles)
         {
-            pairs.push((figure, value, mcse_quantile(&traces, p)?));
+            pairs.push((figure, value, quantile_error(&traces, p)?));
         }
         for ((figure, value, error), measure) in pairs.into_iter().zip(MEASURES) {
             let tolerances = tolerances(figure, reference.sd.value, value, error);
@@ -202,6 +206,22 @@ pub fn deviations(
         }
     }
     Ok(found)
+}
+
+/// The standard error of a quantile: √(p (1 − p)/ESS) times the slope of the quantile function.
+///
+/// [`mcse_quantile`](ridgewalk::diagnostics::mcse_quantile) takes the slope from draws one standard
+/// error away, which are few in the tails: with 8,000 independent draws it is itself uncertain by
+/// 16 %, and with 2,000 by 22 %. Five of it are exceeded by exact draws with a probability of 1e-5
+/// to 1e-4, so that a run of the set would have false alarms. Over the wider interval the
+/// uncertainty is 5 % and 10 %, and the slope 7 % too large at the 5 % quantile of a normal law.
+///
+/// # Errors
+/// Those of the diagnostics.
+pub fn quantile_error(chains: &[&[f64]], p: f64) -> Result<f64, Failure> {
+    let [low, high] = [p - SLOPE_OVER, p + SLOPE_OVER];
+    let slope = (quantile(chains, high)? - quantile(chains, low)?) / (high - low);
+    Ok((p * (1.0 - p) / ess_quantile(chains, p)?).sqrt() * slope)
 }
 
 /// The distance of an estimate with a standard error from its reference, in tolerances.
