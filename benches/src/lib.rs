@@ -15,6 +15,7 @@ pub mod plots;
 pub mod problems;
 pub mod rivals;
 pub mod runs;
+pub mod torture;
 pub mod tuning;
 
 /// Any error; these programs only print it.

@@ -3,3 +3,4 @@
 mod compare;
 mod energy_error;
 mod peers;
+mod torture;

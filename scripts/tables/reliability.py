@@ -141,7 +141,7 @@ def promised_calibration():
         if least(row) < float(row["level"]):
             fails.add(row["sampler"])
     samplers = list(dict.fromkeys(sampler for sampler, _ in found))
-    right = [sampler for sampler in samplers if sampler.startswith(("right", "default"))]
+    right = [sampler for sampler in samplers if sampler.startswith(("right", "tolerance"))]
     planted = [sampler for sampler in samplers if sampler not in right]
     count = sum(number for (sampler, _), number in found.items() if sampler in right)
     failed, caught = (sum(name in fails for name in names) for names in (right, planted))
@@ -163,6 +163,35 @@ def promises():
     return table(["event", "tried", "result", "Stan", "nuts-rs", "PyMC", "command"], rows)
 
 
+TORTURED = {
+    "torture-old-default": "before: default tolerance of 0.05",
+    "torture-old-adjusted": "before: `--bias-tolerance 0`",
+    "torture": "now: defaults",
+}
+CLASSES = ("right", "false_alarm", "off_with_warning", "silently_wrong", "refused")
+
+
+def torture():
+    """Totals over cases and seeds, by sampler. Samplers without a file are left out."""
+    lines = []
+    for name, label in TORTURED.items():
+        if not (ROOT / "docs/results" / f"{name}.csv").exists():
+            continue
+        rows = read(name)
+        sums = [sum(int(row[part]) for row in rows) for part in ("seeds", *CLASSES)]
+        silent = max(float(row["largest_silent_deviation"]) for row in rows)
+        gradients = sum(int(row["gradients"]) for row in rows) / len(rows)
+        longest = max(int(row["longest_repeat"]) for row in rows)
+        cells = [f"{len(rows)}", *(f"{value:,}" for value in sums)]
+        lines.append([label, *cells, f"{silent:.2g}", f"{gradients:,.0f}", f"{longest:,}"])
+    head = [
+        "sampler", "cases", "runs", "right", "right, but warned", "off, and warned",
+        "**silently wrong**", "refused", "largest deviation without a warning", "gradients",
+        "longest repeat",
+    ]
+    return table(head, lines)
+
+
 def dependencies():
     rows = [[row["build"], row["crates"], row["ours"]] for row in read("dependencies")]
     return table(["build", "crates", "of them our own"], rows)
@@ -175,5 +204,6 @@ TABLES = {
     "promises": ("reliability.md", promises),
     "calibration": ("reliability.md", calibration),
     "power": ("reliability.md", power),
+    "torture": ("reliability.md", torture),
     "dependencies": ("reliability.md", dependencies),
 }

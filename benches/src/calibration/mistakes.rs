@@ -1,9 +1,9 @@
-//! Kernels with a planted error: one coefficient of a step is off by a factor, everything else is
-//! correct.
+//! Kernels with a planted error: one coefficient of a step, or the potential in the acceptance of
+//! trajectories, is off by a factor, and everything else is correct.
 
 use ridgewalk::coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::potentials::LineIntegral;
+use ridgewalk::potentials::{self, LineIntegral, Scratch};
 use ridgewalk::sampler::{Error, Kernel, LinearKernel, Noise, Step, from_scheme};
 
 use crate::Failure;
@@ -33,6 +33,15 @@ pub struct Mistake {
     pub coefficient: Coefficient,
     /// The factor.
     pub factor: f64,
+}
+
+/// Where an error is planted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Planted {
+    /// In a step without acceptance: see [`Mistaken`].
+    Step(Mistake),
+    /// In the acceptance of trajectories, with this factor: see [`WrongAcceptance`].
+    Acceptance(f64),
 }
 
 /// A kernel with a mistake, which reports itself as the correct one.
@@ -151,5 +160,107 @@ impl Kernel for Mistaken {
         }
         let noise = Noise { normals: &normals, ..noise };
         self.right.step(Step { potential, from, noise, to, workspace })
+    }
+}
+
+/// Trajectories that are accepted or rejected by a potential that is off by a factor. Their path
+/// follows the right gradients.
+///
+/// With the factor c the rule is that of the density exp(−c U), which the kernel then leaves
+/// invariant whatever its path: standard deviations of a normal posterior are off by the factor
+/// c^−½. Other errors of acceptance hardly matter when trajectories are accurate: with a probability
+/// of min(1, e^−cΔ) because Δ is then small, and with one of min(1, c e^−Δ) because ratios of
+/// densities are off by c, not their exponents.
+#[derive(Debug)]
+pub struct WrongAcceptance {
+    right: Box<dyn LinearKernel>,
+    factor: f64,
+}
+
+impl WrongAcceptance {
+    /// A kernel that accepts or rejects, with the potential off by this factor.
+    ///
+    /// # Errors
+    /// For a kernel that accepts everything.
+    pub fn new(right: Box<dyn LinearKernel>, factor: f64) -> Result<Self, Failure> {
+        if right.scheme().kernel() != KernelKind::Adjusted {
+            let name = right.scheme().name();
+            return Err(format!("the kernel `{name}` does not accept or reject").into());
+        }
+        Ok(Self { right, factor })
+    }
+}
+
+impl LinearKernel for WrongAcceptance {
+    fn scheme(&self) -> &Scheme {
+        self.right.scheme()
+    }
+}
+
+impl Kernel for WrongAcceptance {
+    fn smoothness(&self) -> f64 {
+        self.right.smoothness()
+    }
+
+    fn normals(&self) -> usize {
+        self.right.normals()
+    }
+
+    fn uniforms(&self) -> usize {
+        self.right.uniforms()
+    }
+
+    fn gradients_per_step(&self, potential: &dyn LineIntegral) -> u64 {
+        self.right.gradients_per_step(potential)
+    }
+
+    fn step(&self, step: Step<'_>) -> Result<u64, Error> {
+        let potential = &ScaledValues { right: step.potential, factor: self.factor };
+        self.right.step(Step { potential, ..step })
+    }
+}
+
+/// A potential whose values are off by a factor, with the right gradients.
+struct ScaledValues<'a> {
+    right: &'a dyn LineIntegral,
+    factor: f64,
+}
+
+impl LineIntegral for ScaledValues<'_> {
+    fn dimension(&self) -> usize {
+        self.right.dimension()
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        self.right.gradients_per_integral()
+    }
+
+    fn integrate(
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), potentials::Error> {
+        self.right.integrate(length, positions, momenta, integrals, scratch)
+    }
+
+    fn gradients(
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
+    ) -> Result<(), potentials::Error> {
+        self.right.gradients(positions, gradients, scratch)
+    }
+
+    fn values_and_gradients(
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
+    ) -> Result<(), potentials::Error> {
+        self.right.values_and_gradients(positions, values, gradients, scratch)?;
+        values.iter_mut().for_each(|value| *value *= self.factor);
+        Ok(())
+    }
+
+    fn shares_out(&self, chains: usize) -> bool {
+        self.right.shares_out(chains)
+    }
+
+    fn collective(&self) -> bool {
+        self.right.collective()
     }
 }

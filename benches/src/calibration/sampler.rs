@@ -3,9 +3,9 @@
 
 use ridgewalk::lyapunov::laws;
 use ridgewalk::sampler::automatic::{Target, Wanted, WarmUp};
-use ridgewalk::sampler::{Draws as Kept, InOriginal};
+use ridgewalk::sampler::{Draws as Kept, InOriginal, LinearKernel};
 
-use super::mistakes::{Mistake, Mistaken};
+use super::mistakes::{Mistaken, Planted, WrongAcceptance};
 use crate::Failure;
 
 /// Draws of a posterior, and statistics of the run.
@@ -36,14 +36,14 @@ pub trait Sampler: Sync {
 /// The automatic run: warm-up, then draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Automatic {
-    /// The bias that the warm-up allows, in standard deviations.
+    /// The bias that the warm-up allows, in standard deviations; at 0 the run is exact.
     pub tolerance: f64,
     /// The kernel; chosen by the warm-up if there is none.
     pub kernel: Option<laws::KernelKind>,
     /// Draws of each chain that the warm-up plans for: it may spend a fifth of their cost.
     pub budget: u64,
     /// An error planted in the kernel after the warm-up.
-    pub mistake: Option<Mistake>,
+    pub mistake: Option<Planted>,
 }
 
 impl Automatic {
@@ -52,6 +52,8 @@ impl Automatic {
     /// Thinning, as a multiple of the library's default. Ranks are uniform only for independent
     /// draws; for dependent ones they are too often near the ends.
     const APART: u64 = 4;
+    /// The tolerance of kernels without acceptance, if no bias is allowed otherwise.
+    const LEAST_TOLERANCE: f64 = 0.01;
 
     /// An automatic run with this tolerance and defaults otherwise.
     #[must_use]
@@ -62,23 +64,35 @@ impl Automatic {
 
 impl Sampler for Automatic {
     fn draw<T: Target>(&self, posterior: &T, count: usize, seed: u64) -> Result<Draws, Failure> {
-        let warmed_up = |kernel: Option<laws::KernelKind>| {
+        let warmed_up = |kernel: Option<laws::KernelKind>, tolerance: f64| {
             WarmUp::new(posterior)
                 .chains(Self::CHAINS)
                 .seed(seed)
-                .tolerance(self.tolerance)
+                .tolerance(tolerance)
                 .draws(self.budget)
                 .wanted(Wanted { kernel, ..Wanted::default() })
                 .run()
         };
-        let mut warm = warmed_up(self.kernel)?;
-        // Mistakes are defined for kernels without acceptance; the warm-up may choose trajectories
-        // instead if they are cheaper.
-        if self.mistake.is_some() && warm.scheme.kernel() == laws::KernelKind::Adjusted {
-            warm = warmed_up(Some(laws::KernelKind::Averaged))?;
-        }
-        let kernel = match self.mistake {
-            Some(mistake) => Box::new(Mistaken::new(&warm.scheme, mistake)?),
+        // An error in a coefficient is defined for kernels without acceptance, and one in the
+        // acceptance for trajectories; the warm-up may choose the other if it is cheaper.
+        let warm = match self.mistake {
+            None => warmed_up(self.kernel, self.tolerance)?,
+            Some(Planted::Acceptance(_)) => warmed_up(Some(laws::KernelKind::Adjusted), 0.0)?,
+            Some(Planted::Step(_)) => {
+                let tolerance = self.tolerance.max(Self::LEAST_TOLERANCE);
+                let warm = warmed_up(self.kernel, tolerance)?;
+                if warm.scheme.kernel() == laws::KernelKind::Adjusted {
+                    warmed_up(Some(laws::KernelKind::Averaged), tolerance)?
+                } else {
+                    warm
+                }
+            }
+        };
+        let kernel: Box<dyn LinearKernel> = match self.mistake {
+            Some(Planted::Step(mistake)) => Box::new(Mistaken::new(&warm.scheme, mistake)?),
+            Some(Planted::Acceptance(factor)) => {
+                Box::new(WrongAcceptance::new(warm.kernel()?, factor)?)
+            }
             None => warm.kernel()?,
         };
         let mut kept = Kept::default();

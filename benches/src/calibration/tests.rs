@@ -1,12 +1,13 @@
 //! The tests of uniformity against enumeration, the planted errors against the step, the noise
-//! against its density, and a small calibration: the automatic run passes it, and runs with errors
-//! of 2 and of 5 percent do not.
+//! against its density, and a small calibration: automatic runs with and without a tolerance pass
+//! it, and runs with planted errors do not.
 
-use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::potentials::{Chebyshev, FromFn};
+use ridgewalk::lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
+use ridgewalk::potentials::families::Logistic;
+use ridgewalk::potentials::{Chebyshev, Dense, FromFn, Prior, Ridge};
 use ridgewalk::sampler::{Batch, Kernel, Noise, Step, Workspace, from_scheme};
 
-use super::mistakes::{Coefficient, Mistake, Mistaken};
+use super::mistakes::{Coefficient, Mistake, Mistaken, Planted, WrongAcceptance};
 use super::models::Model;
 use super::sampler::Automatic;
 use super::uniformity::{Envelope, Ranks};
@@ -172,6 +173,39 @@ fn a_planted_error_is_in_one_coefficient_and_in_no_other() {
     );
 }
 
+#[test]
+fn an_error_in_the_acceptance_is_in_the_potential_alone() {
+    let design = Dense::new(4, 2, vec![1.0, 0.3, -0.7, 1.2, 0.4, -2.0, 1.1, 0.8]).unwrap();
+    let responses = [1.0, 0.0, 0.0, 1.0];
+    let posterior =
+        Ridge::new(design, Logistic, &responses, Prior::centred(2, 2.5).unwrap()).unwrap();
+    let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
+    let scheme = Scheme::adjusted(0.5, 2.0, 0.9, trajectory).unwrap();
+    let right = || from_scheme(&scheme, 1.0).unwrap();
+    let wrong = WrongAcceptance::new(right(), 0.9).unwrap();
+    let mut from = Batch::new(2, 2).unwrap();
+    from.fields_mut().theta.copy_from_slice(&[0.4, -0.9, 1.5, 0.2]);
+    let normals: Vec<f64> = (0..24).map(|k| (f64::from(k) * 1.7).sin()).collect();
+    // Uniform numbers of 0 accept everything.
+    let noise = Noise { normals: &normals, uniforms: &[0.0; 2] };
+    let made = |kernel: &dyn Kernel| {
+        let (mut to, workspace) = (Batch::new(2, 2).unwrap(), &mut Workspace::default());
+        let step = Step { potential: &posterior, from: &from, noise, to: &mut to, workspace };
+        kernel.step(step).unwrap();
+        to
+    };
+    let (as_is, changed) = (made(&*right()), made(&wrong));
+    assert_eq!(as_is.theta(), changed.theta());
+    for chain in 0..2 {
+        let at = |batch: &Batch| posterior.value(&batch.theta()[2 * chain..][..2]).unwrap();
+        let rise = at(&as_is) - at(&from);
+        let off = changed.proposals()[chain].energy_error - as_is.proposals()[chain].energy_error;
+        assert!(rise.abs() > 0.1 && (off + 0.1 * rise).abs() < 1e-12, "{off}, {rise}");
+    }
+    let plain = Scheme::new(KernelKind::Averaged, 1.2, 2.0, 0.7).unwrap();
+    assert!(WrongAcceptance::new(from_scheme(&plain, 1.0).unwrap(), 0.9).is_err());
+}
+
 const SMALL: Size = Size { replications: 100, ..Size::FULL };
 
 fn smallest(outcome: &Calibrated) -> f64 {
@@ -180,8 +214,18 @@ fn smallest(outcome: &Calibrated) -> f64 {
 
 #[test]
 fn the_automatic_run_is_calibrated() {
+    calibrated(0.01);
+}
+
+#[test]
+fn the_exact_run_is_calibrated() {
+    calibrated(0.0);
+}
+
+/// The small calibration of all models with a tolerance.
+fn calibrated(tolerance: f64) {
     let level = FALSE_ALARMS / tests(Model::ALL.len()) as f64;
-    let run = |model| calibrate(&Automatic::new(0.01), model, SMALL, 1.0, 2).unwrap();
+    let run = |model| calibrate(&Automatic::new(tolerance), model, SMALL, 1.0, 2).unwrap();
     let outcomes: Vec<Calibrated> = Model::ALL.into_iter().map(run).collect();
     for (model, outcome) in Model::ALL.into_iter().zip(&outcomes) {
         assert_eq!((outcome.ranks[0].total(), outcome.within), (100, 100), "{}", model.name());
@@ -201,10 +245,21 @@ fn a_prior_scale_that_is_5_percent_off_is_found() {
 
 #[test]
 fn a_coefficient_that_is_2_percent_off_is_found() {
-    let mistake = Some(Mistake { coefficient: Coefficient::PToP, factor: 1.02 });
+    let mistake = Some(Planted::Step(Mistake { coefficient: Coefficient::PToP, factor: 1.02 }));
     let size = Size { replications: 200, ..SMALL };
     let outcome =
         calibrate(&Automatic { mistake, ..Automatic::new(0.01) }, Model::Poisson, size, 1.0, 2)
             .unwrap();
+    assert!(smallest(&outcome) < FALSE_ALARMS / tests(1) as f64, "{:?}", outcome.verdicts());
+}
+
+/// The smallest error in the acceptance that so few data sets can find; `calibrate` has enough for
+/// 2 %.
+#[test]
+fn an_acceptance_that_is_15_percent_off_is_found() {
+    let mistake = Some(Planted::Acceptance(0.85));
+    let size = Size { replications: 200, ..SMALL };
+    let sampler = Automatic { mistake, ..Automatic::new(0.0) };
+    let outcome = calibrate(&sampler, Model::Probit, size, 1.0, 2).unwrap();
     assert!(smallest(&outcome) < FALSE_ALARMS / tests(1) as f64, "{:?}", outcome.verdicts());
 }
