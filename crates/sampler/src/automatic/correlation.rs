@@ -2,6 +2,8 @@
 
 /// Lags that are looked at.
 const LAGS: usize = 8;
+/// A correlation that is more than the noise of some hundred draws.
+const LARGE: f64 = 0.25;
 
 /// Effective draws per draw, of the slowest quarter of the coordinates and of the slower of them and
 /// their squares. `points` are those of all chains, one draw after the other.
@@ -47,20 +49,22 @@ fn correlations(list: &[f64], chains: usize, draws: usize) -> Vec<f64> {
         .collect()
 }
 
-/// 1 + 2 Σ of correlations, as long as pairs of them are positive (Geyer 1992); what is beyond the
-/// last lag is taken to fall geometrically.
+/// 1 + 2 Σ of correlations, as long as pairs of them are positive (Geyer 1992). Where the last is still
+/// large, what is beyond is taken to fall geometrically.
 fn time(correlations: impl Iterator<Item = f64>) -> f64 {
     let list: Vec<f64> = correlations.collect();
     let mut sum = 1.0;
     for (k, pair) in list.chunks(2).enumerate() {
         // The first pair of Geyer's is that of lags 0 and 1.
         if k > 0 && pair.iter().sum::<f64>() <= 0.0 {
-            return sum;
+            return sum.max(0.5);
         }
         sum += 2.0 * pair.iter().sum::<f64>();
     }
-    let (first, last) = (list.first().copied().unwrap_or(0.0), list.last().copied().unwrap_or(0.0));
-    let ratio =
-        (last.max(1e-12) / first.max(1e-12)).powf(1.0 / list.len().max(2) as f64).min(0.999);
-    (sum + 2.0 * last.max(0.0) * ratio / (1.0 - ratio)).max(0.5)
+    let (Some(first), Some(last)) = (list.first(), list.last()) else { return 1.0 };
+    if *last > LARGE {
+        let ratio = (last / first).powf(1.0 / (list.len() - 1) as f64).min(0.999);
+        sum += 2.0 * last * ratio / (1.0 - ratio);
+    }
+    sum.max(0.5)
 }
