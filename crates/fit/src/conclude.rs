@@ -63,7 +63,9 @@ impl Finished<'_> {
             mode: &self.warm.mode.point,
             rescaling: self.model.rescaling(),
         };
-        let excursion = search.run(draws, values)?;
+        // Trajectories have values of U: the run itself was held to the bound.
+        let exact = self.warm.scheme.trajectory().is_some();
+        let excursion = if exact { None } else { search.run(draws, values)? };
         let summaries = summaries_of(draws)?;
         let parameters = self.parameters(&summaries);
         let settings = &self.config.options;
@@ -133,7 +135,7 @@ impl Finished<'_> {
                 mean_error: bias.mean_error,
                 sd: bias.sd,
                 sd_error: bias.sd_error,
-                tolerance: settings.bias_tolerance,
+                tolerance: self.sampled.tolerance,
             }),
             trajectories: exact
                 .map(|trajectory| Trajectories::new(trajectory.steps, &self.sampled.outcome)),

@@ -28,9 +28,10 @@ use crate::ensemble::{SavedChain, Snapshot};
 use crate::error::{Error, SavedKind};
 use crate::outcome::{ChainEnd, Why};
 use crate::saved::{SavedLooks, SavedRun, SavedWarmUp};
+use crate::vitals::{Reference, Segment, Spread, Vitals};
 
 const MAGIC: &[u8; 8] = b"ridgewlk";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEAD: usize = 28;
 const CHECKSUM: usize = 32;
 
@@ -140,6 +141,17 @@ impl Code for usize {
     }
 }
 
+impl Code for u32 {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        u64::from(*self).put(bytes);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let count = u64::take(bytes)?;
+        Self::try_from(count).map_err(|_| wrong(format!("a count of {count}")))
+    }
+}
+
 impl Code for f64 {
     fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.to_bits().to_le_bytes());
@@ -196,6 +208,20 @@ impl<T: Code> Code for Vec<T> {
     }
 }
 
+impl<T: Code + Copy + Default> Code for [T; 3] {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.iter().for_each(|entry| entry.put(bytes));
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let mut all = [T::default(); 3];
+        for entry in &mut all {
+            *entry = T::take(bytes)?;
+        }
+        Ok(all)
+    }
+}
+
 impl<T: Code> Code for Option<T> {
     fn put(&self, bytes: &mut Vec<u8>) {
         self.is_some().put(bytes);
@@ -227,16 +253,20 @@ entries! {
     State { theta, p, r }
     ChainEnd { step, last, why }
     Acceptance { proposals, accepted, divergences, probabilities, errors, squared_errors, largest_error }
-    SavedChain { state, gradient, value, position, steps, gradients, acceptance, end }
+    SavedChain { state, gradient, value, position, steps, gradients, acceptance, vitals, end }
+    Reference { mode, value, far, bounds, segments, every }
+    Spread { count, mean, squares }
+    Segment { draws, heights, gradients, products }
+    Vitals { reference, longest, present, heights, energies, last_energy, squared_changes, far, far_probabilities, above, highest, segments, full, length }
     Snapshot { seed, steps, chains }
     Table { dimension, chains }
     Look { draws, ess }
     SavedLooks { made, interval, next, fresh }
-    SavedRun { ensemble, warm_up, thin, looks }
+    SavedRun { ensemble, warm_up, thin, looks, continued }
     Difference { mean, mean_error, variance, variance_error, sd, blocks }
     Bias { mean, mean_error, sd, sd_error }
     SavedWhitening { centre, diagonal, map, back }
-    SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, starts, history, gradients, seed, tolerance }
+    SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, starts, history, gradients, seed, tolerance, repairs }
 }
 
 impl Code for Whitening {
@@ -321,4 +351,6 @@ cases! {
     3 => Tried { scheme, bias, efficiency, accepted }
     4 => Chosen { scheme, thin }
     5 => Trajectories { scheme, acceptance, divergences, efficiency }
+    20 => Repaired { why, scheme }
+    21 => NoValues { tolerance }
 }

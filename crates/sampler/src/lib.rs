@@ -62,6 +62,7 @@ mod outcome;
 mod saved;
 mod sink;
 mod team;
+mod vitals;
 #[cfg(feature = "serde")]
 mod with_serde;
 
@@ -85,3 +86,4 @@ pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};
 pub use saved::{SavedLooks, SavedRun, SavedWarmUp};
 pub use sink::{InOriginal, Sink, SinkError};
 pub use team::Team;
+pub use vitals::{Reference, Segment, Spread, Vitals};

@@ -175,6 +175,13 @@ impl Kernel for Adjusted {
 
         for step in 0..self.trajectory.steps as usize {
             self.first_halves(lists, noise, step, energies);
+            if step == 0 {
+                // So far the energies are those of the start, with a minus.
+                let begun = room.second.iter().zip(&*energies);
+                lists
+                    .proposals
+                    .extend(begun.map(|(value, energy)| Proposal::begun(*value, -energy)));
+            }
             potential.values_and_gradients(lists.theta, lists.values, lists.gradient, scratch)?;
             self.second_halves(lists, energies);
             for (chain, energy) in energies.iter_mut().enumerate() {
@@ -189,11 +196,11 @@ impl Kernel for Adjusted {
             }
         }
         for (chain, energy) in energies.iter().enumerate() {
-            let proposal = Proposal::new(energy + lists.values[chain], noise.uniforms[chain]);
+            let proposal = &mut lists.proposals[chain];
+            *proposal = proposal.decided(energy + lists.values[chain], noise.uniforms[chain]);
             if !proposal.accepted {
                 lists.put_back(chain, from, start, room.second);
             }
-            lists.proposals.push(proposal);
         }
         to.assume_values();
         Ok(u64::from(known.is_none()) + u64::from(self.trajectory.steps))
