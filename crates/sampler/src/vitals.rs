@@ -111,7 +111,7 @@ impl Segment {
         self.products.fill(0.0);
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.draws += other.draws;
         self.heights += other.heights;
         self.gradients.iter_mut().zip(&other.gradients).for_each(|(sum, g)| *sum += g);
