@@ -135,6 +135,8 @@ impl Finished<'_> {
                 mean_error: bias.mean_error,
                 sd: bias.sd,
                 sd_error: bias.sd_error,
+                quantile: bias.quantile,
+                quantile_error: bias.quantile_error,
                 tolerance: self.sampled.tolerance,
             }),
             trajectories: exact
@@ -158,11 +160,13 @@ impl Finished<'_> {
         let mut history: Vec<String> = self.warm.history.iter().map(ToString::to_string).collect();
         if let Some(confirmed) = &self.sampled.confirmation {
             history.push(format!(
-                "confirmed at the end of the run: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %",
+                "confirmed at the end of the run: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %, of quantiles {:.3} ± {:.3} sd",
                 confirmed.mean,
                 confirmed.mean_error,
                 100.0 * confirmed.sd,
-                100.0 * confirmed.sd_error
+                100.0 * confirmed.sd_error,
+                confirmed.quantile,
+                confirmed.quantile_error
             ));
         }
         let look = |draws: u64, ess: f64| {

@@ -80,9 +80,9 @@ pub(crate) fn guarantee(
         return "no discretisation bias: trajectories are accepted or rejected so that the posterior is exactly invariant; what remains is Monte Carlo error and convergence of the chains"
             .into();
     }
-    let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
+    let Bias { mean, mean_error, sd, sd_error, quantile, quantile_error } = sampled.bias;
     let measured = format!(
-        "measured bias of the worst coefficient {mean:.3} ± {mean_error:.3} sd (mean), {:.1} ± {:.1} % (sd)",
+        "measured bias of the worst coefficient {mean:.3} ± {mean_error:.3} sd (mean), {:.1} ± {:.1} % (sd), {quantile:.3} ± {quantile_error:.3} sd (5, 50 and 95 % quantiles)",
         100.0 * sd,
         100.0 * sd_error
     );

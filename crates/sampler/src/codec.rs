@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use crate::acceptance::Acceptance;
 use crate::automatic::{Bias, Decision, Look};
 use crate::batch::State;
-use crate::coupled::Difference;
+use crate::coupled::{Difference, Shift};
 use crate::draws::Table;
 use crate::ensemble::{SavedChain, Snapshot};
 use crate::error::{Error, SavedKind};
@@ -263,8 +263,9 @@ entries! {
     Look { draws, ess }
     SavedLooks { made, interval, next, fresh }
     SavedRun { ensemble, warm_up, thin, looks, continued }
-    Difference { mean, mean_error, variance, variance_error, sd, blocks }
-    Bias { mean, mean_error, sd, sd_error }
+    Shift { value, error }
+    Difference { mean, mean_error, variance, variance_error, sd, quantiles, blocks }
+    Bias { mean, mean_error, sd, sd_error, quantile, quantile_error }
     SavedWhitening { centre, diagonal, map, back }
     SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, starts, history, gradients, seed, tolerance, repairs }
 }

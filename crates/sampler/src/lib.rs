@@ -69,7 +69,7 @@ mod with_serde;
 pub use acceptance::{Acceptance, Proposal};
 pub use batch::{Batch, Fields, State};
 pub use budget::{Budget, Exhausted};
-pub use coupled::{CoupledChains, Difference, Paths};
+pub use coupled::{CoupledChains, Difference, Paths, Shift};
 pub use coupling::Coupling;
 pub use draws::Draws;
 pub use driver::Sampler;

@@ -109,14 +109,16 @@ impl fmt::Display for Decision {
             Self::Tried { scheme, bias, efficiency, accepted } => {
                 write!(
                     f,
-                    "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %; {efficiency:.2} effective draws per \
-                     gradient: {}",
+                    "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %, of quantiles {:.3} ± {:.3} sd; \
+                     {efficiency:.2} effective draws per gradient: {}",
                     scheme.name(),
                     scheme.eta(),
                     bias.mean,
                     bias.mean_error,
                     100.0 * bias.sd,
                     100.0 * bias.sd_error,
+                    bias.quantile,
+                    bias.quantile_error,
                     if *accepted { "accepted" } else { "too biased" }
                 )
             }

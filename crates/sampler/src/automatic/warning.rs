@@ -368,12 +368,13 @@ fn unequal_chains(
 }
 
 fn above_tolerance(f: &mut fmt::Formatter<'_>, bias: &Bias, tolerance: f64) -> fmt::Result {
-    let Bias { mean, mean_error, sd, sd_error } = bias;
+    let Bias { mean, mean_error, sd, sd_error, quantile, quantile_error } = bias;
     write!(
         f,
-        "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means and {:.1} ± \
-         {:.1} % for standard deviations, more than the tolerance of {tolerance} in the worst \
-         coefficient, or not known well enough to be called less",
+        "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means, {:.1} ± \
+         {:.1} % for standard deviations and {quantile:.3} ± {quantile_error:.3} sd for quantiles, \
+         more than the tolerance of {tolerance} in the worst coefficient, or not known well enough \
+         to be called less",
         100.0 * sd,
         100.0 * sd_error
     )
