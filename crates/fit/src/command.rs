@@ -65,7 +65,7 @@ pub fn command(settings: &Settings) -> String {
     words.pair("--gamma", *gamma);
     words.pair("--xi", *xi);
     words.pair("--eta", *eta);
-    words.pair("--bias-tolerance", Some(bias_tolerance));
+    words.pair("--bias-tolerance", *bias_tolerance);
     words.pair("--chains", Some(chains));
     words.pair("--draws", target_ess.is_none().then_some(draws));
     words.pair("--target-ess", *target_ess);

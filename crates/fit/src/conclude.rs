@@ -63,7 +63,9 @@ impl Finished<'_> {
             mode: &self.warm.mode.point,
             rescaling: self.model.rescaling(),
         };
-        let excursion = search.run(draws, values)?;
+        // Trajectories have values of U: the run itself was held to the bound.
+        let exact = self.warm.scheme.trajectory().is_some();
+        let excursion = if exact { None } else { search.run(draws, values)? };
         let summaries = summaries_of(draws)?;
         let parameters = self.parameters(&summaries);
         let settings = &self.config.options;
@@ -133,7 +135,9 @@ impl Finished<'_> {
                 mean_error: bias.mean_error,
                 sd: bias.sd,
                 sd_error: bias.sd_error,
-                tolerance: settings.bias_tolerance,
+                quantile: bias.quantile,
+                quantile_error: bias.quantile_error,
+                tolerance: self.sampled.tolerance,
             }),
             trajectories: exact
                 .map(|trajectory| Trajectories::new(trajectory.steps, &self.sampled.outcome)),
@@ -156,11 +160,13 @@ impl Finished<'_> {
         let mut history: Vec<String> = self.warm.history.iter().map(ToString::to_string).collect();
         if let Some(confirmed) = &self.sampled.confirmation {
             history.push(format!(
-                "confirmed at the end of the run: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %",
+                "confirmed at the end of the run: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %, of quantiles {:.3} ± {:.3} sd",
                 confirmed.mean,
                 confirmed.mean_error,
                 100.0 * confirmed.sd,
-                100.0 * confirmed.sd_error
+                100.0 * confirmed.sd_error,
+                confirmed.quantile,
+                confirmed.quantile_error
             ));
         }
         let look = |draws: u64, ess: f64| {

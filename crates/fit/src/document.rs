@@ -164,6 +164,12 @@ pub struct BiasDetails {
     /// Its standard error.
     #[serde(deserialize_with = "number")]
     pub sd_error: f64,
+    /// The largest bias of a 5 %, 50 % or 95 % quantile, in standard deviations.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub quantile: f64,
+    /// Its standard error.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub quantile_error: f64,
     /// The tolerance.
     #[serde(deserialize_with = "number")]
     pub tolerance: f64,
@@ -231,6 +237,11 @@ pub struct Fact {
     pub name: String,
     /// The value.
     pub value: String,
+}
+
+/// What older files do not have.
+fn unknown() -> f64 {
+    f64::NAN
 }
 
 /// `null` stands for a number that is not finite.

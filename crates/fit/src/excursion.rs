@@ -2,24 +2,17 @@
 //! a step that is sometimes too long.
 //!
 //! Where the curvature grows without bound, a chain may overshoot once in a thousand steps and land
-//! far out. The bias measurement sees too few steps to notice; the run itself does. An exact bound:
-//! for any log-concave density e^−U in d dimensions, U(X) − min U is stochastically at most
-//! Gamma(d, 1). (The volume of {U − min U <= t} is h(t)^d with h concave and h(0) >= 0 by Brunn and
-//! Minkowski, so the ratio of its density to that of t^d falls, which is domination in the
-//! likelihood ratio.) Draws beyond that bound prove that the chain left the posterior; the converse
-//! does not hold.
+//! far out. The bias measurement sees too few steps to notice; the run itself does, by the bound on
+//! U that every log-concave density obeys. A run of trajectories that are accepted or rejected has
+//! the values of U and is held to the same bound by the sampler.
 
 use ridgewalk_potentials::{Error as PotentialError, Whitening};
-use ridgewalk_sampler::automatic::Warning;
+use ridgewalk_sampler::automatic::{Warning, beyond_bound, counted_heights};
 
 use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::scale::Rescaling;
 
-/// Probability of a false alarm: that any draw of an exact sample exceeds the bound.
-const FALSE_ALARM: f64 = 1e-6;
-/// Draws are counted above levels that an exact draw exceeds with at most this probability.
-const COUNTED: [f64; 2] = [1e-3, 1e-4];
 /// U is computed for the farthest draws: at least this many, and at least this share of all.
 const LOOKED_AT: usize = 256;
 const SHARE: usize = 50;
@@ -147,57 +140,14 @@ impl<'a> Heights<'a> {
 /// Whether some of the largest heights of `total` draws exceed the bound in d dimensions.
 fn judged(heights: &[f64], d: usize, total: usize) -> Option<Warning> {
     let farthest = heights.iter().copied().fold(0.0, f64::max);
-    let beyond = |level: f64| heights.iter().filter(|height| **height > level).count();
-    let all = total as f64;
-    let single = beyond(level(d, FALSE_ALARM / all));
-    if single > 0 {
-        return Some(Warning::Excursion { draws: single, allowed: FALSE_ALARM, farthest });
-    }
-    // Draws are correlated and come in bursts, so many times the expected number is required, and
-    // more than a few.
-    let counted = COUNTED.into_iter().map(|p| (beyond(level(d, p)), p * all));
-    let found =
-        counted.into_iter().find(|(count, expected)| *count as f64 > 10.0 * expected + 20.0)?;
-    Some(Warning::Excursion { draws: found.0, allowed: found.1, farthest })
-}
-
-/// A height that Gamma(d, 1) exceeds with a probability of at most p, by Chernoff's bound: t − d −
-/// d log(t/d) = −log p.
-fn level(d: usize, p: f64) -> f64 {
-    let d = d as f64;
-    let wanted = -p.ln();
-    let (mut low, mut high) = (d, 2.0 * d + 4.0 * wanted);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if middle - d - d * (middle / d).ln() < wanted { low = middle } else { high = middle }
-    }
-    high
+    let above = counted_heights(d)
+        .map(|bound| heights.iter().filter(|height| **height > bound).count() as u64);
+    beyond_bound(above, farthest, total as u64)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Warning, farthest, judged, level};
-
-    fn beyond(found: Option<Warning>) -> Option<usize> {
-        match found? {
-            Warning::Excursion { draws, .. } => Some(draws),
-            other => panic!("{other}"),
-        }
-    }
-
-    #[test]
-    fn levels_bound_the_tail_of_gamma() {
-        // Gamma(1, 1) is exponential: e^−t; Gamma(2, 1) has the tail (1 + t) e^−t. The bound is
-        // above both, by less than a factor of 30.
-        for p in [1e-3, 1e-6, 1e-12] {
-            let one = (-level(1, p)).exp();
-            let t = level(2, p);
-            let two = (1.0 + t) * (-t).exp();
-            assert!(one <= p && two <= p, "{p}: {one}, {two}");
-            assert!(one > p / 200.0 && two > p / 200.0, "{p}: {one}, {two}");
-        }
-        assert!(level(100, 1e-3) > 100.0);
-    }
+    use super::farthest;
 
     #[test]
     fn the_farthest_draws_include_ties() {
@@ -208,18 +158,5 @@ mod tests {
             assert_eq!(farthest(&mut list.clone(), count), wanted, "{count}");
         }
         assert_eq!(farthest(&mut list.clone(), 7), (f64::NEG_INFINITY, 0));
-    }
-
-    #[test]
-    fn only_draws_beyond_the_bound_are_an_excursion() {
-        // The farthest of 8000 draws of Gamma(2, 1), the worst case of a log-concave density.
-        let quantile = |p: f64| (0..200).fold(20.0_f64, |t, _| (1.0 + t).ln() - p.ln());
-        let exact: Vec<f64> = (1..=256).map(|k| quantile(f64::from(k) / 8000.0)).collect();
-        assert_eq!(judged(&exact, 2, 8000), None);
-        let mut thrown = exact.clone();
-        thrown[0] = 60.0;
-        assert_eq!(beyond(judged(&thrown, 2, 8000)), Some(1));
-        let often: Vec<f64> = exact.iter().map(|t| t + 8.0).collect();
-        assert!(beyond(judged(&often, 2, 8000)).is_some_and(|draws| draws > 100));
     }
 }

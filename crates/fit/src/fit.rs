@@ -94,7 +94,8 @@ pub fn fit_watched(
 /// If the thread cannot be started.
 pub fn start(table: Table, settings: Settings) -> Result<Job<Result<Fitted, Error>>, Error> {
     let job = Job::start(move |watch| {
-        let observer = Background { watch: watch.clone(), draws: Mutex::new(watch.sink()) };
+        let shown = Shown { sink: watch.sink(), made: Vec::new() };
+        let observer = Background { watch: watch.clone(), shown: Mutex::new(shown) };
         fit_watched(&table, &settings, watch.stop(), &observer)
     });
     Ok(job?)
@@ -103,13 +104,19 @@ pub fn start(table: Table, settings: Settings) -> Result<Job<Result<Fitted, Erro
 /// Reports of a background job.
 struct Background {
     watch: Watch,
-    draws: Mutex<WatchedDraws>,
+    shown: Mutex<Shown>,
+}
+
+/// The draws that the job shows, and how many of each chain there are.
+struct Shown {
+    sink: WatchedDraws,
+    made: Vec<u64>,
 }
 
 impl Background {
     /// A draw that cannot be shown is still in the fit.
-    fn show(&self, to: impl FnOnce(&mut WatchedDraws) -> Result<(), SinkError>) {
-        let _ = to(&mut self.draws.lock().unwrap_or_else(PoisonError::into_inner));
+    fn show(&self, to: impl FnOnce(&mut Shown) -> Result<(), SinkError>) {
+        let _ = to(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -119,15 +126,30 @@ impl Observer for Background {
     }
 
     fn begin(&self, chains: usize, dimension: usize) {
-        self.show(|draws| draws.begin(chains, dimension));
+        self.show(|shown| {
+            shown.made.resize(chains, 0);
+            shown.sink.begin(chains, dimension)
+        });
     }
 
     fn draw(&self, chain: usize, point: &[f64]) {
-        self.show(|draws| draws.keep(chain, 0, point));
+        self.show(|shown| {
+            let made = shown.made.get_mut(chain).ok_or("a chain beyond those announced")?;
+            *made += 1;
+            shown.sink.keep(chain, *made - 1, point)
+        });
+    }
+
+    fn restart(&self, decision: &Decision) {
+        self.watch.decided(decision);
+        self.show(|shown| {
+            shown.made.fill(0);
+            shown.sink.forget()
+        });
     }
 
     fn progress(&self, progress: &Progress) {
-        self.show(Sink::flush);
+        self.show(|shown| shown.sink.flush());
         self.watch.report(progress, None);
     }
 }

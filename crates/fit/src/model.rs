@@ -234,6 +234,10 @@ impl Target for Model {
         self.posterior.affordable_hessians(most)
     }
 
+    fn log_concave(&self) -> bool {
+        self.posterior.log_concave()
+    }
+
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, sampler::Error> {
         let white = self.posterior.whitened(whitening)?;
         Ok(match self.nodes {

@@ -51,6 +51,12 @@ pub trait Observer {
         let _ = (chain, point);
     }
 
+    /// The draws so far failed a check and are forgotten; sampling begins again. The decision has
+    /// the reason.
+    fn restart(&self, decision: &Decision) {
+        let _ = decision;
+    }
+
     /// Progress of sampling, about ten times a second.
     fn progress(&self, progress: &Progress) {
         let _ = progress;

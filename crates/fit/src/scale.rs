@@ -1,7 +1,7 @@
 //! Maps coefficients sampled for standardized predictors to the scale of the data.
 
 use ridgewalk_frame::Frame;
-use ridgewalk_sampler::{SavedRun, Sink, SinkError};
+use ridgewalk_sampler::{SavedRun, SavedWarmUp, Sink, SinkError};
 
 use crate::observer::Observer;
 
@@ -85,6 +85,14 @@ impl Sink for Reported<'_> {
 
     fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
         self.sink.checkpoint(state)
+    }
+
+    fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+        let again = self.sink.restart(warm_up)?;
+        if let Some(decision) = warm_up.history().last().filter(|_| again) {
+            self.observer.restart(decision);
+        }
+        Ok(again)
     }
 }
 

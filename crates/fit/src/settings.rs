@@ -7,7 +7,7 @@ use std::str::FromStr;
 use ridgewalk_frame::{DataError, FamilyName, Question, Table};
 use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::{Method, ModeSearch};
-use ridgewalk_sampler::automatic::{Length, Wanted};
+use ridgewalk_sampler::automatic::{Length, UNADJUSTED_TOLERANCE, Wanted};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -57,7 +57,7 @@ impl KernelChoice {
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
-            Self::Auto => "the one with the most effective draws per gradient within the tolerance",
+            Self::Auto => "adjusted; with --bias-tolerance B > 0 the most efficient one within it",
             Self::ThirdOrder => "the paper's Algorithm 1",
             Self::Symmetric => "the symmetric splitting of the same dynamics",
             Self::Averaged => "the gradient averaged over a predicted segment",
@@ -234,8 +234,8 @@ pub struct Settings {
     /// Fixes the step η.
     pub eta: Option<f64>,
     /// The discretisation bias allowed, in posterior standard deviations; 0 asks for the adjusted
-    /// kernel.
-    pub bias_tolerance: f64,
+    /// kernel, which has none. `None` is 0, and 0.05 with an unadjusted kernel.
+    pub bias_tolerance: Option<f64>,
     /// The number of chains.
     pub chains: usize,
     /// Draws kept per chain.
@@ -282,7 +282,7 @@ impl Default for Settings {
             gamma: None,
             xi: None,
             eta: None,
-            bias_tolerance: 0.05,
+            bias_tolerance: None,
             chains: 8,
             draws: 1000,
             thin: None,
@@ -352,15 +352,14 @@ impl Settings {
     }
 
     fn validate_numbers(&self) -> Result<(), Error> {
-        let unbiased = matches!(self.kernel, KernelChoice::Auto | KernelChoice::Adjusted);
-        if self.bias_tolerance == 0.0 && !unbiased {
+        if self.tolerance() == 0.0 && !self.unbiased() {
             return Err(Error::setting(
                 "--bias-tolerance",
                 format!("0 with --kernel {}", self.kernel),
-                "a positive number, because every unadjusted kernel has a bias; --kernel adjusted has none",
+                "a positive number, because every unadjusted kernel has a bias; the default has none",
             ));
         }
-        let tolerance = Some(self.bias_tolerance).filter(|tolerance| *tolerance != 0.0);
+        let tolerance = self.bias_tolerance.filter(|tolerance| *tolerance != 0.0);
         let numbers = [
             ("--gamma", self.gamma),
             ("--xi", self.xi),
@@ -426,6 +425,19 @@ impl Settings {
             drop_missing: self.drop_missing,
             ..Question::new(response, self.family)
         })
+    }
+
+    /// Whether the kernel can be one without bias.
+    fn unbiased(&self) -> bool {
+        matches!(self.kernel, KernelChoice::Auto | KernelChoice::Adjusted)
+    }
+
+    /// The discretisation bias allowed: as given, or none with a kernel that has none and
+    /// [`UNADJUSTED_TOLERANCE`] with one that has.
+    #[must_use]
+    pub fn tolerance(&self) -> f64 {
+        let default = if self.unbiased() { 0.0 } else { UNADJUSTED_TOLERANCE };
+        self.bias_tolerance.unwrap_or(default)
     }
 
     /// How long the run is.

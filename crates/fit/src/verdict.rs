@@ -24,12 +24,37 @@ fn remedy(warning: &Warning, settings: &Settings) -> String {
             "Try shorter steps (--eta) or another kernel (--kernel third-order)".into()
         }
         Warning::Divergences { .. } => "Try shorter steps (--eta) or tighter priors".into(),
+        Warning::StuckChain { .. }
+        | Warning::RejectedFarOut { .. }
+        | Warning::LowEnergyFraction { .. }
+        | Warning::UnequalChains { .. }
+            if settings.eta.is_some() =>
+        {
+            "Leave --eta out: the program then picks a step that is short enough".into()
+        }
+        Warning::StuckChain { .. }
+        | Warning::RejectedFarOut { .. }
+        | Warning::LowEnergyFraction { .. } => {
+            "Run again with half the step (--kernel adjusted --eta), more draws (--draws) or \
+             tighter priors"
+                .into()
+        }
+        Warning::UnequalChains { .. } => {
+            format!(
+                "Do not rely on the results. Try another --seed, more draws ({more}) or tighter priors"
+            )
+        }
+        Warning::WrongMoments { .. } => {
+            format!(
+                "Do not rely on the results. Try longer chains ({more}), --standardize or tighter priors"
+            )
+        }
         Warning::LowAcceptance { .. } => "Try a smaller --eta, or leave --eta out".into(),
         Warning::BiasAboveTolerance { .. } if settings.eta.is_some() => {
             "Leave --eta out: the program then picks a step that is short enough".into()
         }
         Warning::BiasAboveTolerance { .. } => {
-            "Raise --bias-tolerance, or pass --kernel adjusted, which has no bias".into()
+            "Leave --bias-tolerance and --kernel out: the default has no bias".into()
         }
         Warning::TargetEssNotReached { .. } => "Raise --max-draws".into(),
         Warning::LowEss { least, suggested_draws, .. } => {
@@ -55,9 +80,9 @@ pub(crate) fn guarantee(
         return "no discretisation bias: trajectories are accepted or rejected so that the posterior is exactly invariant; what remains is Monte Carlo error and convergence of the chains"
             .into();
     }
-    let Bias { mean, mean_error, sd, sd_error } = sampled.bias;
+    let Bias { mean, mean_error, sd, sd_error, quantile, quantile_error } = sampled.bias;
     let measured = format!(
-        "measured bias of the worst coefficient {mean:.3} ± {mean_error:.3} sd (mean), {:.1} ± {:.1} % (sd)",
+        "measured bias of the worst coefficient {mean:.3} ± {mean_error:.3} sd (mean), {:.1} ± {:.1} % (sd), {quantile:.3} ± {quantile_error:.3} sd (5, 50 and 95 % quantiles)",
         100.0 * sd,
         100.0 * sd_error
     );
@@ -83,12 +108,12 @@ pub(crate) fn guarantee(
         nodes,
         derivatives: Vec::new(),
     });
-    let planned = Problem::new(m, l, dimension as u64, settings.bias_tolerance, line_integral)
+    let planned = Problem::new(m, l, dimension as u64, settings.tolerance(), line_integral)
         .and_then(|problem| plan(&problem));
     match planned {
         Ok(Some(plan)) => format!(
             "not certified at this step (to guarantee W2 {}, Algorithm 1 would need {:.1e} steps of eta {:.1e}); {measured}",
-            settings.bias_tolerance,
+            settings.tolerance(),
             plan.steps() as f64,
             // The plan uses units with L = 1, the run those of whitened coordinates.
             plan.eta() / l.sqrt()

@@ -20,11 +20,15 @@ pub type Warm = WarmedUp<Box<dyn LineIntegral + Send + Sync>>;
 pub fn configure<'a>(
     model: &'a Model, settings: &Settings, stop: &'a AtomicBool, hear: &'a dyn Fn(&Decision),
 ) -> WarmUp<'a, Model> {
-    WarmUp::new(model)
+    let question = WarmUp::new(model);
+    let question = match settings.bias_tolerance {
+        Some(tolerance) => question.tolerance(tolerance),
+        None => question,
+    };
+    question
         .seed(settings.seed)
         .chains(settings.chains)
         .draws(settings.expected_draws())
-        .tolerance(settings.bias_tolerance)
         .wanted(settings.wanted())
         .stop(stop)
         .watch(hear)

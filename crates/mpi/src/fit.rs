@@ -14,7 +14,7 @@ use ridgewalk::pipeline::{
 use ridgewalk::potentials::peers::{Peers, bytes_of};
 use ridgewalk::report::write_report;
 use ridgewalk::sampler::automatic::{Decision, Sampled};
-use ridgewalk::sampler::{SavedRun, Sink, SinkError};
+use ridgewalk::sampler::{SavedRun, SavedWarmUp, Sink, SinkError};
 use ridgewalk::store::{Checkpoint, Keeper, OpenRun, RunDirectory, StoredDraws, write_summary};
 use ridgewalk::{RunError, StoredFit};
 use ridgewalk_cli::failure::Failure;
@@ -415,5 +415,9 @@ impl Sink for Nowhere {
 
     fn keep(&mut self, _: usize, _: u64, _: &[f64]) -> Result<(), SinkError> {
         Ok(())
+    }
+
+    fn restart(&mut self, _: &SavedWarmUp) -> Result<bool, SinkError> {
+        Ok(true)
     }
 }

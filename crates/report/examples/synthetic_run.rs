@@ -124,6 +124,8 @@ fn sampler(chains: usize, draws: u64) -> SamplerFacts {
             mean_error: 0.0022,
             sd: 0.0084,
             sd_error: 0.0019,
+            quantile: 0.021,
+            quantile_error: 0.004,
             tolerance: 0.05,
         }),
         trajectories: None,

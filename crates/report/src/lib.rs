@@ -236,6 +236,7 @@ fn accuracy(summary: &SummaryDocument) -> String {
     for (name, value, error) in [
         ("largest bias of a mean, in posterior sd", bias.mean, bias.mean_error),
         ("largest relative bias of an sd", bias.sd, bias.sd_error),
+        ("largest bias of a quantile, in sds", bias.quantile, bias.quantile_error),
     ] {
         let _ = writeln!(
             html,

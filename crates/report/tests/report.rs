@@ -62,6 +62,8 @@ fn a_report_is_whole_needs_no_network_and_shows_names_as_they_are() {
         mean_error: 0.001,
         sd: 0.01,
         sd_error: f64::NAN,
+        quantile: 0.021,
+        quantile_error: 0.004,
         tolerance: 0.05,
     });
     summary.sampler.kernel = hostile.to_owned();

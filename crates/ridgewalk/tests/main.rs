@@ -4,3 +4,4 @@ mod fits;
 mod house;
 mod misprints;
 mod posterior;
+mod repaired;

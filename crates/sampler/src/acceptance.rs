@@ -13,6 +13,12 @@ pub struct Proposal {
     pub probability: f64,
     /// Whether it was.
     pub accepted: bool,
+    /// U where it began; not a number if the kernel does not give it.
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+    pub potential: f64,
+    /// U plus the kinetic energy with which it began; not a number if the kernel does not give it.
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+    pub energy: f64,
 }
 
 impl Proposal {
@@ -22,9 +28,21 @@ impl Proposal {
     /// The decision about a proposal with this energy error, by a number uniform on [0, 1).
     #[must_use]
     pub fn new(energy_error: f64, uniform: f64) -> Self {
+        Self::begun(f64::NAN, f64::NAN).decided(energy_error, uniform)
+    }
+
+    /// A proposal that begins with this U and this U plus kinetic energy, not decided about yet.
+    #[must_use]
+    pub fn begun(potential: f64, energy: f64) -> Self {
+        Self { energy_error: f64::NAN, probability: 0.0, accepted: false, potential, energy }
+    }
+
+    /// The same with the decision of [`Proposal::new`].
+    #[must_use]
+    pub fn decided(self, energy_error: f64, uniform: f64) -> Self {
         let probability =
             if energy_error <= Self::DIVERGENT { (-energy_error).exp().min(1.0) } else { 0.0 };
-        Self { energy_error, probability, accepted: uniform < probability }
+        Self { energy_error, probability, accepted: uniform < probability, ..self }
     }
 
     /// Whether its energy error is not finite or above [`Proposal::DIVERGENT`].

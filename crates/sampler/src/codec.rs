@@ -22,15 +22,16 @@ use sha2::{Digest, Sha256};
 use crate::acceptance::Acceptance;
 use crate::automatic::{Bias, Decision, Look};
 use crate::batch::State;
-use crate::coupled::Difference;
+use crate::coupled::{Difference, Shift};
 use crate::draws::Table;
 use crate::ensemble::{SavedChain, Snapshot};
 use crate::error::{Error, SavedKind};
 use crate::outcome::{ChainEnd, Why};
 use crate::saved::{SavedLooks, SavedRun, SavedWarmUp};
+use crate::vitals::{Reference, Segment, Spread, Vitals};
 
 const MAGIC: &[u8; 8] = b"ridgewlk";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEAD: usize = 28;
 const CHECKSUM: usize = 32;
 
@@ -140,6 +141,17 @@ impl Code for usize {
     }
 }
 
+impl Code for u32 {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        u64::from(*self).put(bytes);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let count = u64::take(bytes)?;
+        Self::try_from(count).map_err(|_| wrong(format!("a count of {count}")))
+    }
+}
+
 impl Code for f64 {
     fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.to_bits().to_le_bytes());
@@ -196,6 +208,20 @@ impl<T: Code> Code for Vec<T> {
     }
 }
 
+impl<T: Code + Copy + Default> Code for [T; 3] {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.iter().for_each(|entry| entry.put(bytes));
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let mut all = [T::default(); 3];
+        for entry in &mut all {
+            *entry = T::take(bytes)?;
+        }
+        Ok(all)
+    }
+}
+
 impl<T: Code> Code for Option<T> {
     fn put(&self, bytes: &mut Vec<u8>) {
         self.is_some().put(bytes);
@@ -227,16 +253,21 @@ entries! {
     State { theta, p, r }
     ChainEnd { step, last, why }
     Acceptance { proposals, accepted, divergences, probabilities, errors, squared_errors, largest_error }
-    SavedChain { state, gradient, value, position, steps, gradients, acceptance, end }
+    SavedChain { state, gradient, value, position, steps, gradients, acceptance, vitals, end }
+    Reference { mode, value, far, bounds, segments, every }
+    Spread { count, mean, squares }
+    Segment { draws, heights, gradients, products }
+    Vitals { reference, longest, present, heights, energies, last_energy, squared_changes, far, far_probabilities, above, highest, segments, full, length }
     Snapshot { seed, steps, chains }
     Table { dimension, chains }
     Look { draws, ess }
     SavedLooks { made, interval, next, fresh }
-    SavedRun { ensemble, warm_up, thin, looks }
-    Difference { mean, mean_error, variance, variance_error, sd, blocks }
-    Bias { mean, mean_error, sd, sd_error }
+    SavedRun { ensemble, warm_up, thin, looks, continued }
+    Shift { value, error }
+    Difference { mean, mean_error, variance, variance_error, sd, quantiles, blocks }
+    Bias { mean, mean_error, sd, sd_error, quantile, quantile_error }
     SavedWhitening { centre, diagonal, map, back }
-    SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, starts, history, gradients, seed, tolerance }
+    SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, starts, history, gradients, seed, tolerance, repairs }
 }
 
 impl Code for Whitening {
@@ -325,4 +356,6 @@ cases! {
     5 => Trajectories { scheme, acceptance, divergences, efficiency }
     6 => FarOut { acceptance, short }
     7 => NotNormal { eta }
+    8 => Repaired { why, scheme }
+    9 => NoValues { tolerance }
 }

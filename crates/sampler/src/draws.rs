@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use ridgewalk_diagnostics::{Covariance, Summary, summaries_of_table};
 
 use crate::error::{Error, Quantity, length};
+use crate::saved::SavedWarmUp;
 use crate::sink::{Sink, SinkError};
 
 /// Draws of some chains in memory, with a name for each coordinate.
@@ -31,6 +32,19 @@ use crate::sink::{Sink, SinkError};
 pub struct Draws {
     names: Vec<String>,
     table: Table,
+    /// Numbers that each chain had when the present run began.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    before: Before,
+}
+
+/// Where a run began, which is no part of the draws: all are equal.
+#[derive(Debug, Clone, Default)]
+struct Before(Vec<usize>);
+
+impl PartialEq for Before {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Draws without names: for each chain d numbers per draw, one draw after the other.
@@ -99,7 +113,7 @@ impl Draws {
         for chain in &chains {
             length("a chain", chain.len(), chain.len().next_multiple_of(dimension))?;
         }
-        Ok(Self { names, table: Table { dimension, chains } })
+        Ok(Self { names, table: Table { dimension, chains }, before: Before::default() })
     }
 
     /// The names of the coordinates.
@@ -250,6 +264,15 @@ impl Draws {
     }
 }
 
+impl Draws {
+    /// Forgets the draws of the present run.
+    pub(crate) fn forget(&mut self) {
+        for (chain, before) in self.table.chains.iter_mut().zip(&self.before.0) {
+            chain.truncate(*before);
+        }
+    }
+}
+
 /// A field of a CSV file, in quotes if it must be.
 fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) {
@@ -266,14 +289,25 @@ impl Sink for Draws {
             return Err(format!("names of {got} coordinates: need {dimension}").into());
         }
         self.table.begin(chains, dimension)?;
+        self.before.0.resize(chains, 0);
         if self.names.is_empty() {
             self.names = (0..dimension).map(|k| format!("x[{k}]")).collect();
         }
         Ok(())
     }
 
-    fn keep(&mut self, chain: usize, _: u64, point: &[f64]) -> Result<(), SinkError> {
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        if draw == 0 {
+            let had = self.table.chain(chain).len();
+            self.before.0.iter_mut().skip(chain).take(1).for_each(|before| *before = had);
+        }
         self.table.keep(chain, point)
+    }
+
+    /// Draws of earlier runs stay.
+    fn restart(&mut self, _: &SavedWarmUp) -> Result<bool, SinkError> {
+        self.forget();
+        Ok(true)
     }
 }
 

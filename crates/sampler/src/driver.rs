@@ -394,7 +394,13 @@ impl<'a> Sampler<'a> {
         }
         let began = Instant::now();
         let Schedule { warm_up, thin } = self.schedule;
-        let state = SavedRun { ensemble: ensemble.snapshot(), warm_up, thin, looks: None };
+        let state = SavedRun {
+            ensemble: ensemble.snapshot(),
+            warm_up,
+            thin,
+            looks: None,
+            continued: false,
+        };
         sink.checkpoint(state).map_err(|source| Error::Sink { kept, source })?;
         saving.last = Some((Instant::now(), began.elapsed()));
         Ok(())
@@ -422,7 +428,8 @@ impl<'a> Sampler<'a> {
                 None => ChainStatus::Stopped,
             };
             let (steps, gradients, acceptance) = (chain.steps, chain.gradients, chain.acceptance);
-            ChainReport { status, steps, draws, gradients, acceptance }
+            let vitals = chain.vitals.clone();
+            ChainReport { status, steps, draws, gradients, acceptance, vitals }
         });
         reports.collect()
     }

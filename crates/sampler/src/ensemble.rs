@@ -15,6 +15,7 @@ use crate::noise::Stream;
 use crate::outcome::ChainEnd;
 use crate::sink::Sink;
 use crate::team::Team;
+use crate::vitals::Vitals;
 
 /// The most chains that take their steps together: as many as the potentials' passes over data take
 /// at a time.
@@ -78,6 +79,8 @@ pub struct SavedChain {
     pub gradients: u64,
     /// Statistics of its proposals.
     pub acceptance: Acceptance,
+    /// What it notes about itself, for the checks of a finished run; `None` if it takes no notes.
+    pub vitals: Option<Vitals>,
     /// Its end, if it could not go on.
     pub end: Option<ChainEnd>,
 }
@@ -139,6 +142,7 @@ impl<'a> Ensemble<'a> {
                 steps: 0,
                 gradients: 0,
                 acceptance: Acceptance::default(),
+                vitals: None,
                 end: None,
             }
         });
@@ -191,6 +195,13 @@ impl<'a> Ensemble<'a> {
                 }
             }
             length("the gradient of a chain", saved.gradient.as_ref().map_or(d, Vec::len), d)?;
+            if saved.vitals.as_ref().is_some_and(|vitals| !vitals.fits(d)) {
+                return Err(Error::Saved {
+                    what: SavedKind::Ensemble,
+                    found: format!("notes of chain {chain} of another shape"),
+                    need: format!("notes on {d} coordinates"),
+                });
+            }
         }
         let team = Team::default();
         let mut ensemble =
@@ -261,8 +272,8 @@ impl<'a> Ensemble<'a> {
         let mut now = Batch::new(d, members.iter().filter(|saved| saved.end.is_none()).count())?;
         for (number, saved) in (first..).zip(members) {
             let stream = Stream::at(self.seed, number as u64, saved.position);
-            let SavedChain { steps, gradients, acceptance, end, .. } = saved.clone();
-            let chain = Chain { number, stream, steps, gradients, acceptance, end };
+            let SavedChain { steps, gradients, acceptance, vitals, end, .. } = saved.clone();
+            let chain = Chain { number, stream, steps, gradients, acceptance, vitals, end };
             if chain.end.is_some() {
                 ended.push(chain);
             } else {

@@ -6,13 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ridgewalk_potentials::LineIntegral;
 
-use crate::acceptance::Acceptance;
+use crate::acceptance::{Acceptance, Proposal};
 use crate::batch::{Batch, State};
 use crate::ensemble::SavedChain;
 use crate::error::panic_message;
 use crate::kernels::{Kernel, Step, Workspace};
 use crate::noise::{Buffer, Stream};
 use crate::outcome::{ChainEnd, Why};
+use crate::vitals::Vitals;
 
 /// Which steps' states are draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +28,7 @@ impl Schedule {
         steps.saturating_sub(self.warm_up) / self.thin
     }
 
-    fn keeps(self, step: u64) -> bool {
+    pub(crate) fn keeps(self, step: u64) -> bool {
         step > self.warm_up && (step - self.warm_up).is_multiple_of(self.thin)
     }
 }
@@ -40,7 +41,17 @@ pub(crate) struct Chain {
     pub(crate) steps: u64,
     pub(crate) gradients: u64,
     pub(crate) acceptance: Acceptance,
+    pub(crate) vitals: Option<Vitals>,
     pub(crate) end: Option<ChainEnd>,
+}
+
+impl Chain {
+    fn count(&mut self, proposal: &Proposal) {
+        self.acceptance.count(proposal);
+        if let Some(vitals) = &mut self.vitals {
+            vitals.count(proposal);
+        }
+    }
 }
 
 /// A chain's draws that no sink has taken yet.
@@ -130,6 +141,50 @@ impl Group {
                     waiting.points.extend_from_slice(&self.now.theta()[self.now.range(slot)]);
                 }
             }
+            self.note_draws(potential, schedule);
+        }
+    }
+
+    /// Every chain that has just made a draw notes it, if it takes notes.
+    fn note_draws(&mut self, potential: &dyn LineIntegral, schedule: Schedule) {
+        let draws = |chain: &Chain| schedule.keeps(chain.steps) && chain.vitals.is_some();
+        if !self.active.iter().any(draws) {
+            return;
+        }
+        if self.now.gradient().is_none() {
+            self.find_gradients(potential, schedule);
+            return;
+        }
+        let Some(gradients) = self.now.gradient() else { return };
+        for (slot, chain) in self.active.iter_mut().enumerate() {
+            if let Some(vitals) = chain.vitals.as_mut().filter(|_| schedule.keeps(chain.steps)) {
+                let range = self.now.range(slot);
+                let value = self.now.values().map(|values| values[slot]);
+                vitals.draw(&self.now.theta()[range.clone()], &gradients[range], value);
+            }
+        }
+    }
+
+    /// For kernels that leave no gradient: it is computed for some of the draws. The potential may
+    /// fail or panic there, which is not the chain's fault: that draw is not noted.
+    fn find_gradients(&mut self, potential: &dyn LineIntegral, schedule: Schedule) {
+        let room = self.workspace.room(&self.now);
+        for (slot, chain) in self.active.iter_mut().enumerate() {
+            let Some(vitals) = chain.vitals.as_mut().filter(|_| schedule.keeps(chain.steps)) else {
+                continue;
+            };
+            if !schedule.draws(chain.steps).is_multiple_of(vitals.reference().every) {
+                continue;
+            }
+            let point = &self.now.theta()[self.now.range(slot)];
+            let gradient = &mut room.first[..point.len()];
+            let found = catch_unwind(AssertUnwindSafe(|| {
+                potential.gradients(point, gradient, room.scratch)
+            }));
+            chain.gradients += 1;
+            if matches!(found, Ok(Ok(()))) && gradient.iter().all(|g| g.is_finite()) {
+                vitals.draw(point, gradient, None);
+            }
         }
     }
 
@@ -161,7 +216,7 @@ impl Group {
                     chain.gradients += spent;
                 }
                 for (chain, proposal) in self.active.iter_mut().zip(self.next.proposals()) {
-                    chain.acceptance.count(proposal);
+                    chain.count(proposal);
                 }
             }
             Err(why) => self.one_by_one(potential, kernel, why),
@@ -196,7 +251,7 @@ impl Group {
             match attempt(kernel, step) {
                 Ok(spent) => {
                     chain.gradients += spent;
-                    to.proposals().iter().for_each(|proposal| chain.acceptance.count(proposal));
+                    to.proposals().iter().for_each(|proposal| chain.count(proposal));
                     self.next.copy_chain(slot, &to, 0);
                 }
                 Err(why) => chain.end = Some(end(chain, &self.now, slot, why)),
@@ -229,11 +284,18 @@ impl Group {
     /// Every chain by its number, as it is stored; in no order.
     pub(crate) fn saved(&self) -> impl Iterator<Item = (usize, SavedChain)> {
         self.states().map(|(chain, state, gradient, value)| {
-            let Chain { stream, steps, gradients, acceptance, end, .. } = chain;
-            let (position, end) = (stream.position(), end.clone());
-            let (steps, gradients, acceptance) = (*steps, *gradients, *acceptance);
-            let saved =
-                SavedChain { state, gradient, value, position, steps, gradients, acceptance, end };
+            let Chain { stream, steps, gradients, acceptance, vitals, end, .. } = chain;
+            let saved = SavedChain {
+                state,
+                gradient,
+                value,
+                position: stream.position(),
+                steps: *steps,
+                gradients: *gradients,
+                acceptance: *acceptance,
+                vitals: vitals.clone(),
+                end: end.clone(),
+            };
             (chain.number, saved)
         })
     }

@@ -8,6 +8,7 @@ use crate::automatic::{Decision, Length, Look, Sampled, Target, WarmUp};
 use crate::draws::Draws;
 use crate::error::{Error, panic_message};
 use crate::outcome::Progress;
+use crate::saved::SavedWarmUp;
 use crate::sink::{Sink, SinkError};
 
 /// How far a [`Job`] is.
@@ -82,6 +83,18 @@ pub struct WatchedDraws {
     fresh: Vec<(usize, u64, Vec<f64>)>,
 }
 
+impl WatchedDraws {
+    /// Forgets the draws of the present run.
+    ///
+    /// # Errors
+    /// None: for sinks that can fail.
+    pub fn forget(&mut self) -> Result<(), SinkError> {
+        self.fresh.clear();
+        open(&self.shared.draws).forget();
+        Ok(())
+    }
+}
+
 impl Sink for WatchedDraws {
     fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
         open(&self.shared.draws).begin(chains, dimension)
@@ -98,6 +111,11 @@ impl Sink for WatchedDraws {
             draws.keep(chain, draw, &point)?;
         }
         Ok(())
+    }
+
+    fn restart(&mut self, _: &SavedWarmUp) -> Result<bool, SinkError> {
+        self.forget()?;
+        Ok(true)
     }
 }
 

@@ -62,13 +62,14 @@ mod outcome;
 mod saved;
 mod sink;
 mod team;
+mod vitals;
 #[cfg(feature = "serde")]
 mod with_serde;
 
 pub use acceptance::{Acceptance, Proposal};
 pub use batch::{Batch, Fields, State};
 pub use budget::{Budget, Exhausted};
-pub use coupled::{CoupledChains, Difference, Paths};
+pub use coupled::{CoupledChains, Difference, Paths, Shift};
 pub use coupling::Coupling;
 pub use draws::Draws;
 pub use driver::Sampler;
@@ -85,3 +86,4 @@ pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};
 pub use saved::{SavedLooks, SavedRun, SavedWarmUp};
 pub use sink::{InOriginal, Sink, SinkError};
 pub use team::Team;
+pub use vitals::{Reference, Segment, Spread, Vitals};

@@ -7,6 +7,7 @@ use crate::acceptance::Acceptance;
 use crate::batch::State;
 use crate::budget::Exhausted;
 use crate::error::Error;
+use crate::vitals::Vitals;
 
 /// Why a chain could not go on.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +105,8 @@ pub struct ChainReport {
     pub gradients: u64,
     /// Statistics of its proposals; there are none for kernels that do not accept or reject.
     pub acceptance: Acceptance,
+    /// What it noted about itself, in runs after a warm-up.
+    pub vitals: Option<Vitals>,
 }
 
 /// How a run went.

@@ -31,6 +31,8 @@ pub struct SavedRun {
     pub thin: u64,
     /// What was seen of the effective sample size, if there is one to be reached.
     pub looks: Option<SavedLooks>,
+    /// Whether the run continues an earlier one, whose draws it counts.
+    pub continued: bool,
 }
 
 /// Looks at the effective sample size so far, and the draws since the last.
@@ -59,6 +61,15 @@ pub struct SavedWarmUp {
     pub(crate) gradients: u64,
     pub(crate) seed: u64,
     pub(crate) tolerance: f64,
+    pub(crate) repairs: u32,
+}
+
+impl SavedWarmUp {
+    /// What was decided, in order.
+    #[must_use]
+    pub fn history(&self) -> &[Decision] {
+        &self.history
+    }
 }
 
 impl SavedRun {

@@ -2,7 +2,7 @@
 
 use ridgewalk_potentials::Whitening;
 
-use crate::saved::SavedRun;
+use crate::saved::{SavedRun, SavedWarmUp};
 
 /// A sink's own error.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -44,6 +44,19 @@ pub trait Sink {
         let _ = state;
         Ok(())
     }
+
+    /// The draws so far are not good enough: forget them all. The run begins again from its first
+    /// draw, after this warm-up. A sink that outlives the program makes the warm-up safe first,
+    /// together with the fact that there are no draws.
+    ///
+    /// False, as by default, if the sink cannot: the draws then stay as they are.
+    ///
+    /// # Errors
+    /// If they cannot be removed; the run is then ended.
+    fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+        let _ = warm_up;
+        Ok(false)
+    }
 }
 
 macro_rules! behind {
@@ -63,6 +76,10 @@ macro_rules! behind {
 
             fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
                 (**self).checkpoint(state)
+            }
+
+            fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+                (**self).restart(warm_up)
             }
         }
     )+};
@@ -105,5 +122,9 @@ impl<S: Sink + ?Sized> Sink for InOriginal<'_, S> {
 
     fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
         self.sink.checkpoint(state)
+    }
+
+    fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+        self.sink.restart(warm_up)
     }
 }

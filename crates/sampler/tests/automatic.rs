@@ -67,7 +67,7 @@ fn check<T: Target>(
 ) {
     let mut efficiencies = Vec::new();
     for seed in seeds {
-        let mut warm = WarmUp::new(target).seed(seed).run().unwrap();
+        let mut warm = WarmUp::new(target).tolerance(0.05).seed(seed).run().unwrap();
         assert!(warm.within_tolerance, "{name}, seed {seed}: {:?}", warm.history);
         let (sampled, summaries) = draw(target, &mut warm);
         let wrong = disagreements(&summaries, known);
@@ -256,7 +256,7 @@ fn a_step_that_is_far_too_long_is_told_and_disagrees_with_the_reference() {
 #[test]
 fn the_confirmation_is_a_measurement_of_its_own() {
     let target = breast_cancer();
-    let mut warm = WarmUp::new(&target).seed(4).run().unwrap();
+    let mut warm = WarmUp::new(&target).tolerance(0.05).seed(4).run().unwrap();
     let (sampled, _) = draw(&target, &mut warm);
     let found = sampled.confirmation.unwrap();
     assert_ne!(found, warm.bias);
@@ -273,7 +273,7 @@ fn the_warm_up_follows_from_seed_and_target_whatever_the_threads() {
     let run = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let mut warm = WarmUp::new(&target).seed(seed).run().unwrap();
+            let mut warm = WarmUp::new(&target).tolerance(0.05).seed(seed).run().unwrap();
             let mut draws = Draws::default();
             let sampled = warm.run(Length::Draws(50)).keep(&mut draws).unwrap();
             let found = (sampled.differences, sampled.confirmation, draws);
@@ -307,8 +307,8 @@ fn one_chain_is_warmed_up_as_well_as_many() {
     // decides as that of eight does.
     let target = gallery::probit().unwrap();
     for seed in 0..10 {
-        let mut one = WarmUp::new(&target).seed(seed).chains(1).run().unwrap();
-        let eight = WarmUp::new(&target).seed(seed).run().unwrap();
+        let mut one = WarmUp::new(&target).tolerance(0.05).seed(seed).chains(1).run().unwrap();
+        let eight = WarmUp::new(&target).tolerance(0.05).seed(seed).run().unwrap();
         assert_eq!((&one.scheme, &one.history), (&eight.scheme, &eight.history));
         assert_eq!(one.starts, eight.starts[..8]);
         let sampled = one.run(Length::Draws(3000)).keep(&mut Draws::default()).unwrap();

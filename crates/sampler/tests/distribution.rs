@@ -27,7 +27,7 @@ type Tables = Vec<Vec<f64>>;
 
 /// 1000 draws of each of 8 chains.
 fn sample<T: Target>(target: &T, wanted: Wanted, seed: u64) -> Tables {
-    let mut warm = WarmUp::new(target).seed(seed).wanted(wanted).run().unwrap();
+    let mut warm = WarmUp::new(target).tolerance(0.05).seed(seed).wanted(wanted).run().unwrap();
     let mut kept = Draws::default();
     let sampled = warm.run(Length::Draws(1000)).keep(&mut kept).unwrap();
     assert!(sampled.outcome.complete());

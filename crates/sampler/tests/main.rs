@@ -7,6 +7,7 @@ mod again;
 mod at_rest;
 mod automatic;
 mod checkpoints;
+mod checks;
 mod coupled;
 mod delivery;
 mod distribution;

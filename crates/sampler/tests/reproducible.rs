@@ -8,7 +8,7 @@ use crate::common::{Quadratic, all_kernels, parameters, small_run};
 use ridgewalk_potentials::families::Logistic;
 use ridgewalk_potentials::peers::{Counted, Peers, Subset, Threads, share_of};
 use ridgewalk_potentials::{Chebyshev, Dense, LineIntegral, Prior, Ridge, Rows};
-use ridgewalk_sampler::automatic::{Length, Sampled, WarmUp};
+use ridgewalk_sampler::automatic::{Decision, Length, Sampled, WarmUp};
 use ridgewalk_sampler::{
     Draws, Ensemble, Error, Kernel, Sampler, Sink, SinkError, Snapshot, Symmetric, Team, ThirdOrder,
 };
@@ -326,7 +326,13 @@ fn with_tolerance(
     let mut memory = Draws::default();
     let question = WarmUp::new(model).seed(3).chains(7).draws(300).tolerance(tolerance).team(team);
     let mut warm = question.run().unwrap();
+    // Far from the posterior: a run of trajectories is repaired.
+    if tolerance == 0.0 {
+        warm.starts[0] += 300.0;
+    }
     let mut sampled = warm.run(length).keep(&mut memory).unwrap();
+    let repaired = matches!(warm.history.last(), Some(Decision::Repaired { .. }));
+    assert_eq!(repaired, tolerance == 0.0);
     sampled.outcome.seconds = 0.0;
     (memory, sampled)
 }
@@ -349,6 +355,7 @@ fn processes_that_share_the_chains_accept_the_same_trajectories() {
     let run = |model: &_, team: &_| with_tolerance(0.0, model, team, Length::Draws(200));
     let alone = run(&logistic(), &Team::default());
     assert!(alone.1.outcome.acceptance().accepted > 0);
+    assert!(alone.1.troubles.is_empty(), "{:?}", alone.1.troubles);
     for found in in_grid(3, 1, |_, model, team| run(&model, &team)) {
         assert!(found.0 == alone.0 && found.1 == alone.1);
     }

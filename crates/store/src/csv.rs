@@ -21,7 +21,7 @@ const SYNC: Duration = Duration::from_secs(5);
 pub struct CsvDraws {
     path: PathBuf,
     out: csv::Writer<BufWriter<File>>,
-    dimension: usize,
+    names: Vec<String>,
     synced: Instant,
     /// Where to truncate the file of an earlier run before the first draw.
     cut: Option<u64>,
@@ -68,7 +68,7 @@ impl CsvDraws {
         Self {
             path: path.to_owned(),
             out,
-            dimension: names.len(),
+            names: names.to_vec(),
             synced: Instant::now(),
             cut: None,
         }
@@ -82,6 +82,15 @@ impl CsvDraws {
         self.sync()?;
         let about = self.out.get_ref().get_ref().metadata();
         Ok(about.map_err(Error::file(FileAction::Write, &self.path))?.len())
+    }
+
+    /// Removes every draw.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+        *self = Self::create(&self.path, &self.names)?;
+        Ok(())
     }
 
     /// Writes everything to disk.
@@ -110,8 +119,8 @@ fn wrong(path: &Path, error: csv::Error) -> Error {
 
 impl Sink for CsvDraws {
     fn begin(&mut self, _: usize, dimension: usize) -> Result<(), SinkError> {
-        if dimension != self.dimension {
-            let need = self.dimension;
+        if dimension != self.names.len() {
+            let need = self.names.len();
             return Err(Error::Shape { what: "coefficients", got: dimension, need }.into());
         }
         if let Some(bytes) = self.cut.take() {

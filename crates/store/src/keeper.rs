@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use ridgewalk_sampler::{SavedRun, Sink, SinkError};
+use ridgewalk_sampler::{SavedRun, SavedWarmUp, Sink, SinkError};
 
 use crate::checkpoint::Checkpoint;
 use crate::csv::CsvDraws;
@@ -92,5 +92,18 @@ impl Sink for Keeper {
         self.checkpoint.run = state.to_bytes();
         self.checkpoint.write(&self.path)?;
         Ok(())
+    }
+
+    /// The checkpoint goes first: a run that is killed between the two begins again with the new
+    /// warm-up, and clears the draws itself.
+    fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+        let Checkpoint { head, warm_up: bytes, run, .. } = &mut self.checkpoint;
+        (*bytes, *run) = (warm_up.to_bytes(), Vec::new());
+        (head.draws, head.csv_bytes) = (Vec::new(), None);
+        head.seconds = self.earlier + self.began.elapsed().as_secs_f64();
+        self.checkpoint.write(&self.path)?;
+        self.zarr.clear()?;
+        self.csv.as_mut().map_or(Ok(()), CsvDraws::clear)?;
+        Ok(true)
     }
 }

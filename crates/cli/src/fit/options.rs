@@ -80,10 +80,10 @@ pub struct FitOptions {
     /// Fix the step eta [default: tuned]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     eta: Option<f64>,
-    /// Maximum discretisation bias, in posterior standard deviations; 0 requires --kernel adjusted,
-    /// which auto then selects
-    #[arg(long, value_name = "B", default_value_t = 0.05, allow_negative_numbers = true)]
-    bias_tolerance: f64,
+    /// Allow kernels with a discretisation bias of up to B posterior standard deviations [default:
+    /// 0, exact sampling; 0.05 with an unadjusted --kernel]
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    bias_tolerance: Option<f64>,
     /// Number of chains
     #[arg(long, value_name = "C", default_value_t = 8)]
     chains: usize,

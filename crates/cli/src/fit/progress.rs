@@ -153,6 +153,13 @@ impl Observer for Display {
         }
     }
 
+    fn restart(&self, decision: &Decision) {
+        self.decision(decision);
+        let last = &mut *self.last();
+        (last.draws, last.ess, last.from) = (Draws::default(), None, None);
+        last.room = if self.quiet { 0 } else { RECENT };
+    }
+
     fn progress(&self, progress: &Progress) {
         if self.quiet {
             return;

@@ -4,7 +4,7 @@
 
 use ridgewalk_diagnostics::Summary;
 
-use crate::coupled::Difference;
+use crate::coupled::{Difference, Shift};
 
 /// The bias at η as a multiple of the difference between η and η/2: 2²/(2² − 1), for a bias that
 /// falls like η². The order was measured, see docs/sampler.md; were it 3 the multiple would be 8/7,
@@ -28,6 +28,12 @@ pub struct CoordinateBias {
     /// Its standard error.
     #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd_error: f64,
+    /// Of the 5 %, 50 % or 95 % quantile, whichever is off most, in standard deviations.
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+    pub quantile: f64,
+    /// Its standard error.
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+    pub quantile_error: f64,
 }
 
 impl From<&Difference> for CoordinateBias {
@@ -40,7 +46,12 @@ impl From<&Difference> for CoordinateBias {
             [found.variance, found.variance_error].map(|v| v / (found.sd * found.sd));
         let limit = (1.0 - (MULTIPLE - 1.0) * change).max(0.5);
         let ratio = ((1.0 + change).max(0.0) / limit).sqrt();
+        let reach = |shift: &Shift| shift.value.abs() + shift.error;
+        let worst = found.quantiles.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)));
+        let worst = worst.copied().unwrap_or_default();
         Self {
+            quantile: scale * worst.value,
+            quantile_error: scale * worst.error,
             mean: scale * found.mean,
             mean_error: scale * found.mean_error,
             sd: ratio - 1.0,
@@ -66,11 +77,24 @@ pub struct Bias {
     /// Its standard error.
     #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
     pub sd_error: f64,
+    /// The largest bias of a 5 %, 50 % or 95 % quantile, in standard deviations.
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+    pub quantile: f64,
+    /// Its standard error.
+    #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+    pub quantile_error: f64,
 }
 
 impl Bias {
     /// None: that of kernels that accept or reject.
-    pub const NONE: Self = Self { mean: 0.0, mean_error: 0.0, sd: 0.0, sd_error: 0.0 };
+    pub const NONE: Self = Self {
+        mean: 0.0,
+        mean_error: 0.0,
+        sd: 0.0,
+        sd_error: 0.0,
+        quantile: 0.0,
+        quantile_error: 0.0,
+    };
 
     /// From differences between η and η/2, for a bias that falls like η². Infinite after a
     /// divergence.
@@ -80,25 +104,31 @@ impl Bias {
         let [mean, mean_error] =
             largest(&all.iter().map(|b| [b.mean, b.mean_error]).collect::<Vec<_>>());
         let [sd, sd_error] = largest(&all.iter().map(|b| [b.sd, b.sd_error]).collect::<Vec<_>>());
-        Self { mean, mean_error, sd, sd_error }
+        let [quantile, quantile_error] =
+            largest(&all.iter().map(|b| [b.quantile, b.quantile_error]).collect::<Vec<_>>());
+        Self { mean, mean_error, sd, sd_error, quantile, quantile_error }
     }
 
-    /// A bound of both that holds but for one standard error.
+    /// A bound of the biases of means and standard deviations that holds but for one standard
+    /// error; or what that of the quantiles is at least, but for two, if this is more. Quantiles
+    /// are known less well, and to bound them as tightly would take more steps than all the rest.
     #[must_use]
     pub fn bound(&self) -> f64 {
-        (self.mean + self.mean_error).max(self.sd + self.sd_error)
+        let quantile = self.quantile - 2.0 * self.quantile_error;
+        (self.mean + self.mean_error).max(self.sd + self.sd_error).max(quantile)
     }
 
-    /// What the larger of the two is at least, but for one standard error.
+    /// What the largest of them is at least, but for one standard error, or two of the quantiles.
     #[must_use]
     pub fn at_least(&self) -> f64 {
-        (self.mean - self.mean_error).max(self.sd - self.sd_error)
+        let quantile = self.quantile - 2.0 * self.quantile_error;
+        (self.mean - self.mean_error).max(self.sd - self.sd_error).max(quantile)
     }
 
-    /// The larger of the two.
+    /// The largest of them.
     #[must_use]
     pub fn largest(&self) -> f64 {
-        self.mean.max(self.sd)
+        self.mean.max(self.sd).max(self.quantile)
     }
 }
 
@@ -172,7 +202,7 @@ mod tests {
     use ridgewalk_diagnostics::Summary;
 
     use super::{Bias, CoordinateBias, Extrapolated, largest};
-    use crate::coupled::Difference;
+    use crate::coupled::{Difference, Shift};
 
     /// With a law whose mean is 10 + η² and whose variance is 4 (1 + η²): what η = 0.3 and 0.15
     /// differ by, exactly.
@@ -184,6 +214,7 @@ mod tests {
             variance: 4.0 * (0.09 - 0.0225),
             variance_error: 0.02,
             sd: f64::sqrt(fine),
+            quantiles: [-0.01, 0.0675, 0.15].map(|value| Shift { value, error: 0.02 }),
             blocks: 16,
         }
     }
@@ -199,9 +230,14 @@ mod tests {
         // Relative to the limit of short steps, where the sd is 2.
         assert!((bias.sd - (1.09_f64.sqrt() - 1.0)).abs() < 1e-14, "{bias:?}");
         assert!((bias.sd_error - 0.5 * 4.0 / 3.0 * 0.02 / (sd * sd)).abs() < 1e-15);
+        // The quantile that is off most.
+        assert!((bias.quantile - 4.0 / 3.0 * 0.15 / sd).abs() < 1e-15);
+        assert!((bias.quantile_error - 4.0 / 3.0 * 0.02 / sd).abs() < 1e-15);
         // One coordinate by itself, far above its error, is its own largest.
         let all = Bias::from_differences(&[exact(), exact()]);
-        assert!((all.mean - bias.mean).abs() < 0.1 * bias.mean && all.bound() >= all.largest());
+        assert!(
+            (all.mean - bias.mean).abs() < 0.1 * bias.mean && all.bound() >= all.mean.max(all.sd)
+        );
         assert!(all.at_least() <= all.largest());
     }
 

@@ -53,7 +53,7 @@ fn correlations(list: &[f64], chains: usize, draws: usize) -> Vec<f64> {
 /// large, what is beyond is taken to fall geometrically.
 fn time(correlations: impl Iterator<Item = f64>) -> f64 {
     let list: Vec<f64> = correlations.collect();
-    let mut sum = 1.0;
+    let mut sum = 1.0_f64;
     for (k, pair) in list.chunks(2).enumerate() {
         // The first pair of Geyer's is that of lags 0 and 1.
         if k > 0 && pair.iter().sum::<f64>() <= 0.0 {

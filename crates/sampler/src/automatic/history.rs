@@ -77,6 +77,20 @@ pub enum Decision {
         #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         efficiency: f64,
     },
+    /// The target gives no values, so no kernel for it is exact.
+    NoValues {
+        /// The bias that is allowed instead, in standard deviations.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        tolerance: f64,
+    },
+    /// A run failed a check. It begins again with shorter steps, after a lead-in.
+    Repaired {
+        /// The name of the [`Warning`](super::Warning).
+        why: String,
+        /// The kernel and its new parameters.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::scheme"))]
+        scheme: Scheme,
+    },
     /// What will be used.
     Chosen {
         /// The kernel and its parameters.
@@ -118,14 +132,16 @@ impl fmt::Display for Decision {
             Self::Tried { scheme, bias, efficiency, accepted } => {
                 write!(
                     f,
-                    "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %; {efficiency:.2} effective draws per \
-                     gradient: {}",
+                    "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %, of quantiles {:.3} ± {:.3} sd; \
+                     {efficiency:.2} effective draws per gradient: {}",
                     scheme.name(),
                     scheme.eta(),
                     bias.mean,
                     bias.mean_error,
                     100.0 * bias.sd,
                     100.0 * bias.sd_error,
+                    bias.quantile,
+                    bias.quantile_error,
                     if *accepted { "accepted" } else { "too biased" }
                 )
             }
@@ -138,6 +154,21 @@ impl fmt::Display for Decision {
                     counted(scheme),
                     scheme.eta(),
                     100.0 * acceptance
+                )
+            }
+            Self::NoValues { tolerance } => {
+                write!(
+                    f,
+                    "not exact: the target gives gradients and no values, so a bias of up to {tolerance} sd is allowed"
+                )
+            }
+            Self::Repaired { why, scheme } => {
+                write!(
+                    f,
+                    "the run failed the check `{why}` and is made again: {} trajectories of {} at step {:.3}",
+                    scheme.name(),
+                    counted(scheme),
+                    scheme.eta()
                 )
             }
             Self::Chosen { scheme, thin } if scheme.trajectory().is_some() => {

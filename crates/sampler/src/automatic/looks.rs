@@ -6,7 +6,7 @@ use super::sampling::Length;
 use crate::draws::Table;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Quantity, SavedKind, positive};
-use crate::saved::{SavedLooks, SavedRun};
+use crate::saved::{SavedLooks, SavedRun, SavedWarmUp};
 use crate::sink::{Sink, SinkError};
 
 /// Draws of each chain before the effective sample size is looked at for the first time, and the
@@ -167,6 +167,8 @@ pub(super) struct Tee<'a> {
     pub(super) room: usize,
     /// Where the looks are, if there are any.
     pub(super) looks: Option<SavedLooks>,
+    /// Whether the run continues another.
+    pub(super) continued: bool,
 }
 
 impl Sink for Tee<'_> {
@@ -189,10 +191,15 @@ impl Sink for Tee<'_> {
         self.sink.flush()
     }
 
+    fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+        self.fresh = Table::default();
+        self.sink.restart(warm_up)
+    }
+
     fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
         let looks =
             self.looks.clone().map(|looks| SavedLooks { fresh: self.fresh.clone(), ..looks });
-        self.sink.checkpoint(SavedRun { looks, ..state })
+        self.sink.checkpoint(SavedRun { looks, continued: self.continued, ..state })
     }
 }
 

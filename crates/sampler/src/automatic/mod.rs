@@ -9,10 +9,13 @@
 
 mod bias;
 mod candidates;
+mod checks;
 mod coordinates;
 mod correlation;
+mod excursion;
 mod history;
 mod looks;
+mod repair;
 mod sampling;
 mod search;
 mod step_size;
@@ -23,9 +26,11 @@ mod warning;
 
 pub use bias::{Bias, CoordinateBias, Extrapolated};
 pub use candidates::Wanted;
+pub use checks::Checks;
+pub use excursion::{beyond_bound, counted_heights, height_exceeded_with};
 pub use history::Decision;
 pub use looks::Look;
 pub use sampling::{Length, Run, Sampled};
 pub use target::{BlackBox, Target, ridge_mode};
-pub use warm_up::{WarmUp, WarmedUp};
-pub use warning::{NoDraws, Warning};
+pub use warm_up::{UNADJUSTED_TOLERANCE, WarmUp, WarmedUp};
+pub use warning::{Compared, Identity, NoDraws, Warning};

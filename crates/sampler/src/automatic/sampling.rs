@@ -5,11 +5,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ridgewalk_lyapunov::laws;
-use ridgewalk_potentials::LineIntegral;
+use ridgewalk_potentials::{LineIntegral, Scratch};
 
 use super::bias::Bias;
+use super::checks::Checks;
+use super::excursion::counted_heights;
 use super::looks::{Look, Looks, Tee};
+use super::repair::seed_after;
 use super::warm_up::WarmedUp;
+use super::warning::Warning;
 use crate::budget::{Budget, Limit};
 use crate::coupled::{CoupledChains, Difference};
 use crate::draws::Table;
@@ -19,6 +23,8 @@ use crate::error::{Error, SavedKind, catching};
 use crate::outcome::{Outcome, Progress};
 use crate::saved::SavedRun;
 use crate::sink::{InOriginal, Sink};
+use crate::team::Agenda;
+use crate::vitals::{Reference, Vitals};
 
 /// The share of a run's gradients that its confirmation takes, if that is enough for one block of
 /// steps of `FEWEST` pairs.
@@ -26,6 +32,8 @@ const CONFIRMATION: f64 = 0.03;
 const FEWEST: u64 = 4;
 /// Time of the dynamics that the pairs of a confirmation get to drift apart.
 const DRIFT: f64 = 6.0;
+/// A kernel that leaves no gradient with its draws has it computed for one draw in this many.
+const GRADIENT_EVERY: u64 = 16;
 /// Number of a confirmation's streams: far from those of a run and of a warm-up.
 const STREAMS: u64 = 1 << 41;
 
@@ -73,7 +81,15 @@ pub struct Sampled {
     /// The bias that is allowed.
     pub tolerance: f64,
     /// Whether the bias is within the tolerance, but for one standard error.
+    pub bias_within: bool,
+    /// What the checks of the run found.
+    pub troubles: Vec<Warning>,
+    /// Whether all is well: the bias is within the tolerance, no check found a trouble and no chain
+    /// ended.
     pub within_tolerance: bool,
+    /// Whether the target is known to be log-concave and positive everywhere. A trajectory that
+    /// diverges is then merely rejected.
+    pub log_concave: bool,
     /// Looks at the effective sample size, if there was one to be reached.
     pub looks: Vec<Look>,
     /// Whether it was reached; true if there was none.
@@ -210,6 +226,11 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
 
     /// Makes the run. Draws go to `sink` in the original coordinates.
     ///
+    /// A run of trajectories that fails a check ([`Checks`]) is repaired once and made again before
+    /// it returns, if it has no budget, the sink can begin again ([`Sink::restart`]) and the step
+    /// was not given: with shorter steps, and from new starts. The warm-up is then changed, and its
+    /// history has the reason.
+    ///
     /// # Errors
     /// For counts of 0 and targets that are not positive, before anything is done; for a saved
     /// state of another run; for a sink that fails; for a potential that fails or panics in the
@@ -218,8 +239,25 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
     /// is no error: see [`Outcome`].
     pub fn keep(self, sink: &mut dyn Sink) -> Result<Sampled, Error> {
         let Self { warm, length, thin, stop, progress, budget, saving, earlier } = self;
+        let first = earlier.as_ref().map_or(warm.so_far.is_none(), |saved| !saved.continued);
         let mut making = Making { warm: &*warm, length, thin, stop, progress, budget, saving };
-        let Made { outcome, draws, looks, ensemble, before } = making.draw(earlier, sink)?;
+        let mut made = making.draw(earlier, sink)?;
+        let repair =
+            if first && budget == Budget::default() { making.repair(&made)? } else { None };
+        if let Some(repair) = repair {
+            let Making { progress, saving, .. } = making;
+            let before = warm.apply(repair);
+            let again = restart(warm, sink)?;
+            if !again {
+                warm.undo(before);
+            }
+            warm.so_far = None;
+            making = Making { warm: &*warm, length, thin, stop, progress, budget, saving };
+            if again {
+                made = making.draw(None, sink)?;
+            }
+        }
+        let Made { outcome, draws, looks, ensemble, before } = made;
         let confirmed = if outcome.stopped || outcome.exhausted.is_some() || making.exact() {
             Ok(None)
         } else {
@@ -228,6 +266,22 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
         let sampled = confirmed.map(|found| making.report(outcome, draws, looks, found));
         warm.so_far = Some(SoFar { ensemble, thin });
         sampled
+    }
+}
+
+/// Asks the sink of every process to begin again.
+fn restart<W: LineIntegral + Sync>(warm: &WarmedUp<W>, sink: &mut dyn Sink) -> Result<bool, Error> {
+    let done = sink.restart(&warm.saved()).map_err(|source| Error::Sink { kept: 0, source });
+    let failed = done.is_err();
+    let agreed = warm.team.agree(Agenda {
+        failed,
+        stop: !*done.as_ref().unwrap_or(&true),
+        ..Agenda::default()
+    });
+    match (done, agreed) {
+        (Err(error), _) => Err(error),
+        (Ok(_), None) => Err(Error::Elsewhere),
+        (Ok(_), Some(agenda)) => Ok(!agenda.stop),
     }
 }
 
@@ -264,15 +318,17 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
         let mut looks = Looks::new(self.length, before)?;
         let mut draws = looks.first();
         let mut ensemble = warm.sampler(&*kernel).thin(self.thin).draws(draws).ensemble()?;
-        let mut tee =
-            Tee { sink, fresh: Table::default(), room: looks.room(&ensemble), looks: None };
-        if let Some(so_far) = so_far {
-            ensemble = self.restore(so_far.ensemble.clone())?;
-        }
+        let room = looks.room(&ensemble);
+        let continued = so_far.is_some() || earlier.as_ref().is_some_and(|saved| saved.continued);
+        let mut tee = Tee { sink, fresh: Table::default(), room, looks: None, continued };
         if let Some(saved) = earlier {
             self.fits(&saved)?;
             (draws, tee.fresh) = looks.go_on(saved.looks, draws)?;
             ensemble = self.restore(saved.ensemble)?;
+        } else if let Some(so_far) = so_far {
+            ensemble = self.restore(so_far.ensemble.clone())?;
+        } else {
+            ensemble = self.restore(self.with_vitals(ensemble.snapshot())?)?;
         }
         let limit = Limit::new(self.budget, &ensemble);
         let mut seconds = 0.0;
@@ -303,6 +359,68 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
         Ok(Made { outcome, draws, looks, ensemble: ensemble.snapshot(), before })
     }
 
+    /// The chains at their start, ready to take notes. Values and gradients there are computed for
+    /// all of them at once and kept, so that their first step does not compute them again.
+    fn with_vitals(&self, mut chains: Snapshot) -> Result<Snapshot, Error> {
+        let warm = self.warm;
+        let d = warm.whitening.dimension();
+        let mut mode = vec![0.0; d];
+        warm.whitening.to_whitened(&warm.mode.point, &mut mode)?;
+        let mut reference = Reference {
+            mode,
+            value: 0.0,
+            far: f64::MAX,
+            bounds: [f64::MAX; 3],
+            segments: Reference::segments_of(chains.chains.len()),
+            every: GRADIENT_EVERY,
+        };
+        if self.exact() {
+            let points = [&warm.starts, &reference.mode[..]].concat();
+            let (mut values, mut gradients) =
+                (vec![0.0; points.len() / d], vec![0.0; points.len()]);
+            let shared = warm.team.share(&warm.potential);
+            let scratch = &mut Scratch::default();
+            let found = catching(|| {
+                Ok(shared.values_and_gradients(&points, &mut values, &mut gradients, scratch)?)
+            });
+            // A target that fails here fails in the first step too, and there its chain is named.
+            let finite = values.iter().chain(&gradients).all(|x| x.is_finite());
+            if found.is_err() || !finite {
+                return Ok(chains);
+            }
+            reference.value = values.pop().unwrap_or(0.0);
+            let heights: Vec<f64> = values.iter().map(|value| value - reference.value).collect();
+            reference.far = Reference::far_out(d, &heights);
+            reference.bounds = counted_heights(d);
+            let starts = values.into_iter().zip(gradients.chunks_exact(d));
+            for (chain, (value, gradient)) in chains.chains.iter_mut().zip(starts) {
+                (chain.value, chain.gradient) = (Some(value), Some(gradient.to_vec()));
+                chain.gradients = 1;
+            }
+        }
+        for chain in &mut chains.chains {
+            chain.vitals = Some(Vitals::new(reference.clone()));
+        }
+        Ok(chains)
+    }
+
+    /// What the checks of a run find.
+    fn troubles(&self, outcome: &Outcome) -> Vec<Warning> {
+        let tolerance = if self.exact() { 0.0 } else { self.warm.tolerance };
+        let refreshed = self.warm.scheme.refreshed();
+        Checks { log_concave: self.warm.log_concave, tolerance, refreshed }.troubles(outcome)
+    }
+
+    /// What would repair a run that is complete and failed a check.
+    fn repair(&self, made: &Made) -> Result<Option<super::repair::Repair>, Error> {
+        let Made { outcome, ensemble, .. } = made;
+        if !self.exact() || !outcome.complete() {
+            return Ok(None);
+        }
+        let troubles = self.troubles(outcome);
+        self.warm.repair(&troubles, ensemble, outcome.gradients(), self.stop)
+    }
+
     fn restore(&self, chains: Snapshot) -> Result<Ensemble<'w>, Error> {
         Ensemble::restore(&self.warm.potential, chains)?.with_team(&self.warm.team)
     }
@@ -310,7 +428,7 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
     /// An error unless a saved state is one of this run.
     fn fits(&self, saved: &SavedRun) -> Result<(), Error> {
         let counts = [
-            ("seed", saved.ensemble.seed, self.warm.seed),
+            ("seed", saved.ensemble.seed, seed_after(self.warm.seed, self.warm.repairs)),
             ("warm_up", saved.warm_up, 0),
             ("thin", saved.thin, self.thin),
         ];
@@ -392,9 +510,15 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
         // Clearly within by all measurements; or taken to be within by the warm-up, and not clearly
         // beyond by all.
         let tolerance = warm.tolerance;
-        let within_tolerance =
+        let bias_within =
             bias.bound() <= tolerance || (warm.within_tolerance && bias.at_least() <= tolerance);
+        let troubles = self.troubles(&outcome);
+        let no_end = outcome.ended().next().is_none();
         Sampled {
+            within_tolerance: bias_within && troubles.is_empty() && no_end,
+            bias_within,
+            troubles,
+            log_concave: warm.log_concave,
             outcome,
             draws,
             length: self.length,
@@ -402,7 +526,6 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
             differences,
             confirmation,
             tolerance,
-            within_tolerance,
             reached: looks.reached(),
             looks: looks.made(),
             confirmation_gradients,

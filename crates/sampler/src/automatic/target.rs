@@ -36,6 +36,17 @@ pub trait Target: Sync {
     /// How many Hessians beside that at the mode are worth their cost, at most `most`.
     fn affordable_hessians(&self, most: usize) -> usize;
 
+    /// Whether values of U are known, which exact sampling needs.
+    fn has_values(&self) -> bool {
+        true
+    }
+
+    /// Whether U is known to be convex and finite everywhere: a run can then be held to bounds that
+    /// all such targets obey.
+    fn log_concave(&self) -> bool {
+        false
+    }
+
     /// The target as a function of z.
     ///
     /// # Errors
@@ -88,6 +99,11 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
         most
     }
 
+    /// Every family has a convex loss.
+    fn log_concave(&self) -> bool {
+        true
+    }
+
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
         Ok(Ridge::whitened(self, whitening)?)
     }
@@ -113,6 +129,14 @@ macro_rules! behind {
 
             fn affordable_hessians(&self, most: usize) -> usize {
                 (**self).affordable_hessians(most)
+            }
+
+            fn has_values(&self) -> bool {
+                (**self).has_values()
+            }
+
+            fn log_concave(&self) -> bool {
+                (**self).log_concave()
             }
 
             fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
@@ -270,6 +294,13 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
             (hessian[i * d + j], hessian[j * d + i]) = (mean, mean);
         }
         Ok((hessian, 2 * d as u64))
+    }
+
+    /// Asked at the start of the search. A gradient that fails there is left to the search to
+    /// report.
+    fn has_values(&self) -> bool {
+        let mut gradient = vec![0.0; self.dimension()];
+        !matches!(self.gradient.value_and_gradient(&self.start, &mut gradient), Ok(None))
     }
 
     /// None of those by differences: each takes 2 d gradients.

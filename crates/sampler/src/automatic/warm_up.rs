@@ -10,6 +10,7 @@ use super::bias::Bias;
 use super::candidates::{Candidate, FAR_FROM_NORMAL, NEARLY_NORMAL, Wanted};
 use super::coordinates::definite;
 use super::history::Decision;
+use super::repair::seed_after;
 use super::sampling::SoFar;
 use super::target::Target;
 use crate::coupled::Difference;
@@ -30,6 +31,10 @@ pub(super) const NEAR: [f64; 2] = [0.85, 1.15];
 pub(super) const FAR: [f64; 2] = [0.7, 1.4];
 /// Effective draws per gradient below which another kernel is tried too.
 const POOR: f64 = 0.1;
+
+/// The bias that is allowed, in standard deviations, where none was given and the kernel has one: a
+/// kernel that was asked for, or any kernel for a target without values.
+pub const UNADJUSTED_TOLERANCE: f64 = 0.05;
 
 /// A configured warm-up.
 ///
@@ -58,6 +63,8 @@ pub struct WarmUp<'a, T> {
     pub(super) chains: usize,
     pub(super) draws: u64,
     pub(super) tolerance: f64,
+    /// Whether it was given.
+    tolerance_given: bool,
     pub(super) wanted: Wanted,
     pub(super) stop: Option<&'a AtomicBool>,
     pub(super) team: Team,
@@ -103,6 +110,11 @@ pub struct WarmedUp<W> {
     pub gradients: u64,
     pub(super) seed: u64,
     pub(super) tolerance: f64,
+    /// How often a run failed a check and was made again.
+    pub(super) repairs: u32,
+    pub(super) log_concave: bool,
+    /// Whether the step was given.
+    pub(super) fixed_step: bool,
     pub(super) team: Team,
     /// Where the last run ended.
     pub(super) so_far: Option<SoFar>,
@@ -133,6 +145,7 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
             gradients: self.gradients,
             seed: self.seed,
             tolerance: self.tolerance,
+            repairs: self.repairs,
         }
     }
 
@@ -142,7 +155,7 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
         let chains = self.starts.len() / self.whitening.dimension();
         crate::Sampler::new(&self.potential, kernel)
             .chains(chains)
-            .seed(self.seed)
+            .seed(seed_after(self.seed, self.repairs))
             .thin(self.thin)
             .starts(&self.starts)
             .team(&self.team)
@@ -150,7 +163,7 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
 }
 
 impl<'a, T: Target> WarmUp<'a, T> {
-    /// For 8 chains, a run of 1000 draws each, a tolerance of 0.05 standard deviations and seed 0.
+    /// For 8 chains, a run of 1000 draws each, no bias and seed 0.
     #[must_use]
     pub fn new(target: &'a T) -> Self {
         Self {
@@ -158,7 +171,8 @@ impl<'a, T: Target> WarmUp<'a, T> {
             seed: 0,
             chains: 8,
             draws: 1000,
-            tolerance: 0.05,
+            tolerance: 0.0,
+            tolerance_given: false,
             wanted: Wanted::default(),
             stop: None,
             team: Team::default(),
@@ -220,10 +234,24 @@ impl<'a, T: Target> WarmUp<'a, T> {
     /// The bias that is allowed, of means in standard deviations and of standard deviations
     /// relative to themselves. At 0 there are trajectories that are accepted or rejected, which
     /// need the target's values.
+    ///
+    /// By default it is 0; and [`UNADJUSTED_TOLERANCE`] for a kernel with a bias, if one was asked
+    /// for or the target gives no values, which the history then says.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
+        (self.tolerance, self.tolerance_given) = (tolerance, true);
         self
+    }
+
+    /// The same with the tolerance that is used.
+    fn settled(&self) -> Self {
+        let tolerance = match self.wanted.kernel {
+            _ if self.tolerance_given => self.tolerance,
+            Some(KernelKind::Adjusted) => 0.0,
+            None if self.target.has_values() => 0.0,
+            Some(_) | None => UNADJUSTED_TOLERANCE,
+        };
+        Self { tolerance, team: self.team.clone(), ..*self }
     }
 
     /// Runs the warm-up.
@@ -233,7 +261,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
     /// evaluated. A tolerance that cannot be met is no error: [`WarmedUp::within_tolerance`]. A
     /// panic of the target is [`Error::Panic`].
     pub fn run(&self) -> Result<WarmedUp<T::White>, Error> {
-        catching(|| self.work())
+        catching(|| self.settled().work())
     }
 
     /// What a warm-up of this target found, from [`WarmedUp::saved`]. The mode is looked for again,
@@ -263,18 +291,19 @@ impl<'a, T: Target> WarmUp<'a, T> {
                 self.chains.to_string(),
             ));
         }
-        if saved.tolerance != self.tolerance {
+        let tolerance = catching(|| Ok(self.settled().tolerance))?;
+        if saved.tolerance != tolerance {
             return Err(differs(
                 "of tolerance",
                 saved.tolerance.to_string(),
-                self.tolerance.to_string(),
+                tolerance.to_string(),
             ));
         }
         let (mode, potential) =
             catching(|| Ok((self.target.mode()?.0, self.target.whitened(&saved.whitening)?)))?;
         let SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, .. } =
             saved;
-        let SavedWarmUp { starts, history, gradients, seed, tolerance, .. } = saved;
+        let SavedWarmUp { starts, history, gradients, seed, tolerance, repairs, .. } = saved;
         Ok(WarmedUp {
             mode,
             whitening,
@@ -289,6 +318,9 @@ impl<'a, T: Target> WarmUp<'a, T> {
             gradients,
             seed,
             tolerance,
+            repairs,
+            log_concave: self.target.log_concave(),
+            fixed_step: self.wanted.eta.is_some(),
             team: self.team.clone(),
             so_far: None,
         })
@@ -322,6 +354,9 @@ impl<'a, T: Target> WarmUp<'a, T> {
             iterations: mode.iterations,
             gradient_norm: mode.gradient_norm,
         });
+        if !self.tolerance_given && self.wanted.kernel.is_none() && !self.exact() {
+            work.decide(Decision::NoValues { tolerance: self.tolerance });
+        }
         let mut white = self.target.whitened(&work.whitening)?;
         work.states = work.starts(&white)?;
         if self.exact() {
@@ -438,6 +473,9 @@ impl<T: Target> Work<'_, T> {
             gradients: self.gradients,
             seed: self.question.seed,
             tolerance: self.question.tolerance,
+            repairs: 0,
+            log_concave: self.question.target.log_concave(),
+            fixed_step: self.question.wanted.eta.is_some(),
             team: self.question.team.clone(),
             so_far: None,
         }

@@ -103,12 +103,74 @@ pub enum Warning {
         /// Draws of each chain that may do.
         suggested_draws: u64,
     },
+    /// A chain stayed at one point for longer than its acceptance explains.
+    StuckChain {
+        /// The chain.
+        chain: usize,
+        /// Trajectories that it rejected one after the other.
+        longest: u64,
+        /// What would be no trouble.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        most: f64,
+        /// All trajectories of that chain.
+        proposals: u64,
+    },
+    /// Far fewer trajectories are accepted far out than elsewhere.
+    RejectedFarOut {
+        /// The mean probability of acceptance of those that start far out.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        rate: f64,
+        /// How many these are.
+        trajectories: u64,
+        /// The mean probability of acceptance of all.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        overall: f64,
+    },
+    /// The energy fraction of missing information (E-BFMI) of a chain is low.
+    LowEnergyFraction {
+        /// The chain where it is lowest.
+        chain: usize,
+        /// The fraction.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        fraction: f64,
+        /// What it should be at least.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        least: f64,
+    },
+    /// Draws do not satisfy an identity that holds under the target.
+    WrongMoments {
+        /// Which identity.
+        identity: Identity,
+        /// What the draws have.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        found: f64,
+        /// Its standard error.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        error: f64,
+        /// What the target has.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        expected: f64,
+    },
+    /// One chain fared otherwise than the others.
+    UnequalChains {
+        /// The chain.
+        chain: usize,
+        /// What was compared.
+        compared: Compared,
+        /// Its mean.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        found: f64,
+        /// That of the others.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        others: f64,
+    },
     /// Draws are where an exact sample of a log-concave posterior would have almost none.
     ///
-    /// [`Sampled::warnings`] does not look for them: this takes values of the potential.
+    /// [`Sampled::warnings`] has it for kernels that accept or reject; for others this takes values
+    /// of the potential.
     Excursion {
         /// How many.
-        draws: usize,
+        draws: u64,
         /// How many an exact sample would have at most, in expectation.
         #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         allowed: f64,
@@ -116,6 +178,39 @@ pub enum Warning {
         #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         farthest: f64,
     },
+}
+
+/// An identity that holds under every smooth density e^−U, with g the gradient of U and c its mode,
+/// in whitened coordinates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Identity {
+    /// E g_k = 0 for each coordinate k.
+    Gradient,
+    /// E g_k (z_k − c_k) = 1 for each coordinate k.
+    Product,
+    /// E g·(z − c) = d, divided by d.
+    Virial,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gradient => "the mean gradient in one direction",
+            Self::Product => "the mean of gradient times distance from the mode in one direction",
+            Self::Virial => "the mean of gradient times distance from the mode",
+        })
+    }
+}
+
+/// What the chains of a run are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Compared {
+    /// The mean of U − U(mode) over their draws.
+    Potential,
+    /// The mean probability of acceptance.
+    Acceptance,
 }
 
 impl Warning {
@@ -132,6 +227,11 @@ impl Warning {
             Self::LowEss { .. } => "low_ess",
             Self::OneChain => "one_chain",
             Self::HighRhat { .. } => "high_rhat",
+            Self::StuckChain { .. } => "stuck_chain",
+            Self::RejectedFarOut { .. } => "rejected_far_out",
+            Self::LowEnergyFraction { .. } => "low_bfmi",
+            Self::WrongMoments { .. } => "wrong_moments",
+            Self::UnequalChains { .. } => "unequal_chains",
             Self::Excursion { .. } => "excursion",
         }
     }
@@ -184,24 +284,97 @@ impl fmt::Display for Warning {
                 "R-hat of `{parameter}` is {}: above {most} the chains do not agree yet",
                 known(*rhat, "not known from so few draws", |rhat| format!("{rhat:.3}"))
             ),
+            Self::StuckChain { chain, longest, most, proposals } => {
+                stuck(f, *chain, *longest, *most, *proposals)
+            }
+            Self::RejectedFarOut { rate, trajectories, overall } => {
+                rejected_far_out(f, *rate, *trajectories, *overall)
+            }
+            Self::LowEnergyFraction { chain, fraction, least } => write!(
+                f,
+                "the tails of the posterior are explored too slowly: the energy of chain {chain} \
+                 hardly changes from one trajectory to the next (E-BFMI {fraction:.2}, below \
+                 {least})"
+            ),
+            Self::WrongMoments { identity, found, error, expected } => {
+                wrong_moments(f, *identity, *found, *error, *expected)
+            }
+            Self::UnequalChains { chain, compared, found, others } => {
+                unequal_chains(f, *chain, *compared, *found, *others)
+            }
             Self::Excursion { draws, allowed, farthest } => write!(
                 f,
                 "{draws} draws are farther out than the posterior goes (an exact sample would have \
                  {allowed:.0e} of them at most; the farthest is {farthest:.0} below the mode in \
-                 log-density): now and then a step is too long, and means and standard deviations \
-                 cannot be relied on"
+                 log-density): now and then a step is too long, or a chain began far away, and \
+                 means and standard deviations cannot be relied on"
             ),
         }
     }
 }
 
-fn above_tolerance(f: &mut fmt::Formatter<'_>, bias: &Bias, tolerance: f64) -> fmt::Result {
-    let Bias { mean, mean_error, sd, sd_error } = bias;
+fn stuck(
+    f: &mut fmt::Formatter<'_>, chain: usize, longest: u64, most: f64, proposals: u64,
+) -> fmt::Result {
     write!(
         f,
-        "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means and {:.1} ± \
-         {:.1} % for standard deviations, more than the tolerance of {tolerance} in the worst \
-         coefficient, or not known well enough to be called less",
+        "a chain was stuck: chain {chain} stayed at one point for {longest} of its {proposals} \
+         trajectories (up to {most:.0} would be no trouble); results are less accurate than their \
+         standard errors say"
+    )
+}
+
+fn rejected_far_out(
+    f: &mut fmt::Formatter<'_>, rate: f64, trajectories: u64, overall: f64,
+) -> fmt::Result {
+    write!(
+        f,
+        "the tails of the posterior are poorly explored: of the {trajectories} trajectories that \
+         start far from the mode, {:.0} % were accepted, of all {:.0} %; quantiles and standard \
+         deviations may be off",
+        100.0 * rate,
+        100.0 * overall
+    )
+}
+
+fn wrong_moments(
+    f: &mut fmt::Formatter<'_>, identity: Identity, found: f64, error: f64, expected: f64,
+) -> fmt::Result {
+    write!(
+        f,
+        "the draws are not from this posterior: {identity} is {found:.3} ± {error:.3} and must be \
+         {expected}; the chains have not reached the posterior, it is improper, or the gradient is \
+         wrong"
+    )
+}
+
+fn unequal_chains(
+    f: &mut fmt::Formatter<'_>, chain: usize, compared: Compared, found: f64, others: f64,
+) -> fmt::Result {
+    match compared {
+        Compared::Potential => write!(
+            f,
+            "one chain is elsewhere: the draws of chain {chain} are {found:.1} below the mode in \
+             log-density on average, those of the others {others:.1}"
+        ),
+        Compared::Acceptance => write!(
+            f,
+            "one chain moves far less than the others: {:.0} % of the trajectories of chain \
+             {chain} were accepted, of the others {:.0} %",
+            100.0 * found,
+            100.0 * others
+        ),
+    }
+}
+
+fn above_tolerance(f: &mut fmt::Formatter<'_>, bias: &Bias, tolerance: f64) -> fmt::Result {
+    let Bias { mean, mean_error, sd, sd_error, quantile, quantile_error } = bias;
+    write!(
+        f,
+        "the measured discretisation bias is {mean:.3} ± {mean_error:.3} sd for means, {:.1} ± \
+         {:.1} % for standard deviations and {quantile:.3} ± {quantile_error:.3} sd for quantiles, \
+         more than the tolerance of {tolerance} in the worst coefficient, or not known well enough \
+         to be called less",
         100.0 * sd,
         100.0 * sd_error
     )
@@ -242,7 +415,8 @@ impl Sampled {
     #[must_use]
     pub fn warnings(&self, names: &[String], summaries: &[Summary]) -> Vec<Warning> {
         let mut found = self.of_chains();
-        if !self.within_tolerance {
+        found.extend(self.troubles.iter().cloned());
+        if !self.bias_within {
             let (bias, tolerance) = (self.bias, self.tolerance);
             found.push(Warning::BiasAboveTolerance { bias, tolerance });
         }
@@ -281,7 +455,7 @@ impl Sampled {
         if let Some((chain, end)) = first {
             let (chains, step, why) = (outcome.chains.len(), end.step, end.why.clone());
             found.push(Warning::EndedChains { ended, chains, chain, step, why });
-        } else if all.divergences > 0 {
+        } else if all.divergences > 0 && !self.log_concave {
             let (divergences, proposals) = (all.divergences, all.proposals);
             found.push(Warning::Divergences { divergences, proposals });
         }

@@ -22,8 +22,8 @@ mod moments;
 mod paths;
 mod twin;
 
-pub use moments::Difference;
 use moments::Sums;
+pub use moments::{Difference, Shift};
 use paths::Lists;
 pub use paths::Paths;
 use twin::Twin;
@@ -141,7 +141,7 @@ impl<'a> CoupledChains<'a> {
             whitening: None,
             twin: None,
             block: Self::block_of(scheme.time()),
-            sums: Sums::new(d),
+            sums: Sums::new(d, smoothness.sqrt().recip()),
         })
     }
 
@@ -157,9 +157,15 @@ impl<'a> CoupledChains<'a> {
         }
         self.twin = Twin::new(&*self.long, &*self.short, &self.coarse)?;
         self.whitening = Some(whitening);
+        let mut centre = vec![0.0; whitening.dimension()];
+        whitening.to_original(&vec![0.0; whitening.dimension()], &mut centre)?;
+        let variances = whitening.variances();
+        let per_l = self.long.smoothness().recip();
+        self.sums.normal(centre, variances.iter().map(|w| (per_l * w).sqrt()).collect());
         if let Some(twin) = &self.twin {
-            let scale = twin.excess() / self.long.smoothness();
-            self.sums.control(whitening.variances().iter().map(|w| scale * w).collect());
+            let [long, short] = twin.variances();
+            let known = variances.iter().map(|w| per_l * (long - short) * w).collect();
+            self.sums.control(known, [long, short]);
         }
         Ok(self)
     }
@@ -313,7 +319,8 @@ mod tests {
             let scheme = Scheme::third_order(1.2, 2.0, 0.8).unwrap();
             let chains = CoupledChains::new(&target, &scheme, 1.0, 3, &[0.0; 64]).unwrap();
             let mut chains = chains.whitened(&whitening).unwrap();
-            chains.sums.control(vec![factor * (variance(0.8, 1.0) - variance(0.4, 1.0))]);
+            let [long, short] = [0.8, 0.4].map(|eta| variance(eta, 1.0));
+            chains.sums.control(vec![factor * (long - short)], [long, short]);
             chains.drift(20.0).unwrap();
             let found = chains.measure(480).unwrap()[0];
             (found.variance - (variance(0.8, 0.8) - variance(0.4, 0.8))) / found.variance_error

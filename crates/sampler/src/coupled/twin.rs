@@ -16,7 +16,7 @@ pub(super) struct Twin {
     round: Round,
     coarse: Batch,
     fine: Batch,
-    excess: f64,
+    variances: [f64; 2],
 }
 
 impl Twin {
@@ -36,14 +36,13 @@ impl Twin {
             round,
             coarse: start.clone(),
             fine: start.clone(),
-            excess: at_long - at_short,
+            variances: [at_long, at_short],
         }))
     }
 
-    /// By how much the stationary variance with long steps exceeds that with short ones, in units
-    /// of 1/L.
-    pub(super) fn excess(&self) -> f64 {
-        self.excess
+    /// The stationary variances with long steps and with short ones, in units of 1/L.
+    pub(super) fn variances(&self) -> [f64; 2] {
+        self.variances
     }
 
     /// The states with long steps and with short ones.

@@ -193,6 +193,7 @@ impl Kernel for Adjusted {
             let range = from.range(chain);
             let (p, r) = (&mut lists.p[range.clone()], &mut lists.r[range]);
             *before = lists.values[chain] + self.refresh(from, noise, chain, p, r);
+            lists.proposals.push(Proposal::begun(lists.values[chain], *before));
         }
         for _ in 0..self.trajectory.steps {
             self.first_halves(lists, noise);
@@ -208,7 +209,8 @@ impl Kernel for Adjusted {
             }
         }
         for (chain, (energy, before)) in energies.iter().zip(&*before).enumerate() {
-            let proposal = Proposal::new(energy - before, noise.uniforms[2 * chain + 1]);
+            let proposal = &mut lists.proposals[chain];
+            *proposal = proposal.decided(energy - before, noise.uniforms[2 * chain + 1]);
             if !proposal.accepted {
                 lists.put_back(chain, from, start, room.second);
                 let range = from.range(chain);
@@ -216,7 +218,6 @@ impl Kernel for Adjusted {
                 self.refresh(from, noise, chain, p, r);
                 p.iter_mut().for_each(|p| *p = -*p);
             }
-            lists.proposals.push(proposal);
         }
         to.assume_values();
         Ok(u64::from(known.is_none()) + u64::from(self.trajectory.steps))

@@ -138,6 +138,21 @@ impl ZarrDraws {
         Ok(self.made().into_iter().min().unwrap_or(0))
     }
 
+    /// Removes the store. It is created again when the run begins.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+        // Files that are queued are written before the writer is gone.
+        self.open = None;
+        match fs::remove_dir_all(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::file(FileAction::Remove, &self.path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Queues everything that is not queued yet.
     fn save_as(&mut self, incomplete: bool) -> Result<(), Error> {
         let Some(open) = &mut self.open else { return Ok(()) };
