@@ -32,7 +32,7 @@ struct Arguments {
     /// Seeds of each case, from 1 on.
     #[arg(long, default_value_t = 20)]
     seeds: u64,
-    /// Only cases with one of these in their names.
+    /// Only cases with this name or, if there is none, with this in their names.
     #[arg(long)]
     only: Vec<String>,
     /// The number of chains.
@@ -95,11 +95,7 @@ fn on_set(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let Arguments { chains, draws, tolerance, seeds, .. } = *arguments;
     let plan = Plan { chains, draws, tolerance, kernel };
-    let wanted = |case: &Torture| {
-        arguments.only.is_empty() || arguments.only.iter().any(|part| case.name.contains(part))
-    };
-    let mut cases = torture().map_err(|error| error.to_string())?;
-    cases.retain(wanted);
+    let cases = cases(&arguments.only)?;
     let threads = match arguments.threads {
         Some(threads) => threads,
         None => std::thread::available_parallelism()?.get(),
@@ -124,6 +120,17 @@ fn on_set(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let silent = made.iter().flatten().any(|made| made.verdict == Verdict::SilentlyWrong);
     Ok(if silent { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The cases with these names or parts of names; all if there are none.
+fn cases(only: &[String]) -> Result<Vec<Torture>, Failure> {
+    let mut all = torture().map_err(|error| error.to_string())?;
+    let names: Vec<String> = all.iter().map(|case| case.name.clone()).collect();
+    let fits = |name: &String, part: &String| {
+        if names.contains(part) { name == part } else { name.contains(part) }
+    };
+    all.retain(|case| only.is_empty() || only.iter().any(|part| fits(&case.name, part)));
+    Ok(all)
 }
 
 /// Prints runs that are not simply right, and how many are done.

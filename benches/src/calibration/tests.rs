@@ -179,7 +179,7 @@ fn an_error_in_the_acceptance_is_in_the_potential_alone() {
     let responses = [1.0, 0.0, 0.0, 1.0];
     let posterior =
         Ridge::new(design, Logistic, &responses, Prior::centred(2, 2.5).unwrap()).unwrap();
-    let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
+    let trajectory = Trajectory::new(3, Drift::Straight);
     let scheme = Scheme::adjusted(0.5, 2.0, 0.9, trajectory).unwrap();
     let right = || from_scheme(&scheme, 1.0).unwrap();
     let wrong = WrongAcceptance::new(right(), 0.9).unwrap();

@@ -73,8 +73,11 @@ impl Limit {
 
     /// Steps of every running chain that the gradients allow.
     pub(crate) fn steps(&self, ensemble: &Ensemble<'_>, gradients_per_step: u64) -> u64 {
-        let each = gradients_per_step.max(1).saturating_mul(ensemble.running().max(1) as u64);
-        self.gradients.saturating_sub(ensemble.gradients()) / each
+        let running = ensemble.running().max(1) as u64;
+        let each = gradients_per_step.max(1).saturating_mul(running);
+        // The first step of a kernel may need the gradient at the start too.
+        let first = if ensemble.steps() == 0 { running } else { 0 };
+        self.gradients.saturating_sub(ensemble.gradients()).saturating_sub(first) / each
     }
 
     pub(crate) fn out_of_time(&self) -> bool {

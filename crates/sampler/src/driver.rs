@@ -375,7 +375,8 @@ impl<'a> Sampler<'a> {
         if agreed.out_of_time {
             return Ok(Err(Early::OutOfTime));
         }
-        let per_step = self.kernel.gradients_per_step(self.potential);
+        let per_step =
+            self.kernel.gradients_per_step(self.potential) + ensemble.gradients_per_note();
         let affordable = limit.steps(ensemble, per_step);
         if affordable == 0 {
             return Ok(Err(Early::OutOfGradients));

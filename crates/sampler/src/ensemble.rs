@@ -318,6 +318,15 @@ impl<'a> Ensemble<'a> {
         self.members().map(|chain| chain.gradients).fold(0, u64::saturating_add)
     }
 
+    /// Gradients that a chain may need beside those of a step, to note a draw: 1 for chains that take
+    /// notes after steps that leave no gradient.
+    pub(crate) fn gradients_per_note(&self) -> u64 {
+        let needs = |group: &Group| {
+            group.now.gradient().is_none() && group.active.iter().any(|c| c.vitals.is_some())
+        };
+        u64::from(self.groups.iter().any(needs))
+    }
+
     /// Statistics of the proposals of all chains so far.
     #[must_use]
     pub fn acceptance(&self) -> Acceptance {

@@ -56,7 +56,7 @@ fn troubles(kernel: &dyn Kernel) -> Vec<&'static str> {
 
 /// Trajectories of which some four in five are accepted.
 fn kernel(eta: f64) -> Adjusted {
-    let trajectory = Trajectory { steps: 2, drift: Drift::Straight };
+    let trajectory = Trajectory::new(2, Drift::Straight);
     Adjusted::new(Parameters::new(1.5, 2.0, eta).unwrap(), trajectory, 1.0).unwrap()
 }
 

@@ -3,9 +3,11 @@
 //! must fail both.
 
 use crate::common::{Quadratic, all_kernels, critical, kernels, parameters, step_of_its_own};
-use ridgewalk_coefficients::Coefficients;
+use ridgewalk_coefficients::{Coefficients, OrnsteinUhlenbeck, Parameters};
 use ridgewalk_figures::{Figures, Near};
-use ridgewalk_lyapunov::laws::{Drift, Evolution, Law, Spectrum, Start, Trajectory};
+use ridgewalk_lyapunov::laws::{
+    Autocorrelation, Drift, Evolution, Law, Scheme, Spectrum, Start, Trajectory,
+};
 use ridgewalk_potentials::families::Gaussian;
 use ridgewalk_potentials::{Chebyshev, Dense, FromFn, LineIntegral, Prior, Ridge, Scratch};
 use ridgewalk_quadrature::LineRule;
@@ -113,31 +115,59 @@ fn every_step_has_the_matrix_and_the_noise_of_its_linear_form() {
 }
 
 #[test]
-fn an_accepted_trajectory_has_the_factor_and_the_noise_of_its_linear_form() {
+fn an_accepted_trajectory_has_the_matrix_and_the_noise_of_its_linear_form() {
     // A uniform number of 0 accepts.
     for (smoothness, curvature) in [(1.0, 1.0), (4.0, 4.0), (4.0, 0.3), (0.02, 0.01)] {
         let potential = Quadratic { curvature: vec![curvature] };
         for (steps, drift) in
             [(1, Drift::Straight), (4, Drift::Straight), (1, Drift::Rotating), (5, Drift::Rotating)]
         {
-            let kernel =
-                Adjusted::new(parameters(1.2, 2.0, 0.6), Trajectory { steps, drift }, smoothness)
-                    .unwrap();
+            let trajectory = Trajectory::new(steps, drift);
+            let kernel = Adjusted::new(parameters(1.2, 2.0, 0.6), trajectory, smoothness).unwrap();
             let form = kernel.scheme().linear_form(curvature / smoothness).unwrap();
             let (matrix, covariance) = probe(&kernel, &potential, 0.0);
-            assert!((matrix[0][0] - form.mean_matrix()[0][0]).abs() < 1e-13, "{steps} {drift:?}");
-            let variance = covariance[0][0] * smoothness;
-            assert!((variance - form.mean_noise()[0][0]).abs() < 1e-13, "{steps} {drift:?}");
-            // A quarter turn forgets a standard normal, and a rotation keeps its law.
-            if drift == Drift::Rotating && curvature == smoothness {
-                let factor = form.mean_matrix()[0][0];
-                assert!(
-                    (factor * factor + variance - 1.0).abs() < 1e-13,
-                    "{steps}: {factor} and {variance}"
-                );
+            for (i, j) in (0..9).map(|at| (at / 3, at % 3)) {
+                let [found, noise] = [matrix[i][j], covariance[i][j] * smoothness];
+                assert!((found - form.mean_matrix()[i][j]).abs() < 1e-13, "{steps} {drift:?}");
+                assert!((noise - form.mean_noise()[i][j]).abs() < 1e-13, "{steps} {drift:?}");
             }
         }
     }
+}
+
+#[test]
+fn a_rejected_trajectory_turns_p_round_in_its_law_too() {
+    let scheme = Scheme::adjusted(1.2, 2.0, 0.7, Trajectory::new(3, Drift::Rotating)).unwrap();
+    let form = |acceptance: f64, l: f64| scheme.with_acceptance(l, acceptance).unwrap().unwrap();
+    let [all, none] = [1.0, 0.0].map(|a| form(a, 0.8).mean_matrix());
+    assert_eq!(all, scheme.linear_form(0.8).unwrap().mean_matrix());
+    // θ stays, and p is that of the step of (p, r) with a minus.
+    let parameters = Parameters::new(1.2, 2.0, 2.1).unwrap();
+    let [[pp, pr], [rp, rr]] = OrnsteinUhlenbeck::new(parameters, 1.0).unwrap().flow();
+    let turned = [[1.0, 0.0, 0.0], [0.0, -pp, -pr], [0.0, rp, rr]];
+    for (found, expected) in none.as_flattened().iter().zip(turned.as_flattened()) {
+        assert!((found - expected).abs() < 1e-14, "{none:?}");
+    }
+    for acceptance in [0.3, 0.8] {
+        let mixed = form(acceptance, 0.8).mean_matrix();
+        for (i, j) in (0..9).map(|at| (at / 3, at % 3)) {
+            let expected = acceptance * all[i][j] + (1.0 - acceptance) * none[i][j];
+            assert!((mixed[i][j] - expected).abs() < 1e-15);
+        }
+        // Rotations and turns keep a standard normal.
+        let stationary = form(acceptance, 1.0).stationary().unwrap();
+        for (i, j) in (0..9).map(|at| (at / 3, at % 3)) {
+            let expected = f64::from(u8::from(i == j));
+            assert!((stationary[i][j] - expected).abs() < 1e-12, "{stationary:?}");
+        }
+        // Fewer accepted, longer memory.
+        let time = |a: f64| Autocorrelation::new(&form(a, 1.0)).unwrap().longer();
+        assert!(time(acceptance) > time(1.0));
+    }
+    assert!(
+        scheme.with_acceptance(1.0, 1.5).is_err() && scheme.with_acceptance(-1.0, 0.5).is_err()
+    );
+    assert!(Scheme::baoab(1.0, 0.5).unwrap().with_acceptance(1.0, 0.5).unwrap().is_none());
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn trajectories_that_leave_the_support_are_rejected() {
     ];
     for (name, function, mean, sd) in cases {
         let potential = Chebyshev::new(positive(function), 1).unwrap();
-        let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
+        let trajectory = Trajectory::new(3, Drift::Straight);
         let parameters = Parameters::new(1.0, 2.0, 0.5).unwrap();
         let kernel = Adjusted::new(parameters, trajectory, 1.0).unwrap();
         let mut draws = Draws::default();
@@ -100,7 +100,7 @@ fn an_unadjusted_kernel_ends_the_chain_and_names_the_point() {
 #[test]
 fn a_start_outside_the_support_is_reported_as_such() {
     let potential = Chebyshev::new(positive(|x| (x, 1.0)), 1).unwrap();
-    let trajectory = Trajectory { steps: 2, drift: Drift::Straight };
+    let trajectory = Trajectory::new(2, Drift::Straight);
     let kernel = Adjusted::new(Parameters::new(1.0, 2.0, 0.5).unwrap(), trajectory, 1.0).unwrap();
     let outcome =
         Sampler::new(&potential, &kernel).start(&[-2.0]).run(&mut Draws::default()).unwrap();

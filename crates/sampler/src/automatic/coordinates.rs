@@ -115,6 +115,11 @@ impl<T: Target> Work<'_, T> {
             let (points, eta) = self.pilot(&white)?;
             let spread = self.spread(&points)?;
             let far_off = spread.widest() > FAR_OFF || spread.narrowest() < 1.0 / FAR_OFF;
+            if round == ROUNDS && spread.widest() > FAR_OFF {
+                let why = "chains went farther and farther out, as they do where a density has no \
+                           finite integral: check that the posterior is proper";
+                return Err(Error::Pilot { why: why.to_owned() });
+            }
             if far_off && round < ROUNDS {
                 white = self.change(&spread.whitening(spread.mean())?, 0)?;
                 continue;

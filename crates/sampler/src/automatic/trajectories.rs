@@ -66,15 +66,7 @@ impl<T: Target> Work<'_, T> {
     /// Trajectories, and the coordinates that they suit: those of the mode, or new ones if these
     /// pay.
     pub(super) fn exact(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
-        let first = self.try_trajectories(&white, Try::turn())?;
-        let (white, best) = match first {
-            Ok(first) if first.efficiency > BEST => (white, first),
-            Ok(first) => self.refined(white, &first.scheme)?,
-            Err(scheme) if scheme.eta() >= 0.7 * self.nearly_normal() => {
-                self.refined(white, &scheme)?
-            }
-            Err(_) => self.settled(white)?,
-        };
+        let (white, best) = self.fitted(white)?;
         let (mut best, far) = self.guarded(&white, best)?;
         if turns(&best.scheme) && far < FAR_ACCEPTANCES[1] {
             // Nearly normal, but not far out.
@@ -85,19 +77,32 @@ impl<T: Target> Work<'_, T> {
         Ok((white, best))
     }
 
+    /// Coordinates and trajectories that suit each other.
+    fn fitted(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
+        if self.question.wanted.eta.is_some_and(|eta| eta < self.nearly_normal()) {
+            return self.settled(white);
+        }
+        let hessians = self.curvature_points() > 0;
+        match self.try_trajectories(&white, Try::turn())? {
+            Ok(first) if first.efficiency > BEST || !hessians => Ok((white, first)),
+            Ok(first) => self.refined(white, &first.scheme),
+            Err(scheme) if hessians && scheme.eta() >= 0.7 * self.nearly_normal() => {
+                self.refined(white, &scheme)
+            }
+            Err(_) => self.settled(white),
+        }
+    }
+
     /// The length of single rotating steps from which on a posterior is nearly normal. Energy errors
     /// of many coordinates add up, so that each of them has less in higher dimensions.
     fn nearly_normal(&self) -> f64 {
         NEARLY_NORMAL * (4.0 / self.whitening.dimension() as f64).powf(0.25).min(1.0)
     }
 
-    /// For a posterior that may be nearly normal: better coordinates, if Hessians can be afforded.
+    /// For a posterior that may be nearly normal: better coordinates, from Hessians.
     fn refined(
         &mut self, white: T::White, scheme: &Scheme,
     ) -> Result<(T::White, Candidate), Error> {
-        if self.curvature_points() == 0 {
-            return self.settled(white);
-        }
         let white = self.refine(&white, scheme)?;
         match self.try_trajectories(&white, Try::turn())? {
             Ok(again) => Ok((white, again)),
@@ -135,6 +140,7 @@ impl<T: Target> Work<'_, T> {
 
     /// Straight trajectories of as many steps as promise most.
     fn first_try(&mut self, white: &T::White, eta: Option<f64>) -> Result<Candidate, Error> {
+        let eta = self.question.wanted.eta.or(eta);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 32")]
         let steps =
             eta.map_or(1.0, |eta| (ENOUGH / eta).round().clamp(1.0, f64::from(MOST))) as u32;

@@ -83,7 +83,7 @@ pub(crate) fn kernels(
 pub(crate) fn all_kernels(
     gamma: f64, xi: f64, eta: f64, smoothness: f64,
 ) -> Vec<Box<dyn LinearKernel>> {
-    let trajectory = Trajectory { steps: 3, drift: Drift::Straight };
+    let trajectory = Trajectory::new(3, Drift::Straight);
     let mut all = kernels(gamma, xi, eta, smoothness);
     all.push(Box::new(Adjusted::new(parameters(gamma, xi, eta), trajectory, smoothness).unwrap()));
     all
