@@ -136,7 +136,7 @@ fn long_segments(vitals: &Vitals) -> Vec<Segment> {
 /// segments' means.
 fn mean_of(segments: &[Segment], of: &dyn Fn(&Segment) -> f64) -> (f64, f64) {
     let draws: f64 = segments.iter().map(|s| s.draws as f64).sum();
-    let mean = segments.iter().map(|s| of(s)).sum::<f64>() / draws;
+    let mean = segments.iter().map(of).sum::<f64>() / draws;
     let count = segments.len() as f64;
     let squares: f64 = segments.iter().map(|s| (of(s) / s.draws as f64 - mean).powi(2)).sum();
     (mean, (squares / (count * (count - 1.0))).sqrt())
