@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ridgewalk::lyapunov::laws::KernelKind;
-use ridgewalk::sampler::automatic::{Length, WarmUp};
+use ridgewalk::sampler::automatic::{Length, UNADJUSTED_TOLERANCE, WarmUp};
 use ridgewalk_gallery as gallery;
 
 use crate::Failure;
