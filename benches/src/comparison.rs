@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ridgewalk::lyapunov::laws::KernelKind;
-use ridgewalk::sampler::automatic::{Length, WarmUp};
+use ridgewalk::sampler::automatic::{Length, UNADJUSTED_TOLERANCE, WarmUp};
 use ridgewalk_gallery as gallery;
 
 use crate::Failure;
@@ -159,8 +159,8 @@ impl Visit for Child<'_> {
         let sampler = sampler.ok_or_else(|| format!("no sampler `{}`", self.sampler))?;
         let [chains, draws] = sampler.size(plan);
         let run = match sampler {
-            Sampler::Ridgewalk => ours(problem, None, draws, self.seed)?,
-            Sampler::Adjusted => ours(problem, Some(0.0), draws, self.seed)?,
+            Sampler::Ridgewalk => ours(problem, UNADJUSTED_TOLERANCE, draws, self.seed)?,
+            Sampler::Adjusted => ours(problem, 0.0, draws, self.seed)?,
             Sampler::NutsRs(setting) => peers::run(problem, setting, chains, draws, self.seed)?,
             Sampler::MiniMcmc { .. } => return Err("mini-mcmc has a program of its own".into()),
             Sampler::EnergyError => {
@@ -180,21 +180,17 @@ impl Visit for Child<'_> {
     }
 }
 
-/// Ridgewalk with its defaults, or with another tolerance of the bias.
-fn ours<P: Problem>(
-    problem: &P, tolerance: Option<f64>, length: u64, seed: u64,
-) -> Result<Run, Failure> {
+/// Ridgewalk with its automatic warm-up at this tolerance of the bias.
+fn ours<P: Problem>(problem: &P, tolerance: f64, length: u64, seed: u64) -> Result<Run, Failure> {
     let watch = Stopwatch::start();
-    let mut question = WarmUp::new(problem.target()).seed(seed);
-    if let Some(tolerance) = tolerance {
-        question = question.tolerance(tolerance);
-    }
-    let mut warm = question.run()?;
-    let warm_up = Cost { gradients: warm.gradients, seconds: watch.seconds() };
+    let mut warm = WarmUp::new(problem.target()).seed(seed).tolerance(tolerance).run()?;
+    let seconds = watch.seconds();
     let mut kept = Kept::with_room(usize::try_from(length)?);
     let watch = Stopwatch::start();
     let sampled = warm.run(Length::Draws(length)).keep(&mut kept)?;
     let sampling = Cost { gradients: sampled.gradients(), seconds: watch.seconds() };
+    // A run that was repaired counts its first part with the warm-up.
+    let warm_up = Cost { gradients: warm.gradients, seconds };
     if !sampled.outcome.complete() {
         return Err(format!("seed {seed}: a chain did not finish").into());
     }

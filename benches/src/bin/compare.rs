@@ -1,6 +1,6 @@
 //! Comparison of samplers: `cargo run --release -p ridgewalk-benches --bin compare [NAME ...]`.
 //!
-//! Ridgewalk with its automatic warm-up, with the default tolerance of the bias and with none,
+//! Ridgewalk with its automatic warm-up, with a tolerance of the bias of 0.05 and with none,
 //! nuts-rs with every [`ridgewalk_benches::peers::Setting`], mini-mcmc's NUTS, unadjusted HMC with
 //! its step chosen by the energy error, and kernels with the best parameters that `compare --tune`
 //! found, on every target of the gallery, all with the same

@@ -320,7 +320,7 @@ mod tests {
             assert_eq!(all.iter().map(|s| s.draws).sum::<u64>(), u64::from(draws));
             let mut next = 0_u32;
             for segment in all {
-                let range = next..next + segment.draws as u32;
+                let range = next..next + u32::try_from(segment.draws).unwrap();
                 next = range.end;
                 let sum: f64 = range.clone().map(f64::from).sum();
                 assert_eq!((segment.heights, segment.gradients[0]), (sum, sum), "{draws}");

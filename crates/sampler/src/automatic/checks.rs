@@ -92,8 +92,9 @@ impl Checks {
     /// E g_k = 0, E g_k (z_k − c_k) = 1 and the mean of the latter over k, by segments of all
     /// chains. They hold for every smooth density on the whole space, and g is the gradient of U.
     fn stein(&self, vitals: &[&Vitals]) -> Option<Warning> {
-        let segments: Vec<Segment> = vitals.iter().flat_map(|v| long_segments(v)).collect();
+        let chains: Vec<Vec<Segment>> = vitals.iter().map(|v| long_segments(v)).collect();
         let d = vitals.first()?.reference().mode.len();
+        let segments: Vec<&Segment> = chains.iter().flatten().collect();
         if segments.len() < 4 {
             return None;
         }
@@ -102,7 +103,7 @@ impl Checks {
         let total = segments.iter().map(|s| s.draws).sum::<u64>() as f64;
         let mut worst: Option<(f64, Warning)> = None;
         let mut judge = |identity: Identity, of: &dyn Fn(&Segment) -> f64| {
-            let (found, error) = mean_of(&segments, of);
+            let (found, error) = mean_of(&chains, of);
             let (expected, scale) = match identity {
                 // In standard deviations of the coordinate: E g² is the mean curvature.
                 Identity::Gradient => (0.0, (error * total.sqrt()).max(1.0)),
@@ -149,13 +150,21 @@ fn long_segments(vitals: &Vitals) -> Vec<Segment> {
 }
 
 /// The mean per draw of a sum over segments, and its standard error from the spread of the
-/// segments' means.
-fn mean_of(segments: &[Segment], of: &dyn Fn(&Segment) -> f64) -> (f64, f64) {
-    let draws: f64 = segments.iter().map(|s| s.draws as f64).sum();
-    let mean = segments.iter().map(|s| of(s)).sum::<f64>() / draws;
-    let count = segments.len() as f64;
-    let squares: f64 = segments.iter().map(|s| (of(s) / s.draws as f64 - mean).powi(2)).sum();
-    (mean, (squares / (count * (count - 1.0))).sqrt())
+/// segments' means. Where the segments of a chain are alike, they count for fewer.
+fn mean_of(chains: &[Vec<Segment>], of: &dyn Fn(&Segment) -> f64) -> (f64, f64) {
+    let all = || chains.iter().flatten();
+    let draws: f64 = all().map(|s| s.draws as f64).sum();
+    let mean = all().map(of).sum::<f64>() / draws;
+    let count = all().count() as f64;
+    let off = |s: &Segment| of(s) / s.draws as f64 - mean;
+    let squares: f64 = all().map(|s| off(s).powi(2)).sum();
+    let pairs = || chains.iter().flat_map(|chain| chain.windows(2));
+    let products: f64 = pairs().map(|pair| off(&pair[0]) * off(&pair[1])).sum();
+    let alike = (products * count / (squares * pairs().count().max(1) as f64)).clamp(0.0, 0.9);
+    // Not a number where all segments are the same.
+    let alike = if alike.is_nan() { 0.0 } else { alike };
+    let fewer = (1.0 + alike) / (1.0 - alike);
+    (mean, (fewer * squares / (count * (count - 1.0))).sqrt())
 }
 
 /// A chain that stayed at one point for longer than its acceptance explains.

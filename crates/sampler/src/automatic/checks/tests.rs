@@ -104,10 +104,9 @@ impl Run {
             _ => 1.0,
         };
         let mut point: Vec<f64> = (0..self.d).map(|_| self.law.draw(&mut stream)).collect();
-        if let Fault::FarStart(height) = self.fault {
-            if own {
-                point[0] = height;
-            }
+        match self.fault {
+            Fault::FarStart(height) if own => point[0] = height,
+            _ => {}
         }
         let (steps, mut uniform) = (self.draws * THIN, [0.0]);
         let mut p = vec![0.0; self.d];
