@@ -168,7 +168,7 @@ fn on_file(arguments: &Arguments, table: &Table) -> Result<ExitCode, Failure> {
         ..Settings::new(response, family)
     };
     if let Some(tolerance) = arguments.tolerance {
-        settings.bias_tolerance = tolerance;
+        settings.bias_tolerance = Some(tolerance);
     }
     if let Some(name) = &arguments.kernel {
         settings.kernel = name.parse::<KernelChoice>()?;
