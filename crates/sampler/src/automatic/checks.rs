@@ -26,7 +26,7 @@ const MATERIAL_RUN: f64 = 1.0 / 2000.0;
 const FAR_OUT: f64 = 0.2;
 const FEWEST_FAR_OUT: u64 = 50;
 /// The energy fraction of missing information below which Stan warns. The fraction is at least
-/// (d/2 + d/2)/(Var U + d/2), and Var U <= d for log-concave targets: 2/3 for exact draws of one.
+/// d/(Var U + d/2), and Var U <= d for log-concave targets: 2/3 for exact draws of one.
 const LEAST_FRACTION: f64 = 0.3;
 /// Trajectories of a chain that show it.
 const FEWEST_TRAJECTORIES: u64 = 200;
@@ -180,7 +180,7 @@ fn rejected_far_out(vitals: &[&Vitals], all: &Acceptance) -> Option<Warning> {
 fn energy_fraction(chains: &[ChainReport]) -> Option<Warning> {
     let noted = chains.iter().enumerate().filter_map(|(chain, report)| {
         let vitals = report.vitals.as_ref()?;
-        (vitals.energies.count >= FEWEST_TRAJECTORIES).then(|| (chain, vitals.energy_fraction()))
+        (vitals.heights.count >= FEWEST_TRAJECTORIES).then(|| (chain, vitals.energy_fraction()))
     });
     let (chain, fraction) = noted.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let least = LEAST_FRACTION;
