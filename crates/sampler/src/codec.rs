@@ -257,7 +257,7 @@ entries! {
     Reference { mode, value, far, bounds, segments, every }
     Spread { count, mean, squares }
     Segment { draws, heights, gradients, products }
-    Vitals { reference, longest, present, heights, energies, last_energy, squared_changes, far, far_probabilities, above, highest, segments, full, length }
+    Vitals { reference, longest, present, heights, last_height, squared_changes, far, far_probabilities, above, highest, segments, full, length }
     Snapshot { seed, steps, chains }
     Table { dimension, chains }
     Look { draws, ess }

@@ -128,9 +128,7 @@ pub struct Vitals {
     pub(crate) present: u64,
     /// Heights at the starts of trajectories.
     pub(crate) heights: Spread,
-    /// U plus kinetic energy there, less U at the mode.
-    pub(crate) energies: Spread,
-    pub(crate) last_energy: f64,
+    pub(crate) last_height: f64,
     pub(crate) squared_changes: f64,
     pub(crate) far: u64,
     pub(crate) far_probabilities: f64,
@@ -155,8 +153,7 @@ impl Vitals {
             longest: 0,
             present: 0,
             heights: Spread::default(),
-            energies: Spread::default(),
-            last_energy: 0.0,
+            last_height: 0.0,
             squared_changes: 0.0,
             far: 0,
             far_probabilities: 0.0,
@@ -188,13 +185,18 @@ impl Vitals {
     /// The energy fraction of missing information: the mean squared change of the energy from one
     /// trajectory to the next, over its variance (Betancourt 2016). Not a number without two
     /// trajectories.
+    ///
+    /// The kinetic energy counts as if every trajectory began with a fresh momentum: d/2 to the
+    /// variance and d to the squared change. Kernels that keep a part of the momentum so have a
+    /// fraction that says as much about the potential as that of others.
     #[must_use]
     pub fn energy_fraction(&self) -> f64 {
-        if self.energies.count < 2 {
+        if self.heights.count < 2 {
             return f64::NAN;
         }
-        let changes = self.squared_changes / (self.energies.count - 1) as f64;
-        changes / self.energies.variance()
+        let d = self.reference.mode.len() as f64;
+        let changes = self.squared_changes / (self.heights.count - 1) as f64;
+        (changes + d) / (self.heights.variance() + 0.5 * d)
     }
 
     /// The trajectories that started far out, and the sum of the probabilities with which they were
@@ -223,16 +225,14 @@ impl Vitals {
         self.present = if proposal.accepted { 0 } else { self.present + 1 };
         self.longest = self.longest.max(self.present);
         let height = proposal.potential - self.reference.value;
-        let energy = proposal.energy - self.reference.value;
-        if !(height.is_finite() && energy.is_finite()) {
+        if !height.is_finite() {
             return;
         }
-        self.heights.push(height);
-        if self.energies.count > 0 {
-            self.squared_changes += (energy - self.last_energy).powi(2);
+        if self.heights.count > 0 {
+            self.squared_changes += (height - self.last_height).powi(2);
         }
-        self.energies.push(energy);
-        self.last_energy = energy;
+        self.heights.push(height);
+        self.last_height = height;
         if height > self.reference.far {
             self.far += 1;
             self.far_probabilities += proposal.probability;
@@ -349,11 +349,10 @@ mod tests {
         assert_eq!((noted.longest_rejection(), noted.present), (2, 0));
         assert_eq!(noted.far_out(), (2, 2.0 * (-0.5_f64).exp()));
         assert!((noted.heights().mean - 2.75).abs() < 1e-15);
-        // Changes 4, −1, −2.5 of the energies 2, 6, 5, 2.5 above that of the mode.
-        let mean = 15.5 / 4.0;
+        // Changes 3, 0, −2 of the heights 1, 4, 4, 2, and two dimensions.
         let variance =
-            [2.0, 6.0, 5.0, 2.5].map(|h: f64| (h - mean).powi(2)).iter().sum::<f64>() / 3.0;
-        let fraction = (16.0 + 1.0 + 6.25) / 3.0 / variance;
+            [1.0, 4.0, 4.0, 2.0].map(|h: f64| (h - 2.75).powi(2)).iter().sum::<f64>() / 3.0;
+        let fraction = ((9.0 + 0.0 + 4.0) / 3.0 + 2.0) / (variance + 1.0);
         assert!((noted.energy_fraction() - fraction).abs() < 1e-14);
         noted.draw(&[0.0; 2], &[0.0; 2], Some(16.5));
         assert_eq!(noted.above(), ([1, 1, 0], 6.5));

@@ -50,7 +50,7 @@ fn noted_run(kernel: &dyn Kernel, curvature: f64, draws: u64) -> Outcome {
 }
 
 fn troubles(kernel: &dyn Kernel) -> Vec<&'static str> {
-    let checks = Checks { log_concave: true, tolerance: 0.0, refreshed: 1.0 };
+    let checks = Checks { log_concave: true, tolerance: 0.0 };
     names(&checks.troubles(&noted_run(kernel, 1.0, 1000)))
 }
 
@@ -109,7 +109,7 @@ fn a_right_kernel_passes_and_wrong_ones_do_not() {
     assert!(found.contains(&"wrong_moments"), "{found:?}");
     // A potential that is not that of the chains' notes: the draws are too narrow for them.
     let outcome = noted_run(&right, 1.3, 1000);
-    let found = Checks { log_concave: true, tolerance: 0.0, refreshed: 1.0 }.troubles(&outcome);
+    let found = Checks { log_concave: true, tolerance: 0.0 }.troubles(&outcome);
     assert_eq!(names(&found), [""; 0], "the gradient is that of the law, whatever its width");
 }
 

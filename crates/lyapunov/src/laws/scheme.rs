@@ -277,27 +277,6 @@ impl Scheme {
         }
     }
 
-    /// The share of the kinetic energy that is not what it was one trajectory before; 1 for kernels
-    /// without trajectories.
-    #[must_use]
-    pub fn refreshed(&self) -> f64 {
-        match &self.parts {
-            Parts::Adjusted { refresh, .. } => 1.0 - refresh.flow()[0][0].powi(2),
-            Parts::Hmc { .. }
-            | Parts::ThirdOrder(_)
-            | Parts::Symmetric(_)
-            | Parts::Averaged(_)
-            | Parts::Ula
-            | Parts::Klmc(_)
-            | Parts::Ubu { .. }
-            | Parts::Baoab { .. }
-            | Parts::RandomizedMidpoint { .. }
-            | Parts::Quicsort { .. }
-            | Parts::Should { .. }
-            | Parts::Align { .. } => 1.0,
-        }
-    }
-
     /// The kernel.
     #[must_use]
     pub fn kernel(&self) -> KernelKind {

@@ -26,8 +26,7 @@ const MATERIAL_RUN: f64 = 1.0 / 2000.0;
 const FAR_OUT: f64 = 0.2;
 const FEWEST_FAR_OUT: u64 = 50;
 /// The energy fraction of missing information below which Stan warns. The fraction is at least
-/// (d/2 + d/2)/(Var U + d/2), and Var U <= d for log-concave targets: 2/3 for exact draws of one, if
-/// all of the kinetic energy is drawn anew, and in proportion to what is.
+/// d/(Var U + d/2), and Var U <= d for log-concave targets: 2/3 for exact draws of one.
 const LEAST_FRACTION: f64 = 0.3;
 /// Trajectories of a chain that show it.
 const FEWEST_TRAJECTORIES: u64 = 200;
@@ -56,9 +55,6 @@ pub struct Checks {
     pub log_concave: bool,
     /// The bias that is allowed; 0 for kernels that accept or reject.
     pub tolerance: f64,
-    /// The share of the kinetic energy that is drawn anew for each trajectory:
-    /// [`Scheme::refreshed`](ridgewalk_lyapunov::laws::Scheme::refreshed).
-    pub refreshed: f64,
 }
 
 impl Checks {
@@ -78,7 +74,7 @@ impl Checks {
         let found = [
             if exact { stuck(chains, &all) } else { None },
             if exact { rejected_far_out(&vitals, &all) } else { None },
-            if exact { self.energy_fraction(chains) } else { None },
+            if exact { energy_fraction(chains) } else { None },
             if exact && self.log_concave { excursion() } else { None },
             // At a hard boundary of the support the identities do not hold; trajectories that meet
             // it count as divergent.
@@ -121,18 +117,6 @@ impl Checks {
         }
         judge(Identity::Virial, &|s| s.products.iter().sum::<f64>() / d as f64);
         worst.map(|(_, warning)| warning)
-    }
-
-    /// A chain whose energy changes too slowly.
-    fn energy_fraction(&self, chains: &[ChainReport]) -> Option<Warning> {
-        let noted = chains.iter().enumerate().filter_map(|(chain, report)| {
-            let vitals = report.vitals.as_ref()?;
-            (vitals.energies.count >= FEWEST_TRAJECTORIES)
-                .then(|| (chain, vitals.energy_fraction()))
-        });
-        let (chain, fraction) = noted.min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let least = LEAST_FRACTION * self.refreshed;
-        (fraction < least).then_some(Warning::LowEnergyFraction { chain, fraction, least })
     }
 }
 
@@ -190,6 +174,17 @@ fn rejected_far_out(vitals: &[&Vitals], all: &Acceptance) -> Option<Warning> {
         trajectories: count,
         overall: all.rate(),
     })
+}
+
+/// A chain whose energy changes too slowly.
+fn energy_fraction(chains: &[ChainReport]) -> Option<Warning> {
+    let noted = chains.iter().enumerate().filter_map(|(chain, report)| {
+        let vitals = report.vitals.as_ref()?;
+        (vitals.heights.count >= FEWEST_TRAJECTORIES).then(|| (chain, vitals.energy_fraction()))
+    });
+    let (chain, fraction) = noted.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let least = LEAST_FRACTION;
+    (fraction < least).then_some(Warning::LowEnergyFraction { chain, fraction, least })
 }
 
 /// Draws beyond the bound of log-concave targets.

@@ -407,8 +407,7 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
     /// What the checks of a run find.
     fn troubles(&self, outcome: &Outcome) -> Vec<Warning> {
         let tolerance = if self.exact() { 0.0 } else { self.warm.tolerance };
-        let refreshed = self.warm.scheme.refreshed();
-        Checks { log_concave: self.warm.log_concave, tolerance, refreshed }.troubles(outcome)
+        Checks { log_concave: self.warm.log_concave, tolerance }.troubles(outcome)
     }
 
     /// What would repair a run that is complete and failed a check.

@@ -147,7 +147,7 @@ impl Run {
     }
 
     fn found(&self) -> Vec<&'static str> {
-        let checks = Checks { log_concave: true, tolerance: 0.0, refreshed: 1.0 };
+        let checks = Checks { log_concave: true, tolerance: 0.0 };
         checks.troubles(&self.outcome()).iter().map(Warning::name).collect()
     }
 }
@@ -234,7 +234,7 @@ fn an_improper_target_is_caught_by_gradients_alone() {
     let chains = (0..8).map(chain).collect();
     let outcome = Outcome { chains, stopped: false, exhausted: None, seconds: 0.0 };
     for tolerance in [0.0, 0.05] {
-        let found = Checks { log_concave: false, tolerance, refreshed: 1.0 }.troubles(&outcome);
+        let found = Checks { log_concave: false, tolerance }.troubles(&outcome);
         assert!(matches!(found[..], [Warning::WrongMoments { .. }]), "{found:?}");
     }
 }
