@@ -133,13 +133,13 @@ def headline():
         rows.append(
             [
                 target,
-                *map(cell, map(find, ("ridgewalk", "ridgewalk adjusted", "nuts-rs diagonal"))),
+                *map(cell, map(find, ("ridgewalk adjusted", "ridgewalk", "nuts-rs diagonal"))),
                 cell(best(PACKAGES), True),
                 cell(best(RIVALS), True),
             ]
         )
     head = [
-        "posterior", "`ridgewalk`", "`--kernel adjusted`", "nuts-rs, defaults",
+        "posterior", "`ridgewalk`, exact", "`--bias-tolerance 0.05`", "nuts-rs, defaults",
         "best other package", "best rival kernel, tuned with hindsight",
     ]
     return table(head, rows)
@@ -302,6 +302,19 @@ def per_gradient():
     return table(["sampler", *targets], list(rows.values()))
 
 
+def designs():
+    """Trajectories of several designs: effective draws per gradient and the longest run of
+    rejections."""
+    rows = {}
+    for row in read("designs"):
+        design = (row["drift"], f'{row["eta"]} x {row["steps"]}', row["momenta"], row["short"])
+        cell = f'{float(row["ess_per_gradient"]):.3f} ({row["longest_rejections"]})'
+        rows.setdefault(design, {})[row["target"]] = cell
+    targets = list(dict.fromkeys(row["target"] for row in read("designs")))
+    lines = [[*design, *(cells[name] for name in targets)] for design, cells in rows.items()]
+    return table(["drift", "step x steps", "p and r", "short", *targets], lines)
+
+
 def energy_error():
     """The bias that two automatic choices of a step reach."""
     rows = []
@@ -354,5 +367,6 @@ TABLES = {
     "compare": ("benchmarks.md", compare),
     "rivals": ("benchmarks.md", rivals),
     "per-gradient": ("benchmarks.md", per_gradient),
+    "designs": ("sampler.md", designs),
     "energy-error": ("benchmarks.md", energy_error),
 }

@@ -86,7 +86,8 @@ def twins():
 TRAJECTORIES = {
     "as they are": ("Straight", "Rotating", "composed Right"),
     "all accepted": ("Straight all accepted", "Rotating all accepted", "composed AllAccepted"),
-    "charged for the steps of (p, r)": ("composed ChargedForNoise",),
+    "charged for the step of (p, r)": ("composed ChargedForNoise",),
+    "p not turned round": ("Straight not turned", "Rotating not turned", "composed NotTurned"),
 }
 
 

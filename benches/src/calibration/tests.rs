@@ -185,9 +185,9 @@ fn an_error_in_the_acceptance_is_in_the_potential_alone() {
     let wrong = WrongAcceptance::new(right(), 0.9).unwrap();
     let mut from = Batch::new(2, 2).unwrap();
     from.fields_mut().theta.copy_from_slice(&[0.4, -0.9, 1.5, 0.2]);
-    let normals: Vec<f64> = (0..24).map(|k| (f64::from(k) * 1.7).sin()).collect();
+    let normals: Vec<f64> = (0..8).map(|k| (f64::from(k) * 1.7).sin()).collect();
     // Uniform numbers of 0 accept everything.
-    let noise = Noise { normals: &normals, uniforms: &[0.0; 2] };
+    let noise = Noise { normals: &normals, uniforms: &[0.0; 4] };
     let made = |kernel: &dyn Kernel| {
         let (mut to, workspace) = (Batch::new(2, 2).unwrap(), &mut Workspace::default());
         let step = Step { potential: &posterior, from: &from, noise, to: &mut to, workspace };

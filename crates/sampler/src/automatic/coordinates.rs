@@ -65,13 +65,13 @@ impl<T: Target> Work<'_, T> {
         let d = self.whitening.dimension();
         let mut lowest = [0.0];
         let scratch = &mut Scratch::default();
+        self.gradients += 1;
         match white.values_and_gradients(&vec![0.0; d], &mut lowest, &mut vec![0.0; d], scratch) {
             Ok(()) => {}
             // A target without values: nothing is known of where it ends.
             Err(Potential::NoValue) => return Ok(states),
             Err(error) => return Err(error.into()),
         }
-        self.gradients += 1;
         let most = d as f64 + 2.0 * (d as f64).sqrt();
         let shared = self.question.team.share(white);
         let (mut values, mut gradients) = (vec![0.0; self.chains()], vec![0.0; states.len()]);
@@ -299,7 +299,8 @@ impl<T: Target> Work<'_, T> {
     }
 
     /// An error that says so, for a potential without values.
-    pub(super) fn needs_values(&self, white: &T::White) -> Result<(), Error> {
+    pub(super) fn needs_values(&mut self, white: &T::White) -> Result<(), Error> {
+        self.gradients += 1;
         let d = self.whitening.dimension();
         let (mut value, mut gradient) = ([0.0], vec![0.0; d]);
         let scratch = &mut Scratch::default();

@@ -130,20 +130,7 @@ impl fmt::Display for Decision {
                 write!(f, "coordinates from the mean of {hessians} Hessians along the pilot")
             }
             Self::Tried { scheme, bias, efficiency, accepted } => {
-                write!(
-                    f,
-                    "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %, of quantiles {:.3} ± {:.3} sd; \
-                     {efficiency:.2} effective draws per gradient: {}",
-                    scheme.name(),
-                    scheme.eta(),
-                    bias.mean,
-                    bias.mean_error,
-                    100.0 * bias.sd,
-                    100.0 * bias.sd_error,
-                    bias.quantile,
-                    bias.quantile_error,
-                    if *accepted { "accepted" } else { "too biased" }
-                )
+                tried(f, scheme, bias, *efficiency, *accepted)
             }
             Self::Trajectories { scheme, acceptance, divergences, efficiency } => {
                 write!(
@@ -189,6 +176,25 @@ impl fmt::Display for Decision {
             }
         }
     }
+}
+
+fn tried(
+    f: &mut fmt::Formatter<'_>, scheme: &Scheme, bias: &Bias, efficiency: f64, accepted: bool,
+) -> fmt::Result {
+    write!(
+        f,
+        "{} at step {:.3}: bias of means {:.3} ± {:.3} sd, of sds {:.1} ± {:.1} %, of quantiles \
+         {:.3} ± {:.3} sd; {efficiency:.2} effective draws per gradient: {}",
+        scheme.name(),
+        scheme.eta(),
+        bias.mean,
+        bias.mean_error,
+        100.0 * bias.sd,
+        100.0 * bias.sd_error,
+        bias.quantile,
+        bias.quantile_error,
+        if accepted { "accepted" } else { "too biased" }
+    )
 }
 
 fn counted(scheme: &Scheme) -> String {

@@ -36,9 +36,10 @@ pub trait Target: Sync {
     /// How many Hessians beside that at the mode are worth their cost, at most `most`.
     fn affordable_hessians(&self, most: usize) -> usize;
 
-    /// Whether values of U are known, which exact sampling needs.
-    fn has_values(&self) -> bool {
-        true
+    /// Whether values of U are known, which exact sampling needs, and the gradients that it took to
+    /// see that.
+    fn has_values(&self) -> (bool, u64) {
+        (true, 0)
     }
 
     /// Whether U is known to be convex and finite everywhere: a run can then be held to bounds that
@@ -131,7 +132,7 @@ macro_rules! behind {
                 (**self).affordable_hessians(most)
             }
 
-            fn has_values(&self) -> bool {
+            fn has_values(&self) -> (bool, u64) {
                 (**self).has_values()
             }
 
@@ -298,9 +299,9 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
 
     /// Asked at the start of the search. A gradient that fails there is left to the search to
     /// report.
-    fn has_values(&self) -> bool {
+    fn has_values(&self) -> (bool, u64) {
         let mut gradient = vec![0.0; self.dimension()];
-        !matches!(self.gradient.value_and_gradient(&self.start, &mut gradient), Ok(None))
+        (!matches!(self.gradient.value_and_gradient(&self.start, &mut gradient), Ok(None)), 1)
     }
 
     /// None of those by differences: each takes 2 d gradients.

@@ -45,9 +45,11 @@ const SETTLED: u32 = 8;
 const SEEN: u32 = 20;
 /// Trajectories of each chain between the last choice and the first draw.
 const LEAD_IN: u32 = 20;
-/// Values of γ and ξ that are tried.
+/// Values of γ and ξ that are tried, and a pair at which r forgets at once and p is as in kinetic
+/// dynamics.
 const GAMMAS: [f64; 7] = [0.3, 0.5, 0.8, 1.2, 1.6, 2.2, 3.0];
 const XIS: [f64; 4] = [2.0, 3.0, 5.0, 8.0];
+const KINETIC: [f64; 2] = [6.0, 50.0];
 /// Effective draws per gradient that new coordinates may bring to a nearly normal posterior.
 const BEST: f64 = 0.9;
 /// How far out, in standard deviations of U above its mean, the acceptance is looked at; evaluations
@@ -57,7 +59,7 @@ const SEARCH: u32 = 12;
 const LOOKS: u32 = 3;
 /// How often steps are shorter, by the acceptance far out: from the first of these on, from the
 /// second, and below. Rotating steps need at least the second.
-const FAR_ACCEPTANCES: [f64; 2] = [0.3, 0.1];
+const FAR_ACCEPTANCES: [f64; 2] = [0.15, 0.03];
 const SHORT: [f64; 3] = [0.02, 0.08, 0.2];
 /// The same for single rotating steps.
 const SHORT_TURNS: f64 = 0.01;
@@ -234,7 +236,7 @@ impl<T: Target> Work<'_, T> {
             points.extend(self.positions(&ensemble));
         }
         self.states = self.positions(&ensemble);
-        self.gradients += ensemble.gradients() + 1;
+        self.gradients += ensemble.gradients();
         if hopeless {
             self.decide(Decision::NotNormal { eta: scheme.eta() });
             return Ok(Err(scheme));
@@ -381,10 +383,10 @@ fn longest_step(steps: u32, drift: Drift) -> f64 {
 fn with_best_friction(
     trajectory: Trajectory, eta: f64, acceptance: f64, wanted: Wanted,
 ) -> Result<Scheme, Error> {
-    let gammas = wanted.gamma.map_or(GAMMAS.to_vec(), |gamma| vec![gamma]);
-    let xis = wanted.xi.map_or(XIS.to_vec(), |xi| vec![xi]);
+    let pairs = GAMMAS.iter().flat_map(|gamma| XIS.map(|xi| [*gamma, xi])).chain([KINETIC]);
     let mut best: Option<(Scheme, f64)> = None;
-    for (gamma, xi) in gammas.iter().flat_map(|gamma| xis.iter().map(|xi| (*gamma, *xi))) {
+    for [gamma, xi] in pairs {
+        let (gamma, xi) = (wanted.gamma.unwrap_or(gamma), wanted.xi.unwrap_or(xi));
         let scheme = Scheme::adjusted(gamma, xi, eta, trajectory)?;
         let worth = effective_draws(&scheme, acceptance);
         if best.as_ref().is_none_or(|(_, most)| worth > *most) {

@@ -69,6 +69,8 @@ pub struct WarmUp<'a, T> {
     pub(super) stop: Option<&'a AtomicBool>,
     pub(super) team: Team,
     watch: Watch<'a>,
+    /// Gradients that it took to see whether the target has values.
+    looked: u64,
 }
 
 /// Optional callback, run on each decision.
@@ -177,6 +179,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
             stop: None,
             team: Team::default(),
             watch: Watch(None),
+            looked: 0,
         }
     }
 
@@ -245,13 +248,16 @@ impl<'a, T: Target> WarmUp<'a, T> {
 
     /// The same with the tolerance that is used.
     fn settled(&self) -> Self {
-        let tolerance = match self.wanted.kernel {
-            _ if self.tolerance_given => self.tolerance,
-            Some(KernelKind::Adjusted) => 0.0,
-            None if self.target.has_values() => 0.0,
-            Some(_) | None => UNADJUSTED_TOLERANCE,
+        let (tolerance, looked) = match self.wanted.kernel {
+            _ if self.tolerance_given => (self.tolerance, 0),
+            Some(KernelKind::Adjusted) => (0.0, 0),
+            Some(_) => (UNADJUSTED_TOLERANCE, 0),
+            None => {
+                let (values, cost) = self.target.has_values();
+                (if values { 0.0 } else { UNADJUSTED_TOLERANCE }, cost)
+            }
         };
-        Self { tolerance, team: self.team.clone(), ..*self }
+        Self { tolerance, looked, team: self.team.clone(), ..*self }
     }
 
     /// Runs the warm-up.
@@ -345,7 +351,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
             question: self,
             whitening: definite(&mode.point, hessian)?,
             history: Vec::new(),
-            gradients: spent + more,
+            gradients: self.looked + spent + more,
             hessian: more,
             runs: 0,
             states: Vec::new(),
