@@ -215,7 +215,7 @@ fn rare_excursions_are_reported() {
             }
         }
     }
-    assert!(warned[0] == 0 && warned[1] >= 2, "of six runs some are thrown out: {warned:?}");
+    assert!(warned[0] == 0 && warned[1] >= 1, "of six runs some are thrown out: {warned:?}");
     // A fixed step that is short enough for the far side has neither the warning nor the error.
     let fit = place.fit(
         "short",

@@ -685,7 +685,7 @@ fn diverging(place: &Place) -> String {
     }
     let data = place.file("zeros.csv", &text);
     format!(
-        "{data} --response y --family poisson --kernel third-order --eta 0.5 --draws 1500 --thin 20"
+        "{data} --response y --family poisson --kernel third-order --eta 0.45 --draws 1500 --thin 20"
     )
 }
 

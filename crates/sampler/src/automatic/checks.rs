@@ -37,6 +37,11 @@ const MATERIAL: f64 = 0.1;
 /// twice that, and the bias at the measured step may be twice the tolerance before a run is sure to
 /// be called biased.
 const PER_TOLERANCE: f64 = 4.0;
+/// The share of segments that a sum must come from, in effect, to be judged by their spread: a wall
+/// that one draw in a thousand meets has sums that come from a few of them, far from normal.
+const WELL_SPREAD: f64 = 0.3;
+/// A deviation so large that a wall was hardly met at all.
+const HARDLY_ANY: f64 = 0.8;
 /// Draws of the shortest segment that is judged.
 const SHORTEST: u64 = 16;
 /// The difference of a chain's mean potential from that of the others that matters, in standard
@@ -106,7 +111,8 @@ impl Checks {
                 Identity::Product | Identity::Virial => (1.0, 1.0),
             };
             let off = (found - expected).abs() / scale;
-            let clear = !((found - expected).abs() <= most * error);
+            let clear = !((found - expected).abs() <= most * error)
+                && (well_spread(&segments, of) || !(off <= HARDLY_ANY));
             if clear && !(off <= material) && worst.as_ref().is_none_or(|(old, _)| off > *old) {
                 worst = Some((off, Warning::WrongMoments { identity, found, error, expected }));
             }
@@ -131,6 +137,13 @@ fn long_segments(vitals: &Vitals) -> Vec<Segment> {
     }
     long.retain(|segment| segment.draws >= SHORTEST);
     long
+}
+
+/// Whether a sum comes from many of the segments: (Σ |x|)²/Σ x² is their number if all are alike.
+fn well_spread(segments: &[&Segment], of: &dyn Fn(&Segment) -> f64) -> bool {
+    let sizes = segments.iter().map(|s| of(s).abs());
+    let (sum, squares) = sizes.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    sum * sum >= WELL_SPREAD * segments.len() as f64 * squares
 }
 
 /// The mean per draw of a sum over segments, and its standard error from the spread of the

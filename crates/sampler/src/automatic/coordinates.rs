@@ -33,6 +33,9 @@ const ROUNDS: usize = 8;
 /// A posterior this many times as wide, or as narrow, as the coordinates say (in variance) is too
 /// far off for Hessians to help.
 const FAR_OFF: f64 = 4.0;
+/// Chains that are still wider than their coordinates after so many rounds, and have become this many
+/// times as wide in all, run away.
+const RUNAWAY: f64 = 1e4;
 /// A variance that is off by this factor is worth a correction.
 const OFF: f64 = 1.5;
 /// Points at which Hessians are averaged.
@@ -111,11 +114,13 @@ impl<T: Target> Work<'_, T> {
     /// they fit, then from the mean Hessian along the last one where that is cheap. And the step of
     /// the last pilot.
     pub(super) fn settle(&mut self, mut white: T::White) -> Result<(T::White, f64), Error> {
+        let mut growth = 1.0;
         for round in 1.. {
             let (points, eta) = self.pilot(&white)?;
             let spread = self.spread(&points)?;
             let far_off = spread.widest() > FAR_OFF || spread.narrowest() < 1.0 / FAR_OFF;
-            if round == ROUNDS && spread.widest() > FAR_OFF {
+            growth *= spread.widest().sqrt();
+            if round == ROUNDS && spread.widest() > FAR_OFF && growth > RUNAWAY {
                 let why = "chains went farther and farther out, as they do where a density has no \
                            finite integral: check that the posterior is proper";
                 return Err(Error::Pilot { why: why.to_owned() });
@@ -124,9 +129,9 @@ impl<T: Target> Work<'_, T> {
                 white = self.change(&spread.whitening(spread.mean())?, 0)?;
                 continue;
             }
-            let hessians = self.curvature_points();
-            if hessians > 0 && !far_off {
-                let within = self.mean_hessian(&white, &points, hessians)?;
+            let hessians = if far_off { 0 } else { self.curvature_points() };
+            let within = self.mean_hessian(&white, &points, hessians)?;
+            if let Some(within) = within {
                 white = self.change(&within, hessians)?;
             } else if let Some(corrected) = self.corrected(&spread)? {
                 white = corrected;
@@ -160,9 +165,11 @@ impl<T: Target> Work<'_, T> {
         }
         self.gradients += ensemble.gradients();
         self.states = self.positions(&ensemble);
-        let hessians = self.curvature_points().max(1);
-        let within = self.mean_hessian(white, &points, hessians)?;
-        self.change(&within, hessians)
+        let hessians = self.curvature_points();
+        match self.mean_hessian(white, &points, hessians)? {
+            Some(within) => self.change(&within, hessians),
+            None => self.question.target.whitened(&self.whitening),
+        }
     }
 
     /// The spread of the points of a pilot.
@@ -194,13 +201,17 @@ impl<T: Target> Work<'_, T> {
     ///
     /// The inverse of their mean is a lower bound of the covariance (Cramér and Rao), the mean of
     /// their inverses an upper one for log-concave targets (Brascamp and Lieb). Both are far less
-    /// noisy than a covariance of as many draws, and what is taken is between them.
+    /// noisy than a covariance of as many draws, and what is taken is between them. `None` if there
+    /// are none, or their mean is singular, as it can be on a plateau of Huber's loss.
     fn mean_hessian(
         &mut self, white: &T::White, points: &[f64], hessians: usize,
-    ) -> Result<Whitening, Error> {
+    ) -> Result<Option<Whitening>, Error> {
         let d = self.whitening.dimension();
         let count = points.len() / d;
-        let hessians = hessians.min(count).max(1);
+        let hessians = hessians.min(count);
+        if hessians == 0 {
+            return Ok(None);
+        }
         let chosen: Vec<f64> = (0..hessians)
             .flat_map(|k| points[(k * count / hessians) * d..][..d].iter().copied())
             .collect();
@@ -218,8 +229,11 @@ impl<T: Target> Work<'_, T> {
                 all.push(hessian);
             }
         }
-        let within = self.centred(white, &chosen, mean)?;
-        if all.is_empty() { Ok(within) } else { between(&within, &all) }
+        let within = match self.centred(white, &chosen, mean) {
+            Err(Error::Potential(Potential::Whitening { .. })) => return Ok(None),
+            found => found?,
+        };
+        if all.is_empty() { Ok(Some(within)) } else { between(&within, &all).map(Some) }
     }
 
     /// Coordinates from a mean Hessian, with the centre of the normal distribution that comes
