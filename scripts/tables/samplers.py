@@ -116,7 +116,10 @@ def headline():
         usable = [row for row in samplers if row["within"] == "true" and row["ratio"]]
 
         def find(name):
-            return next((row for row in usable if row["sampler"] == name), None)
+            row = next(row for row in samplers if row["sampler"] == name)
+            if row["within"] == "true" and not row["ratio"]:
+                return "not timed"
+            return cell(row if row["within"] == "true" else None)
 
         def speed(row):
             return float(row["ess_per_second_with_warm_up"]) if row else math.nan
@@ -133,7 +136,7 @@ def headline():
         rows.append(
             [
                 target,
-                *map(cell, map(find, ("ridgewalk adjusted", "ridgewalk", "nuts-rs diagonal"))),
+                *map(find, ("ridgewalk adjusted", "ridgewalk", "nuts-rs diagonal")),
                 cell(best(PACKAGES), True),
                 cell(best(RIVALS), True),
             ]

@@ -77,6 +77,10 @@ pub fn notes(model: &Model, settings: &Settings, warm: &Warm) -> Result<Vec<Stri
             warm.scheme.name()
         ));
     }
+    let capped = |decision: &&Decision| matches!(decision, Decision::Capped { .. });
+    if let Some(capped) = warm.history.iter().find(capped).filter(|_| settings.thin.is_none()) {
+        notes.push(format!("{capped}. For a larger effective sample size, pass more --draws"));
+    }
     if let Properness::NotChecked(why) = warm.mode.properness {
         notes.push(format!("the posterior was not checked to be proper: {why}"));
     }

@@ -9,6 +9,7 @@ mod own_family;
 mod pointers;
 mod properness;
 mod ridge;
+mod spread;
 mod support;
 mod values;
 mod whitening;

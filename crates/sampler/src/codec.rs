@@ -358,4 +358,5 @@ cases! {
     7 => NotNormal { eta }
     8 => Repaired { why, scheme }
     9 => NoValues { tolerance }
+    10 => Capped { wanted, thin }
 }

@@ -121,3 +121,30 @@ pub(crate) fn with_best_friction(
     }
     best.ok_or(Error::NoStableStep { name: kernel.name(), eta })
 }
+
+#[cfg(test)]
+mod tests {
+    use ridgewalk_lyapunov::laws::{Drift, Scheme, Trajectory};
+
+    use super::{Bias, Candidate, MOST_GRADIENTS};
+
+    #[test]
+    fn a_draw_takes_no_more_gradients_than_the_cap() {
+        for (steps, efficiency, wanted) in [(1, 0.4, 1), (2, 0.05, 5), (4, 1e-4, 1250)] {
+            let trajectory = Trajectory::new(steps, Drift::Straight);
+            let candidate = Candidate {
+                scheme: Scheme::adjusted(1.2, 2.0, 0.5, trajectory).unwrap(),
+                bias: Bias::NONE,
+                differences: Vec::new(),
+                efficiency,
+                promised: efficiency,
+                gradients_per_step: u64::from(steps),
+                within: true,
+                points: Vec::new(),
+            };
+            assert_eq!(candidate.wanted_thin(), wanted);
+            let most = MOST_GRADIENTS / u64::from(steps);
+            assert_eq!(candidate.thin(), wanted.min(most));
+        }
+    }
+}

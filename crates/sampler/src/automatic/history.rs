@@ -91,6 +91,13 @@ pub enum Decision {
         #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::scheme"))]
         scheme: Scheme,
     },
+    /// Draws are kept more often than they are independent, so that the run comes to an end.
+    Capped {
+        /// Steps after which a draw would be nearly independent of the last.
+        wanted: u64,
+        /// Every how many steps there will be one.
+        thin: u64,
+    },
     /// What will be used.
     Chosen {
         /// The kernel and its parameters.
@@ -158,6 +165,11 @@ impl fmt::Display for Decision {
                     scheme.eta()
                 )
             }
+            Self::Capped { wanted, thin } => write!(
+                f,
+                "draws stay correlated: independent ones would take {wanted} steps each, and a draw is \
+                 kept every {thin}"
+            ),
             Self::Chosen { scheme, thin } if scheme.trajectory().is_some() => {
                 let (name, eta) = (scheme.name(), scheme.eta());
                 write!(

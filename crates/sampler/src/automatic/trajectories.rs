@@ -44,7 +44,7 @@ const ADAPTING: u32 = 20;
 const SETTLED: u32 = 8;
 const SEEN: u32 = 20;
 /// Trajectories of each chain between the last choice and the first draw.
-const LEAD_IN: u32 = 20;
+const LEAD_IN: u32 = 14;
 /// Values of γ and ξ that are tried, and a pair at which r forgets at once and p is as in kinetic
 /// dynamics.
 const GAMMAS: [f64; 7] = [0.3, 0.5, 0.8, 1.2, 1.6, 2.2, 3.0];
@@ -62,7 +62,7 @@ const LOOKS: u32 = 3;
 const FAR_ACCEPTANCES: [f64; 2] = [0.15, 0.03];
 const SHORT: [f64; 3] = [0.02, 0.08, 0.2];
 /// The same for single rotating steps.
-const SHORT_TURNS: f64 = 0.01;
+const SHORT_TURNS: f64 = 0.005;
 
 impl<T: Target> Work<'_, T> {
     /// Trajectories, and the coordinates that they suit: those of the mode, or new ones if these
@@ -230,7 +230,8 @@ impl<T: Target> Work<'_, T> {
         let scheme = with_best_friction(trajectory, step.mean(), aim, wanted)?;
         let before = ensemble.acceptance();
         let hopeless = single && wanted.eta.is_none() && scheme.eta() < self.nearly_normal();
-        for _ in 0..if hopeless { 0 } else { SEEN } {
+        let seen = if single { SEEN / 2 } else { SEEN };
+        for _ in 0..if hopeless { 0 } else { seen } {
             self.go_on()?;
             advance(&mut ensemble, &scheme)?;
             points.extend(self.positions(&ensemble));

@@ -464,6 +464,10 @@ impl<T: Target> Work<'_, T> {
 
     fn finish(mut self, mode: Mode, potential: T::White, best: Candidate) -> WarmedUp<T::White> {
         let (thin, d) = (best.thin(), self.whitening.dimension());
+        let wanted = best.wanted_thin();
+        if wanted > thin {
+            self.decide(Decision::Capped { wanted, thin });
+        }
         self.decide(Decision::Chosen { scheme: best.scheme.clone(), thin });
         WarmedUp {
             mode,
