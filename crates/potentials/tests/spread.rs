@@ -35,7 +35,7 @@ fn wide_and_narrow_directions_are_told_from_noise() {
             let spread = Spread::of(&draws(&vec![1.0; d], count, seed), d, count as f64).unwrap();
             // Eigenvalues of noise go from 0 to 4.9 here; what is made of them stays near 1.
             assert!(spread.widest() < 1.9, "{d}, {count}: {}", spread.widest());
-            assert!(spread.narrowest() > 0.55, "{d}, {count}: {}", spread.narrowest());
+            assert!(spread.narrowest() > 0.35, "{d}, {count}: {}", spread.narrowest());
             let mut scales = vec![1.0; d];
             scales[d / 2] = 5.0;
             let spread = Spread::of(&draws(&scales, count, seed), d, count as f64).unwrap();
