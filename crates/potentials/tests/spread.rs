@@ -34,8 +34,8 @@ fn wide_and_narrow_directions_are_told_from_noise() {
         for seed in 0..20 {
             let spread = Spread::of(&draws(&vec![1.0; d], count, seed), d, count as f64).unwrap();
             // Eigenvalues of noise go from 0 to 4.9 here; what is made of them stays near 1.
-            assert!(spread.widest() < 1.9, "{d}, {count}: {}", spread.widest());
-            assert!(spread.narrowest() > 0.35, "{d}, {count}: {}", spread.narrowest());
+            assert!(spread.widest() < 2.5, "{d}, {count}: {}", spread.widest());
+            assert!(spread.narrowest() > 0.3, "{d}, {count}: {}", spread.narrowest());
             let mut scales = vec![1.0; d];
             scales[d / 2] = 5.0;
             let spread = Spread::of(&draws(&scales, count, seed), d, count as f64).unwrap();
