@@ -126,7 +126,7 @@ impl fmt::Display for Decision {
             ),
             Self::FarOut { acceptance, short } => write!(
                 f,
-                "far out {:.0} % of the trajectories are accepted: {:.0} % are made with shorter steps",
+                "far out {:.0} % of the trajectories are accepted: {:.1} % are made with shorter steps",
                 100.0 * acceptance,
                 100.0 * short
             ),
