@@ -211,7 +211,8 @@ fn rare_excursions_from_a_steep_wall_escape_the_energy_error() {
     let problem = Skewed::new(0.3).unwrap();
     // How many values as low as the lowest a run should have at most: P(θ < −t) ≤ e^(−kt)/Γ(k + 1).
     let expected = |tolerance: f64, seed: u64| {
-        let (run, tuned) = run(&problem, tolerance, (1000, 3e4), seed).unwrap();
+        // A chain that does not finish was thrown beyond the finite numbers.
+        let Ok((run, tuned)) = run(&problem, tolerance, (1000, 3e4), seed) else { return 0.0 };
         assert!(tuned.measured < 2.0 * energy_variance(tolerance), "{tuned:?}");
         // The chains begin in the bulk.
         assert!(tuned.states.iter().all(|z| z.abs() < 12.0), "{tuned:?}");

@@ -184,7 +184,9 @@ fn an_error_in_the_acceptance_is_in_the_potential_alone() {
     let right = || from_scheme(&scheme, 1.0).unwrap();
     let wrong = WrongAcceptance::new(right(), 0.9).unwrap();
     let mut from = Batch::new(2, 2).unwrap();
-    from.fields_mut().theta.copy_from_slice(&[0.4, -0.9, 1.5, 0.2]);
+    let fields = from.fields_mut();
+    fields.theta.copy_from_slice(&[0.4, -0.9, 1.5, 0.2]);
+    fields.p.copy_from_slice(&[2.0, -1.5, -1.0, 2.5]);
     let normals: Vec<f64> = (0..8).map(|k| (f64::from(k) * 1.7).sin()).collect();
     // Uniform numbers of 0 accept everything.
     let noise = Noise { normals: &normals, uniforms: &[0.0; 4] };
