@@ -82,7 +82,7 @@ def twins():
     return table(["kernel", "of means", "of variances"], rows)
 
 
-# Cases of tests/adjusted.rs by what is done to the trajectories.
+# Cases of tests/invariance.rs by what is done to the trajectories.
 TRAJECTORIES = {
     "as they are": ("Straight", "Rotating", "composed Right"),
     "all accepted": ("Straight all accepted", "Rotating all accepted", "composed AllAccepted"),

@@ -13,6 +13,7 @@ mod delivery;
 mod distribution;
 mod draws;
 mod faults;
+mod invariance;
 mod jobs;
 mod laws;
 mod noise;

@@ -114,8 +114,8 @@ impl<T: Target> Work<'_, T> {
     /// they fit, then from the mean Hessian along the last one where that is cheap. And the step of
     /// the last pilot.
     pub(super) fn settle(&mut self, mut white: T::White) -> Result<(T::White, f64), Error> {
-        let mut growth = 1.0;
-        for round in 1.. {
+        let (mut round, mut growth) = (1, 1.0);
+        loop {
             let (points, eta) = self.pilot(&white)?;
             let spread = self.spread(&points)?;
             let far_off = spread.widest() > FAR_OFF || spread.narrowest() < 1.0 / FAR_OFF;
@@ -127,6 +127,7 @@ impl<T: Target> Work<'_, T> {
             }
             if far_off && round < ROUNDS {
                 white = self.change(&spread.whitening(spread.mean())?, 0)?;
+                round += 1;
                 continue;
             }
             let hessians = if far_off { 0 } else { self.curvature_points() };
@@ -138,7 +139,6 @@ impl<T: Target> Work<'_, T> {
             }
             return Ok((white, eta));
         }
-        Ok((white, LONGEST))
     }
 
     /// Coordinates in which draws of this spread are round, if they are not yet.

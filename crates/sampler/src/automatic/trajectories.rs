@@ -284,43 +284,11 @@ impl<T: Target> Work<'_, T> {
     }
 
     /// The mean acceptance of trajectories that start far out, on the worst quarter of the rays from
-    /// the origin through the chains, where U is well above what it is at the chains.
+    /// the origin through the chains.
     fn far_acceptance(&mut self, white: &T::White, scheme: &Scheme) -> Result<f64, Error> {
-        let (d, chains) = (self.whitening.dimension(), self.chains());
+        let points = self.far_points(white)?;
         let shared = self.question.team.share(white);
-        let (mut values, mut gradients) = (vec![0.0; chains], vec![0.0; chains * d]);
-        let scratch = &mut Scratch::default();
-        shared.values_and_gradients(&self.states, &mut values, &mut gradients, scratch)?;
-        let mean = values.iter().sum::<f64>() / chains as f64;
-        let variance = values.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / chains as f64;
-        // A normal posterior has the variance d/2.
-        let level = mean + FAR_OUT * variance.max(0.5 * d as f64).sqrt();
-        let mut between = vec![[1.0, f64::INFINITY]; chains];
-        let mut factors = vec![1.5; chains];
-        let mut points = self.states.clone();
-        for _ in 0..SEARCH {
-            for (chain, factor) in factors.iter().enumerate() {
-                let range = chain * d..(chain + 1) * d;
-                let (to, from) = (&mut points[range.clone()], &self.states[range]);
-                to.iter_mut().zip(from).for_each(|(z, x)| *z = factor * x);
-            }
-            shared.values_and_gradients(&points, &mut values, &mut gradients, scratch)?;
-            for ((factor, [low, high]), value) in factors.iter_mut().zip(&mut between).zip(&values)
-            {
-                if *value <= level {
-                    *low = *factor
-                } else {
-                    *high = *factor
-                }
-                *factor = if high.is_finite() { 0.5 * (*low + *high) } else { 2.0 * *low };
-            }
-        }
-        for (chain, [low, _]) in between.iter().enumerate() {
-            let range = chain * d..(chain + 1) * d;
-            let (to, from) = (&mut points[range.clone()], &self.states[range]);
-            to.iter_mut().zip(from).for_each(|(z, x)| *z = low * x);
-        }
-        let mut rates = vec![0.0; chains];
+        let mut rates = vec![0.0; self.chains()];
         for _ in 0..LOOKS {
             self.go_on()?;
             let mut ensemble = Ensemble::new(&shared, self.next_seed(), &points, 1.0)?;
@@ -330,10 +298,41 @@ impl<T: Target> Work<'_, T> {
             }
             self.gradients += ensemble.gradients();
         }
-        self.gradients += u64::from(SEARCH + 1) * chains as u64;
         rates.sort_by(f64::total_cmp);
-        let worst = &rates[..chains.div_ceil(4)];
+        let worst = &rates[..rates.len().div_ceil(4)];
         Ok(worst.iter().sum::<f64>() / worst.len() as f64)
+    }
+
+    /// A point on each ray where U is well above what it is at the chains, by bisection.
+    fn far_points(&mut self, white: &T::White) -> Result<Vec<f64>, Error> {
+        let (d, chains) = (self.whitening.dimension(), self.chains());
+        let shared = self.question.team.share(white);
+        let (mut values, mut gradients) = (vec![0.0; chains], vec![0.0; chains * d]);
+        let scratch = &mut Scratch::default();
+        shared.values_and_gradients(&self.states, &mut values, &mut gradients, scratch)?;
+        let mean = values.iter().sum::<f64>() / chains as f64;
+        let variance = values.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / chains as f64;
+        // A normal posterior has the variance d/2.
+        let level = mean + FAR_OUT * variance.max(0.5 * d as f64).sqrt();
+        let scaled = |factors: &[f64]| -> Vec<f64> {
+            let rays = self.states.chunks_exact(d).zip(factors);
+            rays.flat_map(|(z, factor)| z.iter().map(move |z| factor * z)).collect()
+        };
+        let (mut low, mut high) = (vec![1.0; chains], vec![f64::INFINITY; chains]);
+        let mut factors = vec![1.5; chains];
+        for _ in 0..SEARCH {
+            let points = scaled(&factors);
+            shared.values_and_gradients(&points, &mut values, &mut gradients, scratch)?;
+            for k in 0..chains {
+                let end = if values[k] <= level { &mut low[k] } else { &mut high[k] };
+                *end = factors[k];
+                factors[k] =
+                    if high[k].is_finite() { 0.5 * (low[k] + high[k]) } else { 2.0 * low[k] };
+            }
+        }
+        let points = scaled(&low);
+        self.gradients += u64::from(SEARCH + 1) * chains as u64;
+        Ok(points)
     }
 
     /// Some trajectories before the first draw.
