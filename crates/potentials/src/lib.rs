@@ -43,6 +43,7 @@ mod elementary;
 mod error;
 pub mod families;
 mod hessian;
+pub mod likelihoods;
 mod line_integral;
 mod mode;
 mod narrow;

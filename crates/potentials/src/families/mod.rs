@@ -192,7 +192,7 @@ fn without_trials(y: Observation, usable: bool, need: &'static str) -> Option<Ob
 }
 
 /// An objection to everything but real numbers.
-fn real(y: Observation) -> Option<Objection> {
+pub(crate) fn real(y: Observation) -> Option<Objection> {
     without_trials(y, y.response.is_finite(), "a finite number")
 }
 

@@ -1,0 +1,118 @@
+//! Likelihoods with parameters of their own: the density of a response given its linear predictor
+//! s and parameters ψ (a noise scale, a shape, thresholds) that are sampled with the coefficients.
+//!
+//! ψ are real numbers: the logarithm of a scale, not the scale. [`Likelihood::natural`] turns them
+//! into what a user reads. Unlike a [`Family`], a likelihood need not be convex and has no line
+//! integrals: `Joint` posteriors are for kernels that accept or reject.
+
+mod noise;
+
+pub use noise::Normal;
+
+use std::fmt::Debug;
+
+use crate::families::{Family, Objection, Observation};
+
+/// Some rows of a model, at the linear predictors of one chain.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    /// The linear predictors: for each row as many as [`Likelihood::predictors`] says.
+    pub s: &'a [f64],
+    /// The responses.
+    pub y: &'a [Observation],
+    /// How many times each row counts; empty if every row counts once.
+    pub weights: &'a [f64],
+}
+
+impl Block<'_> {
+    /// Calls `row` for each row of a likelihood with one predictor. It returns u and ∂u/∂s, and
+    /// adds its weight, the last argument, times ∂u/∂ψ to sums of its own. Returns Σ w u; w ∂u/∂s
+    /// goes into `slopes`.
+    #[inline(always)]
+    pub fn sum(
+        &self, slopes: &mut [f64], mut row: impl FnMut(f64, Observation, f64) -> [f64; 2],
+    ) -> f64 {
+        let mut sum = 0.0;
+        for (i, ((slope, &s), &y)) in slopes.iter_mut().zip(self.s).zip(self.y).enumerate() {
+            let weight = self.weights.get(i).copied().unwrap_or(1.0);
+            let [value, by_s] = row(s, y, weight);
+            sum += weight * value;
+            *slope = weight * by_s;
+        }
+        sum
+    }
+}
+
+/// The density of a response given its linear predictor s and parameters ψ.
+pub trait Likelihood: Debug + Send + Sync {
+    /// The name used in messages.
+    fn name(&self) -> &'static str;
+
+    /// The number of parameters ψ.
+    fn parameters(&self) -> usize;
+
+    /// The number of linear predictors of a row, each with coefficients of its own. 1 by default.
+    fn predictors(&self) -> usize {
+        1
+    }
+
+    /// What is wrong with an observation; `None` if it is one that the likelihood can have.
+    fn objection(&self, y: Observation) -> Option<Objection>;
+
+    /// With u = −log density, constants included: returns Σ w u over the rows, writes w ∂u/∂s into
+    /// `slopes`, which is as long as `block.s`, and adds Σ w ∂u/∂ψ to `by_parameter`.
+    ///
+    /// A sum that is not finite means a density of 0, or one too small to compute. The results must
+    /// depend on the arguments alone.
+    fn evaluate(
+        &self, psi: &[f64], block: Block<'_>, slopes: &mut [f64], by_parameter: &mut [f64],
+    ) -> f64;
+
+    /// The parameters as a user reads them: e^ψ by default.
+    fn natural(&self, psi: &[f64], natural: &mut [f64]) {
+        natural.iter_mut().zip(psi).for_each(|(x, psi)| *x = psi.exp());
+    }
+
+    /// The inverse of [`Likelihood::natural`].
+    fn unconstrained(&self, natural: &[f64], psi: &mut [f64]) {
+        psi.iter_mut().zip(natural).for_each(|(psi, x)| *psi = x.ln());
+    }
+
+    /// Whether u is convex in (s, ψ) for every response: a posterior with log-concave priors is
+    /// then log-concave. `false` by default.
+    fn convex(&self) -> bool {
+        false
+    }
+}
+
+/// A family as a likelihood without parameters.
+#[derive(Debug, Clone)]
+pub struct Plain<F>(pub F);
+
+impl<F: Family> Likelihood for Plain<F> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn parameters(&self) -> usize {
+        0
+    }
+
+    fn objection(&self, y: Observation) -> Option<Objection> {
+        self.0.objection(y)
+    }
+
+    fn evaluate(&self, _: &[f64], block: Block<'_>, slopes: &mut [f64], _: &mut [f64]) -> f64 {
+        let Block { s, y, weights } = block;
+        self.0.values(s, y, slopes);
+        let weighted = |(i, value): (usize, &f64)| weights.get(i).unwrap_or(&1.0) * value;
+        let sum = slopes.iter().enumerate().map(weighted).sum();
+        self.0.slopes(s, y, slopes);
+        slopes.iter_mut().zip(weights).for_each(|(slope, weight)| *slope *= weight);
+        sum
+    }
+
+    fn convex(&self) -> bool {
+        true
+    }
+}
