@@ -1,5 +1,5 @@
-//! Line integrals and gradients of a ridge-separable potential for many chains: how the work is
-//! divided.
+//! Sums over the rows of a design for many chains, which line integrals and gradients are made of:
+//! how the work is divided.
 //!
 //! Chains go in tiles of eight, and a few tiles together make a span, for which each row is fetched
 //! once. Chains that do not fill a tile are a span of their own. Rows go in blocks; a span and a
@@ -14,8 +14,9 @@ use crate::design::Design;
 use crate::error::{Error, GradientError, length};
 use crate::families::Family;
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
-use crate::pass::{Rows, Terms, Tiles, pass};
+use crate::pass::{Rows as Entries, Terms, Tiles, pass};
 use crate::ridge::Ridge;
+use crate::rows::Rows;
 
 /// Chains in a tile.
 const TILE: usize = 8;
@@ -121,21 +122,41 @@ impl Spans {
     }
 }
 
-impl<F: Family> Ridge<'_, F> {
-    /// Sums over all rows for all chains; `values`, if wanted, has a number for each chain.
+/// A design and what its rows add to a potential.
+pub(crate) struct Whole<'a> {
+    pub(crate) design: &'a Design<'a>,
+    pub(crate) terms: Terms<'a>,
+    /// Who has the rows.
+    pub(crate) rows: &'a Rows,
+}
+
+impl Whole<'_> {
+    /// Sums over all rows at some points, one for each chain. `values` gets what the terms say:
+    /// the value, and the derivatives with respect to parameters behind it.
+    pub(crate) fn gradients(
+        &self, positions: &[f64], out: &mut [f64], values: &mut [f64], scratch: &mut Scratch,
+    ) {
+        let d = self.design.columns();
+        self.run(Paths { length: 1.0, d, positions, momenta: None }, out, Some(values), scratch);
+    }
+
+    /// Sums over all rows for all chains; `values`, if wanted, has the same count of numbers for
+    /// each chain. Returns whether several threads shared the work.
     fn run(
         &self, paths: Paths<'_>, out: &mut [f64], mut values: Option<&mut [f64]>,
         scratch: &mut Scratch,
-    ) {
-        let d = self.dimension();
+    ) -> bool {
+        let d = self.design.columns();
         let (spans, blocks) = (Spans::new(paths.chains(), d), self.blocks());
         let columns = if paths.momenta.is_some() { 2 * TILE } else { TILE };
         let shared = spans.count() * blocks > 1
             && self.worth_sharing(paths.chains())
             && rayon::current_num_threads() > 1;
+        let count = values.as_ref().map_or(0, |_| self.terms.values());
         // Room for the widest span; the sums of the values follow those of the coordinates.
         let tiles = spans.all().map(Span::tiles).max().unwrap_or(0);
-        let (packed_size, sums_size) = (tiles * columns * d, tiles * TILE * (d + 1));
+        let packed_size = tiles * columns * d;
+        let sums_size = tiles * TILE * (d + self.terms.values());
         let (packed, sums) = scratch.tiles(
             if shared { spans.count() * packed_size } else { packed_size },
             if shared { spans.count() * blocks * sums_size } else { sums_size },
@@ -144,30 +165,22 @@ impl<F: Family> Ridge<'_, F> {
         if let Some(values) = &mut values {
             values.fill(0.0);
         }
-        let tasks = Tasks { ridge: self, paths, spans, blocks, with_values: values.is_some() };
+        let tasks = Tasks { whole: self, paths, spans, blocks, count };
         if shared {
             tasks.on_threads(packed, packed_size, sums, sums_size, out, values.as_deref_mut());
         } else {
             tasks.one_by_one(packed, sums, out, values.as_deref_mut());
         }
-        self.rows().sum(out);
+        self.rows.sum(out);
         if let Some(values) = values {
-            self.rows().sum(values);
+            self.rows.sum(values);
         }
-        if shared {
-            out.par_chunks_mut(d)
-                .enumerate()
-                .for_each(|(chain, out)| self.finish(&paths, chain, out));
-        } else {
-            for (chain, out) in out.chunks_mut(d).enumerate() {
-                self.finish(&paths, chain, out);
-            }
-        }
+        shared
     }
 
     /// The cost of one chain, in entries.
     fn work(&self) -> usize {
-        self.design().entries() + SLOPE * self.design().rows()
+        self.design.entries() + SLOPE * self.design.rows()
     }
 
     fn worth_sharing(&self, chains: usize) -> bool {
@@ -176,8 +189,31 @@ impl<F: Family> Ridge<'_, F> {
 
     /// The number of blocks of rows.
     fn blocks(&self) -> usize {
-        let wide = self.design().entries() / (ENTRIES_PER_SUM * self.dimension());
+        let wide = self.design.entries() / (ENTRIES_PER_SUM * self.design.columns());
         (self.work() / WORK_PER_BLOCK).min(wide).max(1)
+    }
+
+    /// Whether a call for this many chains runs on several threads: with fewer blocks a thread
+    /// would wait for the last one.
+    pub(crate) fn shares_out(&self, chains: usize) -> bool {
+        self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains)
+    }
+}
+
+impl<F: Family> Ridge<'_, F> {
+    /// Integrals or gradients for all chains; `values`, if wanted, has a number for each chain.
+    fn run(
+        &self, paths: Paths<'_>, out: &mut [f64], values: Option<&mut [f64]>, scratch: &mut Scratch,
+    ) {
+        if self.whole().run(paths, out, values, scratch) {
+            out.par_chunks_mut(paths.d)
+                .enumerate()
+                .for_each(|(chain, out)| self.finish(&paths, chain, out));
+        } else {
+            for (chain, out) in out.chunks_mut(paths.d).enumerate() {
+                self.finish(&paths, chain, out);
+            }
+        }
     }
 
     /// Turns the sums of one chain into its integral: multiplies by the length and adds the
@@ -196,15 +232,16 @@ impl<F: Family> Ridge<'_, F> {
 }
 
 /// The tasks of a call: each span of chains with each block of rows.
-struct Tasks<'a, 'r, F> {
-    ridge: &'a Ridge<'r, F>,
+struct Tasks<'a> {
+    whole: &'a Whole<'a>,
     paths: Paths<'a>,
     spans: Spans,
     blocks: usize,
-    with_values: bool,
+    /// Values of each chain; 0 if they are not wanted.
+    count: usize,
 }
 
-impl<F: Family> Tasks<'_, '_, F> {
+impl Tasks<'_> {
     /// With room for all spans and all tasks, of the given sizes.
     fn on_threads(
         &self, packed: &mut [f64], packed_size: usize, sums: &mut [f64], sums_size: usize,
@@ -220,7 +257,7 @@ impl<F: Family> Tasks<'_, '_, F> {
             self.sum(spans.get(index), block, packed, sums);
         });
         for (task, sums) in sums.chunks(sums_size).enumerate() {
-            unpack(sums, spans.get(task / blocks), paths.d, out, values.as_deref_mut());
+            unpack(sums, spans.get(task / blocks), paths.d, out, self.count, values.as_deref_mut());
         }
     }
 
@@ -233,23 +270,24 @@ impl<F: Family> Tasks<'_, '_, F> {
             pack(&self.paths.of(span), span, packed);
             for block in 0..self.blocks {
                 self.sum(span, block, packed, sums);
-                unpack(sums, span, self.paths.d, out, values.as_deref_mut());
+                unpack(sums, span, self.paths.d, out, self.count, values.as_deref_mut());
             }
         }
     }
 
     /// The sums over one block of rows.
     fn sum(&self, span: Span, block: usize, packed: &[f64], sums: &mut [f64]) {
-        let (design, with_momenta) = (self.ridge.design(), self.paths.momenta.is_some());
+        let (design, with_momenta) = (self.whole.design, self.paths.momenta.is_some());
         let (rows, blocks) = (design.rows(), self.blocks);
         let task = Task {
             first: block * rows / blocks,
             last: (block + 1) * rows / blocks,
             chains: span.chains,
             tiles: span.tiles(),
-            with_values: self.with_values,
+            count: self.count,
         };
-        let terms = self.ridge.terms(task.first..task.last);
+        let chains = span.first..span.first + span.chains;
+        let terms = self.whole.terms.part(task.first..task.last, chains);
         task.run(design, &terms, span.width(), with_momenta, packed, sums);
     }
 }
@@ -261,7 +299,8 @@ struct Task {
     last: usize,
     chains: usize,
     tiles: usize,
-    with_values: bool,
+    /// Values of each chain; 0 if they are not wanted.
+    count: usize,
 }
 
 impl Task {
@@ -285,14 +324,14 @@ impl Task {
     fn pass<const W: usize, const V: usize>(
         self, design: &Design<'_>, terms: &Terms<'_>, packed: &[f64], sums: &mut [f64],
     ) {
-        let Self { first, last, chains, tiles, with_values } = self;
+        let Self { first, last, chains, tiles, count } = self;
         let d = design.columns();
         let rows = match design {
-            Design::Dense(dense) => Rows::Dense(&dense.values()[first * d..last * d]),
-            Design::Sparse(design) => Rows::Sparse { design, first },
+            Design::Dense(dense) => Entries::Dense(&dense.values()[first * d..last * d]),
+            Design::Sparse(design) => Entries::Sparse { design, first },
         };
         let (sums, values) = sums.split_at_mut(tiles * d * W);
-        let values = &mut values[..tiles * W];
+        let values = &mut values[..tiles * W * count];
         sums.fill(0.0);
         values.fill(0.0);
         let tiles = Tiles {
@@ -300,7 +339,7 @@ impl Task {
             packed: packed[..tiles * d * V].as_chunks().0,
             chains,
             sums: sums.as_chunks_mut().0,
-            values: with_values.then_some(values),
+            values: (count > 0).then_some(values),
         };
         pass::<W, V>(rows, terms, tiles);
     }
@@ -327,8 +366,10 @@ fn pack(paths: &Paths<'_>, span: Span, packed: &mut [f64]) {
     }
 }
 
-/// Adds the sums of a span to its chains, and the values that follow them.
-fn unpack(sums: &[f64], span: Span, d: usize, out: &mut [f64], values: Option<&mut [f64]>) {
+/// Adds the sums of a span to its chains, and the values that follow them, `count` for each chain.
+fn unpack(
+    sums: &[f64], span: Span, d: usize, out: &mut [f64], count: usize, values: Option<&mut [f64]>,
+) {
     let w = span.width();
     let chains = span.first..span.first + span.chains;
     for part in parts(d) {
@@ -339,7 +380,8 @@ fn unpack(sums: &[f64], span: Span, d: usize, out: &mut [f64], values: Option<&m
     }
     if let Some(values) = values {
         let sums = &sums[span.tiles() * w * d..];
-        values[chains].iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
+        let values = &mut values[chains.start * count..chains.end * count];
+        values.iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
     }
 }
 
@@ -402,8 +444,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
     }
 
     fn shares_out(&self, chains: usize) -> bool {
-        // With fewer blocks a thread would wait for the last one.
-        self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains)
+        self.whole().shares_out(chains)
     }
 
     fn collective(&self) -> bool {

@@ -18,6 +18,14 @@ pub enum Error {
         /// The value it was given.
         value: f64,
     },
+    /// A number is infinite or not a number.
+    #[error("{name} = {value}: need a finite number")]
+    NotFiniteNumber {
+        /// Its name.
+        name: &'static str,
+        /// The value it was given.
+        value: f64,
+    },
     /// A list or matrix has the wrong number of entries.
     #[error("{what} has {got} entries: need {need}")]
     Length {
@@ -121,6 +129,11 @@ pub enum Error {
         "the potential has no value: need one that has, such as a `FromValueFn` instead of a `FromFn`"
     )]
     NoValue,
+    /// A line integral of a potential that has values and gradients alone.
+    #[error(
+        "this posterior has no line integrals: need a kernel that accepts or rejects, as the default does"
+    )]
+    NoLineIntegral,
     /// Something that must be finite is not.
     #[error("{what} is not finite at {point:?}")]
     NotFinite {

@@ -116,14 +116,14 @@ pub(crate) fn forward(design: &Design<'_>, x: &[f64]) -> Vec<f64> {
 }
 
 /// sum += Aᵀ c.
-fn add_backward(design: &Design<'_>, c: &[f64], sum: &mut [f64]) {
+pub(crate) fn add_backward(design: &Design<'_>, c: &[f64], sum: &mut [f64]) {
     for (row, &c) in c.iter().enumerate() {
         visit(design, row, |k, a| sum[k] += c * a);
     }
 }
 
 /// Aᵀ diag(c) A, d rows of d, exactly symmetric.
-fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
+pub(crate) fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
     let d = design.columns();
     let mut out = vec![0.0; d * d];
     match design {

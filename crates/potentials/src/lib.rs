@@ -3,6 +3,8 @@
 //!
 //! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs;
 //!   its line integrals are exact.
+//! - [`Joint`]: the same with [`likelihoods`] that have parameters of their own (a noise scale, a
+//!   shape, thresholds), and priors of other kinds than the normal one; values and gradients only.
 //! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by quadrature at
 //!   Chebyshev nodes.
 //! - [`Ridge::curvature`]: guaranteed bounds of the Hessian, each with how it was obtained;
@@ -38,11 +40,13 @@ mod batch;
 mod black_box;
 mod check;
 mod curvature;
+mod density;
 mod design;
 mod elementary;
 mod error;
 pub mod families;
 mod hessian;
+mod joint;
 pub mod likelihoods;
 mod line_integral;
 mod mode;
@@ -66,8 +70,10 @@ mod whitening;
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
 pub use check::{Check, Comparison, Place, Property, check_family, check_gradient};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
+pub use density::Density;
 pub use design::{Dense, Design, Sparse};
 pub use error::{Error, GradientError, PriorValue, RowValue};
+pub use joint::{Joint, ParameterScale, WhitenedJoint};
 pub use line_integral::{LineIntegral, Scratch};
 pub use mode::{Method, Mode, ModeSearch, Note, accelerated_gradients_bound, start_tolerance};
 pub use prior::Prior;

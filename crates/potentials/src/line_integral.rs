@@ -69,6 +69,8 @@ pub struct Scratch {
     pub(crate) sums: Vec<f64>,
     pub(crate) point: Vec<f64>,
     pub(crate) gradient: Vec<f64>,
+    /// Points and gradients in other coordinates.
+    pub(crate) mapped: Vec<f64>,
 }
 
 impl Scratch {

@@ -11,11 +11,14 @@
 //! makes its result independent, to the last bit, of how chains are put into tiles. Where fused
 //! multiply-add exists it is used throughout, elsewhere nowhere.
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::design::Sparse;
 use crate::elementary::fma;
 use crate::families::{Family, Observation};
+use crate::likelihoods::{Block, Likelihood};
 use crate::narrow;
 
 /// The most rows of a block; a multiple of all the groups of rows below.
@@ -49,16 +52,30 @@ pub(crate) enum Rows<'a> {
 ///
 /// The family is called once per block of rows, so it can be a trait object: passes are long code,
 /// and there are many of them to compile.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms<'a> {
-    /// The family.
-    pub(crate) family: &'a dyn Family,
+    /// The law of the responses.
+    pub(crate) law: Law<'a>,
     /// The observations.
     pub(crate) observations: &'a [Observation],
     /// Empty where all are 1.
     pub(crate) weights: &'a [f64],
     /// Empty where all are 0.
     pub(crate) offsets: &'a [f64],
+}
+
+/// The law of responses given their linear predictors.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Law<'a> {
+    /// The same for all chains.
+    Family(&'a dyn Family),
+    /// With parameters, for each chain its own, one chain after the other.
+    Likelihood {
+        /// The likelihood, which has one predictor.
+        likelihood: &'a dyn Likelihood,
+        /// The parameters of all chains.
+        parameters: &'a [f64],
+    },
 }
 
 /// Tiles of W chains each, one after the other.
@@ -72,7 +89,8 @@ pub(crate) struct Tiles<'a, const W: usize, const V: usize> {
     pub(crate) chains: usize,
     /// The sums: d times W numbers for each tile.
     pub(crate) sums: &'a mut [[f64; W]],
-    /// If values are wanted, U at the points of tiles without momenta: W numbers for each tile.
+    /// If values are wanted, U at the points of tiles without momenta: [`Terms::values`] numbers
+    /// for each chain.
     pub(crate) values: Option<&'a mut [f64]>,
 }
 
@@ -116,7 +134,9 @@ impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W,
                 packed.chunks_exact(d).zip(sums.chunks_exact_mut(d)).enumerate()
             {
                 let wanted = (chains - tile * W).min(W);
-                let values = values.as_mut().map(|values| &mut values[tile * W..(tile + 1) * W]);
+                let count = terms.values() * W;
+                let values =
+                    values.as_mut().map(|values| &mut values[tile * count..(tile + 1) * count]);
                 match rows {
                     Rows::Dense(values) => {
                         products.fill([0.0; V]);
@@ -137,7 +157,7 @@ impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W,
                         }
                     }
                 }
-                terms.coefficients(from, wanted, products, coefficients, values);
+                terms.coefficients(from, tile * W, wanted, products, coefficients, values);
                 match rows {
                     Rows::Dense(values) => dense_sums::<S, W, FUSED>(
                         simd,
@@ -164,17 +184,81 @@ impl<const W: usize, const V: usize, const FUSED: bool> WithSimd for Pass<'_, W,
 #[repr(align(64))]
 struct Aligned<T>(T);
 
-impl Terms<'_> {
-    /// Weighted slopes of the rows from `from` on, and their values added to those of the chains.
+impl<'a> Terms<'a> {
+    /// The numbers that a chain has beside its sums: U, and its derivatives with respect to the
+    /// parameters.
+    pub(crate) fn values(&self) -> usize {
+        match self.law {
+            Law::Family(_) => 1,
+            Law::Likelihood { likelihood, .. } => 1 + likelihood.parameters(),
+        }
+    }
+
+    /// The terms of some rows, for some chains.
+    pub(crate) fn part(&self, rows: Range<usize>, chains: Range<usize>) -> Self {
+        let law = match self.law {
+            Law::Family(_) => self.law,
+            Law::Likelihood { likelihood, parameters } => {
+                let a = likelihood.parameters();
+                let parameters = &parameters[a * chains.start..a * chains.end];
+                Law::Likelihood { likelihood, parameters }
+            }
+        };
+        Self {
+            law,
+            observations: &self.observations[rows.clone()],
+            weights: self.weights.get(rows.clone()).unwrap_or_default(),
+            offsets: self.offsets.get(rows).unwrap_or_default(),
+        }
+    }
+
+    /// Weighted slopes of the rows from `from` on, and their values added to those of the chains,
+    /// the first of which is number `first`.
     #[inline(always)]
     fn coefficients<const W: usize, const V: usize>(
-        &self, from: usize, chains: usize, products: &[[f64; V]], coefficients: &mut [[f64; W]],
-        values: Option<&mut [f64]>,
+        &self, from: usize, first: usize, chains: usize, products: &[[f64; V]],
+        coefficients: &mut [[f64; W]], values: Option<&mut [f64]>,
     ) {
-        if W > 1 && chains == W {
-            self.all_chains(from, products, coefficients, values);
-        } else {
-            self.chain_by_chain(from, chains, products, coefficients, values);
+        match self.law {
+            Law::Family(family) if W > 1 && chains == W => {
+                self.all_chains(family, from, products, coefficients, values)
+            }
+            Law::Family(family) => {
+                self.chain_by_chain(family, from, chains, products, coefficients, values)
+            }
+            Law::Likelihood { likelihood, parameters } => {
+                let a = likelihood.parameters();
+                let parameters = &parameters[a * first..a * (first + chains)];
+                let law = (likelihood, parameters);
+                self.with_parameters(law, from, chains, products, coefficients, values)
+            }
+        }
+    }
+
+    /// With parameters of each chain. Such laws have no line integrals: `products` are positions.
+    fn with_parameters<const W: usize, const V: usize>(
+        &self, (likelihood, parameters): (&dyn Likelihood, &[f64]), from: usize, chains: usize,
+        products: &[[f64; V]], coefficients: &mut [[f64; W]], mut values: Option<&mut [f64]>,
+    ) {
+        let (rows, a) = (products.len(), likelihood.parameters());
+        let range = from..from + rows;
+        let (mut s, mut slopes) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (s, slopes) = (&mut s[..rows], &mut slopes[..rows]);
+        let y = &self.observations[range.clone()];
+        let weights = self.weights.get(range.clone()).unwrap_or_default();
+        for chain in 0..chains {
+            s.iter_mut().zip(products).for_each(|(s, product)| *s = product[chain]);
+            if let Some(offsets) = self.offsets.get(range.clone()) {
+                s.iter_mut().zip(offsets).for_each(|(s, offset)| *s += offset);
+            }
+            let psi = &parameters[a * chain..a * (chain + 1)];
+            if let Some(values) = &mut values
+                && let [value, by_parameter @ ..] = &mut values[(1 + a) * chain..][..1 + a]
+            {
+                let block = Block { s, y, weights };
+                *value += likelihood.evaluate(psi, block, slopes, by_parameter);
+            }
+            coefficients.iter_mut().zip(&*slopes).for_each(|(c, slope)| c[chain] = *slope);
         }
     }
 
@@ -182,8 +266,8 @@ impl Terms<'_> {
     /// and coefficients have them.
     #[inline(always)]
     fn all_chains<const W: usize, const V: usize>(
-        &self, from: usize, products: &[[f64; V]], coefficients: &mut [[f64; W]],
-        mut values: Option<&mut [f64]>,
+        &self, family: &dyn Family, from: usize, products: &[[f64; V]],
+        coefficients: &mut [[f64; W]], mut values: Option<&mut [f64]>,
     ) {
         let (mut s, mut t, mut slopes) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
         let mut y = [Observation { response: 0.0, trials: 1.0 }; BLOCK];
@@ -211,10 +295,10 @@ impl Terms<'_> {
                 for (t, product) in t.as_chunks_mut::<W>().0.iter_mut().zip(products) {
                     t.copy_from_slice(&product[W..]);
                 }
-                self.family.mean_slopes(s, t, y, slopes);
+                family.mean_slopes(s, t, y, slopes);
             } else {
                 if values.is_some() {
-                    self.family.values(s, y, slopes);
+                    family.values(s, y, slopes);
                     for (row, values) in slopes.as_chunks::<W>().0.iter().enumerate() {
                         let weight = self.weights.get(first + row);
                         for (sum, value) in sums.iter_mut().zip(values) {
@@ -222,7 +306,7 @@ impl Terms<'_> {
                         }
                     }
                 }
-                self.family.slopes(s, y, slopes);
+                family.slopes(s, y, slopes);
             }
             coefficients
                 .iter_mut()
@@ -241,8 +325,8 @@ impl Terms<'_> {
 
     /// Of a tile that is not full, or of one chain.
     fn chain_by_chain<const W: usize, const V: usize>(
-        &self, from: usize, chains: usize, products: &[[f64; V]], coefficients: &mut [[f64; W]],
-        mut values: Option<&mut [f64]>,
+        &self, family: &dyn Family, from: usize, chains: usize, products: &[[f64; V]],
+        coefficients: &mut [[f64; W]], mut values: Option<&mut [f64]>,
     ) {
         let rows = products.len();
         let range = from..from + rows;
@@ -256,10 +340,10 @@ impl Terms<'_> {
             }
             if V > W {
                 t.iter_mut().zip(products).for_each(|(t, product)| *t = product[chain + W]);
-                self.family.mean_slopes(s, t, y, slopes);
+                family.mean_slopes(s, t, y, slopes);
             } else {
                 if let Some(values) = &mut values {
-                    self.family.values(s, y, slopes);
+                    family.values(s, y, slopes);
                     values[chain] += match self.weights.get(range.clone()) {
                         Some(weights) => {
                             slopes.iter().zip(weights).map(|(value, weight)| weight * value).sum()
@@ -267,7 +351,7 @@ impl Terms<'_> {
                         None => slopes.iter().sum::<f64>(),
                     };
                 }
-                self.family.slopes(s, y, slopes);
+                family.slopes(s, y, slopes);
             }
             if !self.weights.is_empty() {
                 slopes
@@ -320,7 +404,7 @@ fn dense_products<S: Simd, const V: usize, const FUSED: bool>(
 /// As many whole groups of G rows as there are; returns how many rows that is.
 #[inline(always)]
 fn groups<S: Simd, const V: usize, const G: usize, const FUSED: bool>(
-    simd: S, values: &[f64], d: usize, columns: std::ops::Range<usize>, packed: &[[f64; V]],
+    simd: S, values: &[f64], d: usize, columns: Range<usize>, packed: &[[f64; V]],
     products: &mut [[f64; V]],
 ) -> usize {
     let groups = products.as_chunks_mut::<G>().0;

@@ -1,12 +1,11 @@
 //! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in
 //! closed form.
 
-use std::ops::Range;
-
+use crate::batch::Whole;
 use crate::design::Design;
 use crate::error::{Error, RowValue, length};
 use crate::families::{Family, Objection, Observation};
-use crate::pass::Terms;
+use crate::pass::{Law, Terms};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
 use crate::rows::Rows;
@@ -95,12 +94,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// # Errors
     /// Unless there is a positive, finite weight for each row.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
-        length("the list of weights", weights.len(), self.design.rows())?;
-        if let Some(row) = weights.iter().position(|w| !(*w > 0.0 && w.is_finite())) {
-            let need = "a positive, finite number";
-            return Err(Error::Row { what: RowValue::Weight, row, value: weights[row], need });
-        }
-        self.weights = weights;
+        self.weights = valid_weights(weights, self.design.rows())?;
         Ok(self)
     }
 
@@ -109,16 +103,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// # Errors
     /// Unless there is a finite offset for each row.
     pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
-        length("the list of offsets", offsets.len(), self.design.rows())?;
-        if let Some(row) = offsets.iter().position(|o| !o.is_finite()) {
-            return Err(Error::Row {
-                what: RowValue::Offset,
-                row,
-                value: offsets[row],
-                need: "a finite number",
-            });
-        }
-        self.offsets = offsets;
+        self.offsets = valid_offsets(offsets, self.design.rows())?;
         Ok(self)
     }
 
@@ -232,13 +217,34 @@ impl<'a, F: Family> Ridge<'a, F> {
         self.offsets.get(row).copied().unwrap_or(0.0)
     }
 
-    /// The terms of the potential for some rows.
-    pub(crate) fn terms(&self, rows: Range<usize>) -> Terms<'_> {
-        Terms {
-            family: &self.family,
-            observations: &self.observations[rows.clone()],
-            weights: self.weights.get(rows.clone()).unwrap_or_default(),
-            offsets: self.offsets.get(rows).unwrap_or_default(),
-        }
+    /// The rows with their terms.
+    pub(crate) fn whole(&self) -> Whole<'_> {
+        let terms = Terms {
+            law: Law::Family(&self.family),
+            observations: &self.observations,
+            weights: &self.weights,
+            offsets: &self.offsets,
+        };
+        Whole { design: &self.design, terms, rows: &self.rows }
+    }
+}
+
+/// A positive, finite weight for each row, or an error.
+pub(crate) fn valid_weights(weights: Vec<f64>, rows: usize) -> Result<Vec<f64>, Error> {
+    length("the list of weights", weights.len(), rows)?;
+    let need = "a positive, finite number";
+    match weights.iter().position(|w| !(*w > 0.0 && w.is_finite())) {
+        Some(row) => Err(Error::Row { what: RowValue::Weight, row, value: weights[row], need }),
+        None => Ok(weights),
+    }
+}
+
+/// A finite offset for each row, or an error.
+pub(crate) fn valid_offsets(offsets: Vec<f64>, rows: usize) -> Result<Vec<f64>, Error> {
+    length("the list of offsets", offsets.len(), rows)?;
+    let need = "a finite number";
+    match offsets.iter().position(|o| !o.is_finite()) {
+        Some(row) => Err(Error::Row { what: RowValue::Offset, row, value: offsets[row], need }),
+        None => Ok(offsets),
     }
 }

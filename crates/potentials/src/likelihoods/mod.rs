@@ -1,9 +1,9 @@
 //! Likelihoods with parameters of their own: the density of a response given its linear predictor
 //! s and parameters ψ (a noise scale, a shape, thresholds) that are sampled with the coefficients.
 //!
-//! ψ are real numbers: the logarithm of a scale, not the scale. [`Likelihood::natural`] turns them
-//! into what a user reads. Unlike a [`Family`], a likelihood need not be convex and has no line
-//! integrals: `Joint` posteriors are for kernels that accept or reject.
+//! ψ are real numbers: the logarithm of a scale, not the scale. [`Likelihood::scale`] tells how what
+//! a user reads follows from them. Unlike a [`Family`], a likelihood need not be convex and has no line
+//! integrals: [`Joint`](crate::Joint) posteriors are for kernels that accept or reject.
 
 mod noise;
 
@@ -12,6 +12,7 @@ pub use noise::Normal;
 use std::fmt::Debug;
 
 use crate::families::{Family, Objection, Observation};
+use crate::joint::ParameterScale;
 
 /// Some rows of a model, at the linear predictors of one chain.
 #[derive(Debug, Clone, Copy)]
@@ -68,14 +69,9 @@ pub trait Likelihood: Debug + Send + Sync {
         &self, psi: &[f64], block: Block<'_>, slopes: &mut [f64], by_parameter: &mut [f64],
     ) -> f64;
 
-    /// The parameters as a user reads them: e^ψ by default.
-    fn natural(&self, psi: &[f64], natural: &mut [f64]) {
-        natural.iter_mut().zip(psi).for_each(|(x, psi)| *x = psi.exp());
-    }
-
-    /// The inverse of [`Likelihood::natural`].
-    fn unconstrained(&self, natural: &[f64], psi: &mut [f64]) {
-        psi.iter_mut().zip(natural).for_each(|(psi, x)| *psi = x.ln());
+    /// How the parameters that users read follow from ψ: as e^ψ by default.
+    fn scale(&self) -> ParameterScale {
+        ParameterScale::Positive
     }
 
     /// Whether u is convex in (s, ψ) for every response: a posterior with log-concave priors is
