@@ -45,12 +45,15 @@ struct Design {
 impl Design {
     /// The designs of the table.
     fn all() -> Vec<Self> {
-        use Drift::{Rotating, Straight};
+        use Drift::{Rotating, Split, Straight};
         let lengths = [
             (Rotating, 1, 1.6),
             (Rotating, 1, 1.2),
             (Rotating, 2, 0.6),
             (Rotating, 3, 0.6),
+            (Split, 1, 1.0),
+            (Split, 2, 0.75),
+            (Split, 3, 0.6),
             (Straight, 1, 1.2),
             (Straight, 1, 0.9),
             (Straight, 2, 0.6),
@@ -108,7 +111,7 @@ fn measured<T: Target>(name: &str, target: &T) -> Result<Vec<String>, Failure> {
         let Design { drift, steps, eta, kept, short } = design;
         lines.push(format!(
             "{name},{},{steps},{eta},{},{short},{:.3},{:.4},{longest}",
-            if drift == Drift::Rotating { "rotating" } else { "straight" },
+            drift.name(),
             if kept { "kept" } else { "fresh" },
             outcome.acceptance().rate(),
             run.ess / gradients as f64,

@@ -256,6 +256,14 @@ impl LineIntegral for ScaledValues<'_> {
         Ok(())
     }
 
+    fn stiff(&self) -> usize {
+        self.right.stiff()
+    }
+
+    fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        self.right.add_stiff(eta, per_l, z, p);
+    }
+
     fn shares_out(&self, chains: usize) -> bool {
         self.right.shares_out(chains)
     }

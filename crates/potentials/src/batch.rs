@@ -443,6 +443,14 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         Ok(())
     }
 
+    fn stiff(&self) -> usize {
+        self.stiff_rows().count()
+    }
+
+    fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        self.stiff_rows().add(self.family(), eta, per_l, z, p);
+    }
+
     fn shares_out(&self, chains: usize) -> bool {
         self.whole().shares_out(chains)
     }

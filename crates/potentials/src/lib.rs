@@ -64,6 +64,7 @@ mod segment;
 mod softplus;
 mod spread;
 mod square;
+mod stiff;
 mod symmetric;
 mod whitening;
 

@@ -48,6 +48,21 @@ pub trait LineIntegral {
         Err(Error::NoValue)
     }
 
+    /// The number of terms that [`LineIntegral::add_stiff`] takes care of.
+    fn stiff(&self) -> usize {
+        0
+    }
+
+    /// In coordinates in which the target is about N(0, I/L), `per_l` being 1/L: (z, p) of one chain
+    /// were half kicked by ∇U/L − z and rotated by `eta`. Integrates a few stiff terms of U in
+    /// shorter steps over that time, and takes them out of the half kicks before and after. By
+    /// default there are none, and nothing changes.
+    ///
+    /// The whole step must stay reversible and keep volumes.
+    fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        let _ = (eta, per_l, z, p);
+    }
+
     /// Whether a call for this many chains runs on several threads. If it does, put all chains into
     /// one call; otherwise let each thread call for its own chains. This affects speed alone.
     fn shares_out(&self, chains: usize) -> bool {

@@ -66,6 +66,8 @@ behind_pointers!(LineIntegral {
     fn values_and_gradients(
         &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch
     ) -> Result<(), Error>;
+    fn stiff(&self) -> usize;
+    fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]);
     fn shares_out(&self, chains: usize) -> bool;
     fn collective(&self) -> bool;
 });

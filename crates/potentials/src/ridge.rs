@@ -1,6 +1,8 @@
 //! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in
 //! closed form.
 
+use std::sync::OnceLock;
+
 use crate::batch::Whole;
 use crate::design::Design;
 use crate::error::{Error, RowValue, length};
@@ -9,6 +11,7 @@ use crate::pass::{Law, Terms};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
 use crate::rows::Rows;
+use crate::stiff::Stiff;
 
 /// The potential of a generalized linear model.
 ///
@@ -37,6 +40,8 @@ pub struct Ridge<'a, F> {
     rows: Rows,
     /// The number of rows in all processes.
     all_rows: usize,
+    /// Found when it is first needed.
+    stiff: OnceLock<Stiff>,
 }
 
 impl<'a, F: Family> Ridge<'a, F> {
@@ -86,6 +91,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             quadratic,
             rows: Rows::default(),
             all_rows,
+            stiff: OnceLock::new(),
         })
     }
 
@@ -95,6 +101,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a positive, finite weight for each row.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = valid_weights(weights, self.design.rows())?;
+        self.stiff = OnceLock::new();
         Ok(self)
     }
 
@@ -104,6 +111,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a finite offset for each row.
     pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
         self.offsets = valid_offsets(offsets, self.design.rows())?;
+        self.stiff = OnceLock::new();
         Ok(self)
     }
 
@@ -114,7 +122,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     #[must_use]
     pub fn with_rows(self, rows: &Rows) -> Self {
         let all_rows = rows.count(self.observations.len());
-        Self { rows: rows.clone(), all_rows, ..self }
+        Self { rows: rows.clone(), all_rows, stiff: OnceLock::new(), ..self }
     }
 
     /// The same observations and weights with a design, quadratic part and offsets in other
@@ -134,6 +142,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             quadratic,
             rows: self.rows.clone(),
             all_rows: self.all_rows,
+            stiff: OnceLock::new(),
         };
         model.with_offsets(offsets)
     }
@@ -215,6 +224,11 @@ impl<'a, F: Family> Ridge<'a, F> {
 
     pub(crate) fn offset(&self, row: usize) -> f64 {
         self.offsets.get(row).copied().unwrap_or(0.0)
+    }
+
+    /// The rows whose curvature changes most, in whitened coordinates.
+    pub(crate) fn stiff_rows(&self) -> &Stiff {
+        self.stiff.get_or_init(|| Stiff::of(self))
     }
 
     /// The rows with their terms.

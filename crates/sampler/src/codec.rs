@@ -280,8 +280,8 @@ impl Code for Whitening {
     }
 }
 
-/// The kernel's name, γ, ξ (1 where the kernel has none), η, and of a trajectory its steps, whether
-/// its drift rotates, and how often steps are shorter.
+/// The kernel's name, γ, ξ (1 where the kernel has none), η, and of a trajectory its steps, its
+/// drift, and how often steps are shorter.
 impl Code for Scheme {
     fn put(&self, bytes: &mut Vec<u8>) {
         self.name().to_owned().put(bytes);
@@ -290,7 +290,7 @@ impl Code for Scheme {
             .for_each(|x| x.put(bytes));
         if let Some(Trajectory { steps, drift, short }) = self.trajectory() {
             u64::from(steps).put(bytes);
-            (drift == Drift::Rotating).put(bytes);
+            drift.name().to_owned().put(bytes);
             short.put(bytes);
         }
     }
@@ -302,7 +302,9 @@ impl Code for Scheme {
             let steps = u64::take(bytes)?;
             let steps = u32::try_from(steps)
                 .map_err(|_| wrong(format!("a trajectory of {steps} steps")))?;
-            let drift = if bool::take(bytes)? { Drift::Rotating } else { Drift::Straight };
+            let drift = String::take(bytes)?;
+            let drift =
+                Drift::from_name(&drift).ok_or_else(|| wrong(format!("the drift `{drift}`")))?;
             let short = f64::take(bytes)?;
             if name == KernelKind::Hmc.name() {
                 return Ok(Self::hmc(steps, eta)?);

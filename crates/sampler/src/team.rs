@@ -172,6 +172,14 @@ impl LineIntegral for Shared<'_> {
         self.gather(1, values, |_, _| Ok(()))
     }
 
+    fn stiff(&self) -> usize {
+        self.potential.stiff()
+    }
+
+    fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        self.potential.add_stiff(eta, per_l, z, p);
+    }
+
     fn shares_out(&self, chains: usize) -> bool {
         self.potential.shares_out(chains)
     }

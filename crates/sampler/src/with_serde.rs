@@ -44,7 +44,7 @@ pub(crate) mod scheme {
         #[serde(default)]
         steps: Option<u32>,
         #[serde(default)]
-        rotating: bool,
+        drift: Option<String>,
         #[serde(default)]
         short: f64,
     }
@@ -57,16 +57,18 @@ pub(crate) mod scheme {
             xi: scheme.xi(),
             eta: scheme.eta(),
             steps: trajectory.map(|trajectory| trajectory.steps),
-            rotating: trajectory.is_some_and(|trajectory| trajectory.drift == Drift::Rotating),
+            drift: trajectory.map(|trajectory| trajectory.drift.name().to_owned()),
             short: trajectory.map_or(0.0, |trajectory| trajectory.short),
         };
         parts.serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Scheme, D::Error> {
-        let Parts { kernel, gamma, xi, eta, steps, rotating, short } = Parts::deserialize(from)?;
+        let Parts { kernel, gamma, xi, eta, steps, drift, short } = Parts::deserialize(from)?;
         let (gamma, xi) = (gamma.unwrap_or(1.0), xi.unwrap_or(1.0));
-        let drift = if rotating { Drift::Rotating } else { Drift::Straight };
+        let drift = drift.as_deref().unwrap_or(Drift::Straight.name());
+        let drift = Drift::from_name(drift)
+            .ok_or_else(|| serde::de::Error::custom(format!("found the drift `{drift}`")))?;
         let scheme = match steps {
             Some(steps) if kernel == KernelKind::Hmc.name() => Scheme::hmc(steps, eta),
             Some(steps) => Scheme::adjusted(gamma, xi, eta, Trajectory { steps, drift, short }),

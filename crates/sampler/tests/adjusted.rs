@@ -2,18 +2,12 @@
 //! counted, and what a warm-up makes of them. That they leave the target as it is is in
 //! `invariance.rs`.
 
-use crate::common::{critical, step_of_its_own};
 use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
-use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws::{Drift, KernelKind, Trajectory};
-use ridgewalk_potentials::families::Logistic;
-use ridgewalk_potentials::{
-    Chebyshev, Dense, FromFn, FromValueFn, Gradient, GradientError, LineIntegral, Prior, Ridge,
-    Scratch,
-};
+use ridgewalk_potentials::{Chebyshev, FromFn, FromValueFn, LineIntegral, Scratch};
 use ridgewalk_sampler::automatic::{BlackBox, Decision, Length, Wanted, WarmUp};
 use ridgewalk_sampler::{
-    Adjusted, Batch, Draws, Error, Kernel, Noise, Proposal, Sampler, Step, Stream, Why, Workspace,
+    Adjusted, Batch, Draws, Kernel, Noise, Proposal, Sampler, Step, Stream, Why, Workspace,
 };
 
 /// How often steps are shorter in these tests.
@@ -50,14 +44,14 @@ fn stepped(setting: Setting, smoothness: f64, start: [f64; 3], curvature: f64) -
     let eta = setting.eta;
     let kick = |x: f64| {
         let gradient = curvature * x + 0.4 * x.powi(3);
-        0.5 * eta * (gradient / smoothness - if setting.drift == Drift::Rotating { x } else { 0.0 })
+        0.5 * eta * (gradient / smoothness - if setting.drift == Drift::Straight { 0.0 } else { x })
     };
     let [mut theta, mut p, r] = start;
     for _ in 0..setting.steps {
         p -= kick(theta);
         (theta, p) = match setting.drift {
             Drift::Straight => (theta + eta * p, p),
-            Drift::Rotating => {
+            Drift::Rotating | Drift::Split => {
                 let (s, c) = eta.sin_cos();
                 (c * theta + s * p, c * p - s * theta)
             }
@@ -79,9 +73,7 @@ fn a_trajectory_is_what_the_definition_says() {
     });
     let potential = Chebyshev::new(potential, 1).unwrap();
     let lengths = [(0.9, 1.0), (SHORT, 1.0), (0.5 * SHORT, 32.0_f64.sqrt().recip()), (0.0, 1.0)];
-    for (drift, (length, factor)) in
-        [Drift::Straight, Drift::Rotating].into_iter().flat_map(|d| lengths.map(|l| (d, l)))
-    {
+    for (drift, (length, factor)) in Drift::ALL.into_iter().flat_map(|d| lengths.map(|l| (d, l))) {
         for steps in [1, 2, 5] {
             let setting = Setting { gamma: 1.2, xi: 2.0, eta: 0.7, steps, drift };
             let kernel = setting.kernel(smoothness);

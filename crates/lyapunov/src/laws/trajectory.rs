@@ -19,6 +19,30 @@ pub enum Drift {
     /// θ, with kicks by the gradient minus L θ. For coordinates in which the target is close to
     /// N(0, I/L), so that the kicks are small.
     Rotating,
+    /// The same, with a few stiff terms of the target integrated in shorter steps within it. On a
+    /// normal target, and for one that names no such terms, it is [`Drift::Rotating`].
+    Split,
+}
+
+impl Drift {
+    /// All drifts.
+    pub const ALL: [Self; 3] = [Self::Straight, Self::Rotating, Self::Split];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Straight => "straight",
+            Self::Rotating => "rotating",
+            Self::Split => "split",
+        }
+    }
+
+    /// The drift of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|drift| drift.name() == name)
+    }
 }
 
 /// The number of steps of a trajectory, its drift, and how often its steps are shorter.
@@ -79,7 +103,9 @@ impl Trajectory {
     fn step(self, eta: f64, l: f64) -> Matrix<3> {
         let (kick, [[c, s], [t, u]]) = match self.drift {
             Drift::Straight => (l, [[1.0, eta], [0.0, 1.0]]),
-            Drift::Rotating => (l - 1.0, [[eta.cos(), eta.sin()], [-eta.sin(), eta.cos()]]),
+            Drift::Rotating | Drift::Split => {
+                (l - 1.0, [[eta.cos(), eta.sin()], [-eta.sin(), eta.cos()]])
+            }
         };
         let kick = [[1.0, 0.0, 0.0], [-0.5 * eta * kick, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let drift = [[c, s, 0.0], [t, u, 0.0], [0.0, 0.0, 1.0]];

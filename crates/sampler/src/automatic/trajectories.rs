@@ -164,11 +164,13 @@ impl<T: Target> Work<'_, T> {
             };
             tried.push((steps, drift));
             let change = (steps / 4).max(1);
-            let turned = (steps, Drift::Rotating);
+            // Where some rows are stiff, rotations that split them off take the place of others.
+            let turning = if white.stiff() > 0 { Drift::Split } else { Drift::Rotating };
+            let turned = (steps, turning);
             let longer = (steps + change, drift);
             let shorter = (steps.saturating_sub(change).max(1), drift);
             let open = |(steps, drift): &(u32, Drift)| {
-                let single = *steps == 1 && *drift == Drift::Rotating;
+                let single = *steps == 1 && *drift != Drift::Straight;
                 let enough = f64::from(*steps) * best.scheme.eta() > LONGEST;
                 *steps <= MOST && !single && !enough && !tried.contains(&(*steps, *drift))
             };

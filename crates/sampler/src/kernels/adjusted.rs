@@ -46,18 +46,19 @@ struct Motion {
     drift: [[f64; 2]; 2],
     half: f64,
     within: f64,
+    eta: f64,
 }
 
 impl Motion {
     fn new(drift: Drift, eta: f64) -> Self {
         let (drift, within) = match drift {
             Drift::Straight => ([[1.0, eta], [0.0, 1.0]], 0.0),
-            Drift::Rotating => {
+            Drift::Rotating | Drift::Split => {
                 let (sin, cos) = eta.sin_cos();
                 ([[cos, sin], [-sin, cos]], 1.0)
             }
         };
-        Self { drift, half: 0.5 * eta, within }
+        Self { drift, half: 0.5 * eta, within, eta }
     }
 }
 
@@ -109,10 +110,10 @@ impl Adjusted {
     }
 
     /// For each chain half a kick and a drift.
-    fn first_halves(&self, lists: &mut Lists<'_>, noise: Noise<'_>) {
+    fn first_halves(&self, potential: &dyn LineIntegral, lists: &mut Lists<'_>, noise: Noise<'_>) {
         let (per_l, d) = (1.0 / self.smoothness, lists.dimension);
         for chain in 0..lists.values.len() {
-            let Motion { drift: [[to_theta, reach], [back, to_p]], half, within } =
+            let Motion { drift: [[to_theta, reach], [back, to_p]], half, within, eta } =
                 self.motion(noise, chain);
             let range = chain * d..(chain + 1) * d;
             let gradient = &lists.gradient[range.clone()];
@@ -121,6 +122,9 @@ impl Adjusted {
                 let kicked = p[k] - half * (per_l * gradient[k] - within * theta[k]);
                 p[k] = back * theta[k] + to_p * kicked;
                 theta[k] = to_theta * theta[k] + reach * kicked;
+            }
+            if self.trajectory.drift == Drift::Split {
+                potential.add_stiff(eta, per_l, theta, p);
             }
         }
     }
@@ -196,7 +200,7 @@ impl Kernel for Adjusted {
             lists.proposals.push(Proposal::begun(lists.values[chain], *before));
         }
         for _ in 0..self.trajectory.steps {
-            self.first_halves(lists, noise);
+            self.first_halves(potential, lists, noise);
             potential.values_and_gradients(lists.theta, lists.values, lists.gradient, scratch)?;
             self.second_halves(lists, noise, energies);
             for (chain, (energy, before)) in energies.iter().zip(&mut *before).enumerate() {

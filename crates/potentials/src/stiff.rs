@@ -1,0 +1,164 @@
+//! The few rows of a whitened model whose curvature changes most: like walls that chains run into.
+//! Trajectories integrate them in shorter steps than the rest, without more gradients.
+//!
+//! With U = |z|²/2 + V + S, V(z) = Σ w u(o + b·z) − c (b·z)²/2 over these rows, where c is their
+//! mean curvature: kicks by S alternate with an inner motion under |z|²/2 + V, in which rotations
+//! alternate with kicks by V. Both are palindromes of shears and rotations, so a trajectory is
+//! reversible and keeps volumes whatever the rows and c are. Acceptance by the whole U makes it
+//! exact. Inner motions leave the span of the rows alone but for the rotation, so that they take
+//! place in as many dimensions as there are rows.
+
+use crate::design::Design;
+use crate::families::{Family, Observation};
+use crate::hessian::dot;
+use crate::ridge::Ridge;
+
+/// The most rows.
+const MOST: usize = 16;
+/// One row in so many, at most: all inner steps together then cost an eighth of a gradient.
+const SHARE: usize = 32;
+/// Inner steps of a step.
+const INNER: usize = 4;
+/// Nodes and weights of Gauss's rule for a standard normal variable, 7 of them.
+const NODES: [f64; 7] = [
+    -3.750_439_717_725_742,
+    -2.366_759_410_734_541,
+    -1.154_405_394_739_968,
+    0.0,
+    1.154_405_394_739_968,
+    2.366_759_410_734_541,
+    3.750_439_717_725_742,
+];
+const WEIGHTS: [f64; 7] = [
+    5.482_688_559_722_18e-4,
+    3.075_712_396_758_65e-2,
+    2.401_231_786_050_127e-1,
+    4.571_428_571_428_571e-1,
+    2.401_231_786_050_127e-1,
+    3.075_712_396_758_65e-2,
+    5.482_688_559_722_18e-4,
+];
+
+/// Some rows of a whitened model, and what their inner motion needs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stiff {
+    /// The rows b, one after the other.
+    rows: Vec<f64>,
+    /// Their scalar products.
+    gram: Vec<f64>,
+    offsets: Vec<f64>,
+    observations: Vec<Observation>,
+    weights: Vec<f64>,
+    /// w times the mean of u″.
+    curvatures: Vec<f64>,
+}
+
+impl Stiff {
+    /// The rows of a model in whose coordinates the posterior is about N(0, I) that change their
+    /// curvature most over it. Empty for few rows, sparse ones, and those that other processes
+    /// share.
+    pub(crate) fn of<F: Family>(ridge: &Ridge<'_, F>) -> Self {
+        let d = ridge.dimension();
+        let count = (ridge.observations().len() / SHARE).min(MOST);
+        let Design::Dense(design) = ridge.design() else { return Self::default() };
+        if ridge.rows().is_shared() || count == 0 {
+            return Self::default();
+        }
+        let row = |i: usize| &design.values()[i * d..(i + 1) * d];
+        let mut scores: Vec<(usize, f64, f64)> = (0..ridge.observations().len())
+            .map(|i| {
+                let squares = dot(row(i), row(i));
+                let [mean, sd] = curvature(ridge, i, squares.sqrt());
+                (i, mean, sd * squares)
+            })
+            .collect();
+        scores.sort_by(|(i, _, a), (j, _, b)| b.total_cmp(a).then(i.cmp(j)));
+        scores.truncate(count);
+        scores.retain(|(_, mean, score)| mean.is_finite() && score.is_finite() && *score > 0.0);
+        let mut stiff = Self::default();
+        for &(i, mean, _) in &scores {
+            stiff.rows.extend_from_slice(row(i));
+            stiff.offsets.push(ridge.offset(i));
+            stiff.observations.push(ridge.observations()[i]);
+            stiff.weights.push(ridge.weight(i));
+            stiff.curvatures.push(mean);
+            stiff.gram.extend(scores.iter().map(|&(j, ..)| dot(row(i), row(j))));
+        }
+        stiff
+    }
+
+    /// The number of rows.
+    pub(crate) fn count(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Turns a rotation of (z, p) by `eta`, already made, into the inner motion over that time, with
+    /// the part of the outer kicks before and after that makes them kicks by S. `per_l` is 1/L for
+    /// a target that is about N(0, I/L).
+    pub(crate) fn add(
+        &self, family: &dyn Family, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64],
+    ) {
+        let (r, d) = (self.count(), z.len());
+        if r == 0 {
+            return;
+        }
+        // b·z and b·p before the rotation: it is undone in these numbers.
+        let (sin, cos) = eta.sin_cos();
+        let [mut start, mut speed] = [[0.0; MOST]; 2];
+        for (k, row) in self.rows.chunks_exact(d).enumerate() {
+            let (z, p) = (dot(row, z), dot(row, p));
+            (start[k], speed[k]) = (cos * z - sin * p, sin * z + cos * p);
+        }
+        // The motion adds Bᵀ β to z and Bᵀ α to p.
+        let [mut alpha, mut beta, mut force] = [[0.0; MOST]; 3];
+        let inner = eta / INNER as f64;
+        let (sin, cos) = inner.sin_cos();
+        self.forces(family, per_l, &start[..r], &mut force[..r]);
+        let outer = 0.5 * (eta - inner);
+        alpha.iter_mut().zip(&force).for_each(|(a, f)| *a += outer * f);
+        for step in 1..=INNER {
+            for (a, b) in alpha.iter_mut().zip(&mut beta) {
+                (*b, *a) = (cos * *b + sin * *a, cos * *a - sin * *b);
+            }
+            let (sin, cos) = (step as f64 * inner).sin_cos();
+            let mut x = [0.0; MOST];
+            for (k, x) in x[..r].iter_mut().enumerate() {
+                let moved = dot(&self.gram[k * r..(k + 1) * r], &beta[..r]);
+                *x = cos * start[k] + sin * speed[k] + moved;
+            }
+            self.forces(family, per_l, &x[..r], &mut force[..r]);
+            let kick = if step < INNER { -inner } else { outer };
+            alpha.iter_mut().zip(&force).for_each(|(a, f)| *a += kick * f);
+        }
+        for (k, row) in self.rows.chunks_exact(d).enumerate() {
+            for ((z, p), b) in z.iter_mut().zip(&mut *p).zip(row) {
+                *z += beta[k] * b;
+                *p += alpha[k] * b;
+            }
+        }
+    }
+
+    /// The derivative of each term of V with respect to b·z, over L.
+    fn forces(&self, family: &dyn Family, per_l: f64, x: &[f64], forces: &mut [f64]) {
+        let mut s = [0.0; MOST];
+        let s = &mut s[..x.len()];
+        s.iter_mut().zip(x).zip(&self.offsets).for_each(|((s, x), offset)| *s = x + offset);
+        family.slopes(s, &self.observations, forces);
+        for (k, force) in forces.iter_mut().enumerate() {
+            *force = per_l * (self.weights[k] * *force - self.curvatures[k] * x[k]);
+        }
+    }
+}
+
+/// The mean of w u″ of a row over N(offset, sd²), and its standard deviation.
+fn curvature<F: Family>(ridge: &Ridge<'_, F>, row: usize, sd: f64) -> [f64; 2] {
+    let y = ridge.observations()[row];
+    let at = |node: f64| ridge.family().curvature(ridge.offset(row) + sd * node, y);
+    let (mut mean, mut squares) = (0.0, 0.0);
+    for (node, weight) in NODES.into_iter().zip(WEIGHTS) {
+        let curvature = ridge.weight(row) * at(node);
+        mean += weight * curvature;
+        squares += weight * curvature * curvature;
+    }
+    [mean, (squares - mean * mean).max(0.0).sqrt()]
+}
