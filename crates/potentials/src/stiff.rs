@@ -162,3 +162,147 @@ fn curvature<F: Family>(ridge: &Ridge<'_, F>, row: usize, sd: f64) -> [f64; 2] {
     }
     [mean, (squares - mean * mean).max(0.0).sqrt()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::families::Logistic;
+    use crate::{Dense, LineIntegral, Prior, Scratch};
+
+    const D: usize = 3;
+
+    /// A posterior with 100 rows, some of them long.
+    fn model() -> Ridge<'static, Logistic> {
+        let entry = |k: usize| {
+            let x = ((k * 37 + 11) % 101) as f64 / 50.0 - 1.0;
+            if (k / D).is_multiple_of(9) { 3.0 * x } else { 0.3 * x }
+        };
+        let design = Dense::new(100, D, (0..100 * D).map(entry).collect::<Vec<_>>()).unwrap();
+        let responses: Vec<f64> = (0..100).map(|i| f64::from(i % 3 == 0)).collect();
+        let offsets = (0..100).map(|i| f64::from(i % 7) / 3.0 - 1.0).collect();
+        let weights = (0..100).map(|i| 0.5 + f64::from(i % 4)).collect();
+        let ridge = Ridge::new(design, Logistic, &responses, Prior::centred(D, 1.0).unwrap());
+        ridge.unwrap().with_offsets(offsets).unwrap().with_weights(weights).unwrap()
+    }
+
+    fn gradient(model: &Ridge<'_, Logistic>, z: &[f64]) -> Vec<f64> {
+        let mut gradient = vec![0.0; D];
+        model.gradients(z, &mut gradient, &mut Scratch::default()).unwrap();
+        gradient
+    }
+
+    /// One step as the kernel makes it.
+    fn step(model: &Ridge<'_, Logistic>, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        let kick = |z: &[f64], p: &mut [f64]| {
+            let gradient = gradient(model, z);
+            (0..D).for_each(|k| p[k] -= 0.5 * eta * (per_l * gradient[k] - z[k]));
+        };
+        kick(z, p);
+        let (sin, cos) = eta.sin_cos();
+        for (z, p) in z.iter_mut().zip(&mut *p) {
+            (*z, *p) = (cos * *z + sin * *p, cos * *p - sin * *z);
+        }
+        model.add_stiff(eta, per_l, z, p);
+        kick(z, p);
+    }
+
+    /// The same by the definition: kicks by S, and inner steps in all dimensions.
+    fn defined(model: &Ridge<'_, Logistic>, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        let stiff = model.stiff_rows();
+        let walls = |z: &[f64]| {
+            let mut sum = vec![0.0; D];
+            for (k, row) in stiff.rows.chunks_exact(D).enumerate() {
+                let x = dot(row, z);
+                let slope = Logistic.slope(x + stiff.offsets[k], stiff.observations[k]);
+                let force = stiff.weights[k] * slope - stiff.curvatures[k] * x;
+                sum.iter_mut().zip(row).for_each(|(sum, b)| *sum += per_l * force * b);
+            }
+            sum
+        };
+        let outer = |z: &[f64], p: &mut [f64]| {
+            let (gradient, walls) = (gradient(model, z), walls(z));
+            (0..D).for_each(|k| p[k] -= 0.5 * eta * (per_l * gradient[k] - z[k] - walls[k]));
+        };
+        let inner = eta / INNER as f64;
+        outer(z, p);
+        for _ in 0..INNER {
+            let half = |z: &[f64], p: &mut [f64]| {
+                p.iter_mut().zip(walls(z)).for_each(|(p, force)| *p -= 0.5 * inner * force);
+            };
+            half(z, p);
+            let (sin, cos) = inner.sin_cos();
+            for (z, p) in z.iter_mut().zip(&mut *p) {
+                (*z, *p) = (cos * *z + sin * *p, cos * *p - sin * *z);
+            }
+            half(z, p);
+        }
+        outer(z, p);
+    }
+
+    const START: [f64; 2 * D] = [0.7, -0.4, 1.1, 0.3, 1.2, -0.8];
+
+    fn moved(by: impl Fn(&mut [f64], &mut [f64]), start: [f64; 2 * D]) -> [f64; 2 * D] {
+        let mut state = start;
+        let (z, p) = state.split_at_mut(D);
+        by(z, p);
+        state
+    }
+
+    #[test]
+    fn a_step_is_what_the_definition_says() {
+        let model = model();
+        assert_eq!(LineIntegral::stiff(&model), 3);
+        for (eta, per_l) in [(0.8, 1.0), (1.4, 0.5), (0.05, 2.0)] {
+            let found = moved(|z, p| step(&model, eta, per_l, z, p), START);
+            let expected = moved(|z, p| defined(&model, eta, per_l, z, p), START);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-12, "{eta}: {found} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_is_reversible_and_keeps_volumes() {
+        let model = model();
+        let forth = |state| moved(|z, p| step(&model, 0.9, 1.0, z, p), state);
+        let flipped = |mut state: [f64; 2 * D]| {
+            state[D..].iter_mut().for_each(|p| *p = -*p);
+            state
+        };
+        let back = flipped(forth(flipped(forth(START))));
+        for (back, start) in back.iter().zip(START) {
+            assert!((back - start).abs() < 1e-12, "{back} for {start}");
+        }
+        let h = 1e-6;
+        let jacobian = faer::Mat::from_fn(2 * D, 2 * D, |i, j| {
+            let [mut high, mut low] = [START; 2];
+            (high[j], low[j]) = (high[j] + h, low[j] - h);
+            (forth(high)[i] - forth(low)[i]) / (2.0 * h)
+        });
+        let determinant = jacobian.determinant();
+        assert!((determinant - 1.0).abs() < 1e-6, "{determinant}");
+    }
+
+    #[test]
+    fn rows_that_bend_most_are_chosen() {
+        let model = model();
+        let d = D;
+        let Design::Dense(design) = model.design() else { panic!("dense") };
+        let long = |row: &[f64]| design.values().chunks_exact(d).position(|other| other == row);
+        for row in model.stiff_rows().rows.chunks_exact(d) {
+            assert!(long(row).is_some_and(|i| i.is_multiple_of(9)), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn few_rows_have_none() {
+        let design = Dense::new(31, 1, vec![1.0; 31]).unwrap();
+        let prior = Prior::centred(1, 1.0).unwrap();
+        let ridge = Ridge::new(design, Logistic, &[1.0; 31], prior).unwrap();
+        assert_eq!(LineIntegral::stiff(&ridge), 0);
+        let mut state = [0.5, 0.25];
+        let (z, p) = state.split_at_mut(1);
+        ridge.add_stiff(0.7, 1.0, z, p);
+        assert_eq!(state, [0.5, 0.25]);
+    }
+}

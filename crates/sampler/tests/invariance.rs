@@ -10,7 +10,9 @@ use ridgewalk_coefficients::{OrnsteinUhlenbeck, Parameters};
 use ridgewalk_figures::{Figures, Near};
 use ridgewalk_lyapunov::laws::Drift;
 use ridgewalk_potentials::families::Logistic;
-use ridgewalk_potentials::{Chebyshev, Dense, Gradient, GradientError, Prior, Ridge};
+use ridgewalk_potentials::{
+    Chebyshev, Dense, Gradient, GradientError, LineIntegral, Prior, Ridge, Scratch,
+};
 use ridgewalk_sampler::{Adjusted, Batch, Error, Kernel, Noise, Step, Stream, Workspace};
 
 /// Exact draws of each test, two trajectories each.
@@ -375,7 +377,7 @@ fn a_correlated_law_of_five_dimensions_stays_as_it_is() {
 
 /// One chain of two coefficients, stepped by hand.
 struct Chain<'a> {
-    model: &'a Ridge<'a, Logistic>,
+    potential: &'a dyn LineIntegral,
     now: Batch,
     source: Stream,
     workspace: Workspace,
@@ -401,7 +403,7 @@ impl Chain<'_> {
         }
         let mut to = self.now.clone();
         let noise = Noise { normals: &normals, uniforms: &uniforms };
-        let (potential, from, workspace) = (self.model, &self.now, &mut self.workspace);
+        let (potential, from, workspace) = (self.potential, &self.now, &mut self.workspace);
         kernel.step(Step { potential, from, noise, to: &mut to, workspace }).unwrap();
         self.accepted += f64::from(u8::from(to.theta() != self.now.theta()));
         self.now = to;
@@ -420,14 +422,18 @@ impl Chain<'_> {
     clippy::cast_sign_loss,
     reason = "ranks and places are at most 63"
 )]
-fn calibration(kernel: &dyn Kernel, refresh: &OrnsteinUhlenbeck, replications: u64) -> [f64; 2] {
+fn calibration(
+    kernel: &dyn Kernel, refresh: &OrnsteinUhlenbeck, replications: u64, rows: usize,
+    seen_as: impl Fn(&Ridge<'static, Logistic>) -> Box<dyn LineIntegral>,
+) -> [f64; 2] {
     const OTHERS: u64 = 63;
     const THIN: u64 = 2;
     let mut counts = [[0.0_f64; 16]; 3];
     let mut acceptance = 0.0;
     for replication in 0..replications {
         let mut source = Stream::new(1234, replication);
-        let (mut theta, mut design, mut uniforms) = ([0.0; 2], [0.0; 24], [0.0; 16]);
+        let (mut theta, mut design) = ([0.0; 2], vec![0.0; 2 * rows]);
+        let mut uniforms = vec![0.0; rows + 4];
         source.normals(&mut theta);
         theta.iter_mut().for_each(|x| *x *= 2.0);
         source.normals(&mut design);
@@ -437,10 +443,11 @@ fn calibration(kernel: &dyn Kernel, refresh: &OrnsteinUhlenbeck, replications: u
             f64::from(u8::from(*u < 1.0 / (1.0 + (-predictor).exp())))
         };
         let responses: Vec<f64> = design.chunks_exact(2).zip(&uniforms).map(success).collect();
-        let design = Dense::new(12, 2, design.to_vec()).unwrap();
+        let design = Dense::new(rows, 2, design).unwrap();
         let model =
             Ridge::new(design, Logistic, &responses, Prior::centred(2, 2.0).unwrap()).unwrap();
-        let place = (uniforms[12] * (OTHERS + 1) as f64) as u64;
+        let potential = &*seen_as(&model);
+        let place = (uniforms[rows] * (OTHERS + 1) as f64) as u64;
         let own = [theta[0], theta[1], model.value(&theta).unwrap()];
         let mut momenta = [0.0; 4];
         source.normals(&mut momenta);
@@ -454,9 +461,9 @@ fn calibration(kernel: &dyn Kernel, refresh: &OrnsteinUhlenbeck, replications: u
             if direction == 0 {
                 fields.p.iter_mut().for_each(|p| *p = -*p);
             }
-            let (model, workspace) = (&model, Workspace::default());
+            let workspace = Workspace::default();
             let source = Stream::new(2 * replication + direction, 0);
-            let mut chain = Chain { model, now, source, workspace, accepted: 0.0 };
+            let mut chain = Chain { potential, now, source, workspace, accepted: 0.0 };
             for made in 0..draws * THIN {
                 chain.step(kernel, (direction == 0 && made == 0).then_some(refresh));
                 if made % THIN < THIN - 1 {
@@ -473,7 +480,7 @@ fn calibration(kernel: &dyn Kernel, refresh: &OrnsteinUhlenbeck, replications: u
         }
         for k in 0..3 {
             // Among draws that stayed where it is, at random.
-            let rank = below[k] + (uniforms[13 + k] * (equal[k] + 1.0)).floor();
+            let rank = below[k] + (uniforms[rows + 1 + k] * (equal[k] + 1.0)).floor();
             counts[k][rank as usize / 4] += 1.0;
         }
     }
@@ -490,7 +497,8 @@ fn calibration(kernel: &dyn Kernel, refresh: &OrnsteinUhlenbeck, replications: u
 fn ranks_of_simulation_based_calibration_are_uniform() {
     let setting = Setting { gamma: 1.2, xi: 2.0, eta: 1.2, steps: 2, drift: Drift::Straight };
     let refresh = OrnsteinUhlenbeck::new(Parameters::new(1.2, 2.0, 2.4).unwrap(), 1.0).unwrap();
-    let [off, acceptance] = calibration(&setting.kernel(1.0), &refresh, 3000);
+    let plain = |model: &Ridge<'static, Logistic>| Box::new(model.clone()) as Box<dyn LineIntegral>;
+    let [off, acceptance] = calibration(&setting.kernel(1.0), &refresh, 3000, 12, plain);
     println!("acceptance {acceptance:.3}: {off:.2} of the critical value");
     assert!(off < 1.0, "{off}");
     assert!((0.62..0.78).contains(&acceptance), "{acceptance}");
@@ -501,9 +509,70 @@ fn ranks_of_simulation_based_calibration_are_uniform() {
     figures.add("right", "acceptance", acceptance);
     figures.add("right", "chi-square of critical", off);
     let mistaken = Mistaken { right: setting.kernel(1.0), all_accepted: true };
-    let [off, _] = calibration(&mistaken, &refresh, 3000);
+    let [off, _] = calibration(&mistaken, &refresh, 3000, 12, plain);
     println!("all accepted: {off:.2}");
     assert!(off > 2.0, "{off}");
     figures.add("all accepted", "chi-square of critical", off);
     figures.hold(Near::Same);
+}
+
+/// A posterior whose stiff rows draw chains in: their motion does not keep volumes.
+#[derive(Debug)]
+struct Shrinking(Ridge<'static, Logistic>);
+
+impl LineIntegral for Shrinking {
+    fn dimension(&self) -> usize {
+        LineIntegral::dimension(&self.0)
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        1
+    }
+
+    fn integrate(
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), ridgewalk_potentials::Error> {
+        self.0.integrate(length, positions, momenta, integrals, scratch)
+    }
+
+    fn gradients(
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
+    ) -> Result<(), ridgewalk_potentials::Error> {
+        self.0.gradients(positions, gradients, scratch)
+    }
+
+    fn values_and_gradients(
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
+    ) -> Result<(), ridgewalk_potentials::Error> {
+        self.0.values_and_gradients(positions, values, gradients, scratch)
+    }
+
+    fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        self.0.add_stiff(eta, per_l, z, p);
+        z.iter_mut().for_each(|z| *z *= 0.95);
+    }
+}
+
+/// The same with 64 rows, two of which are split off, and a prior that is about as wide as the
+/// coordinates assume.
+#[test]
+fn ranks_are_uniform_with_stiff_rows_split_off() {
+    let setting = Setting { gamma: 1.2, xi: 2.0, eta: 0.5, steps: 2, drift: Drift::Split };
+    let refresh = OrnsteinUhlenbeck::new(Parameters::new(1.2, 2.0, 1.0).unwrap(), 1.0).unwrap();
+    let plain = |model: &Ridge<'static, Logistic>| {
+        assert_eq!(LineIntegral::stiff(model), 2);
+        Box::new(model.clone()) as Box<dyn LineIntegral>
+    };
+    let kernel = setting.kernel(1.0);
+    let [off, acceptance] = calibration(&kernel, &refresh, 2000, 64, plain);
+    println!("acceptance {acceptance:.3}: {off:.2} of the critical value");
+    assert!(off < 1.0, "{off}");
+    assert!((0.3..0.95).contains(&acceptance), "{acceptance}");
+    let planted = |model: &Ridge<'static, Logistic>| {
+        Box::new(Shrinking(model.clone())) as Box<dyn LineIntegral>
+    };
+    let [off, _] = calibration(&kernel, &refresh, 2000, 64, planted);
+    println!("shrinking: {off:.2}");
+    assert!(off > 2.0, "{off}");
 }
