@@ -314,7 +314,7 @@ def designs():
         cell = f'{float(row["ess_per_gradient"]):.3f} ({row["longest_rejections"]})'
         rows.setdefault(design, {})[row["target"]] = cell
     targets = list(dict.fromkeys(row["target"] for row in read("designs")))
-    lines = [[*design, *(cells[name] for name in targets)] for design, cells in rows.items()]
+    lines = [[*design, *(cells.get(name, "") for name in targets)] for design, cells in rows.items()]
     return table(["drift", "step x steps", "p and r", "short", *targets], lines)
 
 

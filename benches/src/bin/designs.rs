@@ -1,13 +1,13 @@
 //! Designs of exact trajectories: `cargo run --release -p ridgewalk-benches --bin designs`.
 //!
 //! In the coordinates of a warm-up: drifts that rotate or are straight, one step or several, p and r
-//! drawn anew or kept, and how often steps are shorter. Prints a table and writes
+//! drawn anew or kept, and how often steps are shorter; and what default runs choose. Prints a table and writes
 //! docs/results/designs.csv; `--dry` only prints.
 
 use clap::Parser;
 use ridgewalk::coefficients::Parameters;
 use ridgewalk::lyapunov::laws::{Autocorrelation, Drift, Scheme, Trajectory};
-use ridgewalk::sampler::automatic::{Target, WarmUp};
+use ridgewalk::sampler::automatic::{Length, Target, WarmUp};
 use ridgewalk::sampler::{Adjusted, InOriginal, Sampler};
 use ridgewalk_benches::Failure;
 use ridgewalk_benches::comparison::results;
@@ -17,6 +17,9 @@ use ridgewalk_gallery as gallery;
 /// Trajectories of each of eight chains, and those before them.
 const DRAWS: u64 = 4000;
 const BEFORE: u64 = 200;
+/// Seeds and draws of default runs.
+const SEEDS: u64 = 4;
+const CHOSEN_DRAWS: u64 = 1000;
 /// γ and ξ that are chosen from, and those that forget everything within a trajectory.
 const GAMMAS: [f64; 7] = [0.3, 0.5, 0.8, 1.2, 1.6, 2.2, 3.0];
 const XIS: [f64; 4] = [2.0, 3.0, 5.0, 8.0];
@@ -121,6 +124,38 @@ fn measured<T: Target>(name: &str, target: &T) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
+/// The design that a default run has, the median of some seeds.
+fn chosen<T: Target>(name: &str, target: &T) -> Result<String, Failure> {
+    let d = target.dimension();
+    let mut found = Vec::new();
+    for seed in 1..=SEEDS {
+        let mut warm = WarmUp::new(target).seed(seed).run()?;
+        let mut kept = Kept::with_room(usize::try_from(CHOSEN_DRAWS)?);
+        let sampled = warm.run(Length::Draws(CHOSEN_DRAWS)).keep(&mut kept)?;
+        let longest = kept.draws.iter().map(|chain| longest_repeat(chain, d)).max().unwrap_or(0);
+        let gradients = sampled.gradients();
+        let sampling = Cost { gradients, seconds: 0.0 };
+        let run = Run { draws: kept.draws, sampling, ..Run::default() }.measured(d, None)?;
+        let trajectory = warm.scheme.trajectory().ok_or("a kernel with a bias")?;
+        found.push((
+            run.ess / gradients as f64,
+            format!(
+                "{name},chosen ({}),{},{:.3},kept,{},{:.3},{:.4},{longest}",
+                trajectory.drift.name(),
+                trajectory.steps,
+                warm.scheme.eta(),
+                trajectory.short,
+                sampled.outcome.acceptance().rate(),
+                run.ess / gradients as f64,
+            ),
+        ));
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let line = found.swap_remove(found.len() / 2).1;
+    println!("{line}");
+    Ok(line)
+}
+
 /// The longest run of draws that are equal to the one before.
 fn longest_repeat(chain: &[f64], d: usize) -> usize {
     let (mut longest, mut now) = (0, 0);
@@ -139,7 +174,11 @@ fn main() -> Result<(), Failure> {
         "target,drift,steps,eta,momenta,short,acceptance,ess_per_gradient,longest_rejections"
             .to_owned(),
     ];
-    lines.extend(measured("breast-cancer", &gallery::breast_cancer().map_err(failed)?)?);
+    let [scaled, unscaled] = [gallery::breast_cancer(), gallery::breast_cancer_unstandardised()];
+    let scaled = scaled.map_err(failed)?;
+    lines.push(chosen("breast-cancer", &scaled)?);
+    lines.push(chosen("breast-cancer-unstandardised", &unscaled.map_err(failed)?)?);
+    lines.extend(measured("breast-cancer", &scaled)?);
     lines.extend(measured("huber-large", &gallery::huber_large().map_err(failed)?)?);
     for name in ["logistic-nearly-separated", "poisson-zeros-5-rows"] {
         let case = torture.iter().find(|case| case.name == name).ok_or("no such case")?;

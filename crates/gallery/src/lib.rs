@@ -137,6 +137,19 @@ fn logistic(
 /// # Errors
 /// Never, unless this crate has a mistake.
 pub fn breast_cancer() -> Result<Ridge<'static, Logistic>, Anything> {
+    breast_cancer_scaled(true)
+}
+
+/// The same with the predictors in their own units, which differ by a factor of 10⁵, and the same
+/// priors normal(0, 2.5).
+///
+/// # Errors
+/// Never, unless this crate has a mistake.
+pub fn breast_cancer_unstandardised() -> Result<Ridge<'static, Logistic>, Anything> {
+    breast_cancer_scaled(false)
+}
+
+fn breast_cancer_scaled(scaled: bool) -> Result<Ridge<'static, Logistic>, Anything> {
     let text = include_str!("../../potentials/tests/data/breast-cancer.csv");
     let rows: Result<Vec<Vec<f64>>, _> = text
         .lines()
@@ -149,6 +162,7 @@ pub fn breast_cancer() -> Result<Ridge<'static, Logistic>, Anything> {
     for j in 0..k {
         let mean = rows.iter().map(|row| row[j]).sum::<f64>() / n as f64;
         let sd = (rows.iter().map(|row| (row[j] - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+        let (mean, sd) = if scaled { (mean, sd) } else { (0.0, 1.0) };
         rows.iter()
             .enumerate()
             .for_each(|(i, row)| values[i * (k + 1) + j + 1] = (row[j] - mean) / sd);
