@@ -3,6 +3,8 @@
 //!
 //! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs;
 //!   its line integrals are exact.
+//! - [`likelihoods`]: densities with parameters of their own (noise scales, shapes, thresholds), for
+//!   kernels that accept or reject.
 //! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by quadrature at
 //!   Chebyshev nodes.
 //! - [`Ridge::curvature`]: guaranteed bounds of the Hessian, each with how it was obtained;
@@ -36,6 +38,7 @@
 
 mod batch;
 mod black_box;
+mod censored;
 mod check;
 mod curvature;
 mod design;
@@ -58,6 +61,7 @@ mod ridge;
 mod rows;
 mod segment;
 mod softplus;
+mod special;
 mod spread;
 mod square;
 mod symmetric;
