@@ -26,6 +26,16 @@ pub enum Error {
         /// The value it was given.
         value: f64,
     },
+    /// A model cannot have so few or so many levels.
+    #[error("{name} responses of {got} levels: need {need}")]
+    Levels {
+        /// The model.
+        name: &'static str,
+        /// The number of levels.
+        got: usize,
+        /// What is needed.
+        need: &'static str,
+    },
     /// A list or matrix has the wrong number of entries.
     #[error("{what} has {got} entries: need {need}")]
     Length {

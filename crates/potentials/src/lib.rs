@@ -38,6 +38,7 @@
 
 mod batch;
 mod black_box;
+mod censored;
 mod check;
 mod curvature;
 mod density;
@@ -62,6 +63,7 @@ mod ridge;
 mod rows;
 mod segment;
 mod softplus;
+mod special;
 mod spread;
 mod square;
 mod stiff;

@@ -7,6 +7,7 @@
 
 use crate::elementary::{self, CHUNK, SHORTEST, fma};
 use crate::segment::{End, Segment};
+use crate::special::LOG_ROOT_TWO_PI;
 
 /// Chebyshev coefficients of (v + 1) M(v) in t = (v − 5)/(v + 5), from
 /// `scripts/constants/mills_ratio.py`.
@@ -41,13 +42,11 @@ const MILLS: [f64; 26] = [
 
 /// 1/√(2π).
 const DENSITY_AT_ZERO: f64 = 0.398_942_280_401_432_7;
-/// log √(2π).
-const LOG_ROOT_TWO_PI: f64 = 0.918_938_533_204_672_8;
-/// Its rounding error.
+/// The rounding error of log √(2π).
 const LOG_ROOT_TWO_PI_REST: f64 = -3.878_294_158_067_242e-17;
 
 /// Mills's ratio for v >= 0, by Clenshaw's recurrence.
-fn mills(v: f64) -> f64 {
+pub(crate) fn mills(v: f64) -> f64 {
     // Beyond 1e8, (v + 1) M(v) − 1 is below the rounding, and t would round to 1.
     if v > 1e8 {
         return 1.0 / v;
@@ -61,7 +60,11 @@ fn mills(v: f64) -> f64 {
 }
 
 /// φ(x). The rounding of x² is corrected for: for large x it would be the largest error.
-fn density(x: f64) -> f64 {
+pub(crate) fn density(x: f64) -> f64 {
+    // Far out the square, and then the correction, would be infinite.
+    if x.abs() > 40.0 {
+        return 0.0;
+    }
     let square = x * x;
     let rest = x.mul_add(x, -square);
     DENSITY_AT_ZERO * (-0.5 * square).exp() * (1.0 - 0.5 * rest)

@@ -4,6 +4,7 @@ mod accelerated;
 mod check;
 mod curvature;
 mod families;
+mod likelihoods;
 mod mode;
 mod own_family;
 mod pointers;

@@ -25,12 +25,15 @@ pub use probit::Probit;
 
 use crate::error::Error;
 
-/// An observation: a response and, for binomial counts, the number of trials.
+/// An observation: a response and, for binomial counts, the number of trials; or a time that is
+/// known to lie in an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
-    /// The response: 0 or 1, a count, or a real number, as the family needs.
+    /// The response: 0 or 1, a count, or a real number, as the family needs. For survival models
+    /// the lower end of the interval.
     pub response: f64,
-    /// The number of trials; 1 unless responses are binomial counts.
+    /// The number of trials; 1 unless responses are binomial counts. For survival models the upper
+    /// end of the interval: see [`Observation::between`].
     pub trials: f64,
 }
 
@@ -39,6 +42,14 @@ impl Observation {
     #[must_use]
     pub fn of(response: f64) -> Self {
         Self { response, trials: 1.0 }
+    }
+
+    /// A time between `lower` and `upper`, for survival models: an event at that time if they are
+    /// equal, right-censored if `upper` is infinite, left-censored if `lower` is 0, and
+    /// interval-censored otherwise.
+    #[must_use]
+    pub fn between(lower: f64, upper: f64) -> Self {
+        Self { response: lower, trials: upper }
     }
 }
 
@@ -167,7 +178,7 @@ pub trait Family: std::fmt::Debug + Send + Sync {
 }
 
 /// A scale parameter, checked to be positive and finite.
-fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
+pub(crate) fn scale(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
     } else {
@@ -183,7 +194,9 @@ fn with_digits(inverse: f64) -> f64 {
 }
 
 /// An objection to a response that is not usable, and to trials.
-fn without_trials(y: Observation, usable: bool, need: &'static str) -> Option<Objection> {
+pub(crate) fn without_trials(
+    y: Observation, usable: bool, need: &'static str,
+) -> Option<Objection> {
     if y.trials != 1.0 {
         Some(Objection::Trials("1, because this family has no trials"))
     } else {
@@ -194,6 +207,29 @@ fn without_trials(y: Observation, usable: bool, need: &'static str) -> Option<Ob
 /// An objection to everything but real numbers.
 pub(crate) fn real(y: Observation) -> Option<Objection> {
     without_trials(y, y.response.is_finite(), "a finite number")
+}
+
+/// An objection to everything but counts.
+pub(crate) fn count(y: Observation) -> Option<Objection> {
+    without_trials(y, whole(y.response), "a whole number of at least 0")
+}
+
+/// An objection to everything but positive numbers.
+pub(crate) fn positive(y: Observation) -> Option<Objection> {
+    without_trials(y, y.response > 0.0 && y.response.is_finite(), "a positive, finite number")
+}
+
+/// An objection to everything but intervals of time.
+pub(crate) fn interval(y: Observation) -> Option<Objection> {
+    let (lower, upper) = (y.response, y.trials);
+    if !(lower >= 0.0 && lower.is_finite()) {
+        Some(Objection::Response("a finite time of at least 0"))
+    } else if !(upper > 0.0) {
+        Some(Objection::Trials("a time above 0 at which the interval ends"))
+    } else {
+        let need = "an end of the interval not before its beginning";
+        (!(upper >= lower)).then_some(Objection::Trials(need))
+    }
 }
 
 /// Whether a number is a count.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::chunks::{self, Chunked};
-use super::{CurvatureBounds, Family, Objection, Observation, whole, without_trials};
+use super::{CurvatureBounds, Family, Objection, Observation, count};
 use crate::elementary::{self, CHUNK, fma, within_reach};
 use crate::segment::Segment;
 
@@ -50,7 +50,7 @@ impl Family for Poisson {
     }
 
     fn objection(&self, y: Observation) -> Option<Objection> {
-        without_trials(y, whole(y.response), "a whole number of at least 0")
+        count(y)
     }
 
     fn value(&self, s: f64, y: Observation) -> f64 {

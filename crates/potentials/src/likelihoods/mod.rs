@@ -2,16 +2,40 @@
 //! s and parameters ψ (a noise scale, a shape, thresholds) that are sampled with the coefficients.
 //!
 //! ψ are real numbers: the logarithm of a scale, not the scale. [`Likelihood::scale`] tells how what
-//! a user reads follows from them. Unlike a [`Family`], a likelihood need not be convex and has no line
-//! integrals: [`Joint`](crate::Joint) posteriors are for kernels that accept or reject.
+//! a user reads follows from them. Unlike a [`Family`], a likelihood need not be convex and has no
+//! line integrals: [`Joint`](crate::Joint) posteriors are for kernels that accept or reject.
+//!
+//! | responses | likelihoods | ψ |
+//! | --- | --- | --- |
+//! | real | [`Normal`], [`LogisticNoise`], [`HuberNoise`], [`StudentT`] | log σ; for t also log ν, unless fixed |
+//! | counts | [`NegativeBinomial`] | log r |
+//! | positive | [`Gamma`] | log a |
+//! | times, censored or not | [`Survival`] | log k, unless fixed |
+//! | ordered levels | [`Ordinal`] | first threshold, logs of the gaps |
+//! | unordered levels | [`Multinomial`] | none |
+//! | those of a [`Family`] | [`Plain`] | none |
+//!
+//! u and its derivatives are accurate to a few units in the last place of their largest term, for
+//! any finite s and parameters from e^-690 to e^690; beyond, they stay at those ends.
 
+mod counts;
+mod multinomial;
 mod noise;
+mod ordinal;
+pub(crate) mod positive;
+mod survival;
 
-pub use noise::Normal;
+pub use crate::censored::SurvivalKind;
+pub use counts::NegativeBinomial;
+pub use multinomial::Multinomial;
+pub use noise::{HuberNoise, LogisticNoise, Normal, StudentT};
+pub use ordinal::Ordinal;
+pub use positive::Gamma;
+pub use survival::Survival;
 
 use std::fmt::Debug;
 
-use crate::families::{Family, Objection, Observation};
+use crate::families::{Family, Objection, Observation, without_trials};
 use crate::joint::ParameterScale;
 
 /// Some rows of a model, at the linear predictors of one chain.
@@ -79,6 +103,20 @@ pub trait Likelihood: Debug + Send + Sync {
     fn convex(&self) -> bool {
         false
     }
+}
+
+/// The level of a response 0, 1, ..., if it is one of `levels`.
+fn level(y: Observation, levels: usize) -> Option<usize> {
+    let y = y.response;
+    // Levels are few: their numbers are exact.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    (y >= 0.0 && y < levels as f64 && y.fract() == 0.0).then_some(y as usize)
+}
+
+/// An objection to everything but levels.
+fn level_objection(y: Observation, levels: usize) -> Option<Objection> {
+    const NEED: &str = "a whole number of at least 0 and below the number of levels";
+    without_trials(y, level(y, levels).is_some(), NEED)
 }
 
 /// A family as a likelihood without parameters.
