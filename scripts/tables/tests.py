@@ -189,6 +189,11 @@ FAMILIES = {
     "gaussian": ("`Gaussian`, known scale σ", "1/σ²", "yes"),
     "logistic_noise": ("`LogisticNoise` (`robust-logistic`)", "1/(2σ²)", "with a proper prior"),
     "huber": ("`Huber` (`robust-huber`)", "1/σ²", "with a proper prior"),
+    "negative_binomial": ("`NegativeBinomial`, known size r", "(y + r)/4", "with a proper prior"),
+    "gamma": ("`Gamma`, known shape", "unbounded", "none: no global smoothness"),
+    "weibull": ("`Survival`, Weibull, known shape k", "unbounded", "none: no global smoothness"),
+    "log_logistic": ("`Survival`, log-logistic", "k²/2", "with a proper prior"),
+    "log_normal": ("`Survival`, log-normal, without intervals", "k²", "with a proper prior"),
 }
 WAYS = ("one by one", "in a list", "in a list without fused multiply-add")
 

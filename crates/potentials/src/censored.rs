@@ -13,7 +13,7 @@
 //! near 0 or near 1. Each kind has a form of its own in which nothing is subtracted.
 
 use crate::families::Observation;
-use crate::normal::{GAUSS_8, density, inverse_mills, log_cdf, mills};
+use crate::normal::{self, GAUSS_8, density, inverse_mills, log_cdf, mills};
 use crate::softplus::{sigmoid, softplus};
 use crate::special::{LOG_ROOT_TWO_PI, log_1m_exp, log_1m_exp_of, over_expm1, vanishing};
 
@@ -208,4 +208,58 @@ fn normal_ends(a: f64, b: f64, gap: f64) -> Ends {
         by_shift: -(-power).exp_m1() / ratio,
         by_b: -(-power).exp() / ratio,
     }
+}
+
+/// ∂²u/∂z² as all z move together.
+pub(crate) fn curvature(kind: SurvivalKind, known: Known) -> f64 {
+    use SurvivalKind::{LogLogistic, LogNormal, Weibull};
+    let logistic = |z: f64| sigmoid(z) * sigmoid(-z);
+    match (known, kind) {
+        (Known::Nothing, _) => 0.0,
+        (Known::Exactly(z) | Known::Above(z), Weibull) => z.exp(),
+        (Known::Below(z), Weibull) => falling(z.exp()),
+        (Known::Between { low, high, gap }, Weibull) => {
+            low.exp() + falling(high.exp() * -(-gap).exp_m1())
+        }
+        (Known::Exactly(z), LogLogistic) => 2.0 * logistic(z),
+        (Known::Above(z) | Known::Below(z), LogLogistic) => logistic(z),
+        (Known::Between { low, high, .. }, LogLogistic) => logistic(low) + logistic(high),
+        (Known::Exactly(z), LogNormal) => {
+            if z.is_nan() {
+                z
+            } else {
+                1.0
+            }
+        }
+        (Known::Above(z), LogNormal) => normal::curvature(-z),
+        (Known::Below(z), LogNormal) => normal::curvature(z),
+        (Known::Between { low, high, gap }, LogNormal) => {
+            let (a, b) = if low + high < 0.0 { (-high, -low) } else { (low, high) };
+            if gap * 0.5 * (a + b) > 40.0 && a > 0.0 {
+                // The upper end is too far to matter.
+                return normal::curvature(-a);
+            }
+            // 1 minus the variance of a normal variable between a and b.
+            let Ends { by_shift, by_b, .. } = normal_ends(a, b, gap);
+            (by_shift * (by_shift - a) - vanishing(gap, by_b)).clamp(0.0, 1.0)
+        }
+    }
+}
+
+/// No less than the largest derivative in z of −x/(e^x − 1) for x = e^z, which is at x = 1.8605.
+pub(crate) const STEEPEST_SHARE: f64 = 0.412_531_618_913_142;
+
+/// The derivative in z of −x/(e^x − 1) for x = e^z.
+fn falling(x: f64) -> f64 {
+    let share = over_expm1(x);
+    // x/(1 − e^-x) − 1 = x + x/(e^x − 1) − 1, about x/2.
+    let more = if x < 0.25 { 0.5 * x + even_part(x) } else { x + share - 1.0 };
+    vanishing(more, share)
+}
+
+/// x/(e^x − 1) − 1 + x/2 = x²/12 − x⁴/720 + ... for small x.
+fn even_part(x: f64) -> f64 {
+    let square = x * x;
+    let series = [1.0 / 12.0, -1.0 / 720.0, 1.0 / 30_240.0, -1.0 / 1_209_600.0, 1.0 / 47_900_160.0];
+    square * series.iter().rev().fold(0.0, |sum, c| sum * square + c)
 }

@@ -399,7 +399,7 @@ impl Rows<'_> {
         family.mean_slopes(s, &t, &y, &mut means);
         for (i, (&s, &t)) in s.iter().zip(&t).enumerate() {
             let y = self.y;
-            let scale = 1.0 + y.response.abs() + y.trials.abs() + s.abs();
+            let scale = 1.0 + size(y) + s.abs();
             let slope_tolerance = self.rounding(s) + self.rounding(s + t);
             for (t, found, expected, tolerance) in [
                 (None, values[i], family.value(s, y), 1e-12 * scale),
@@ -415,10 +415,14 @@ impl Rows<'_> {
     /// the response.
     fn rounding(&self, s: f64) -> f64 {
         let y = self.y;
-        let terms = 1.0 + y.response.abs() + y.trials.abs();
-        1e-12 * terms
+        1e-12 * (1.0 + size(y))
             + 1e-14 * (s.abs() + y.response.abs()) * self.family.curvature(s, y).abs().min(1e300)
     }
+}
+
+/// The size of an observation; an interval of time may end at infinity.
+fn size(y: Observation) -> f64 {
+    y.response.abs() + if y.trials.is_infinite() { 0.0 } else { y.trials.abs() }
 }
 
 /// Compares a gradient with finite differences of its value at some points, coordinate by

@@ -1,8 +1,8 @@
 //! Checks of families and gradients find planted mistakes and pass correct functions.
 
 use ridgewalk_potentials::families::{
-    CurvatureBounds, Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation,
-    Poisson, Probit,
+    CurvatureBounds, Family, Gamma, Gaussian, Huber, Logistic, LogisticNoise, NegativeBinomial,
+    Objection, Observation, Poisson, Probit, Survival, SurvivalKind,
 };
 use ridgewalk_potentials::{
     Check, FromFn, FromValueFn, GradientError, Place, Property, check_family, check_gradient,
@@ -12,6 +12,25 @@ const PREDICTORS: [f64; 11] = [-300.0, -40.0, -8.3, -2.0, -0.9415, 0.0, 0.3, 1.0
 
 fn counts(trials: f64) -> Vec<Observation> {
     [0.0, 1.0, trials].map(|response| Observation { response, trials }).to_vec()
+}
+
+/// Events, times censored on either side and on both, and one of which nothing is known.
+fn intervals() -> Vec<Observation> {
+    let infinity = f64::INFINITY;
+    [
+        (0.4, 0.4),
+        (30.0, 30.0),
+        (0.4, infinity),
+        (30.0, infinity),
+        (0.0, 0.4),
+        (0.0, 30.0),
+        (1.0, 1.0 + 1e-6),
+        (1.0, 1.1),
+        (0.01, 2.0),
+        (0.0, infinity),
+    ]
+    .map(|(lower, upper)| Observation::between(lower, upper))
+    .to_vec()
 }
 
 #[test]
@@ -30,6 +49,15 @@ fn the_built_in_families_pass() {
         pass(&Gaussian::new(scale).unwrap(), &real);
         pass(&LogisticNoise::new(scale).unwrap(), &real);
         pass(&Huber::new(scale, 1.345).unwrap(), &real);
+    }
+    for size in [1e-3, 2.5, 1e6] {
+        pass(&NegativeBinomial::new(size).unwrap(), &[0.0, 1.0, 250.0].map(Observation::of));
+        pass(&Gamma::new(size).unwrap(), &[1e-3, 1.0, 250.0].map(Observation::of));
+    }
+    for kind in [SurvivalKind::Weibull, SurvivalKind::LogLogistic, SurvivalKind::LogNormal] {
+        for shape in [0.2, 1.0, 7.0] {
+            pass(&Survival::new(kind, shape).unwrap(), &intervals());
+        }
     }
     // On a kink of u′.
     let check = check_family(&Huber::new(1.0, 2.0).unwrap(), &[Observation::of(0.0)], &[-2.0, 2.0]);

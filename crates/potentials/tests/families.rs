@@ -7,8 +7,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use ridgewalk_potentials::families::{
-    Family, Gaussian, Huber, Logistic, LogisticNoise, Objection, Observation, Poisson, Probit,
+    Family, Gamma, Gaussian, Huber, Logistic, LogisticNoise, NegativeBinomial, Objection,
+    Observation, Poisson, Probit, Survival, SurvivalKind,
 };
+use ridgewalk_potentials::likelihoods::{self, Block, Likelihood};
+use ridgewalk_potentials::{Dense, Error, Prior, Ridge};
 
 /// Segments from [-1000, 1000], more of them from near 0, of lengths from 1e-12 to 1000, both ways.
 fn segments(seed: u64, count: usize) -> impl Iterator<Item = (f64, f64)> {
@@ -33,7 +36,7 @@ fn binomial(i: usize) -> Observation {
 type Responses = fn(usize) -> Observation;
 
 /// Every family, with responses for each.
-fn families() -> [(Box<dyn Family>, Responses); 6] {
+fn families() -> [(Box<dyn Family>, Responses); 11] {
     let real = |i: usize| Observation::of((i % 9) as f64 / 8.0 - 0.5);
     [
         (Box::new(Logistic), binomial),
@@ -42,7 +45,61 @@ fn families() -> [(Box<dyn Family>, Responses); 6] {
         (Box::new(Gaussian::new(0.7).unwrap()), real),
         (Box::new(LogisticNoise::new(0.7).unwrap()), real),
         (Box::new(Huber::new(0.7, 1.345).unwrap()), real),
+        (Box::new(NegativeBinomial::new(2.5).unwrap()), |i| Observation::of((i % 4) as f64)),
+        (Box::new(Gamma::new(2.5).unwrap()), |i| {
+            Observation::of([0.3, 1.0, 1e-200, 2.7, 1e200][i % 5])
+        }),
+        (Box::new(Survival::new(SurvivalKind::Weibull, 1.7).unwrap()), times),
+        (Box::new(Survival::new(SurvivalKind::LogLogistic, 1.7).unwrap()), times),
+        (Box::new(Survival::new(SurvivalKind::LogNormal, 1.7).unwrap()), times),
     ]
+}
+
+/// Events, times censored on either side and on both, and one of which nothing is known.
+fn times(i: usize) -> Observation {
+    let infinity = f64::INFINITY;
+    let (lower, upper) =
+        [(0.7, 0.7), (2.0, infinity), (0.0, 0.3), (0.5, 0.6), (0.0, infinity)][i % 5];
+    Observation::between(lower, upper)
+}
+
+#[test]
+fn families_are_likelihoods_with_a_parameter_fixed() {
+    let pairs: [(usize, Box<dyn Likelihood>, f64); 8] = [
+        (3, Box::new(likelihoods::Normal), 0.7),
+        (4, Box::new(likelihoods::LogisticNoise), 0.7),
+        (5, Box::new(likelihoods::HuberNoise::new(1.345).unwrap()), 0.7),
+        (6, Box::new(likelihoods::NegativeBinomial), 2.5),
+        (7, Box::new(likelihoods::Gamma), 2.5),
+        (8, Box::new(likelihoods::Survival::new(SurvivalKind::Weibull)), 1.7),
+        (9, Box::new(likelihoods::Survival::new(SurvivalKind::LogLogistic)), 1.7),
+        (10, Box::new(likelihoods::Survival::new(SurvivalKind::LogNormal)), 1.7),
+    ];
+    for (which, likelihood, parameter) in pairs {
+        let (family, observation) = &families()[which];
+        for i in 0..10 {
+            let y = observation(i);
+            if y.response > 1e100 || y.response > 0.0 && y.response < 1e-100 {
+                continue;
+            }
+            assert_eq!(family.objection(y), likelihood.objection(y));
+            let both = |s: f64| {
+                let (mut slope, block) = ([0.0], Block { s: &[s], y: &[y], weights: &[] });
+                let u = likelihood.evaluate(&[parameter.ln()], block, &mut slope, &mut [0.0]);
+                ([u, slope[0]], [family.value(s, y), family.slope(s, y)])
+            };
+            let (at_zero, of_family) = both(0.0);
+            let constant = at_zero[0] - of_family[0];
+            for s in (-12..=12).map(|k| 0.7 * f64::from(k)) {
+                let ([u, slope], [value, slope_of_family]) = both(s);
+                let place = format!("{} at {s}, {y:?}", family.name());
+                let size = 1.0 + u.abs() + value.abs();
+                assert!((u - value - constant).abs() <= 1e-13 * size, "{place}: {u}, {value}");
+                let size = 10.0 + slope.abs();
+                assert!((slope - slope_of_family).abs() <= 1e-13 * size, "{place}: {slope}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -192,9 +249,43 @@ fn responses_outside_the_range_are_objected_to() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Gaussian::new(bad).is_err() && LogisticNoise::new(bad).is_err());
         assert!(Huber::new(bad, 1.0).is_err() && Huber::new(1.0, bad).is_err());
+        assert!(NegativeBinomial::new(bad).is_err() && Gamma::new(bad).is_err());
+        assert!(Survival::new(SurvivalKind::LogNormal, bad).is_err());
     }
     assert_eq!(
         Gaussian::new(-2.0).unwrap_err().to_string(),
         "noise scale = -2: need a positive, finite number"
     );
+}
+
+#[test]
+fn intercepts_alone_have_the_known_estimates() {
+    let ones = || Dense::new(6, 1, vec![1.0; 6]).unwrap();
+    let near = |found: f64, expected: f64| {
+        assert!((found - expected).abs() < 1e-10, "{found} for {expected}");
+    };
+    let positive = [0.3, 1.2, 5.0, 0.7, 2.2, 1.1];
+    let mean = positive.iter().sum::<f64>() / 6.0;
+    let gamma = Ridge::new(ones(), Gamma::new(3.1).unwrap(), &positive, Prior::flat(1)).unwrap();
+    near(gamma.mode().unwrap().point[0], mean.ln());
+    let family = NegativeBinomial::new(0.8).unwrap();
+    let counts =
+        Ridge::new(ones(), family, &[0.0, 3.0, 1.0, 0.0, 12.0, 2.0], Prior::flat(1)).unwrap();
+    near(counts.mode().unwrap().point[0], 3_f64.ln());
+    // Exponential times, three of them censored: the time at risk for each event.
+    let (mut ends, infinity) = (positive, f64::INFINITY);
+    (0..3).for_each(|i| ends[2 * i] = infinity);
+    let exponential = Survival::new(SurvivalKind::Weibull, 1.0).unwrap();
+    let times = |ends: &[f64]| {
+        Ridge::with_trials(ones(), exponential, &positive, ends, Prior::flat(1)).unwrap()
+    };
+    near(times(&ends).mode().unwrap().point[0], (2.0 * mean).ln());
+    // Without an event nothing bounds the times from above.
+    assert!(matches!(times(&[infinity; 6]).mode(), Err(Error::Improper(_))));
+    // Log-normal events: the mean of the logarithms.
+    let log_normal = Survival::new(SurvivalKind::LogNormal, 0.6).unwrap();
+    let events =
+        Ridge::with_trials(ones(), log_normal, &positive, &positive, Prior::flat(1)).unwrap();
+    let mean_log = positive.iter().map(|t| t.ln()).sum::<f64>() / 6.0;
+    near(events.mode().unwrap().point[0], mean_log);
 }

@@ -12,6 +12,91 @@ use crate::softplus::{mean_sigmoid, sigmoid, softplus};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Logistic;
 
+/// The counts of a row, which need not be whole numbers: negative binomial counts are y successes
+/// and r failures.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) successes: f64,
+    pub(super) failures: f64,
+    /// Their sum.
+    pub(super) trials: f64,
+}
+
+impl Counts {
+    #[inline(always)]
+    fn of(y: Observation) -> Self {
+        Self { successes: y.response, failures: y.trials - y.response, trials: y.trials }
+    }
+
+    /// n softplus(s) − y s.
+    pub(super) fn value(self, s: f64) -> f64 {
+        binomial_sum(self.successes, self.failures, || softplus(s), || -softplus(-s))
+    }
+
+    pub(super) fn slope(self, s: f64) -> f64 {
+        binomial_sum(self.successes, self.failures, || sigmoid(s), || sigmoid(-s))
+    }
+
+    pub(super) fn curvature(self, s: f64) -> f64 {
+        self.trials * sigmoid(s) * sigmoid(-s)
+    }
+
+    pub(super) fn mean_slope(self, s: f64, t: f64) -> f64 {
+        let segment = Segment::new(s, t);
+        binomial_sum(
+            self.successes,
+            self.failures,
+            || mean_sigmoid(&segment),
+            || mean_sigmoid(&segment.mirrored()),
+        )
+    }
+
+    /// n f(s) − y = −(n f(−s) − (n − y)), f the sigmoid: of the two the one with the smaller count
+    /// keeps more digits, all of them where it is 0.
+    #[inline(always)]
+    fn mirrored(self) -> bool {
+        self.successes + self.successes > self.trials
+    }
+
+    /// −1 for the mirror image.
+    #[inline(always)]
+    fn sign(self) -> f64 {
+        if self.mirrored() { -1.0 } else { 1.0 }
+    }
+
+    /// The smaller count.
+    #[inline(always)]
+    fn smaller(self) -> f64 {
+        if self.mirrored() { self.failures } else { self.successes }
+    }
+
+    /// [`Chunked::segment`] for a predictor s.
+    #[inline(always)]
+    pub(super) fn segment(self, s: f64, t: f64) -> (f64, f64) {
+        let sign = self.sign();
+        (sign * s, sign * t)
+    }
+
+    #[inline(always)]
+    pub(super) fn slope_from<const FUSED: bool>(self, mean: f64) -> f64 {
+        self.sign() * fma::<FUSED>(self.trials, mean, -self.smaller())
+    }
+
+    /// ((n − y) e^s − y)/(1 + e^s): where either count is 0 nothing is subtracted.
+    #[inline(always)]
+    pub(super) fn slope_at<const FUSED: bool>(self, s: f64) -> f64 {
+        let odds = elementary::exp::<FUSED>(s, 0.0);
+        fma::<FUSED>(self.failures, odds, -self.successes) / (1.0 + odds)
+    }
+
+    /// n softplus(−|s|) and |s| for each observation on the other side of it: both positive.
+    #[inline(always)]
+    pub(super) fn value_at<const FUSED: bool>(self, s: f64) -> f64 {
+        let wrong = if s > 0.0 { self.failures } else { self.successes };
+        fma::<FUSED>(self.trials, elementary::softplus_below::<FUSED>(s), wrong * s.abs())
+    }
+}
+
 impl Family for Logistic {
     fn name(&self) -> &'static str {
         "logistic"
@@ -22,20 +107,19 @@ impl Family for Logistic {
     }
 
     fn value(&self, s: f64, y: Observation) -> f64 {
-        binomial_sum(y, || softplus(s), || -softplus(-s))
+        Counts::of(y).value(s)
     }
 
     fn slope(&self, s: f64, y: Observation) -> f64 {
-        binomial_sum(y, || sigmoid(s), || sigmoid(-s))
+        Counts::of(y).slope(s)
     }
 
     fn curvature(&self, s: f64, y: Observation) -> f64 {
-        y.trials * sigmoid(s) * sigmoid(-s)
+        Counts::of(y).curvature(s)
     }
 
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
-        let segment = Segment::new(s, t);
-        binomial_sum(y, || mean_sigmoid(&segment), || mean_sigmoid(&segment.mirrored()))
+        Counts::of(y).mean_slope(s, t)
     }
 
     chunks::chunked_lists!(values);
@@ -49,30 +133,10 @@ impl Family for Logistic {
     }
 }
 
-/// n f(s) − y = −(n f(−s) − (n − y)), f the sigmoid: of the two the one with the smaller count
-/// keeps more digits, all of them where it is 0.
-#[inline(always)]
-fn mirrored(y: Observation) -> bool {
-    y.response + y.response > y.trials
-}
-
-/// −1 for the mirror image.
-#[inline(always)]
-fn sign(y: Observation) -> f64 {
-    if mirrored(y) { -1.0 } else { 1.0 }
-}
-
-/// The smaller count.
-#[inline(always)]
-fn count(y: Observation) -> f64 {
-    if mirrored(y) { y.trials - y.response } else { y.response }
-}
-
 impl Chunked for Logistic {
     #[inline(always)]
     fn segment(&self, s: f64, t: f64, y: Observation) -> (f64, f64) {
-        let sign = sign(y);
-        (sign * s, sign * t)
+        Counts::of(y).segment(s, t)
     }
 
     #[inline(always)]
@@ -87,20 +151,16 @@ impl Chunked for Logistic {
 
     #[inline(always)]
     fn slope_from<const FUSED: bool>(&self, mean: f64, _: f64, y: Observation) -> f64 {
-        sign(y) * fma::<FUSED>(y.trials, mean, -count(y))
+        Counts::of(y).slope_from::<FUSED>(mean)
     }
 
-    /// ((n − y) e^s − y)/(1 + e^s): where either count is 0 nothing is subtracted.
     #[inline(always)]
     fn slope_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
-        let odds = elementary::exp::<FUSED>(s, 0.0);
-        fma::<FUSED>(y.trials - y.response, odds, -y.response) / (1.0 + odds)
+        Counts::of(y).slope_at::<FUSED>(s)
     }
 
-    /// n softplus(−|s|) and |s| for each observation on the other side of it: both positive.
     #[inline(always)]
     fn value_at<const FUSED: bool, const BOTH: bool>(&self, s: f64, y: Observation) -> f64 {
-        let wrong = if s > 0.0 { y.trials - y.response } else { y.response };
-        fma::<FUSED>(y.trials, elementary::softplus_below::<FUSED>(s), wrong * s.abs())
+        Counts::of(y).value_at::<FUSED>(s)
     }
 }

@@ -8,20 +8,27 @@
 #[cfg(test)]
 mod accuracy;
 mod chunks;
+mod gamma;
 mod gaussian;
 mod huber;
 mod logistic;
 mod logistic_noise;
 mod mean;
+mod negative_binomial;
 mod poisson;
 mod probit;
+mod survival;
 
+pub use crate::censored::SurvivalKind;
+pub use gamma::Gamma;
 pub use gaussian::Gaussian;
 pub use huber::Huber;
 pub use logistic::Logistic;
 pub use logistic_noise::LogisticNoise;
+pub use negative_binomial::NegativeBinomial;
 pub use poisson::Poisson;
 pub use probit::Probit;
+pub use survival::Survival;
 
 use crate::error::Error;
 
@@ -66,7 +73,8 @@ pub enum Objection {
 /// Bounds of u″ over all s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvatureBounds {
-    /// The largest number that u″ never goes below; 0 for all built-in families but the Gaussian.
+    /// The largest number that u″ never goes below; 0 for all built-in families but the
+    /// Gaussian and events of log-normal times.
     pub lower: f64,
     /// The smallest number that u″ never exceeds; `None` if there is none.
     pub upper: Option<f64>,
@@ -259,14 +267,16 @@ fn binomial_limits(y: Observation, most: f64) -> [f64; 2] {
     [-side(y.response), side(y.trials - y.response)]
 }
 
-/// (trials − y) · `failures` − y · `successes`. A term of weight 0 is left out, because it may be
-/// infinite.
-fn binomial_sum(y: Observation, failures: impl Fn() -> f64, successes: impl Fn() -> f64) -> f64 {
-    if y.response == 0.0 {
-        y.trials * failures()
-    } else if y.response == y.trials {
-        -y.trials * successes()
+/// `failures` · `of_failure` − `successes` · `of_success`. A term of weight 0 is left out, because
+/// it may be infinite.
+fn binomial_sum(
+    successes: f64, failures: f64, of_failure: impl Fn() -> f64, of_success: impl Fn() -> f64,
+) -> f64 {
+    if successes == 0.0 {
+        failures * of_failure()
+    } else if failures == 0.0 {
+        -successes * of_success()
     } else {
-        (y.trials - y.response) * failures() - y.response * successes()
+        failures * of_failure() - successes * of_success()
     }
 }

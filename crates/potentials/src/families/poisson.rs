@@ -14,7 +14,7 @@ pub struct Poisson;
 
 /// The mean of e^x over a segment: e^high (1 − e^-length)/length, in which nothing cancels and,
 /// where e^high is not, nothing is infinite.
-fn mean_exponential(segment: &Segment) -> f64 {
+pub(super) fn mean_exponential(segment: &Segment) -> f64 {
     let Segment { high, length, .. } = *segment;
     let shrink = if length == 0.0 { 1.0 } else { -(-length).exp_m1() / length };
     high.value.exp() * (1.0 + high.rest) * shrink

@@ -25,20 +25,20 @@ impl Family for Probit {
     }
 
     fn value(&self, s: f64, y: Observation) -> f64 {
-        binomial_sum(y, || -log_cdf(-s), || log_cdf(s))
+        sum(y, || -log_cdf(-s), || log_cdf(s))
     }
 
     fn slope(&self, s: f64, y: Observation) -> f64 {
-        binomial_sum(y, || inverse_mills(-s), || inverse_mills(s))
+        sum(y, || inverse_mills(-s), || inverse_mills(s))
     }
 
     fn curvature(&self, s: f64, y: Observation) -> f64 {
-        binomial_sum(y, || curvature(-s), || -curvature(s))
+        sum(y, || curvature(-s), || -curvature(s))
     }
 
     fn mean_slope(&self, s: f64, t: f64, y: Observation) -> f64 {
         let segment = Segment::new(s, t);
-        binomial_sum(y, || mean_inverse_mills(&segment.mirrored()), || mean_inverse_mills(&segment))
+        sum(y, || mean_inverse_mills(&segment.mirrored()), || mean_inverse_mills(&segment))
     }
 
     chunks::chunked_lists!(values);
@@ -50,6 +50,11 @@ impl Family for Probit {
     fn slope_limits(&self, y: Observation) -> [f64; 2] {
         binomial_limits(y, f64::INFINITY)
     }
+}
+
+/// The sum over failures and successes.
+fn sum(y: Observation, of_failure: impl Fn() -> f64, of_success: impl Fn() -> f64) -> f64 {
+    binomial_sum(y.response, y.trials - y.response, of_failure, of_success)
 }
 
 /// The counts of the side a row's functions are taken on, successes where there are any, and of the

@@ -41,11 +41,18 @@ impl Likelihood for Gamma {
     }
 }
 
+/// Predictors below −700 are moved up by that, because e^-s would overflow before y e^-s does. The
+/// sum is exact.
+pub(crate) const FAR: f64 = 700.0;
+
+/// y e^-s.
+fn ratio(s: f64, y: f64) -> f64 {
+    if s < -FAR { y * (-s - FAR).exp() * FAR.exp() } else { y * (-s).exp() }
+}
+
 /// q − 1 for q = y e^-s.
 pub(crate) fn excess(s: f64, y: f64) -> f64 {
-    let q = y * (-s).exp();
-    // e^-s alone may overflow.
-    if q.is_infinite() { (y.ln() - s).exp_m1() } else { q - 1.0 }
+    ratio(s, y) - 1.0
 }
 
 /// q − 1 − log q for q = y e^-s.
@@ -53,10 +60,10 @@ pub(crate) fn excess(s: f64, y: f64) -> f64 {
 /// Not e^δ − 1 − δ with δ = log y − s: that difference is off by the rounding of the larger of the
 /// two, q by a few units in the last place only.
 pub(crate) fn misfit(s: f64, y: f64) -> f64 {
-    let excess = excess(s, y);
-    if excess.abs() < 0.5 {
-        return -log_1p_minus(excess);
+    let q = ratio(s, y);
+    if (q - 1.0).abs() < 0.5 {
+        -log_1p_minus(q - 1.0)
+    } else {
+        q - 1.0 - if q.is_normal() { q.ln() } else { y.ln() - s }
     }
-    let q = y * (-s).exp();
-    excess - if q.is_normal() { q.ln() } else { y.ln() - s }
 }

@@ -270,3 +270,146 @@ pub(super) fn huber(a: &Big, b: &Big, y: Observation) -> Big {
 pub(super) fn huber_value(s: &Big, y: Observation) -> Big {
     loss(&residual(s, y, SCALE))
 }
+
+/// The size of negative binomial counts and the shape of gamma responses.
+pub(super) const SIZE: f64 = 2.5;
+
+/// The predictor and the counts of the logistic model that negative binomial counts are.
+fn as_binomial(s: &Big, y: Observation) -> (Big, Observation) {
+    (s - big(SIZE).ln(), Observation { response: y.response, trials: y.response + SIZE })
+}
+
+pub(super) fn negative_binomial(a: &Big, b: &Big, y: Observation) -> Big {
+    let ((a, counts), (b, _)) = (as_binomial(a, y), as_binomial(b, y));
+    logistic(&a, &b, counts)
+}
+
+pub(super) fn negative_binomial_value(s: &Big, y: Observation) -> Big {
+    let (x, counts) = as_binomial(s, y);
+    logistic_value(&x, counts)
+}
+
+/// The mean of e^x between a and b.
+fn mean_exponential(a: &Big, b: &Big) -> Big {
+    if a == b { a.clone().exp() } else { (b.clone().exp() - a.clone().exp()) / (b - a) }
+}
+
+pub(super) fn gamma(a: &Big, b: &Big, y: Observation) -> Big {
+    let mean = mean_exponential(&-a.clone(), &-b.clone());
+    big(SIZE) * (big(1.0) - big(y.response) * mean)
+}
+
+pub(super) fn gamma_value(s: &Big, y: Observation) -> Big {
+    let q = big(y.response) * (-s.clone()).exp();
+    big(SIZE) * (q - big(1.0) - (big(y.response).ln() - s))
+}
+
+/// The ends of an interval of times as z = log t − s, if it has them, of shape 1.
+fn ends(s: &Big, y: Observation) -> [Option<Big>; 2] {
+    [y.response, y.trials].map(|time| (time > 0.0 && time.is_finite()).then(|| big(time).ln() - s))
+}
+
+/// −log(1 − e^-x), and −x/(e^x − 1), its derivative in log x.
+fn shortfall(x: &Big) -> [Big; 2] {
+    let one = big(1.0);
+    if *x < big(1e-24) {
+        let series = &one - x / big(2.0) + x * x / big(6.0);
+        [-(x.clone().ln() + series.ln()), -(one / (big(1.0) + x / big(2.0) + x * x / big(6.0)))]
+    } else if *x > big(1e4) {
+        [big(0.0), big(0.0)]
+    } else {
+        let q = (-x.clone()).exp();
+        let log = if q < big(1e-24) { &q + &q * &q / big(2.0) } else { -(&one - &q).ln() };
+        let slope = -(x * &q) / (&one - &q);
+        [log, slope]
+    }
+}
+
+/// u(b) − u(a) over b − a, or u′.
+fn quotient(
+    a: &Big, b: &Big, y: Observation, value: Value, slope: impl Fn(&Big, Observation) -> Big,
+) -> Big {
+    if a == b { slope(a, y) } else { (value(b, y) - value(a, y)) / (b - a) }
+}
+
+pub(super) fn weibull(a: &Big, b: &Big, y: Observation) -> Big {
+    quotient(a, b, y, weibull_value, |s, y| {
+        let exp = |z: Big| z.exp();
+        let one = big(1.0);
+        -match ends(s, y) {
+            [Some(z), Some(_)] if y.response == y.trials => exp(z) - one,
+            [Some(z), None] => exp(z),
+            [None, Some(z)] => shortfall(&exp(z))[1].clone(),
+            [Some(low), Some(high)] => {
+                let (low, high) = (exp(low), exp(high));
+                &low + &shortfall(&(&high - &low))[1]
+            }
+            [None, None] => big(0.0),
+        }
+    })
+}
+
+pub(super) fn weibull_value(s: &Big, y: Observation) -> Big {
+    match ends(s, y) {
+        [Some(z), Some(_)] if y.response == y.trials => z.clone().exp() - z,
+        [Some(z), None] => z.exp(),
+        [None, Some(z)] => shortfall(&z.exp())[0].clone(),
+        [Some(low), Some(high)] => {
+            let (low, high) = (low.exp(), high.exp());
+            &low + &shortfall(&(&high - &low))[0]
+        }
+        [None, None] => big(0.0),
+    }
+}
+
+pub(super) fn log_logistic(a: &Big, b: &Big, y: Observation) -> Big {
+    // Means in s are means in z, and z falls as s rises.
+    let above = |a: &Option<Big>, b: &Option<Big>| match (a, b) {
+        (Some(a), Some(b)) => mean_sigmoid(a, b),
+        _ => big(0.0),
+    };
+    let below = |a: &Option<Big>, b: &Option<Big>| match (a, b) {
+        (Some(a), Some(b)) => mean_sigmoid(&-a.clone(), &-b.clone()),
+        _ => big(0.0),
+    };
+    let ([low_a, high_a], [low_b, high_b]) = (ends(a, y), ends(b, y));
+    below(&high_a, &high_b) - above(&low_a, &low_b)
+}
+
+pub(super) fn log_logistic_value(s: &Big, y: Observation) -> Big {
+    let softplus = |z: &Big| {
+        if *z > big(0.0) { z + log_1p(&(-z.clone()).exp()) } else { log_1p(&z.clone().exp()) }
+    };
+    let [low, high] = ends(s, y);
+    let mut sum = big(0.0);
+    if let Some(low) = &low {
+        sum += softplus(low);
+    }
+    if let Some(high) = &high {
+        sum += softplus(&-high.clone());
+    }
+    if y.response > 0.0 && y.trials.is_finite() && y.response < y.trials {
+        sum -= (big(1.0) - big(y.response) / big(y.trials)).ln();
+    }
+    sum
+}
+
+pub(super) fn log_normal(a: &Big, b: &Big, y: Observation) -> Big {
+    let ([low_a, high_a], [low_b, high_b]) = (ends(a, y), ends(b, y));
+    match (low_a, low_b, high_a, high_b) {
+        (Some(a), Some(b), Some(_), Some(_)) => -(a + b) / big(2.0),
+        (Some(a), Some(b), None, None) => -mean_inverse_mills(&-a, &-b),
+        (_, _, Some(a), Some(b)) => mean_inverse_mills(&a, &b),
+        _ => big(0.0),
+    }
+}
+
+pub(super) fn log_normal_value(s: &Big, y: Observation) -> Big {
+    let [low, high] = ends(s, y);
+    match (low, high) {
+        (Some(z), Some(_)) => &z * &z / big(2.0) - DENSITY_AT_ZERO.with(|x| x.clone().ln()),
+        (Some(z), None) => probit_value(&z, Observation::of(0.0)),
+        (None, Some(z)) => probit_value(&z, Observation::of(1.0)),
+        (None, None) => big(0.0),
+    }
+}
