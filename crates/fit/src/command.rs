@@ -17,14 +17,23 @@ pub fn command(settings: &Settings) -> String {
         trials,
         offset,
         weights,
+        event,
+        upper,
+        levels,
         no_intercept,
         drop_missing,
         standardize,
         original_scale,
+        prior,
+        intercept_prior,
+        aux_prior,
         prior_scale,
         intercept_prior_scale,
         priors,
         noise_scale,
+        dispersion,
+        shape,
+        degrees_of_freedom,
         huber_delta,
         mode_search,
         kernel,
@@ -53,10 +62,19 @@ pub fn command(settings: &Settings) -> String {
     words.pair("--trials", trials.as_ref());
     words.pair("--offset", offset.as_ref());
     words.pair("--weights", weights.as_ref());
+    words.pair("--event", event.as_ref());
+    words.pair("--upper", upper.as_ref());
+    words.pair("--levels", levels.as_ref().map(|names| join_names(names)));
+    words.pair("--prior", prior.as_ref());
+    words.pair("--intercept-prior", intercept_prior.as_ref());
+    words.pair("--aux-prior", aux_prior.as_ref());
     words.pair("--priors", priors.as_ref().map(|path| path.display()));
-    words.pair("--prior-scale", Some(prior_scale));
-    words.pair("--intercept-prior-scale", Some(intercept_prior_scale));
+    words.pair("--prior-scale", *prior_scale);
+    words.pair("--intercept-prior-scale", *intercept_prior_scale);
     words.pair("--noise-scale", *noise_scale);
+    words.pair("--dispersion", *dispersion);
+    words.pair("--shape", *shape);
+    words.pair("--degrees-of-freedom", *degrees_of_freedom);
     words.pair("--huber-delta", *huber_delta);
     let search = Some(mode_search).filter(|search| **search != SearchChoice::Auto);
     words.pair("--mode-search", search);

@@ -14,6 +14,7 @@ use crate::draws::{DrawReader, summaries_of};
 use crate::error::Error;
 use crate::excursion::{Search, Values};
 use crate::model::{Curvatures, Model};
+use crate::prior_checks::in_words;
 use crate::verdict;
 use crate::warm_up::Warm;
 
@@ -27,8 +28,8 @@ pub struct Finished<'a> {
     pub warm: &'a Warm,
     /// The result of sampling.
     pub sampled: &'a Sampled,
-    /// Bounds of the curvature.
-    pub curvatures: &'a Curvatures,
+    /// Bounds of the curvature, of a posterior that has them.
+    pub curvatures: Option<&'a Curvatures>,
     /// Notes for the user.
     pub notes: Vec<String>,
     /// Run time in seconds, earlier processes included.
@@ -69,7 +70,7 @@ impl Finished<'_> {
         let summaries = summaries_of(draws)?;
         let parameters = self.parameters(&summaries);
         let settings = &self.config.options;
-        let warnings = self.sampled.warnings(&self.model.frame().names, &summaries);
+        let warnings = self.sampled.warnings(self.model.names(), &summaries);
         let warnings = warnings.iter().chain(&excursion);
         let warnings = warnings.map(|warning| verdict::entry(warning, settings)).collect();
         let text = Text {
@@ -79,8 +80,8 @@ impl Finished<'_> {
             guarantee: verdict::guarantee(
                 settings,
                 &self.warm.scheme,
-                &self.curvatures.white,
-                self.model.frame().columns,
+                self.curvatures.map(|curvatures| &curvatures.white),
+                self.model.names().len(),
                 self.sampled,
             ),
             notes: self.notes.clone(),
@@ -92,7 +93,7 @@ impl Finished<'_> {
     }
 
     fn parameters(&self, summaries: &[Summary]) -> Vec<Parameter> {
-        let names = &self.model.frame().names;
+        let names = self.model.names();
         let parameters = names.iter().zip(summaries).map(|(name, s)| Parameter::new(name, s));
         let mut parameters: Vec<Parameter> = parameters.collect();
         let mut mode = self.warm.mode.point.clone();
@@ -145,10 +146,11 @@ impl Finished<'_> {
     }
 
     fn problem_facts(&self) -> ProblemFacts {
-        let [m, l] = bounds(&self.curvatures.original);
+        let unknown = [f64::NAN; 2];
+        let [m, l] = self.curvatures.map_or(unknown, |curvatures| bounds(&curvatures.original));
         ProblemFacts {
             n: self.model.frame().all_rows,
-            d: self.model.frame().columns,
+            d: self.model.names().len(),
             family: self.config.options.family.to_string(),
             convexity: m,
             smoothness: l,
@@ -185,7 +187,7 @@ impl Finished<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let Config { options: settings, data, resolved, .. } = self.config;
+        let Config { options: settings, data, .. } = self.config;
         let fact = |name: &str, value: String| Fact { name: name.into(), value };
         let scale = match (settings.standardize, settings.original_scale) {
             (false, _) => "the data",
@@ -196,13 +198,18 @@ impl Finished<'_> {
         };
         let mut facts = vec![
             fact("data", format!("{}, SHA-256 {}", data.file, data.sha256)),
-            fact("prior", resolved.priors_in_words()),
+            fact("prior", in_words(self.model)),
             fact("scale of the results", scale.into()),
         ];
-        if let Some(scale) = resolved.noise_scale {
-            facts.push(fact("noise scale", format!("{scale}")));
-        }
-        if let Ok([m, l]) = self.curvatures.white.certifiable() {
+        let fixed = [
+            ("noise scale", settings.noise_scale),
+            ("size", settings.dispersion),
+            ("shape", settings.shape),
+            ("degrees of freedom", settings.degrees_of_freedom),
+        ];
+        let fixed = fixed.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        facts.extend(fixed.map(|(name, value)| fact(name, format!("{value}, as given"))));
+        if let Some(Ok([m, l])) = self.curvatures.map(|c| c.white.certifiable()) {
             let kappa = l / m;
             let value = format!("between {m:.4} and {l:.4}, condition number {kappa:.4}");
             facts.push(fact("curvature after whitening", value));

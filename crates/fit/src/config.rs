@@ -1,10 +1,13 @@
 //! `config.toml`: everything needed to repeat a run, with versions and the hash of the data.
 
-use ridgewalk_frame::Table;
+use ridgewalk_frame::{FamilyName, Table};
+use ridgewalk_potentials::Density;
 use serde::{Deserialize, Serialize};
 
 use crate::command::command;
 use crate::model::Model;
+use crate::prior_text::{Kind, PriorText, written};
+use crate::priors::{ModelPriors, PriorError};
 use crate::settings::Settings;
 
 /// `config.toml`.
@@ -88,14 +91,20 @@ impl ProcessesConfig {
 pub struct Resolved {
     /// The names of the coefficients.
     pub coefficients: Vec<String>,
-    /// The means of their priors.
-    pub prior_means: Vec<f64>,
-    /// The scales of their priors; `inf` is flat.
-    pub prior_scales: Vec<f64>,
-    /// The scale of the noise, for families that have one.
+    /// Their priors, in the units of the design.
+    pub priors: Vec<String>,
+    /// Whether the prior of the intercept is that at the means of the predictors.
+    pub centred: bool,
+    /// The names of the parameters beside them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub parameters: Vec<String>,
+    /// Their priors.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub parameter_priors: Vec<String>,
+    /// The scale of the noise, if it was given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub noise_scale: Option<f64>,
-    /// With `--standardize`: the mean subtracted from each column of the design.
+    /// With `--standardize`, or centred: the mean subtracted from each column of the design.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub centres: Option<Vec<f64>>,
     /// With `--standardize`: the divisor of each column.
@@ -149,31 +158,47 @@ impl Config {
 
 impl Resolved {
     fn new(model: &Model) -> Self {
-        let (frame, priors) = (model.frame(), model.priors());
+        let (frame, priors, auxiliary) = (model.frame(), model.priors(), model.auxiliary());
         let scaling = frame.scaling.as_ref();
+        let kind = auxiliary.kind();
         Self {
-            coefficients: frame.names.clone(),
-            prior_means: priors.means.clone(),
-            prior_scales: priors.scales.clone(),
+            coefficients: auxiliary.coefficients(&frame.names),
+            priors: priors.coefficients.iter().map(|prior| written(prior, Kind::Real)).collect(),
+            centred: priors.centred,
+            parameters: auxiliary.names().to_vec(),
+            parameter_priors: priors.parameters.iter().map(|prior| written(prior, kind)).collect(),
             noise_scale: model.noise_scale(),
             centres: scaling.map(|list| list.iter().map(|(centre, _)| *centre).collect()),
             divisors: scaling.map(|list| list.iter().map(|(_, divisor)| *divisor).collect()),
         }
     }
 
-    /// A short description of the priors.
-    pub(crate) fn priors_in_words(&self) -> String {
-        let Self { prior_means: means, prior_scales: scales, .. } = self;
-        let equal = |list: &[f64]| list.windows(2).all(|pair| pair[0] == pair[1]);
-        match (means.first(), scales.first()) {
-            (Some(mean), Some(scale)) if equal(means) && equal(scales) => {
-                if scale.is_infinite() {
-                    "flat on every coefficient".into()
-                } else {
-                    format!("normal({mean}, {scale}) on every coefficient")
+    /// The names of all coefficients and parameters, in the order of draws.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        [&self.coefficients[..], &self.parameters].concat()
+    }
+
+    /// The priors, to make the model again.
+    ///
+    /// # Errors
+    /// A text that is not a prior.
+    pub fn model_priors(&self, settings: &Settings) -> Result<ModelPriors, PriorError> {
+        let read = |texts: &[String], kind: Kind| {
+            let one = |text: &String| match PriorText::parse(text, kind) {
+                Ok(prior) => Ok(prior.density(1.0)),
+                Err(need) => {
+                    Err(PriorError::Written { option: "config.toml", found: text.clone(), need })
                 }
-            }
-            _ => "normal, with several scales: see config.toml".into(),
-        }
+            };
+            texts.iter().map(one).collect::<Result<Vec<Density>, _>>()
+        };
+        let ordinal = settings.family == FamilyName::Ordinal;
+        let kind = if ordinal { Kind::Real } else { Kind::Positive };
+        Ok(ModelPriors {
+            coefficients: read(&self.priors, Kind::Real)?,
+            parameters: read(&self.parameter_priors, kind)?,
+            centred: self.centred,
+        })
     }
 }

@@ -15,7 +15,7 @@ use crate::document::{Parameter, SummaryDocument, WarningEntry};
 use crate::error::Error;
 use crate::model::Model;
 use crate::observer::{Observer, Stage};
-use crate::priors::{CoefficientPriors, Priors};
+use crate::priors::ModelPriors;
 use crate::settings::Settings;
 use crate::{sample, warm_up};
 
@@ -159,14 +159,10 @@ impl Observer for Background {
 /// # Errors
 /// Invalid settings, data or priors.
 pub fn prepare(
-    table: &Table, settings: &Settings, priors: Option<CoefficientPriors>,
+    table: &Table, settings: &Settings, priors: Option<ModelPriors>,
 ) -> Result<Model, Error> {
     settings.validate()?;
     let frame = Frame::new(table, &settings.question(table)?)?;
-    let priors = match priors {
-        Some(priors) => priors,
-        None => Priors::from_settings(settings)?.for_names(&frame.names)?,
-    };
     Model::new(settings, frame, priors, &Rows::default())
 }
 
@@ -201,11 +197,12 @@ fn run(
     let mut warm = warm_up::run(model, settings, &warm_up, &[])?;
     let notes = warm_up::notes(model, settings, &warm)?;
     observer.stage(Stage::Sampling);
-    let names = model.frame().names.clone();
+    let names = model.names().to_vec();
     let mut draws = Draws::named(&names);
     let sampled = sample::sample(model, settings, &mut warm, None, &mut draws, stop, observer)?;
     observer.stage(Stage::Summary);
-    let curvatures = &model.curvatures(&warm.whitening)?;
+    let curvatures = model.curvatures(&warm.whitening)?;
+    let curvatures = curvatures.as_ref();
     let seconds = began.elapsed().as_secs_f64();
     let (warm, sampled) = (&warm, &sampled);
     let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };

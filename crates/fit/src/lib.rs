@@ -28,6 +28,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
+mod auxiliary;
 mod command;
 mod conclude;
 mod config;
@@ -39,6 +40,8 @@ mod fit;
 mod model;
 mod noise;
 mod observer;
+mod prior_checks;
+mod prior_text;
 mod priors;
 pub mod sample;
 mod scale;
@@ -47,6 +50,7 @@ mod verdict;
 pub mod warm_up;
 mod words;
 
+pub use auxiliary::Auxiliary;
 pub use command::command;
 pub use conclude::Finished;
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
@@ -60,7 +64,8 @@ pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};
-pub use priors::{CoefficientPriors, PriorError, Priors};
+pub use prior_text::{Kind, PriorText};
+pub use priors::{ModelPriors, PriorError, Priors};
 pub use ridgewalk_potentials::Rows;
 pub use scale::Rescaling;
 pub use settings::{KernelChoice, SearchChoice, Settings, UnknownKernel, UnknownSearch};

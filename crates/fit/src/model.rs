@@ -2,83 +2,102 @@
 
 use std::sync::Arc;
 
-use ridgewalk_frame::{FamilyName, Frame};
-use ridgewalk_potentials::families::{
-    Family, Gaussian, Huber, Logistic, LogisticNoise, Poisson, Probit,
-};
+use ridgewalk_frame::{Combine, FamilyName, Frame, Sizes};
+use ridgewalk_potentials::families::{Family, Observation};
 use ridgewalk_potentials::{
-    self as potentials, Chebyshev, Curvature, Dense, Gradient, GradientError, LineIntegral, Mode,
-    ModeSearch, Prior, Ridge, Rows, Scratch, Whitening,
+    self as potentials, Chebyshev, Curvature, Dense, Density, Gradient, GradientError, Joint,
+    LineIntegral, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, WhitenedJoint, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
 
+use crate::auxiliary::Auxiliary;
 use crate::error::Error;
-use crate::noise::noise_scale;
-use crate::priors::CoefficientPriors;
+use crate::noise::check_noise;
+use crate::priors::{ModelPriors, Priors};
 use crate::scale::Rescaling;
-use crate::settings::{Settings, has_noise_scale};
+use crate::settings::{SearchChoice, Settings};
 use crate::words::Words;
 
-/// Default threshold of Huber's loss: 95 % efficient under normal noise (Huber 1981).
-const HUBER_DELTA: f64 = 1.345;
 /// Up to this many entries of the design, data are checked for separation, for a note.
 const SEPARATION_ENTRIES: usize = 2_000_000;
 
-/// The posterior of any family.
+/// The posterior of the coefficients of any family, with all other parameters known and normal or
+/// flat priors.
 pub type Posterior = Ridge<'static, Arc<dyn Family>>;
 
 /// A posterior with the names of its columns and the places of its rows.
 #[derive(Debug)]
 pub struct Model {
     frame: Frame,
-    priors: CoefficientPriors,
+    names: Vec<String>,
+    priors: ModelPriors,
+    auxiliary: Auxiliary,
     noise_scale: Option<f64>,
     family: FamilyName,
     nodes: Option<usize>,
     search: ModeSearch,
     rescaling: Option<Rescaling>,
-    posterior: Posterior,
+    body: Body,
+}
+
+/// The posterior itself.
+#[derive(Debug)]
+enum Body {
+    /// Of the coefficients alone: log-concave, with line integrals.
+    Ridge(Posterior),
+    /// With parameters, or priors of other kinds; and where the search for its mode begins.
+    Joint { joint: Arc<Joint<'static>>, start: Vec<f64> },
 }
 
 impl Model {
-    /// The model for these settings. The frame's design moves into it. `rows` says which processes
-    /// hold the rows: [`Rows::default`] if this process holds all.
+    /// The model for these settings. The frame's design moves into it. Priors come from the settings
+    /// unless given. `rows` says which processes hold the rows: [`Rows::default`] if this process
+    /// holds all.
     ///
     /// # Errors
-    /// A noise scale that cannot be estimated, or data that are invalid for the family.
+    /// Invalid priors, data that are invalid for the family, or settings that need a log-concave
+    /// posterior with line integrals where there is none.
     pub fn new(
-        settings: &Settings, mut frame: Frame, priors: CoefficientPriors, rows: &Rows,
+        settings: &Settings, mut frame: Frame, priors: Option<ModelPriors>, rows: &Rows,
     ) -> Result<Self, Error> {
-        let words = Words::new(&frame);
-        let of = |error: potentials::Error| words.potential(error);
-        let prior = Prior::normal(&priors.means, &priors.scales).map_err(of)?;
-        let delta = settings.huber_delta.unwrap_or(HUBER_DELTA);
-        let build = Build { frame: &frame, prior: &prior, rows };
-        let mut notes = Vec::new();
-        let noise_scale = match settings.noise_scale {
-            _ if !has_noise_scale(settings.family) => None,
-            Some(scale) => Some(scale),
-            None => {
-                let scale = noise_scale(&build, settings.family, delta)?;
-                notes.push(format!(
-                    "the noise scale {scale:.6} is estimated from residuals and then treated as known; --noise-scale S overrides it"
-                ));
-                Some(scale)
-            }
+        let family = settings.family;
+        let combine = |how: Combine, numbers: &mut [f64]| match how {
+            Combine::Sum => rows.sum(numbers),
+            Combine::Largest => rows.largest(numbers),
         };
-        let family = family(settings.family, noise_scale.unwrap_or(1.0), delta).map_err(of)?;
-        let rescaling = Rescaling::for_frame(&frame).filter(|_| settings.original_scale);
+        let auxiliary = Auxiliary::new(settings, &frame);
+        let sizes = frame.sizes(family, combine);
+        let priors = match priors {
+            Some(priors) => priors,
+            None => Priors::from_settings(settings)?.resolve(&frame, &sizes, family, &auxiliary)?,
+        };
+        if priors.centred {
+            frame.centre(combine);
+        }
+        if family.has_noise() && !auxiliary.names().is_empty() {
+            check_noise(&frame, &sizes, rows)?;
+        }
+        let names = [auxiliary.coefficients(&frame.names), auxiliary.names().to_vec()].concat();
+        let rescaling = Rescaling::new(&frame, settings, &priors, &auxiliary);
         let design = std::mem::take(&mut frame.design);
-        let design = Dense::new(frame.rows, frame.columns, design);
-        let posterior = design.and_then(|design| posterior(design, &frame, family, prior));
-        let posterior = posterior.map_err(|error| Words::new(&frame).potential(error))?;
-        // The frame is valid, so no process has ended before this point.
-        let posterior = posterior.with_rows(rows);
-        frame.notes.extend(notes);
-        let (family, nodes) = (settings.family, settings.nodes);
-        let search = settings.mode_search.search();
-        Ok(Self { frame, priors, noise_scale, family, nodes, search, rescaling, posterior })
+        let body = body(settings, &frame, design, &priors, &auxiliary, &sizes, rows);
+        let body = body.map_err(|error| match error {
+            Refusal::Setting(error) => error,
+            Refusal::Potential(error) => Words::new(&frame).potential(error),
+        })?;
+        Ok(Self {
+            frame,
+            names,
+            priors,
+            auxiliary,
+            noise_scale: settings.noise_scale,
+            family,
+            nodes: settings.nodes,
+            search: settings.mode_search.search(),
+            rescaling,
+            body,
+        })
     }
 
     /// The names, rows and notes of the data. Its design has moved into the posterior.
@@ -87,9 +106,21 @@ impl Model {
         &self.frame
     }
 
-    /// The priors of the coefficients.
+    /// The names of all coefficients and parameters, in the order of draws.
     #[must_use]
-    pub fn priors(&self) -> &CoefficientPriors {
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The parameters beside the coefficients.
+    #[must_use]
+    pub fn auxiliary(&self) -> &Auxiliary {
+        &self.auxiliary
+    }
+
+    /// The priors of the coefficients and parameters.
+    #[must_use]
+    pub fn priors(&self) -> &ModelPriors {
         &self.priors
     }
 
@@ -99,19 +130,22 @@ impl Model {
         self.family
     }
 
-    /// The noise scale, given or estimated, for families that have one.
+    /// The noise scale, if it was given.
     #[must_use]
     pub fn noise_scale(&self) -> Option<f64> {
         self.noise_scale
     }
 
-    /// The posterior.
+    /// The posterior, if it is one of coefficients alone, with normal or flat priors.
     #[must_use]
-    pub fn posterior(&self) -> &Posterior {
-        &self.posterior
+    pub fn posterior(&self) -> Option<&Posterior> {
+        match &self.body {
+            Body::Ridge(posterior) => Some(posterior),
+            Body::Joint { .. } => None,
+        }
     }
 
-    /// The map from sampled to reported coefficients, if they differ.
+    /// The map from sampled to reported coefficients and parameters, if they differ.
     #[must_use]
     pub fn rescaling(&self) -> Option<&Rescaling> {
         self.rescaling.as_ref()
@@ -124,18 +158,27 @@ impl Model {
     pub fn values(&self, points: &[f64], values: &mut [f64]) -> Result<(), potentials::Error> {
         let mut gradients = vec![0.0; points.len()];
         let scratch = &mut Scratch::default();
-        self.posterior.values_and_gradients(points, values, &mut gradients, scratch)
+        match &self.body {
+            Body::Ridge(ridge) => {
+                ridge.values_and_gradients(points, values, &mut gradients, scratch)
+            }
+            Body::Joint { joint, .. } => {
+                joint.values_and_gradients(points, values, &mut gradients, scratch)
+            }
+        }
     }
 
-    /// Bounds of the curvature, as given and in whitened coordinates.
+    /// Bounds of the curvature, as given and in whitened coordinates; `None` for a posterior with
+    /// parameters, or with priors that are neither normal nor flat.
     ///
     /// # Errors
     /// Numbers that differ too much in scale to compute with.
-    pub fn curvatures(&self, whitening: &Whitening) -> Result<Curvatures, Error> {
+    pub fn curvatures(&self, whitening: &Whitening) -> Result<Option<Curvatures>, Error> {
+        let Body::Ridge(posterior) = &self.body else { return Ok(None) };
         let of = |error: potentials::Error| self.words().potential(error);
-        let original = self.posterior.curvature().map_err(of)?;
-        let white = self.posterior.whitened(whitening).and_then(|white| white.curvature());
-        Ok(Curvatures { original, white: white.map_err(of)? })
+        let original = posterior.curvature().map_err(of)?;
+        let white = posterior.whitened(whitening).and_then(|white| white.curvature());
+        Ok(Some(Curvatures { original, white: white.map_err(of)? }))
     }
 
     /// A note if the responses are separated; small data sets only.
@@ -143,10 +186,11 @@ impl Model {
     /// # Errors
     /// Numbers that differ too much in scale to compute with.
     pub fn separation_note(&self) -> Result<Option<String>, Error> {
+        let Body::Ridge(posterior) = &self.body else { return Ok(None) };
         if self.frame.all_rows * self.frame.columns > SEPARATION_ENTRIES {
             return Ok(None);
         }
-        let found = self.posterior.separation();
+        let found = posterior.separation();
         let found = found.map_err(|error| self.words().potential(error))?;
         Ok(self.words().separability(&found))
     }
@@ -155,6 +199,101 @@ impl Model {
     pub(crate) fn words(&self) -> Words<'_> {
         Words::new(&self.frame)
     }
+}
+
+/// Why there is no posterior.
+enum Refusal {
+    Setting(Error),
+    Potential(potentials::Error),
+}
+
+impl From<potentials::Error> for Refusal {
+    fn from(error: potentials::Error) -> Self {
+        Self::Potential(error)
+    }
+}
+
+/// The posterior of a frame with this design.
+fn body(
+    settings: &Settings, frame: &Frame, design: Vec<f64>, priors: &ModelPriors,
+    auxiliary: &Auxiliary, sizes: &Sizes, rows: &Rows,
+) -> Result<Body, Refusal> {
+    let design = Dense::new(frame.rows, frame.columns, design)?;
+    let observations = observations(frame);
+    if let (Some(family), Some(prior)) =
+        (auxiliary.family(settings)?, normal_prior(&priors.coefficients)?)
+    {
+        let mut ridge = Ridge::of_observations(design, family, observations, prior)?;
+        if let Some(weights) = &frame.weights {
+            ridge = ridge.with_weights(weights.clone())?;
+        }
+        if let Some(offsets) = &frame.offset {
+            ridge = ridge.with_offsets(offsets.clone())?;
+        }
+        // The frame is valid, so no process has ended before this point.
+        return Ok(Body::Ridge(ridge.with_rows(rows)));
+    }
+    needs_no_integrals(settings, auxiliary).map_err(Refusal::Setting)?;
+    let likelihood = auxiliary.likelihood(settings, frame)?;
+    let mut joint = Joint::of_observations(design, likelihood, observations)?
+        .with_priors(priors.coefficients.clone())?
+        .with_parameter_priors(priors.parameters.clone())?;
+    if let Some(weights) = &frame.weights {
+        joint = joint.with_weights(weights.clone())?;
+    }
+    if let Some(offsets) = &frame.offset {
+        joint = joint.with_offsets(offsets.clone())?;
+    }
+    let start = auxiliary.start(frame, sizes);
+    Ok(Body::Joint { joint: Arc::new(joint.with_rows(rows)), start })
+}
+
+/// The observation of each row.
+fn observations(frame: &Frame) -> Vec<Observation> {
+    let second = frame.trials.as_ref().or(frame.upper.as_ref());
+    let trials = |row: usize| second.map_or(1.0, |list| list[row]);
+    let responses = frame.response.iter().enumerate();
+    responses.map(|(row, &response)| Observation { response, trials: trials(row) }).collect()
+}
+
+/// The priors of coefficients as normal ones, if they are all normal or flat.
+fn normal_prior(priors: &[Density]) -> Result<Option<Prior>, potentials::Error> {
+    let one = |prior: &Density| match *prior {
+        Density::Normal { mean, scale } => Some((mean, scale)),
+        Density::Flat => Some((0.0, f64::INFINITY)),
+        _ => None,
+    };
+    let Some(pairs) = priors.iter().map(one).collect::<Option<Vec<(f64, f64)>>>() else {
+        return Ok(None);
+    };
+    let (means, scales): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+    Prior::normal(&means, &scales).map(Some)
+}
+
+/// An error if the settings ask for line integrals, which a posterior with parameters does not have.
+fn needs_no_integrals(settings: &Settings, auxiliary: &Auxiliary) -> Result<(), Error> {
+    let asked = if !settings.unbiased() {
+        Some(("--kernel", settings.kernel.to_string()))
+    } else if settings.tolerance() > 0.0 {
+        Some(("--bias-tolerance", settings.tolerance().to_string()))
+    } else if let Some(nodes) = settings.nodes {
+        Some(("--nodes", nodes.to_string()))
+    } else if !matches!(settings.mode_search, SearchChoice::Auto | SearchChoice::Newton) {
+        Some(("--mode-search", settings.mode_search.to_string()))
+    } else {
+        None
+    };
+    let Some((name, value)) = asked else { return Ok(()) };
+    let fixed = match auxiliary.names().first().map(String::as_str) {
+        Some("sigma") if settings.family != FamilyName::StudentT => "a known --noise-scale",
+        Some("size") => "a known --dispersion",
+        Some("shape") => "a known --shape",
+        None if settings.family != FamilyName::Multinomial => {
+            "normal or flat priors, for a posterior with line integrals"
+        }
+        _ => "another family: this one has no log-concave posterior with line integrals",
+    };
+    Err(Error::setting(name, value, format!("{fixed}, or no {name}: the default is exact")))
 }
 
 /// Bounds of the curvature of a posterior.
@@ -166,85 +305,60 @@ pub struct Curvatures {
     pub white: Curvature,
 }
 
-/// The family of that name.
-fn family(name: FamilyName, scale: f64, delta: f64) -> Result<Arc<dyn Family>, potentials::Error> {
-    Ok(match name {
-        FamilyName::Logistic => Arc::new(Logistic),
-        FamilyName::Probit => Arc::new(Probit),
-        FamilyName::Poisson => Arc::new(Poisson),
-        FamilyName::Gaussian => Arc::new(Gaussian::new(scale)?),
-        FamilyName::RobustLogistic => Arc::new(LogisticNoise::new(scale)?),
-        FamilyName::RobustHuber => Arc::new(Huber::new(scale, delta)?),
-    })
-}
-
-/// The posterior of a frame with this design.
-fn posterior<'a, F: Family>(
-    design: Dense<'a>, frame: &Frame, family: F, prior: Prior,
-) -> Result<Ridge<'a, F>, potentials::Error> {
-    let mut ridge = match &frame.trials {
-        Some(trials) => Ridge::with_trials(design, family, &frame.response, trials, prior)?,
-        None => Ridge::new(design, family, &frame.response, prior)?,
-    };
-    if let Some(weights) = &frame.weights {
-        ridge = ridge.with_weights(weights.clone())?;
-    }
-    if let Some(offsets) = &frame.offset {
-        ridge = ridge.with_offsets(offsets.clone())?;
-    }
-    Ok(ridge)
-}
-
-/// What the models of a frame share.
-pub(crate) struct Build<'a> {
-    pub(crate) frame: &'a Frame,
-    pub(crate) prior: &'a Prior,
-    pub(crate) rows: &'a Rows,
-}
-
-impl<'a> Build<'a> {
-    /// The posterior with this family, over all rows.
-    pub(crate) fn ridge<F: Family>(&self, family: F) -> Result<Ridge<'a, F>, potentials::Error> {
-        let design = Dense::new(self.frame.rows, self.frame.columns, &self.frame.design[..])?;
-        let ridge = posterior(design, self.frame, family, self.prior.clone())?;
-        Ok(ridge.with_rows(self.rows))
-    }
-
-    pub(crate) fn words(&self) -> Words<'a> {
-        Words::new(self.frame)
-    }
-}
-
 impl Target for Model {
     type White = Box<dyn LineIntegral + Send + Sync>;
 
     fn dimension(&self) -> usize {
-        Target::dimension(&self.posterior)
+        self.names.len()
     }
 
     fn mode(&self) -> Result<(Mode, u64), sampler::Error> {
-        ridge_mode(&self.posterior, &self.search)
+        match &self.body {
+            Body::Ridge(posterior) => ridge_mode(posterior, &self.search),
+            Body::Joint { joint, start } => {
+                let mode = joint.mode(start)?;
+                let spent = mode.gradients + mode.iterations as u64 * hessian_cost(joint);
+                Ok((mode, spent))
+            }
+        }
     }
 
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), sampler::Error> {
-        Target::hessian(&self.posterior, point)
+        match &self.body {
+            Body::Ridge(posterior) => Target::hessian(posterior, point),
+            Body::Joint { joint, .. } => Ok((joint.hessian(point)?, hessian_cost(joint))),
+        }
     }
 
     fn affordable_hessians(&self, most: usize) -> usize {
-        self.posterior.affordable_hessians(most)
+        most
     }
 
     fn log_concave(&self) -> bool {
-        self.posterior.log_concave()
+        match &self.body {
+            Body::Ridge(posterior) => posterior.log_concave(),
+            Body::Joint { joint, .. } => joint.log_concave(),
+        }
     }
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, sampler::Error> {
-        let white = self.posterior.whitened(whitening)?;
+        let white = match &self.body {
+            Body::Ridge(posterior) => posterior.whitened(whitening)?,
+            Body::Joint { joint, .. } => {
+                return Ok(Box::new(WhitenedJoint::new(joint.clone(), whitening.clone())?));
+            }
+        };
         Ok(match self.nodes {
             Some(nodes) => Box::new(Chebyshev::new(GradientOf(white), nodes)?),
             None => Box::new(white),
         })
     }
+}
+
+/// The cost of a Hessian, in gradients: a product of the design with itself beside one with two
+/// vectors.
+fn hessian_cost(joint: &Joint<'_>) -> u64 {
+    (joint.dimension() as u64).div_ceil(4).max(1)
 }
 
 /// The gradient of a posterior and nothing else.

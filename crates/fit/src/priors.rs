@@ -1,15 +1,25 @@
-//! Priors of the coefficients: two default scales, and a TOML file for exceptions.
+//! Priors: what was asked for, by options and in a TOML file, and what follows for a model.
+//!
+//! By default coefficients have normal(0, 2.5) in units of the standard deviations of response and
+//! predictor, and the intercept, at the means of the predictors, normal(mean of the response, 2.5) in
+//! units of the response, as in rstanarm.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use ridgewalk_frame::place::{NAME_SHOWN, VALUE_SHOWN, nearest, shown, suggestion};
-use ridgewalk_frame::{DataError, INTERCEPT, Place};
+use ridgewalk_frame::{DataError, FamilyName, Frame, INTERCEPT, Place, Sizes};
+use ridgewalk_potentials::Density;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::auxiliary::Auxiliary;
+use crate::prior_text::{Kind, PriorText};
 use crate::settings::Settings;
+
+/// The default scale of coefficients and intercept, in units of response and predictor.
+const DEFAULT_SCALE: f64 = 2.5;
 
 /// The maximum size of a file of priors.
 const MAX_BYTES: u64 = 16 << 20;
@@ -31,8 +41,18 @@ pub enum PriorError {
         /// Its value.
         value: f64,
     },
+    /// An invalid prior on the command line.
+    #[error("{option} '{}': need {need}", shown(.found, VALUE_SHOWN))]
+    Written {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        found: String,
+        /// What is needed.
+        need: &'static str,
+    },
     /// A file of priors that is not valid TOML.
-    #[error("{place}: {message}; need TOML such as `[age]`, `mean = 0.0`, `scale = 2.5`")]
+    #[error("{place}: {message}; need TOML such as `[age]`, `prior = \"normal(0, 2.5)\"`")]
     Syntax {
         /// Where.
         place: Box<Place>,
@@ -67,59 +87,88 @@ pub enum PriorError {
     },
 }
 
-/// Independent normal priors of the coefficients of a model.
+/// The priors of a model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CoefficientPriors {
-    /// Their means.
-    pub means: Vec<f64>,
-    /// Their scales; infinite is flat.
-    pub scales: Vec<f64>,
+pub struct ModelPriors {
+    /// Of the coefficients, in the units of the design: for each linear predictor in turn.
+    pub coefficients: Vec<Density>,
+    /// Of the parameters beside them, as users read them.
+    pub parameters: Vec<Density>,
+    /// Whether the prior of the intercept is that at the means of the predictors.
+    pub centred: bool,
 }
 
-/// Independent normal priors; an infinite scale is flat.
+/// The prior of the intercept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Intercept {
+    Default,
+    /// At the means of the predictors.
+    AtMeans(PriorText),
+    /// Where all predictors are 0.
+    AtZero(PriorText),
+}
+
+/// Priors as they were asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Priors {
-    scale: f64,
-    intercept_scale: f64,
+    /// `None` for the default.
+    coefficients: Option<PriorText>,
+    intercept: Intercept,
+    auxiliary: Option<PriorText>,
     entries: Vec<Entry>,
 }
 
-/// The prior of one coefficient, from a file.
+/// The prior of some coefficients or of a parameter, from a file.
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     name: String,
-    mean: f64,
-    scale: f64,
+    prior: Written,
     place: Box<Place>,
+}
+
+/// A prior in a file.
+#[derive(Debug, Clone, PartialEq)]
+enum Written {
+    /// By `mean` and `scale`: normal, or flat, in absolute units, for the intercept where all
+    /// predictors are 0.
+    Numbers(PriorText),
+    /// By `prior`.
+    Text(String),
 }
 
 impl Priors {
     /// The priors of the settings.
     ///
     /// # Errors
-    /// A scale that is not positive; a file that cannot be read or has an invalid entry, with its
-    /// line.
+    /// A prior or a scale that is invalid; a file that cannot be read or has an invalid entry, with
+    /// its line.
     pub fn from_settings(settings: &Settings) -> Result<Self, PriorError> {
-        let priors = Self::new(settings.prior_scale, settings.intercept_prior_scale)?;
+        let text = |option: &'static str, text: &Option<String>, kind| match text {
+            Some(text) => PriorText::parse(text, kind)
+                .map(Some)
+                .map_err(|need| PriorError::Written { option, found: text.clone(), need }),
+            None => Ok(None),
+        };
+        let scale = |option: &'static str, scale: Option<f64>| match scale {
+            Some(value) if !is_scale(value) => Err(PriorError::Scale { option, value }),
+            scale => Ok(scale.map(|scale| PriorText::normal(0.0, scale))),
+        };
+        let written = text("--prior", &settings.prior, Kind::Real)?;
+        let coefficients = written.or(scale("--prior-scale", settings.prior_scale)?);
+        let at_means = text("--intercept-prior", &settings.intercept_prior, Kind::Real)?;
+        let at_zero = scale("--intercept-prior-scale", settings.intercept_prior_scale)?;
+        let intercept = match (at_means, at_zero) {
+            (Some(prior), _) => Intercept::AtMeans(prior),
+            (None, Some(prior)) => Intercept::AtZero(prior),
+            (None, None) => Intercept::Default,
+        };
+        let kind = if settings.family == FamilyName::Ordinal { Kind::Real } else { Kind::Positive };
+        let auxiliary = text("--aux-prior", &settings.aux_prior, kind)?;
+        let priors = Self { coefficients, intercept, auxiliary, entries: Vec::new() };
         match &settings.priors {
             Some(path) => priors.with_file(path),
             None => Ok(priors),
         }
-    }
-
-    /// normal(0, scale) for all coefficients but the intercept, which has its own scale.
-    ///
-    /// # Errors
-    /// A scale that is not positive.
-    pub fn new(scale: f64, intercept_scale: f64) -> Result<Self, PriorError> {
-        for (option, value) in
-            [("--prior-scale", scale), ("--intercept-prior-scale", intercept_scale)]
-        {
-            if !is_scale(value) {
-                return Err(PriorError::Scale { option, value });
-            }
-        }
-        Ok(Self { scale, intercept_scale, entries: Vec::new() })
     }
 
     /// Adds the priors of a TOML file.
@@ -170,27 +219,124 @@ impl Priors {
         Ok(self)
     }
 
-    /// The priors of these coefficients, in their order.
+    /// The priors of a model: its frame before it is centred, the sizes of its columns, and its
+    /// parameters.
     ///
     /// # Errors
-    /// A prior for an unknown coefficient.
-    pub fn for_names(&self, names: &[String]) -> Result<CoefficientPriors, PriorError> {
-        let default =
-            |name: &String| if name == INTERCEPT { self.intercept_scale } else { self.scale };
-        let mut means = vec![0.0; names.len()];
-        let mut scales: Vec<f64> = names.iter().map(default).collect();
-        for entry in &self.entries {
-            let Some(at) = names.iter().position(|name| *name == entry.name) else {
-                return Err(PriorError::Unknown {
-                    place: entry.place.clone(),
-                    name: entry.name.clone(),
-                    nearest: nearest(&entry.name, names.iter().map(String::as_str)),
-                    coefficients: names.to_vec(),
-                });
+    /// A prior for an unknown coefficient, or one that does not suit a parameter.
+    pub fn resolve(
+        &self, frame: &Frame, sizes: &Sizes, family: FamilyName, auxiliary: &Auxiliary,
+    ) -> Result<ModelPriors, PriorError> {
+        let mut intercept = self.intercept;
+        let of_intercept = |entry: &&Entry| entry.name == INTERCEPT && frame.intercept;
+        if let Some(entry) = self.entries.iter().find(of_intercept) {
+            intercept = match &entry.prior {
+                Written::Numbers(prior) => Intercept::AtZero(*prior),
+                Written::Text(text) => Intercept::AtMeans(entry.parsed(text, Kind::Real)?),
             };
-            (means[at], scales[at]) = (entry.mean, entry.scale);
         }
-        Ok(CoefficientPriors { means, scales })
+        let location = if family.has_noise() || family.is_survival() { sizes.mean } else { 0.0 };
+        let default = PriorText::normal(location, DEFAULT_SCALE).scaled();
+        let (of_intercept, at_zero) = match intercept {
+            Intercept::Default => (default, false),
+            Intercept::AtMeans(prior) => (prior, false),
+            Intercept::AtZero(prior) => (prior, true),
+        };
+        let default = PriorText::normal(0.0, DEFAULT_SCALE).scaled();
+        let general = self.coefficients.unwrap_or(default);
+        let column = |k: usize| match frame.intercept && k == 0 {
+            true => of_intercept.density(sizes.spread),
+            false => general.density(sizes.spread / sizes.columns[k]),
+        };
+        let one: Vec<Density> = (0..frame.columns).map(column).collect();
+        let mut coefficients = one.repeat(auxiliary.predictors());
+        let mut parameters = auxiliary.priors(self.auxiliary, family, sizes);
+        // From the most general to the most special.
+        for rank in 0..3 {
+            for entry in self.entries.iter().filter(|entry| entry.name != INTERCEPT) {
+                self.apply(entry, rank, (frame, sizes), auxiliary, &mut coefficients)?;
+            }
+        }
+        for entry in self.entries.iter().filter(|entry| entry.name != INTERCEPT) {
+            if let Some(k) = auxiliary.names().iter().position(|name| *name == entry.name) {
+                parameters[k] = match &entry.prior {
+                    Written::Text(text) => {
+                        let prior = entry.parsed(text, auxiliary.kind())?;
+                        prior.density(auxiliary.unit(family, sizes))
+                    }
+                    Written::Numbers(_) => {
+                        let need = format!("`prior = \"...\"` for the parameter `{}`", entry.name);
+                        let (place, found) = (entry.place.clone(), entry.name.clone());
+                        return Err(PriorError::Entry { place, found, need });
+                    }
+                };
+            } else if !self.matches(entry, frame, auxiliary) {
+                return Err(self.unknown(entry, frame, auxiliary));
+            }
+        }
+        let centred = (frame.intercept && !at_zero) || family == FamilyName::Ordinal;
+        Ok(ModelPriors { coefficients, parameters, centred })
+    }
+
+    /// Sets the coefficients that an entry names: at rank 0 all, at rank 1 those of a factor, at
+    /// rank 2 one.
+    fn apply(
+        &self, entry: &Entry, rank: usize, (frame, sizes): (&Frame, &Sizes), auxiliary: &Auxiliary,
+        coefficients: &mut [Density],
+    ) -> Result<(), PriorError> {
+        let names = auxiliary.coefficients(&frame.names);
+        for (k, name) in names.iter().enumerate() {
+            let base = &frame.names[k % frame.columns];
+            if entry.rank(name, base) != Some(rank) {
+                continue;
+            }
+            let unit = sizes.spread / sizes.columns[k % frame.columns];
+            coefficients[k] = match &entry.prior {
+                Written::Numbers(prior) => prior.density(unit),
+                Written::Text(text) => entry.parsed(text, Kind::Real)?.density(unit),
+            };
+        }
+        Ok(())
+    }
+
+    fn matches(&self, entry: &Entry, frame: &Frame, auxiliary: &Auxiliary) -> bool {
+        let names = auxiliary.coefficients(&frame.names);
+        let mut each = names.iter().enumerate();
+        each.any(|(k, name)| entry.rank(name, &frame.names[k % frame.columns]).is_some())
+    }
+
+    fn unknown(&self, entry: &Entry, frame: &Frame, auxiliary: &Auxiliary) -> PriorError {
+        let mut coefficients = auxiliary.coefficients(&frame.names);
+        coefficients.extend(auxiliary.names().iter().cloned());
+        PriorError::Unknown {
+            place: entry.place.clone(),
+            name: entry.name.clone(),
+            nearest: nearest(&entry.name, coefficients.iter().map(String::as_str)),
+            coefficients,
+        }
+    }
+}
+
+impl Entry {
+    /// How specially it names a coefficient: 0 for all, 1 for its factor, 2 for itself. `base` is
+    /// its name without the level of a multinomial response. `*` does not mean the intercept.
+    fn rank(&self, name: &str, base: &str) -> Option<usize> {
+        let factor = base.split_once('[').filter(|_| base.ends_with(']')).map(|(name, _)| name);
+        if self.name == name || self.name == base {
+            Some(2)
+        } else if factor == Some(&self.name) {
+            Some(1)
+        } else {
+            (self.name == "*" && base != INTERCEPT).then_some(0)
+        }
+    }
+
+    fn parsed(&self, text: &str, kind: Kind) -> Result<PriorText, PriorError> {
+        PriorText::parse(text, kind).map_err(|need| PriorError::Entry {
+            place: self.place.clone(),
+            found: format!("prior = \"{text}\""),
+            need: format!("{need}, for `{}`", shown(&self.name, NAME_SHOWN)),
+        })
     }
 }
 
@@ -226,12 +372,26 @@ impl<'t> Source<'t> {
             let need = format!("a table: `[{heading}]` and `scale = ...` below it");
             return Err(PriorError::Entry { place, found: name, need });
         };
-        let (mut mean, mut scale) = (0.0, None);
+        let (mut mean, mut scale, mut prior) = (None, None, None);
         for (field, value) in fields {
             match field.get_ref().as_ref() {
                 "mean" => {
-                    mean = self.number(&name, "mean", value, f64::is_finite, "a finite number")?
+                    let need = "a finite number";
+                    mean = Some(self.number(&name, "mean", value, f64::is_finite, need)?);
                 }
+                "prior" => match value.get_ref().as_str() {
+                    Some(text) => prior = Some(text.to_owned()),
+                    None => {
+                        let place = self.place(value.span().start);
+                        let found = self.text.get(value.span()).unwrap_or_default();
+                        let need = format!(
+                            "a text such as \"normal(0, 2.5)\", for `{}`",
+                            shown(&name, NAME_SHOWN)
+                        );
+                        let found = format!("prior = {found}");
+                        return Err(PriorError::Entry { place, found, need });
+                    }
+                },
                 "scale" => {
                     let need = "a number between 1e-150 and 1e150, or inf for a flat prior";
                     scale = Some(self.number(&name, "scale", value, is_scale, need)?);
@@ -239,22 +399,31 @@ impl<'t> Source<'t> {
                 other => {
                     let place = self.place(field.span().start);
                     let need = format!(
-                        "`mean` or `scale` for `{}`; put names with dots, blanks or brackets in quotes, as in `[\"a.b\"]`",
+                        "`prior`, `mean` or `scale` for `{}`; put names with dots, blanks or brackets in quotes, as in `[\"a.b\"]`",
                         shown(&name, NAME_SHOWN)
                     );
                     return Err(PriorError::Entry { place, found: other.to_owned(), need });
                 }
             }
         }
+        if let Some(text) = prior {
+            if mean.is_some() || scale.is_some() {
+                let need = "either `prior`, or `mean` and `scale`".to_owned();
+                return Err(PriorError::Entry { place, found: format!("[{heading}]"), need });
+            }
+            return Ok(Entry { name, prior: Written::Text(text), place });
+        }
         let Some(scale) = scale else {
-            let need = "`scale = ...` below it, with `inf` for a flat prior".to_owned();
-            return Err(PriorError::Entry { place, found: format!("[{heading}]"), need });
+            let need = "`prior = ...` or `scale = ...` below it, with `inf` for a flat prior";
+            let (found, need) = (format!("[{heading}]"), need.to_owned());
+            return Err(PriorError::Entry { place, found, need });
         };
+        let mean = mean.unwrap_or(0.0);
         if scale == f64::INFINITY && mean != 0.0 {
             let need = "a finite scale as well: a flat prior has no mean".to_owned();
             return Err(PriorError::Entry { place, found: format!("mean = {mean}"), need });
         }
-        Ok(Entry { name, mean, scale, place })
+        Ok(Entry { name, prior: Written::Numbers(PriorText::normal(mean, scale)), place })
     }
 
     fn number(

@@ -1,44 +1,91 @@
-//! Maps coefficients sampled for standardized predictors to the scale of the data.
+//! Maps what is sampled to what is reported: coefficients of centred or standardized predictors to
+//! those of the data, and parameters to the scale that users read.
 
 use ridgewalk_frame::Frame;
+use ridgewalk_potentials::ParameterScale;
 use ridgewalk_sampler::{SavedRun, SavedWarmUp, Sink, SinkError};
 
+use crate::auxiliary::Auxiliary;
 use crate::observer::Observer;
+use crate::prior_text::Kind;
+use crate::priors::ModelPriors;
+use crate::settings::Settings;
 
-/// From coefficients of standardized predictors to those of the data: β_k/s_k, and the intercept
-/// less Σ β_k c_k/s_k.
+/// From sampled to reported numbers. For predictors with centre c and divisor s the coefficients are
+/// β/s, and the intercept is less Σ β c/s; thresholds of an ordinal model are more by it.
 #[derive(Debug, Clone)]
 pub struct Rescaling {
+    /// Centre and divisor of each column; empty if coefficients are reported as they are sampled.
     scaling: Vec<(f64, f64)>,
+    intercept: bool,
+    /// The number of coefficients, over all linear predictors.
+    coefficients: usize,
+    parameters: ParameterScale,
 }
 
 impl Rescaling {
-    /// The scale of a frame, if it was standardized.
-    pub(crate) fn for_frame(frame: &Frame) -> Option<Self> {
-        frame.scaling.clone().map(|scaling| Self { scaling })
+    /// The map of a model, if there is anything to map.
+    pub(crate) fn new(
+        frame: &Frame, settings: &Settings, priors: &ModelPriors, auxiliary: &Auxiliary,
+    ) -> Option<Self> {
+        let wanted = settings.original_scale || (priors.centred && !settings.standardize);
+        let scaling = frame.scaling.clone().filter(|_| wanted).unwrap_or_default();
+        let parameters = match auxiliary.kind() {
+            Kind::Real => ParameterScale::Ordered,
+            Kind::Positive => ParameterScale::Positive,
+        };
+        (!scaling.is_empty() || !auxiliary.names().is_empty()).then_some(Self {
+            scaling,
+            intercept: frame.intercept,
+            coefficients: frame.columns * auxiliary.predictors(),
+            parameters,
+        })
     }
 
-    /// Maps a point to the scale of the data.
+    /// Maps a point to what is reported.
     pub fn apply(&self, point: &mut [f64]) {
-        let mut shift = 0.0;
-        for (beta, (centre, divisor)) in point.iter_mut().zip(&self.scaling).skip(1) {
-            *beta /= divisor;
-            shift += *beta * centre;
+        let (coefficients, parameters) = point.split_at_mut(self.coefficients);
+        self.parameters.to_natural(parameters);
+        let columns = self.scaling.len();
+        if columns == 0 {
+            return;
         }
-        if let Some(intercept) = point.first_mut() {
-            *intercept -= shift;
+        let first = usize::from(self.intercept);
+        for coefficients in coefficients.chunks_exact_mut(columns) {
+            let mut shift = 0.0;
+            for (beta, (centre, divisor)) in coefficients.iter_mut().zip(&self.scaling).skip(first)
+            {
+                *beta /= divisor;
+                shift += *beta * centre;
+            }
+            self.shift(coefficients, parameters, -shift);
         }
     }
 
-    /// The inverse: a point on the scale of the data as coefficients of standardized predictors.
+    /// The inverse: a reported point as it was sampled.
     pub fn undo(&self, point: &mut [f64]) {
-        let mut shift = 0.0;
-        for (beta, (centre, divisor)) in point.iter_mut().zip(&self.scaling).skip(1) {
-            shift += *beta * centre;
-            *beta *= divisor;
+        let (coefficients, parameters) = point.split_at_mut(self.coefficients);
+        let first = usize::from(self.intercept);
+        for coefficients in coefficients.chunks_exact_mut(self.scaling.len().max(1)) {
+            let mut shift = 0.0;
+            for (beta, (centre, divisor)) in coefficients.iter_mut().zip(&self.scaling).skip(first)
+            {
+                shift += *beta * centre;
+                *beta *= divisor;
+            }
+            self.shift(coefficients, parameters, shift);
         }
-        if let Some(intercept) = point.first_mut() {
-            *intercept += shift;
+        self.parameters.to_unconstrained(parameters);
+    }
+
+    /// Adds to the intercept, or subtracts from the thresholds.
+    fn shift(&self, coefficients: &mut [f64], thresholds: &mut [f64], by: f64) {
+        match coefficients.first_mut() {
+            Some(intercept) if self.intercept => *intercept += by,
+            _ if self.parameters == ParameterScale::Ordered => {
+                thresholds.iter_mut().for_each(|c| *c -= by);
+            }
+            _ => {}
         }
     }
 }
@@ -98,16 +145,37 @@ impl Sink for Reported<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Rescaling;
+    use super::*;
 
     #[test]
     fn a_point_goes_to_the_scale_of_the_data_and_back() {
-        let rescaling = Rescaling { scaling: vec![(0.0, 1.0), (3.0, 2.0), (-1.0, 0.5)] };
-        let mut point = [1.0, 4.0, 0.25];
+        let rescaling = Rescaling {
+            scaling: vec![(0.0, 1.0), (3.0, 2.0), (-1.0, 0.5)],
+            intercept: true,
+            coefficients: 3,
+            parameters: ParameterScale::Positive,
+        };
+        let mut point = [1.0, 4.0, 0.25, 0.0];
         rescaling.apply(&mut point);
-        // 1 + 4 (x − 3)/2 + 0.25 (z + 1)/0.5 = −4.5 + 2 x + 0.5 z.
-        assert_eq!(point, [-4.5, 2.0, 0.5]);
+        // 1 + 4 (x − 3)/2 + 0.25 (z + 1)/0.5 = −4.5 + 2 x + 0.5 z, and a parameter e^0.
+        assert_eq!(point, [-4.5, 2.0, 0.5, 1.0]);
         rescaling.undo(&mut point);
-        assert_eq!(point, [1.0, 4.0, 0.25]);
+        assert_eq!(point, [1.0, 4.0, 0.25, 0.0]);
+    }
+
+    #[test]
+    fn thresholds_move_with_the_predictors() {
+        let rescaling = Rescaling {
+            scaling: vec![(3.0, 1.0)],
+            intercept: false,
+            coefficients: 1,
+            parameters: ParameterScale::Ordered,
+        };
+        let mut point = [2.0, -1.0, 0.0];
+        rescaling.apply(&mut point);
+        // c − 2 (x − 3) = (c + 6) − 2 x, and the second threshold is e^0 above the first.
+        assert_eq!(point, [2.0, 5.0, 6.0]);
+        rescaling.undo(&mut point);
+        assert_eq!(point, [2.0, -1.0, 0.0]);
     }
 }

@@ -14,6 +14,8 @@ use crate::error::Error;
 
 /// The response of the data that ship with the program.
 const BUILT_IN_RESPONSE: &str = "y";
+/// The scale of its priors.
+const BUILT_IN_SCALE: f64 = 2.5;
 /// More chains would take gigabytes for their states alone.
 const MOST_CHAINS: usize = 100_000;
 /// More draws could overflow the count of steps.
@@ -200,6 +202,16 @@ pub struct Settings {
     pub offset: Option<String>,
     /// The column of weights.
     pub weights: Option<String>,
+    /// Survival families: the column with 1 for an event and 0 for a censored row.
+    #[serde(default)]
+    pub event: Option<String>,
+    /// Survival families: the column with the end of the interval that the time lies in; the
+    /// response is its start.
+    #[serde(default)]
+    pub upper: Option<String>,
+    /// The levels of an ordinal or multinomial response, in order.
+    #[serde(default)]
+    pub levels: Option<Vec<String>>,
     /// Leave the intercept out.
     pub no_intercept: bool,
     /// Leave out rows with missing values instead of refusing them.
@@ -209,15 +221,32 @@ pub struct Settings {
     pub standardize: bool,
     /// With `standardize`: results on the scale of the data.
     pub original_scale: bool,
+    /// Prior of the coefficients, such as `normal(0, 2.5, autoscale)`, the default.
+    #[serde(default)]
+    pub prior: Option<String>,
+    /// Prior of the intercept, at the means of the predictors.
+    #[serde(default)]
+    pub intercept_prior: Option<String>,
+    /// Prior of the noise scale, dispersion, shape or thresholds.
+    #[serde(default)]
+    pub aux_prior: Option<String>,
     /// Prior normal(0, S) of the coefficients; infinite is flat.
-    pub prior_scale: f64,
-    /// Prior normal(0, S) of the intercept; infinite is flat.
-    pub intercept_prior_scale: f64,
+    pub prior_scale: Option<f64>,
+    /// Prior normal(0, S) of the intercept, where all predictors are 0; infinite is flat.
+    pub intercept_prior_scale: Option<f64>,
     /// A TOML file with priors of single coefficients.
     pub priors: Option<PathBuf>,
-    /// The scale of the noise (gaussian, robust-logistic, robust-huber); `None` to estimate it from
-    /// residuals.
+    /// Fixes the scale of the noise (gaussian, robust-logistic, robust-huber).
     pub noise_scale: Option<f64>,
+    /// Fixes the size r of the negative binomial: the variance is μ + μ²/r.
+    #[serde(default)]
+    pub dispersion: Option<f64>,
+    /// Fixes the shape (gamma, weibull, log-logistic, log-normal).
+    #[serde(default)]
+    pub shape: Option<f64>,
+    /// Fixes the degrees of freedom (student-t).
+    #[serde(default)]
+    pub degrees_of_freedom: Option<f64>,
     /// Where Huber's loss turns from a square into a line, in noise scales (robust-huber).
     pub huber_delta: Option<f64>,
     /// How to search for the mode.
@@ -267,14 +296,23 @@ impl Default for Settings {
             trials: None,
             offset: None,
             weights: None,
+            event: None,
+            upper: None,
+            levels: None,
             no_intercept: false,
             drop_missing: false,
             standardize: false,
             original_scale: false,
-            prior_scale: 2.5,
-            intercept_prior_scale: 2.5,
+            prior: None,
+            intercept_prior: None,
+            aux_prior: None,
+            prior_scale: None,
+            intercept_prior_scale: None,
             priors: None,
             noise_scale: None,
+            dispersion: None,
+            shape: None,
+            degrees_of_freedom: None,
             huber_delta: None,
             mode_search: SearchChoice::Auto,
             kernel: KernelChoice::Auto,
@@ -303,10 +341,16 @@ impl Settings {
         Self { response: Some(response.to_owned()), family, ..Self::default() }
     }
 
-    /// Logistic regression on the data that ship with the program, with standardized predictors.
+    /// Logistic regression on the data that ship with the program, with standardized predictors and
+    /// priors normal(0, 2.5).
     #[must_use]
     pub fn built_in() -> Self {
-        Self { standardize: true, ..Self::new(BUILT_IN_RESPONSE, FamilyName::Logistic) }
+        Self {
+            standardize: true,
+            prior_scale: Some(BUILT_IN_SCALE),
+            intercept_prior_scale: Some(BUILT_IN_SCALE),
+            ..Self::new(BUILT_IN_RESPONSE, FamilyName::Logistic)
+        }
     }
 
     /// Checks every setting that does not depend on the data.
@@ -368,6 +412,9 @@ impl Settings {
             ("--target-ess", self.target_ess),
             ("--noise-scale", self.noise_scale),
             ("--huber-delta", self.huber_delta),
+            ("--dispersion", self.dispersion),
+            ("--shape", self.shape),
+            ("--degrees-of-freedom", self.degrees_of_freedom),
         ];
         for (name, value) in numbers {
             if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
@@ -378,16 +425,44 @@ impl Settings {
     }
 
     fn validate_model(&self) -> Result<(), Error> {
-        if self.noise_scale.is_some() && !has_noise_scale(self.family) {
-            return Err(Error::setting(
+        use FamilyName as F;
+        let family = self.family;
+        let of_families: [(&str, bool, &[FamilyName]); 6] = [
+            (
                 "--noise-scale",
-                format!("with --family {}", self.family),
-                "gaussian, robust-logistic or robust-huber",
-            ));
+                self.noise_scale.is_some(),
+                &[F::Gaussian, F::RobustLogistic, F::RobustHuber],
+            ),
+            ("--huber-delta", self.huber_delta.is_some(), &[F::RobustHuber]),
+            ("--dispersion", self.dispersion.is_some(), &[F::NegativeBinomial]),
+            (
+                "--shape",
+                self.shape.is_some(),
+                &[F::Gamma, F::Weibull, F::LogLogistic, F::LogNormal],
+            ),
+            ("--degrees-of-freedom", self.degrees_of_freedom.is_some(), &[F::StudentT]),
+            ("--levels", self.levels.is_some(), &[F::Ordinal, F::Multinomial]),
+        ];
+        for (name, given, families) in of_families {
+            if given && !families.contains(&family) {
+                let names: Vec<&str> = families.iter().map(|family| family.name()).collect();
+                return Err(Error::setting(
+                    name,
+                    format!("with --family {family}"),
+                    names.join(", "),
+                ));
+            }
         }
-        if self.huber_delta.is_some() && self.family != FamilyName::RobustHuber {
-            let value = format!("with --family {}", self.family);
-            return Err(Error::setting("--huber-delta", value, "robust-huber"));
+        let twice = [
+            ("--prior", self.prior.is_some() && self.prior_scale.is_some(), "--prior-scale"),
+            (
+                "--intercept-prior",
+                self.intercept_prior.is_some() && self.intercept_prior_scale.is_some(),
+                "--intercept-prior-scale",
+            ),
+        ];
+        if let Some((name, _, other)) = twice.into_iter().find(|(_, both, _)| *both) {
+            return Err(Error::setting(name, format!("with {other}"), "one of them"));
         }
         if self.original_scale && !self.standardize {
             return Err(Error::setting(
@@ -420,7 +495,10 @@ impl Settings {
             trials: self.trials.clone(),
             offset: self.offset.clone(),
             weights: self.weights.clone(),
-            intercept: !self.no_intercept,
+            event: self.event.clone(),
+            upper: self.upper.clone(),
+            levels: self.levels.clone(),
+            intercept: !self.no_intercept && self.family != FamilyName::Ordinal,
             standardize: self.standardize,
             drop_missing: self.drop_missing,
             ..Question::new(response, self.family)
@@ -428,7 +506,7 @@ impl Settings {
     }
 
     /// Whether the kernel can be one without bias.
-    fn unbiased(&self) -> bool {
+    pub(crate) fn unbiased(&self) -> bool {
         matches!(self.kernel, KernelChoice::Auto | KernelChoice::Adjusted)
     }
 
@@ -474,11 +552,6 @@ impl Settings {
             None => Table::built_in(),
         }
     }
-}
-
-/// Whether a family has a noise scale.
-pub(crate) fn has_noise_scale(family: FamilyName) -> bool {
-    matches!(family, FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber)
 }
 
 /// Seeds as text, because TOML integers end at 2⁶³.

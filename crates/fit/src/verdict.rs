@@ -74,7 +74,8 @@ fn remedy(warning: &Warning, settings: &Settings) -> String {
 ///
 /// `white` is the curvature in the coordinates used for sampling.
 pub(crate) fn guarantee(
-    settings: &Settings, scheme: &Scheme, white: &Curvature, dimension: usize, sampled: &Sampled,
+    settings: &Settings, scheme: &Scheme, white: Option<&Curvature>, dimension: usize,
+    sampled: &Sampled,
 ) -> String {
     if scheme.kernel() == KernelKind::Adjusted {
         return "no discretisation bias: trajectories are accepted or rejected so that the posterior is exactly invariant; what remains is Monte Carlo error and convergence of the chains"
@@ -86,6 +87,9 @@ pub(crate) fn guarantee(
         100.0 * sd,
         100.0 * sd_error
     );
+    let Some(white) = white else {
+        return format!("not certified: the posterior is not log-concave; {measured}");
+    };
     let [m, l] = match white.certifiable() {
         Ok(bounds) => bounds,
         Err(Obstacle::NotSmooth) => {

@@ -34,6 +34,7 @@ impl<'t> Draft<'t> {
         let (kept, dropped) = kept_rows(table, &roles, question.drop_missing)?;
         roles.all().try_for_each(|(column, _)| check_sizes(table, column, &kept))?;
         response::check(table, &roles, question, &kept)?;
+        response::check_censoring(table, &roles, &kept)?;
         if let Some(column) = roles.weights {
             response::check_weights(table, column, &kept)?;
         }
@@ -101,6 +102,8 @@ fn text_usable(
         Role::Trials => "whole numbers of trials",
         Role::Offset => "numbers as the offset",
         Role::Weights => "positive numbers as weights",
+        Role::Event => "1 for an event and 0 for a censored row",
+        Role::Upper => "numbers as the ends of intervals",
         Role::Predictor | Role::Response => return Ok(()),
     };
     Err(DataError::Text { place: place(), value: text.to_owned(), need })
@@ -119,7 +122,11 @@ fn with_decimal_point(text: &str) -> Option<String> {
 fn kept_rows(
     table: &Table, roles: &Roles<'_>, drop_missing: bool,
 ) -> Result<(Vec<usize>, usize), DataError> {
-    let used: HashSet<&str> = roles.all().map(|(column, _)| column.name()).collect();
+    // An interval may be open at either end.
+    let open =
+        |role: &Role| *role == Role::Upper || (*role == Role::Response && roles.upper.is_some());
+    let used = roles.all().filter(|(_, role)| !open(role));
+    let used: HashSet<&str> = used.map(|(column, _)| column.name()).collect();
     let mut lacking = vec![false; table.rows()];
     let mut columns = Vec::new();
     for column in table.columns().iter().filter(|column| used.contains(column.name())) {
@@ -150,7 +157,7 @@ fn kept_rows(
 fn check_sizes(table: &Table, column: &Column, kept: &[usize]) -> Result<(), DataError> {
     let values = column.numbers().unwrap_or_default();
     let mut kept = kept.iter().filter_map(|&row| Some((row, *values.get(row)?)));
-    match kept.find(|(_, value)| !(value.abs() <= MAX_MAGNITUDE)) {
+    match kept.find(|(_, value)| value.abs() > MAX_MAGNITUDE) {
         Some((row, value)) => {
             let place = table.cell(row, column.name());
             Err(DataError::TooLarge { place, value: number(value) })

@@ -467,6 +467,44 @@ pub enum DataError {
         /// What is needed.
         need: &'static str,
     },
+    /// A column that only survival families have.
+    #[error(
+        "{role} needs a survival family (weibull, log-logistic, log-normal or exponential), found {family}; drop {role} or change --family"
+    )]
+    RoleFamily {
+        /// The role.
+        role: Role,
+        /// The family.
+        family: FamilyName,
+    },
+    /// Levels given for a family without levels.
+    #[error(
+        "--levels needs the family ordinal or multinomial, found {family}; drop --levels or change --family"
+    )]
+    LevelsFamily {
+        /// The family.
+        family: FamilyName,
+    },
+    /// Levels of the response that are not those listed.
+    #[error("{place}: found the levels {}, need those of --levels: {}", .found.join(", "), .listed.join(", "))]
+    Levels {
+        /// The column.
+        place: Box<Place>,
+        /// The levels found.
+        found: Vec<String>,
+        /// The levels listed.
+        listed: Vec<String>,
+    },
+    /// Too few or too many levels of a response.
+    #[error("{place}: found {found} levels, need between 2 and {most} for this family")]
+    LevelCount {
+        /// The column.
+        place: Box<Place>,
+        /// The number found.
+        found: usize,
+        /// The largest number that a family can have.
+        most: usize,
+    },
     /// Trials with a family that has none.
     #[error(
         "--trials needs the family logistic or probit, found {family}; drop --trials or change --family"

@@ -41,14 +41,20 @@ pub struct Frame {
     pub response: Vec<f64>,
     /// The number of trials of each row.
     pub trials: Option<Vec<f64>>,
+    /// Survival families: the end of the interval in which the time of each row lies; the response
+    /// is its start.
+    pub upper: Option<Vec<f64>>,
+    /// The levels of an ordinal or multinomial response, which is a number of one of them; empty
+    /// for other families.
+    pub levels: Vec<String>,
     /// The offset of each row.
     pub offset: Option<Vec<f64>>,
     /// The weight of each row.
     pub weights: Option<Vec<f64>>,
     /// Where each row is in the file.
     pub lines: Vec<Row>,
-    /// If standardized: the mean subtracted from each column of the design and the standard
-    /// deviation (divisor n) that it was divided by; (0, 1) for the intercept.
+    /// If standardized or centred: the mean subtracted from each column of the design and the
+    /// standard deviation (divisor n) that it was divided by, or 1; (0, 1) for the intercept.
     pub scaling: Option<Vec<(f64, f64)>>,
     /// Notes for the user: base levels, rows left out, which text counts as 1.
     pub notes: Vec<String>,
@@ -86,7 +92,13 @@ impl Frame {
             let dropped = facts.dropped;
             notes.push(format!("left out {dropped} of {of} rows with missing values in {names}"));
         }
-        let response = response::values(draft, facts, &mut notes)?;
+        let mut response = response::values(draft, facts, &mut notes)?;
+        let upper = response::intervals(draft, &mut response);
+        let levels = if question.family.has_levels() {
+            response::coded(draft, facts, &mut Vec::new())?.1
+        } else {
+            Vec::new()
+        };
         let terms = terms(draft, facts, &mut notes)?;
         let names = names(table, &terms, question.intercept)?;
         let (rows, columns) = (kept.len(), names.len());
@@ -111,6 +123,8 @@ impl Frame {
             columns,
             response,
             trials: of(roles.trials),
+            upper,
+            levels,
             offset: of(roles.offset),
             weights: of(roles.weights),
             lines: kept.iter().map(|&row| table.row_place(row)).collect(),

@@ -19,23 +19,50 @@ pub enum FamilyName {
     Probit,
     /// Counts, by a logarithmic link.
     Poisson,
+    /// Counts that vary more than Poisson's, by a logarithmic link.
+    NegativeBinomial,
     /// Real numbers with normal noise.
     Gaussian,
+    /// Real numbers with noise of Student's t distribution.
+    StudentT,
     /// Real numbers with logistic noise.
     RobustLogistic,
     /// Real numbers under Huber's loss.
     RobustHuber,
+    /// Positive numbers of a gamma distribution, by a logarithmic link.
+    Gamma,
+    /// Times, censored or not, of a Weibull distribution.
+    Weibull,
+    /// Times, censored or not, of a log-logistic distribution.
+    LogLogistic,
+    /// Times, censored or not, of a log-normal distribution.
+    LogNormal,
+    /// Times, censored or not, of an exponential distribution.
+    Exponential,
+    /// Ordered levels, by proportional odds.
+    Ordinal,
+    /// Levels without an order, by a softmax.
+    Multinomial,
 }
 
 impl FamilyName {
     /// All families.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 15] = [
         Self::Logistic,
         Self::Probit,
         Self::Poisson,
+        Self::NegativeBinomial,
         Self::Gaussian,
+        Self::StudentT,
         Self::RobustLogistic,
         Self::RobustHuber,
+        Self::Gamma,
+        Self::Weibull,
+        Self::LogLogistic,
+        Self::LogNormal,
+        Self::Exponential,
+        Self::Ordinal,
+        Self::Multinomial,
     ];
 
     /// Its name on the command line.
@@ -45,9 +72,18 @@ impl FamilyName {
             Self::Logistic => "logistic",
             Self::Probit => "probit",
             Self::Poisson => "poisson",
+            Self::NegativeBinomial => "negative-binomial",
             Self::Gaussian => "gaussian",
+            Self::StudentT => "student-t",
             Self::RobustLogistic => "robust-logistic",
             Self::RobustHuber => "robust-huber",
+            Self::Gamma => "gamma",
+            Self::Weibull => "weibull",
+            Self::LogLogistic => "log-logistic",
+            Self::LogNormal => "log-normal",
+            Self::Exponential => "exponential",
+            Self::Ordinal => "ordinal",
+            Self::Multinomial => "multinomial",
         }
     }
 
@@ -58,9 +94,18 @@ impl FamilyName {
             Self::Logistic => "0 or 1, or successes out of trials, by a logistic curve",
             Self::Probit => "0 or 1, or successes out of trials, by a normal curve",
             Self::Poisson => "counts, by a logarithmic link",
+            Self::NegativeBinomial => "counts that vary more than Poisson's, by a logarithmic link",
             Self::Gaussian => "real numbers with normal noise",
+            Self::StudentT => "real numbers with noise of Student's t distribution",
             Self::RobustLogistic => "real numbers with logistic noise",
             Self::RobustHuber => "real numbers under Huber's loss",
+            Self::Gamma => "positive numbers, by a logarithmic link",
+            Self::Weibull => "times, censored or not, of a Weibull distribution",
+            Self::LogLogistic => "times, censored or not, of a log-logistic distribution",
+            Self::LogNormal => "times, censored or not, of a log-normal distribution",
+            Self::Exponential => "times, censored or not, of an exponential distribution",
+            Self::Ordinal => "ordered levels, by proportional odds",
+            Self::Multinomial => "levels without an order, by a softmax",
         }
     }
 
@@ -68,6 +113,24 @@ impl FamilyName {
     #[must_use]
     pub fn is_binomial(self) -> bool {
         matches!(self, Self::Logistic | Self::Probit)
+    }
+
+    /// Whether its response is a time that may be censored.
+    #[must_use]
+    pub fn is_survival(self) -> bool {
+        matches!(self, Self::Weibull | Self::LogLogistic | Self::LogNormal | Self::Exponential)
+    }
+
+    /// Whether its response is one of several levels.
+    #[must_use]
+    pub fn has_levels(self) -> bool {
+        matches!(self, Self::Ordinal | Self::Multinomial)
+    }
+
+    /// Whether its response is a real number with noise around the linear predictor.
+    #[must_use]
+    pub fn has_noise(self) -> bool {
+        matches!(self, Self::Gaussian | Self::StudentT | Self::RobustLogistic | Self::RobustHuber)
     }
 }
 
@@ -79,9 +142,7 @@ impl fmt::Display for FamilyName {
 
 /// An unknown family name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "found the family `{0}`, need logistic, probit, poisson, gaussian, robust-logistic or robust-huber"
-)]
+#[error("found the family `{0}`, need one of {names}", names = FamilyName::ALL.map(FamilyName::name).join(", "))]
 pub struct UnknownFamily(String);
 
 impl FromStr for FamilyName {
@@ -105,6 +166,10 @@ pub enum Role {
     Offset,
     /// `--weights`.
     Weights,
+    /// `--event`.
+    Event,
+    /// `--upper`.
+    Upper,
     /// One of `--predictors`, or of the columns used by default.
     Predictor,
 }
@@ -116,6 +181,8 @@ impl fmt::Display for Role {
             Self::Trials => "--trials",
             Self::Offset => "--offset",
             Self::Weights => "--weights",
+            Self::Event => "--event",
+            Self::Upper => "--upper",
             Self::Predictor => "--predictors",
         })
     }
@@ -134,7 +201,15 @@ pub struct Question {
     pub offset: Option<String>,
     /// The weight of each row.
     pub weights: Option<String>,
-    /// Whether there is an intercept.
+    /// Survival families: 1 for an event, 0 for a row that is censored at its time.
+    pub event: Option<String>,
+    /// Survival families: the end of the interval in which the time lies; the response is its
+    /// start. No start is a time before the end, no end one after the start.
+    pub upper: Option<String>,
+    /// The levels of an ordinal or multinomial response, in order; by default in the order of
+    /// numbers or of the alphabet.
+    pub levels: Option<Vec<String>>,
+    /// Whether there is an intercept. Ordinal models have thresholds in its place.
     pub intercept: bool,
     /// Whether predictors are centred and divided by their standard deviation.
     pub standardize: bool,
@@ -154,11 +229,21 @@ impl Question {
             trials: None,
             offset: None,
             weights: None,
-            intercept: true,
+            event: None,
+            upper: None,
+            levels: None,
+            intercept: family != FamilyName::Ordinal,
             standardize: false,
             drop_missing: false,
             family,
         }
+    }
+}
+
+impl Question {
+    /// Whether the model has a constant: an intercept, or thresholds.
+    pub(crate) fn has_constant(&self) -> bool {
+        self.intercept || self.family == FamilyName::Ordinal
     }
 }
 
@@ -169,6 +254,8 @@ pub(crate) struct Roles<'t> {
     pub(crate) trials: Option<&'t Column>,
     pub(crate) offset: Option<&'t Column>,
     pub(crate) weights: Option<&'t Column>,
+    pub(crate) event: Option<&'t Column>,
+    pub(crate) upper: Option<&'t Column>,
     pub(crate) predictors: Vec<&'t Column>,
 }
 
@@ -177,6 +264,12 @@ impl<'t> Roles<'t> {
     pub(crate) fn new(table: &'t Table, question: &Question) -> Result<Self, DataError> {
         if question.trials.is_some() && !question.family.is_binomial() {
             return Err(DataError::TrialsFamily { family: question.family });
+        }
+        let of_survival = [(Role::Event, &question.event), (Role::Upper, &question.upper)];
+        if !question.family.is_survival()
+            && let Some((role, _)) = of_survival.into_iter().find(|(_, name)| name.is_some())
+        {
+            return Err(DataError::RoleFamily { role, family: question.family });
         }
         let mut taken: Vec<(&str, Role)> = Vec::new();
         let mut find = |name: Option<&String>, role| {
@@ -193,6 +286,8 @@ impl<'t> Roles<'t> {
         let trials = find(question.trials.as_ref(), Role::Trials)?;
         let offset = find(question.offset.as_ref(), Role::Offset)?;
         let weights = find(question.weights.as_ref(), Role::Weights)?;
+        let event = find(question.event.as_ref(), Role::Event)?;
+        let upper = find(question.upper.as_ref(), Role::Upper)?;
         let predictors = match &question.predictors {
             Some(names) => listed(table, names, &taken)?,
             None => {
@@ -200,10 +295,10 @@ impl<'t> Roles<'t> {
                 table.columns().iter().filter(free).collect()
             }
         };
-        if predictors.is_empty() && !question.intercept {
+        if predictors.is_empty() && !question.intercept && question.family != FamilyName::Ordinal {
             return Err(DataError::NoCoefficients);
         }
-        Ok(Self { response, trials, offset, weights, predictors })
+        Ok(Self { response, trials, offset, weights, event, upper, predictors })
     }
 
     /// Every column with a role, and the role.
@@ -212,6 +307,8 @@ impl<'t> Roles<'t> {
             (self.trials, Role::Trials),
             (self.offset, Role::Offset),
             (self.weights, Role::Weights),
+            (self.event, Role::Event),
+            (self.upper, Role::Upper),
         ];
         let others = others.into_iter().filter_map(|(column, role)| Some((column?, role)));
         let predictors = self.predictors.iter().map(|&column| (column, Role::Predictor));

@@ -33,6 +33,9 @@ pub(crate) fn values(
     draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>,
 ) -> Result<Vec<f64>, DataError> {
     let column = draft.roles.response;
+    if draft.question.family.has_levels() {
+        return Ok(coded(draft, facts, notes)?.0);
+    }
     if column.numbers().is_none() {
         return text(draft, facts, notes);
     }
@@ -52,8 +55,24 @@ fn check_numbers(
         FamilyName::Logistic | FamilyName::Probit => {
             (|value| value == 0.0 || value == 1.0, "0 or 1 (or successes, with --trials)")
         }
-        FamilyName::Poisson => (whole, "a whole number of at least 0"),
-        FamilyName::Gaussian | FamilyName::RobustLogistic | FamilyName::RobustHuber => {
+        FamilyName::Poisson | FamilyName::NegativeBinomial => {
+            (whole, "a whole number of at least 0")
+        }
+        FamilyName::Gamma => (|value| value > 0.0, "a number above 0"),
+        FamilyName::Weibull
+        | FamilyName::LogLogistic
+        | FamilyName::LogNormal
+        | FamilyName::Exponential => {
+            // Missing is a time before the end of its interval.
+            (|value| value > 0.0 || value.is_nan(), "a time above 0")
+        }
+        FamilyName::Ordinal | FamilyName::Multinomial => {
+            (|value| value.fract() == 0.0 && value.abs() <= MAX_COUNT, "a whole number or text")
+        }
+        FamilyName::Gaussian
+        | FamilyName::StudentT
+        | FamilyName::RobustLogistic
+        | FamilyName::RobustHuber => {
             return Ok(());
         }
     };
@@ -76,6 +95,112 @@ fn seen(values: &[f64]) -> Vec<String> {
         shown.push(format!("and {} more", different.len() - shown.len()));
     }
     shown
+}
+
+/// Events are 0 or 1, and intervals have a start before their end.
+pub(crate) fn check_censoring(
+    table: &Table, roles: &Roles<'_>, kept: &[usize],
+) -> Result<(), DataError> {
+    if let Some(column) = roles.event {
+        for (&row, value) in kept.iter().zip(numbers(column, kept)) {
+            if value != 0.0 && value != 1.0 {
+                let place = table.cell(row, column.name());
+                let need = "1 for an event or 0 for a censored row";
+                return Err(DataError::Value { place, value, need });
+            }
+        }
+    }
+    let Some(column) = roles.upper else { return Ok(()) };
+    let starts = numbers(roles.response, kept);
+    for ((&row, end), start) in kept.iter().zip(numbers(column, kept)).zip(starts) {
+        let place = table.cell(row, column.name());
+        if end.is_nan() && start.is_nan() {
+            let need = "a start or an end of the interval";
+            return Err(DataError::Value { place, value: end, need });
+        }
+        // Missing numbers pass.
+        if end <= 0.0 || end < start {
+            let need = "an end of the interval above 0 and not before its start";
+            return Err(DataError::Value { place, value: end, need });
+        }
+    }
+    Ok(())
+}
+
+/// For survival families the start and the end of the interval that each time lies in: equal for an
+/// event, with an infinite end for a time that is censored.
+pub(crate) fn intervals(draft: &Draft<'_>, response: &mut [f64]) -> Option<Vec<f64>> {
+    let Draft { question, roles, kept, .. } = draft;
+    if !question.family.is_survival() {
+        return None;
+    }
+    let mut ends = match roles.upper {
+        Some(column) => numbers(column, kept),
+        None => response.to_vec(),
+    };
+    ends.iter_mut().filter(|end| end.is_nan()).for_each(|end| *end = f64::INFINITY);
+    response.iter_mut().filter(|start| start.is_nan()).for_each(|start| *start = 0.0);
+    if let Some(column) = roles.event {
+        let censored = numbers(column, kept).into_iter().map(|event| event == 0.0);
+        let rows = ends.iter_mut().zip(censored).filter(|(_, censored)| *censored);
+        rows.for_each(|(end, _)| *end = f64::INFINITY);
+    }
+    Some(ends)
+}
+
+/// The most levels of a response.
+const MAX_RESPONSE_LEVELS: usize = 64;
+
+/// The response of each row as the number of its level, and the levels in order.
+pub(crate) fn coded(
+    draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>,
+) -> Result<(Vec<f64>, Vec<String>), DataError> {
+    let Draft { table, question, roles, kept, .. } = draft;
+    let column = roles.response;
+    let place = || Place::column(table.name(), column.name());
+    let found: Vec<String> = if column.numbers().is_some() {
+        let [low, high] = facts.range(column);
+        let count = (high - low + 1.0).clamp(0.0, 1e6) as usize;
+        if count > MAX_RESPONSE_LEVELS {
+            let most = MAX_RESPONSE_LEVELS;
+            return Err(DataError::LevelCount { place: place(), found: count, most });
+        }
+        (0..count).map(|k| number(low + k as f64)).collect()
+    } else {
+        levels(draft, column, facts)?.into_iter().map(|(level, _)| level).collect()
+    };
+    if !(2..=MAX_RESPONSE_LEVELS).contains(&found.len()) {
+        let (found, most) = (found.len(), MAX_RESPONSE_LEVELS);
+        return Err(DataError::LevelCount { place: place(), found, most });
+    }
+    let listed = match &question.levels {
+        Some(listed) => {
+            let missing = found.iter().any(|level| !listed.contains(level));
+            if missing || listed.len() != found.len() {
+                return Err(DataError::Levels { place: place(), found, listed: listed.clone() });
+            }
+            listed.clone()
+        }
+        None => found,
+    };
+    let name = shown(column.name(), NAME_SHOWN);
+    let order: Vec<String> = listed.iter().map(|level| shown(level, VALUE_SHOWN)).collect();
+    let what = if question.family == FamilyName::Ordinal {
+        format!("the levels of `{name}`, from low to high, are {}", order.join(" < "))
+    } else {
+        format!("the base level of `{name}` is `{}` of {}", order[0], order.join(", "))
+    };
+    let hint = if question.levels.is_some() { "" } else { "; --levels changes that" };
+    notes.push(format!("{what}{hint}"));
+    let code = |text: &str| listed.iter().position(|level| level == text).unwrap_or(0) as f64;
+    let codes = match column.numbers() {
+        Some(values) => kept.iter().map(|&row| code(&number(values[row]))).collect(),
+        None => {
+            let texts = column.texts().unwrap_or_default();
+            kept.iter().map(|&row| code(texts[row].unwrap_or_default())).collect()
+        }
+    };
+    Ok((codes, listed))
 }
 
 /// Successes out of trials.

@@ -2,6 +2,7 @@
 
 use crate::error::DataError;
 use crate::frame::Frame;
+use crate::question::FamilyName;
 
 /// How numbers of several parts of a table are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,59 @@ impl Frame {
         self.scaling = Some(scaling);
         Ok(())
     }
+
+    /// Subtracts its mean from every predictor, so that the intercept is that of the mean of the
+    /// predictors. For a frame that was standardized it does nothing.
+    pub fn centre(&mut self, mut combine: impl FnMut(Combine, &mut [f64])) {
+        if self.scaling.is_some() {
+            return;
+        }
+        let mut scaling = vec![(0.0, 1.0); self.columns];
+        for column in usize::from(self.intercept)..self.columns {
+            let values: Vec<f64> = self.column(column).collect();
+            let (mean, _) = mean_and_sd(&values, self.all_rows, &mut combine);
+            let rows = self.design.chunks_exact_mut(self.columns);
+            rows.for_each(|row| row[column] -= mean);
+            scaling[column] = (mean, 1.0);
+        }
+        self.scaling = Some(scaling);
+    }
+
+    /// The sizes that priors are scaled by.
+    pub fn sizes(&self, family: FamilyName, mut combine: impl FnMut(Combine, &mut [f64])) -> Sizes {
+        let n = self.all_rows as f64;
+        // With divisor n − 1.
+        let unbiased = (n / (n - 1.0)).sqrt();
+        let column = |column: usize| {
+            let values: Vec<f64> = self.column(column).collect();
+            let (_, sd) = mean_and_sd(&values, self.all_rows, &mut combine);
+            if sd > 0.0 { unbiased * sd } else { 1.0 }
+        };
+        let columns = (0..self.columns).map(column).collect();
+        let responses: Vec<f64> = match &self.upper {
+            Some(ends) => {
+                let time = |(&start, &end): (&f64, &f64)| if start > 0.0 { start } else { end };
+                self.response.iter().zip(ends).map(|pair| time(pair).ln()).collect()
+            }
+            None => self.response.clone(),
+        };
+        let (mean, sd) = mean_and_sd(&responses, self.all_rows, &mut combine);
+        let own = family.has_noise() || family.is_survival();
+        let spread = if own && sd > 0.0 { unbiased * sd } else { 1.0 };
+        Sizes { columns, mean, spread }
+    }
+}
+
+/// The sizes that priors are scaled by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sizes {
+    /// The standard deviation of each column of the design, with divisor n − 1; 1 for the intercept.
+    pub columns: Vec<f64>,
+    /// The mean of the response, or of the logarithm of times.
+    pub mean: f64,
+    /// The standard deviation of the response, for real numbers, or of the logarithm of times; 1 for
+    /// other families.
+    pub spread: f64,
 }
 
 /// The exponent bits of a number.

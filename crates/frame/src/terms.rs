@@ -58,7 +58,7 @@ pub(crate) fn terms<'t>(
 ) -> Result<Vec<Term<'t>>, DataError> {
     let Draft { question, roles, .. } = draft;
     let mut all = Vec::new();
-    let mut base_needed = question.intercept || question.standardize;
+    let mut base_needed = question.has_constant() || question.standardize;
     for &column in &roles.predictors {
         if column.numbers().is_some() {
             check_varies(draft, column, facts)?;
@@ -129,7 +129,7 @@ fn check_varies(draft: &Draft<'_>, column: &Column, facts: &Facts) -> Result<(),
     if first != last {
         return Ok(());
     }
-    let reason = match (draft.question.intercept, draft.question.standardize) {
+    let reason = match (draft.question.has_constant(), draft.question.standardize) {
         (true, _) => " because there is an intercept",
         (false, true) => ", for --standardize",
         (false, false) if first == 0.0 => "",

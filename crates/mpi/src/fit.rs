@@ -134,13 +134,10 @@ impl Shared<'_> {
         }
         let frame = self.frame(&table)?;
         let priors = match &earlier {
-            Some(Earlier { config: Config { resolved, .. }, .. }) => CoefficientPriors {
-                means: resolved.prior_means.clone(),
-                scales: resolved.prior_scales.clone(),
-            },
-            None => Priors::from_settings(self.settings)
-                .and_then(|priors| priors.for_names(&frame.names))
-                .map_err(FitError::from)?,
+            Some(Earlier { config: Config { resolved, .. }, .. }) => {
+                Some(resolved.model_priors(self.settings).map_err(FitError::from)?)
+            }
+            None => None,
         };
         // Before this point there is nothing to keep.
         let stop = stop_signal();
@@ -150,12 +147,11 @@ impl Shared<'_> {
             Ok(())
         };
         self.processes.settle(possible)?;
-        let known = format!("{:?}", (&frame.names, &priors.means, &priors.scales));
-        let known = digest_of(known.as_bytes());
-        let need = "the same everywhere";
-        self.processes.same("SHA-256 of the coefficients and their priors", &known, need)?;
         let model = Model::new(self.settings, frame, priors, &self.processes.rows());
         let model = self.processes.settle(model.map_err(Failure::from))?;
+        let known = digest_of(format!("{:?}", (model.names(), model.priors())).as_bytes());
+        let need = "the same everywhere";
+        self.processes.same("SHA-256 of the coefficients and their priors", &known, need)?;
         let config = Config {
             processes: ProcessesConfig { row_shards: self.processes.row_shards() },
             ..Config::with_digest(self.settings, &model, &table, &digest)
@@ -371,6 +367,7 @@ impl Driver<'_> {
         let (model, config, peers) = (self.model, &self.config, self.shared.processes.peers());
         let curvatures = &model.curvatures(&warm.whitening)?;
         let seconds = run.seconds(self.began);
+        let curvatures = curvatures.as_ref();
         let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
         let draws = StoredDraws::open(&run.directory().draws())?;
         // The processes with the remaining rows compute their part of U at the same points.

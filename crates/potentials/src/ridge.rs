@@ -63,20 +63,29 @@ impl<'a, F: Family> Ridge<'a, F> {
     pub fn with_trials(
         design: impl Into<Design<'a>>, family: F, responses: &[f64], trials: &[f64], prior: Prior,
     ) -> Result<Self, Error> {
+        length("the list of trials", trials.len(), responses.len())?;
+        let pairs = responses.iter().zip(trials);
+        let observations =
+            pairs.map(|(&response, &trials)| Observation { response, trials }).collect();
+        Self::of_observations(design, family, observations, prior)
+    }
+
+    /// A model of observations that are more than one number: counts out of trials, or times
+    /// within an interval.
+    ///
+    /// # Errors
+    /// As [`Ridge::new`].
+    pub fn of_observations(
+        design: impl Into<Design<'a>>, family: F, observations: Vec<Observation>, prior: Prior,
+    ) -> Result<Self, Error> {
         let design = design.into();
-        length("the list of responses", responses.len(), design.rows())?;
-        length("the list of trials", trials.len(), design.rows())?;
+        length("the list of responses", observations.len(), design.rows())?;
         length("the prior", prior.dimension(), design.columns())?;
-        let mut observations = Vec::with_capacity(responses.len());
-        for (row, (&response, &trials)) in responses.iter().zip(trials).enumerate() {
-            let y = Observation { response, trials };
+        for (row, &y) in observations.iter().enumerate() {
             let (what, value, need) = match family.objection(y) {
-                None => {
-                    observations.push(y);
-                    continue;
-                }
-                Some(Objection::Response(need)) => (RowValue::Response, response, need),
-                Some(Objection::Trials(need)) => (RowValue::Trials, trials, need),
+                None => continue,
+                Some(Objection::Response(need)) => (RowValue::Response, y.response, need),
+                Some(Objection::Trials(need)) => (RowValue::Trials, y.trials, need),
             };
             return Err(Error::Row { what, row, value, need });
         }

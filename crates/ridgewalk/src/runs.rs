@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ridgewalk_fit::{
-    self as fit, CoefficientPriors, Config, ErrorKind, Finished, Model, Observer, Settings, Stage,
-    SummaryDocument, Warm, in_threads, prepare, warm_up,
+    self as fit, Config, ErrorKind, Finished, Model, Observer, Settings, Stage, SummaryDocument,
+    Warm, in_threads, prepare, warm_up,
 };
 use ridgewalk_frame::Table;
 use ridgewalk_report::write_report;
@@ -203,11 +203,10 @@ pub fn resume_watched(
     observer: &(dyn Observer + Sync),
 ) -> Result<StoredFit, RunError> {
     let began = Instant::now();
-    let resolved = &run.config().resolved;
-    let (means, scales) = (resolved.prior_means.clone(), resolved.prior_scales.clone());
+    let priors = run.config().resolved.model_priors(settings).map_err(fit::Error::from)?;
     run.same_data(table.name(), table.digest())?;
     in_threads(settings, || {
-        let model = prepare(table, settings, Some(CoefficientPriors { means, scales }))?;
+        let model = prepare(table, settings, Some(priors))?;
         run.go_on_with(Config::new(settings, &model, table))?;
         Driver { model: &model, stop, observer, began }.drive(run, false)
     })?
@@ -305,6 +304,7 @@ impl Driver<'_> {
         let (model, config) = (self.model, run.config());
         let curvatures = &model.curvatures(&warm.whitening)?;
         let seconds = run.seconds(self.began);
+        let curvatures = curvatures.as_ref();
         let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
         let draws = StoredDraws::open(&run.directory().draws())?;
         let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);

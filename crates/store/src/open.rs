@@ -85,7 +85,7 @@ impl OpenRun {
     pub fn keeper(
         &self, thin: u64, saved: Option<&SavedRun>, began: Instant,
     ) -> Result<Keeper, Error> {
-        let (names, head) = (&self.config.resolved.coefficients, &self.checkpoint.head);
+        let (names, head) = (&self.config.resolved.names(), &self.checkpoint.head);
         let (store, text) = (self.directory.draws(), self.directory.csv());
         let (zarr, csv) = match saved {
             Some(saved) => {

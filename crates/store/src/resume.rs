@@ -92,8 +92,8 @@ fn difference(now: &Resolved, then: &Resolved) -> Option<(&'static str, String, 
             return Some((name, format!("{found:?}"), format!("{need:?}")));
         }
     }
-    if now.coefficients != then.coefficients {
-        let [found, need] = [now, then].map(|resolved| resolved.coefficients.join(", "));
+    if now.names() != then.names() {
+        let [found, need] = [now, then].map(|resolved| resolved.names().join(", "));
         return Some(("the coefficients", found, need));
     }
     if now.noise_scale != then.noise_scale {

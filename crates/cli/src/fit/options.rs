@@ -32,6 +32,18 @@ pub struct FitOptions {
     /// Column of weights
     #[arg(long, value_name = "NAME")]
     weights: Option<String>,
+    /// Column with 1 for an event and 0 for a censored row (survival families) [default: all
+    /// events]
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+    /// Column with the end of the interval that a time lies in, whose start is the response; an
+    /// empty start or end is open (survival families)
+    #[arg(long, value_name = "NAME")]
+    upper: Option<String>,
+    /// Levels of the response, in order, separated by commas (ordinal, multinomial) [default: by
+    /// number or alphabet]
+    #[arg(long, value_name = "A,B,C")]
+    levels: Option<String>,
     /// Leave the intercept out
     #[arg(long)]
     no_intercept: bool,
@@ -45,19 +57,40 @@ pub struct FitOptions {
     /// With --standardize: report results on the scale of the data
     #[arg(long)]
     original_scale: bool,
-    /// Prior normal(0, S) of the coefficients; inf is flat
-    #[arg(long, value_name = "S", default_value_t = 2.5, allow_negative_numbers = true)]
-    prior_scale: f64,
-    /// Prior normal(0, S) of the intercept; inf is flat
-    #[arg(long, value_name = "S", default_value_t = 2.5, allow_negative_numbers = true)]
-    intercept_prior_scale: f64,
-    /// Priors of single coefficients: a TOML file with `[age]`, `mean = 0.0`, `scale = 2.5`
+    /// Prior of the coefficients: normal(mean, scale), student_t(degrees, mean, scale), cauchy,
+    /// laplace or flat; with `autoscale` in units of response and predictor [default: normal(0, 2.5,
+    /// autoscale)]
+    #[arg(long, value_name = "PRIOR")]
+    prior: Option<String>,
+    /// Prior of the intercept, at the means of the predictors [default: normal(M, 2.5, autoscale), M
+    /// the mean of real responses, else 0]
+    #[arg(long, value_name = "PRIOR")]
+    intercept_prior: Option<String>,
+    /// Prior of the noise scale, size or shape: half_normal(scale), half_t(degrees, scale),
+    /// exponential(rate) or gamma(shape, rate) [default: exponential(1, autoscale)]
+    #[arg(long, value_name = "PRIOR")]
+    aux_prior: Option<String>,
+    /// Prior normal(0, S) of the coefficients in absolute units; inf is flat
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    prior_scale: Option<f64>,
+    /// Prior normal(0, S) of the intercept, where all predictors are 0; inf is flat
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    intercept_prior_scale: Option<f64>,
+    /// Priors of single coefficients: a TOML file with `[age]`, `prior = "normal(0, 2.5)"`
     #[arg(long, value_name = "FILE")]
     priors: Option<PathBuf>,
-    /// Scale of the noise (gaussian, robust-logistic, robust-huber) [default: estimated from
-    /// residuals]
+    /// Fix the scale of the noise (gaussian, robust-logistic, robust-huber) [default: sampled]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     noise_scale: Option<f64>,
+    /// Fix the size R of the negative binomial: variance mean + mean^2/R [default: sampled]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    dispersion: Option<f64>,
+    /// Fix the shape (gamma, weibull, log-logistic, log-normal) [default: sampled]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    shape: Option<f64>,
+    /// Fix the degrees of freedom (student-t) [default: sampled]
+    #[arg(long, value_name = "NU", allow_negative_numbers = true)]
+    degrees_of_freedom: Option<f64>,
     /// Threshold of Huber's loss between square and linear, in noise scales (robust-huber)
     /// [default: 1.345]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
@@ -166,6 +199,7 @@ impl FitOptions {
     pub fn settings(&self) -> Result<Settings, DataError> {
         let options = self.clone();
         let predictors = options.predictors.as_deref().map(split_names).transpose()?;
+        let levels = options.levels.as_deref().map(split_names).transpose()?;
         let built_in = Settings::built_in();
         let own = options.data.is_some();
         Ok(Settings {
@@ -178,13 +212,27 @@ impl FitOptions {
             trials: options.trials,
             offset: options.offset,
             weights: options.weights,
+            event: options.event,
+            upper: options.upper,
+            levels,
             no_intercept: options.no_intercept,
             drop_missing: options.drop_missing,
             original_scale: options.original_scale,
-            prior_scale: options.prior_scale,
-            intercept_prior_scale: options.intercept_prior_scale,
+            // So do their priors.
+            prior_scale: options
+                .prior_scale
+                .or(built_in.prior_scale.filter(|_| !own && options.prior.is_none())),
+            intercept_prior_scale: options.intercept_prior_scale.or(built_in
+                .intercept_prior_scale
+                .filter(|_| !own && options.intercept_prior.is_none())),
+            prior: options.prior,
+            intercept_prior: options.intercept_prior,
+            aux_prior: options.aux_prior,
             priors: options.priors,
             noise_scale: options.noise_scale,
+            dispersion: options.dispersion,
+            shape: options.shape,
+            degrees_of_freedom: options.degrees_of_freedom,
             huber_delta: options.huber_delta,
             mode_search: options.mode_search,
             kernel: options.kernel,
@@ -235,7 +283,7 @@ mod tests {
 
     /// Command lines with `|` between words: together they have every option at a value other than
     /// its default.
-    const LINES: [&str; 4] = [
+    const LINES: [&str; 8] = [
         "",
         "--seed|18446744073709551615|--prior-scale|inf|--original-scale|--csv",
         "my data.csv|--response|it's|--family|robust-huber|--predictors|a,\"b, cm\",\"c;d\"|--offset|o\
@@ -245,6 +293,11 @@ mod tests {
          |--chains|3|--draws|7|--thin|2|--seed|9|--csv",
         "d.csv|--response|y|--family|probit|--trials|n|--target-ess|1234.5|--max-draws|77\
          |--standardize|--original-scale",
+        "d.csv|--response|t|--family|weibull|--event|e|--upper|u|--shape|2|--prior|laplace(0, 1)\
+         |--intercept-prior|cauchy(0, 2.5)",
+        "d.csv|--response|y|--family|ordinal|--levels|low,\"mid, or so\",high|--aux-prior|normal(0, 2)",
+        "d.csv|--response|y|--family|student-t|--degrees-of-freedom|4|--aux-prior|gamma(2, 1)",
+        "d.csv|--response|y|--family|negative-binomial|--dispersion|3",
     ];
 
     /// Every option with a value other than its default survives the recorded command.

@@ -9,7 +9,7 @@ use crate::error::{Error, length};
 use crate::hessian::{add_backward, gram};
 use crate::likelihoods::Block;
 
-/// The step of a central difference of numbers of size 1: the cube root of the rounding.
+/// The step of a central difference, in units of the number: the cube root of the rounding.
 const STEP: f64 = 6e-6;
 
 /// Slopes of all rows, and the sums of derivatives with respect to ψ.
@@ -70,8 +70,9 @@ impl Joint<'_> {
             let s: Vec<f64> = each.map(|(i, s)| if i % m == j { s + by } else { *s }).collect();
             self.slopes(&s, psi)
         };
+        let step = STEP * self.likelihood.unit(psi);
         for j in 0..m {
-            let curvatures = moved(j, STEP).less(&moved(j, -STEP), 2.0 * STEP).by_s;
+            let curvatures = moved(j, step).less(&moved(j, -step), 2.0 * step).by_s;
             for k in 0..=j {
                 let c: Vec<f64> = curvatures.iter().skip(k).step_by(m).copied().collect();
                 let block = gram(&self.design, &c);

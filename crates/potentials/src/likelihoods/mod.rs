@@ -93,6 +93,13 @@ pub trait Likelihood: Debug + Send + Sync {
         &self, psi: &[f64], block: Block<'_>, slopes: &mut [f64], by_parameter: &mut [f64],
     ) -> f64;
 
+    /// A change of s over which u changes by about 1, such as σ: the unit of differences that make
+    /// second derivatives. 1 by default.
+    fn unit(&self, psi: &[f64]) -> f64 {
+        let _ = psi;
+        1.0
+    }
+
     /// How the parameters that users read follow from ψ: as e^ψ by default.
     fn scale(&self) -> ParameterScale {
         ParameterScale::Positive
@@ -144,6 +151,12 @@ impl<F: Family> Likelihood for Plain<F> {
         self.0.slopes(s, y, slopes);
         slopes.iter_mut().zip(weights).for_each(|(slope, weight)| *slope *= weight);
         sum
+    }
+
+    /// From the largest curvature of an observation that every family can have.
+    fn unit(&self, _: &[f64]) -> f64 {
+        let most = self.0.curvature_bounds(Observation::of(1.0)).upper;
+        most.filter(|most| *most > 0.0).map_or(1.0, |most| 1.0 / most.sqrt())
     }
 
     fn convex(&self) -> bool {

@@ -23,6 +23,10 @@ impl Likelihood for Normal {
         real(y)
     }
 
+    fn unit(&self, psi: &[f64]) -> f64 {
+        exp_within(psi[0])
+    }
+
     fn evaluate(
         &self, psi: &[f64], block: Block<'_>, slopes: &mut [f64], by_parameter: &mut [f64],
     ) -> f64 {
@@ -54,6 +58,10 @@ impl Likelihood for LogisticNoise {
 
     fn objection(&self, y: Observation) -> Option<Objection> {
         real(y)
+    }
+
+    fn unit(&self, psi: &[f64]) -> f64 {
+        exp_within(psi[0])
     }
 
     fn evaluate(
@@ -117,6 +125,10 @@ impl Likelihood for HuberNoise {
         real(y)
     }
 
+    fn unit(&self, psi: &[f64]) -> f64 {
+        exp_within(psi[0])
+    }
+
     fn evaluate(
         &self, psi: &[f64], block: Block<'_>, slopes: &mut [f64], by_parameter: &mut [f64],
     ) -> f64 {
@@ -172,6 +184,10 @@ impl Likelihood for StudentT {
 
     fn objection(&self, y: Observation) -> Option<Objection> {
         real(y)
+    }
+
+    fn unit(&self, psi: &[f64]) -> f64 {
+        exp_within(psi[0])
     }
 
     fn evaluate(

@@ -56,6 +56,10 @@ impl Likelihood for Survival {
         interval(y)
     }
 
+    fn unit(&self, psi: &[f64]) -> f64 {
+        self.shape.map_or_else(|| exp_within(-psi[0]), f64::recip)
+    }
+
     fn evaluate(
         &self, psi: &[f64], block: Block<'_>, slopes: &mut [f64], by_parameter: &mut [f64],
     ) -> f64 {

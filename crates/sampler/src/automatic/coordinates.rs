@@ -379,16 +379,27 @@ pub(super) fn advance(ensemble: &mut Ensemble<'_>, scheme: &Scheme) -> Result<f6
 }
 
 /// Coordinates that lie between the inverse of the mean Hessian, which `mean` has, and the mean of
-/// the inverses. Where a Hessian is singular, as Huber's can be, its inverse is kept in bounds.
+/// the inverses. Where a Hessian is singular, as Huber's can be, its inverse is kept in bounds. Those
+/// that are not positive definite, as a target that is not log-concave can have, do not count.
 fn between(mean: &Whitening, hessians: &[Vec<f64>]) -> Result<Whitening, Error> {
     let d = mean.dimension();
     let origin = vec![0.0; d];
-    let mut covariance = vec![0.0; d * d];
+    let mut inverses = Vec::new();
     for hessian in hessians {
         let mut hessian = mean.hessian_to_whitened(hessian)?;
         hessian.iter_mut().step_by(d + 1).for_each(|h| *h += FLOOR);
-        let inverse = Whitening::from_hessian(&origin, &hessian)?.covariance();
-        let share = UPPER * (1.0 + FLOOR) / hessians.len() as f64;
+        match Whitening::from_hessian(&origin, &hessian) {
+            Ok(inverse) => inverses.push(inverse.covariance()),
+            Err(Potential::Whitening { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if inverses.is_empty() {
+        return Ok(mean.clone());
+    }
+    let mut covariance = vec![0.0; d * d];
+    let share = UPPER * (1.0 + FLOOR) / inverses.len() as f64;
+    for inverse in inverses {
         covariance.iter_mut().zip(&inverse).for_each(|(sum, c)| *sum += share * c);
     }
     covariance.iter_mut().step_by(d + 1).for_each(|c| *c += 1.0 - UPPER);
