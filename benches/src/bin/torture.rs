@@ -162,8 +162,8 @@ fn on_file(arguments: &Arguments, table: &Table) -> Result<ExitCode, Failure> {
         chains: arguments.chains,
         draws: arguments.draws,
         standardize: arguments.standardize,
-        prior_scale: arguments.prior_scale,
-        intercept_prior_scale: arguments.prior_scale,
+        prior_scale: Some(arguments.prior_scale),
+        intercept_prior_scale: Some(arguments.prior_scale),
         threads: arguments.threads,
         ..Settings::new(response, family)
     };

@@ -79,25 +79,36 @@ fn warnings_about_few_draws_have_no_nan_and_name_the_option_to_change() {
     assert!(few.contains("--draws 8") && !few.contains("--max-draws"), "{few}");
 }
 
+/// Priors in absolute units.
+const ABSOLUTE: &str = "--prior-scale 2.5 --intercept-prior-scale 2.5";
+
 #[test]
 fn every_family_runs_and_reports_its_name() {
     let place = Place::new();
-    for (family, response) in [
-        ("logistic", "ill"),
-        ("probit", "ill"),
-        ("poisson", "count"),
-        ("gaussian", "level"),
-        ("robust-logistic", "level"),
-        ("robust-huber", "level"),
+    let plain: &[&str] = &[];
+    for (family, response, more) in [
+        ("logistic", "ill", plain),
+        ("probit", "ill", plain),
+        ("poisson", "count", plain),
+        ("negative-binomial", "count", &["size"]),
+        ("gaussian", "level", &["sigma"]),
+        ("student-t", "level", &["sigma", "nu"]),
+        ("robust-logistic", "level", &["sigma"]),
+        ("robust-huber", "level", &["sigma"]),
+        ("weibull", "weight", &["shape"]),
+        ("exponential", "weight", plain),
     ] {
         let fit = place.fit(family, &format!("{} --family {family}", mixed(response)));
         assert_eq!(fit.status(), "ok", "{family}");
         assert_eq!(of(&fit, "/problem/family"), family);
-        assert_eq!((of(&fit, "/problem/n"), of(&fit, "/problem/d")), (120.into(), 3.into()));
-        assert_eq!(fit.names(), ["(Intercept)", "dose", "age"]);
+        let names = ["(Intercept)", "dose", "age"].into_iter();
+        let names: Vec<&str> = names.chain(more.iter().copied()).collect();
+        assert_eq!(fit.names(), names, "{family}");
+        let counts = (of(&fit, "/problem/n"), of(&fit, "/problem/d"));
+        assert_eq!(counts, (120.into(), names.len().into()));
         // The true slopes, for the families that share a scale.
         if response == "level" {
-            let [_, dose, age] = fit.coefficients()[..] else { panic!() };
+            let [_, dose, age, ..] = fit.coefficients()[..] else { panic!() };
             assert!(
                 (dose.mean - 1.5).abs() < 5.0 * dose.sd && (age.mean + 1.0).abs() < 5.0 * age.sd,
                 "{family}"
@@ -109,13 +120,17 @@ fn every_family_runs_and_reports_its_name() {
 #[test]
 fn whole_weights_are_repeated_rows_and_trials_are_rows_of_0_and_1() {
     let place = Place::new();
+    // Default priors follow the standard deviations of the rows, which do not know of weights.
+    let mixed = |response: &str| format!("{} {ABSOLUTE}", mixed(response));
     let weighted = place.fit("weighted", &format!("{} --weights weight", mixed("ill")));
     let text = table("ill,dose,age", |of| {
         let line = format!("{},{},{}", of("ill"), of("dose"), of("age"));
         vec![line; of("weight").parse().unwrap()]
     });
-    let repeated =
-        place.fit("repeated", &format!("{} --response ill", place.file("repeated.csv", &text)));
+    let repeated = place.fit(
+        "repeated",
+        &format!("{} --response ill {ABSOLUTE}", place.file("repeated.csv", &text)),
+    );
     let plain = place.fit("plain", &mixed("ill"));
     let ones = [1.0; 3];
     assert!(apart(&weighted.modes(), &repeated.modes(), &ones) < 1e-8);
@@ -205,7 +220,7 @@ fn the_original_scale_is_the_same_draws_transformed() {
 #[test]
 fn kernels_and_nodes_are_those_asked_for_and_agree() {
     let place = Place::new();
-    let words = mixed("ill");
+    let words = format!("{} {ABSOLUTE}", mixed("ill"));
     let exact = place.fit("third-order", &format!("{words} --kernel third-order"));
     let nodes = place.fit("nodes", &format!("{words} --kernel third-order --nodes 3"));
     let per_draw = |fit: &Fit| {
@@ -551,7 +566,7 @@ fn the_recorded_command_gives_the_same_draws() {
     fs::copy(shipped("mixed.csv"), place.path("my data.csv")).unwrap();
     place.file("priors.toml", "[dose]\nscale = 1.5\n");
     let words = "--response level --family robust-huber --predictors dose,site --priors priors.toml \
-                 --standardize --original-scale --bias-tolerance 0.02 --chains 3 --draws 60 --seed 9";
+                 --standardize --original-scale --noise-scale 0.8 --bias-tolerance 0.02 --chains 3 --draws 60 --seed 9";
     let mut command = place.command("fit");
     command.arg("my data.csv").args(words.split_whitespace()).args(["--quiet", "--out", "asked"]);
     assert!(command.status().unwrap().success());

@@ -59,31 +59,37 @@ pub fn command(settings: &Settings) -> String {
     words.pair("--response", response.as_ref().filter(|_| own));
     words.pair("--family", Some(family));
     words.pair("--predictors", predictors.as_ref().map(|names| join_names(names)));
-    words.pair("--trials", trials.as_ref());
-    words.pair("--offset", offset.as_ref());
-    words.pair("--weights", weights.as_ref());
-    words.pair("--event", event.as_ref());
-    words.pair("--upper", upper.as_ref());
+    for (name, value) in [
+        ("--trials", trials),
+        ("--offset", offset),
+        ("--weights", weights),
+        ("--event", event),
+        ("--upper", upper),
+        ("--prior", prior),
+        ("--intercept-prior", intercept_prior),
+        ("--aux-prior", aux_prior),
+    ] {
+        words.pair(name, value.as_ref());
+    }
     words.pair("--levels", levels.as_ref().map(|names| join_names(names)));
-    words.pair("--prior", prior.as_ref());
-    words.pair("--intercept-prior", intercept_prior.as_ref());
-    words.pair("--aux-prior", aux_prior.as_ref());
     words.pair("--priors", priors.as_ref().map(|path| path.display()));
-    words.pair("--prior-scale", *prior_scale);
-    words.pair("--intercept-prior-scale", *intercept_prior_scale);
-    words.pair("--noise-scale", *noise_scale);
-    words.pair("--dispersion", *dispersion);
-    words.pair("--shape", *shape);
-    words.pair("--degrees-of-freedom", *degrees_of_freedom);
-    words.pair("--huber-delta", *huber_delta);
+    words.numbers(&[
+        ("--prior-scale", *prior_scale),
+        ("--intercept-prior-scale", *intercept_prior_scale),
+        ("--noise-scale", *noise_scale),
+        ("--dispersion", *dispersion),
+        ("--shape", *shape),
+        ("--degrees-of-freedom", *degrees_of_freedom),
+        ("--huber-delta", *huber_delta),
+        ("--gamma", *gamma),
+        ("--xi", *xi),
+        ("--eta", *eta),
+        ("--bias-tolerance", *bias_tolerance),
+    ]);
     let search = Some(mode_search).filter(|search| **search != SearchChoice::Auto);
     words.pair("--mode-search", search);
     words.pair("--kernel", Some(kernel).filter(|kernel| **kernel != KernelChoice::Auto));
     words.pair("--nodes", *nodes);
-    words.pair("--gamma", *gamma);
-    words.pair("--xi", *xi);
-    words.pair("--eta", *eta);
-    words.pair("--bias-tolerance", *bias_tolerance);
     words.pair("--chains", Some(chains));
     words.pair("--draws", target_ess.is_none().then_some(draws));
     words.pair("--target-ess", *target_ess);
@@ -111,6 +117,10 @@ impl Words {
             self.add(Some(name));
             self.add(Some(value));
         }
+    }
+
+    fn numbers(&mut self, pairs: &[(&str, Option<f64>)]) {
+        pairs.iter().for_each(|(name, value)| self.pair(name, *value));
     }
 
     fn flag(&mut self, name: &str, on: bool) {

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use ridgewalk::frame::{Combine, Draft, Facts, Frame, Part, Table, digest_of};
 use ridgewalk::pipeline::{
-    self, CoefficientPriors, Config, Error as FitError, ErrorKind, Finished, Model, Observer,
-    Priors, ProcessesConfig, Settings, Stage, SummaryDocument, Warm, in_threads, sample, warm_up,
+    self, Config, Error as FitError, ErrorKind, Finished, Model, Observer, ProcessesConfig,
+    Settings, Stage, SummaryDocument, Warm, in_threads, sample, warm_up,
 };
 use ridgewalk::potentials::peers::{Peers, bytes_of};
 use ridgewalk::report::write_report;

@@ -18,8 +18,8 @@ fn means(seed: u32, draws: u32) -> Result<[f64; 2], Box<dyn std::error::Error>> 
     let columns = columns.map(|(name, values)| Column::from_numbers(name, values));
     let table = Table::from_columns("study", columns.to_vec())?;
     let settings = Settings {
-        prior_scale: PRIOR_SCALE,
-        intercept_prior_scale: PRIOR_SCALE,
+        prior_scale: Some(PRIOR_SCALE),
+        intercept_prior_scale: Some(PRIOR_SCALE),
         seed: seed.into(),
         draws: draws.into(),
         ..Settings::new("passed", FamilyName::Logistic)

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use clap::Parser;
 use ridgewalk::coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
-use ridgewalk::frame::{DataError, FamilyName, Frame, Question, Table, split_names};
+use ridgewalk::frame::{Column, DataError, FamilyName, Frame, Question, Table, split_names};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::pipeline::{CoefficientPriors, Config, Priors, Settings};
+use ridgewalk::pipeline::{Auxiliary, Config, ModelPriors, Priors, Settings};
 use ridgewalk::potentials::Chebyshev;
 use ridgewalk::prelude::*;
 use ridgewalk::report::write_report;
@@ -260,15 +260,19 @@ fn names(input: &[u8]) -> Answer {
 }
 
 fn priors(input: &[u8]) -> Answer {
-    let known = ["(Intercept)", "age", "a.b"].map(str::to_owned);
-    let read = Priors::new(2.5, 10.0)
+    let settings = Settings::new("y", FamilyName::Gaussian);
+    let columns = ["y", "age", "a.b"].map(|name| Column::from_numbers(name, &[1.0, 2.0, 4.0]));
+    let table = Table::from_columns("t", columns.to_vec()).unwrap();
+    let frame = Frame::new(&table, &settings.question(&table).unwrap()).unwrap();
+    let sizes = frame.sizes(settings.family, |_, _| {});
+    let auxiliary = Auxiliary::new(&settings, &frame);
+    let read = Priors::from_settings(&settings)
         .and_then(|priors| priors.with_toml("p.toml", &String::from_utf8_lossy(input)));
-    answer(read.and_then(|priors| priors.for_names(&known)), |found| {
-        let CoefficientPriors { means, scales } = found;
-        assert!(
-            means.iter().all(|mean| mean.is_finite()) && scales.iter().all(|scale| *scale > 0.0)
-        );
-        scales.iter().filter(|scale| scale.is_infinite()).count() as u64
+    let found = read.and_then(|priors| priors.resolve(&frame, &sizes, settings.family, &auxiliary));
+    answer(found, |found| {
+        let ModelPriors { coefficients, parameters, .. } = found;
+        assert_eq!((coefficients.len(), parameters.len()), (3, 1));
+        coefficients.iter().filter(|prior| !prior.is_proper()).count() as u64
     })
 }
 
@@ -277,6 +281,7 @@ fn priors_seeds() -> Vec<Vec<u8>> {
         "[age]\nmean = 0.0\nscale = 2.5\n\n[\"(Intercept)\"]\nscale = inf\n",
         "\"a.b\" = { scale = 1, mean = -3e2 }\n# said\n[age]\nscale = 1_000.5\n",
         "a.b.c.d.e = [[[1, 2], '''x'''], \"\\u00e9\"]\n",
+        "[\"*\"]\nprior = \"student_t(3, 0, 2.5, autoscale)\"\n[sigma]\nprior = \"gamma(2, 1)\"\n",
     ];
     texts.map(|text| text.as_bytes().to_vec()).to_vec()
 }
