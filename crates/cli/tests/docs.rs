@@ -216,6 +216,10 @@ fn follow(
     fs::create_dir_all(place.path().join("docs/results")).unwrap();
     let wells = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wells.csv");
     fs::copy(wells, place.path().join("wells.csv")).unwrap();
+    for entry in fs::read_dir(root().join("crates/fit/tests/data/families")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, place.path().join(path.file_name().unwrap())).unwrap();
+    }
     fs::write(place.path().join("data.csv"), DATA).unwrap();
     fs::write(place.path().join("priors.toml"), PRIORS).unwrap();
     let mut lines: Vec<String> = page.lines().map(str::to_owned).collect();

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use ridgewalk_diagnostics::Summary;
-use ridgewalk_potentials::Curvature;
+use ridgewalk_potentials::{Curvature, Density};
 use ridgewalk_sampler::automatic::{Extrapolated, Sampled};
 
 use crate::config::Config;
+use crate::dispersion;
 use crate::document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
 };
@@ -14,7 +15,7 @@ use crate::draws::{DrawReader, summaries_of};
 use crate::error::Error;
 use crate::excursion::{Search, Values};
 use crate::model::{Curvatures, Model};
-use crate::prior_checks::in_words;
+use crate::prior_checks::{self, in_words};
 use crate::verdict;
 use crate::warm_up::Warm;
 
@@ -72,7 +73,11 @@ impl Finished<'_> {
         let settings = &self.config.options;
         let warnings = self.sampled.warnings(self.model.names(), &summaries);
         let warnings = warnings.iter().chain(&excursion);
-        let warnings = warnings.map(|warning| verdict::entry(warning, settings)).collect();
+        let warnings = warnings.map(|warning| verdict::entry(warning, settings));
+        let checked = prior_checks::check(self.model, &self.warm.mode.point, &parameters);
+        let dispersed = dispersion::check(self.model, &self.warm.mode.point);
+        let warnings = warnings.chain(checked.warning).chain(dispersed).collect();
+        let notes = self.notes.iter().cloned().chain(checked.note).collect();
         let text = Text {
             title: self.title(),
             command: self.config.command.clone(),
@@ -84,7 +89,7 @@ impl Finished<'_> {
                 self.model.names().len(),
                 self.sampled,
             ),
-            notes: self.notes.clone(),
+            notes,
             history: self.history(),
             facts: self.facts(),
         };
@@ -100,8 +105,11 @@ impl Finished<'_> {
         if let Some(rescaling) = self.model.rescaling() {
             rescaling.apply(&mut mode);
         }
+        // Under Laplace's prior the point is only near the mode.
+        let near = |prior: &Density| matches!(prior, Density::Laplace { .. });
+        let exact = !self.model.priors().coefficients.iter().any(near);
         for (parameter, mode) in parameters.iter_mut().zip(mode) {
-            parameter.mode = Some(mode);
+            parameter.mode = exact.then_some(mode);
         }
         // The differences belong to the sampled coefficients; an unbiased kernel has none.
         if self.model.rescaling().is_none() {

@@ -92,7 +92,7 @@ pub enum Error {
 pub enum NoiseError {
     /// There are no residuals.
     #[error(
-        "cannot estimate the noise scale: {rows} rows and {coefficients} coefficients leave no residuals; pass --noise-scale S"
+        "the noise cannot be told from the fit: {rows} rows and {coefficients} coefficients leave no residuals; use fewer predictors, or fix the noise with --family gaussian --noise-scale S"
     )]
     NoResiduals {
         /// Rows.
@@ -102,7 +102,7 @@ pub enum NoiseError {
     },
     /// The residuals are zero or nearly so.
     #[error(
-        "cannot estimate the noise scale: the estimate from residuals is {scale:e}, because the model fits at least half of the responses exactly; pass --noise-scale S"
+        "the noise cannot be told from the fit: least squares leave residuals of {scale:e}, because the model fits the responses exactly; leave out a predictor that determines the response, or fix the noise with --family gaussian --noise-scale S"
     )]
     Vanishing {
         /// The estimate.

@@ -21,7 +21,7 @@
 //! let fit = fit(&table, &Settings { seed: 1, ..Settings::new("passed", FamilyName::Logistic) })?;
 //! assert_eq!(fit.names(), ["(Intercept)", "hours"]);
 //! let slope = fit.parameter("hours").ok_or("no such coefficient")?;
-//! assert!((1.1..1.6).contains(&slope.mean) && fit.warnings().is_empty());
+//! assert!((1.4..1.9).contains(&slope.mean) && fit.warnings().is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -32,6 +32,7 @@ mod auxiliary;
 mod command;
 mod conclude;
 mod config;
+mod dispersion;
 mod document;
 mod draws;
 mod error;

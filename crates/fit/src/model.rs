@@ -39,6 +39,8 @@ pub struct Model {
     search: ModeSearch,
     rescaling: Option<Rescaling>,
     body: Body,
+    /// Whether other processes hold rows.
+    shared: bool,
 }
 
 /// The posterior itself.
@@ -97,6 +99,7 @@ impl Model {
             search: settings.mode_search.search(),
             rescaling,
             body,
+            shared: rows.is_shared(),
         })
     }
 
@@ -166,6 +169,33 @@ impl Model {
                 joint.values_and_gradients(points, values, &mut gradients, scratch)
             }
         }
+    }
+
+    /// The estimate of the data alone, with flat priors of the coefficients, and the standard errors
+    /// of its numbers, in the units of sampling; `None` if the data do not determine it, or other
+    /// processes hold rows. `near` is where the search may begin.
+    pub(crate) fn likelihood_estimate(&self, near: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+        if self.shared {
+            return None;
+        }
+        let (point, hessian) = match &self.body {
+            Body::Ridge(posterior) => {
+                let flat = Prior::flat(posterior.dimension());
+                let flat = posterior.clone().with_prior(flat).ok()?;
+                let point = ModeSearch::new().of_ridge(&flat).ok()?.point;
+                let hessian = flat.hessian(&point).ok()?;
+                (point, hessian)
+            }
+            Body::Joint { joint, .. } => {
+                let flat = vec![Density::Flat; joint.coefficients()];
+                let flat = Joint::clone(joint).with_priors(flat).ok()?;
+                let point = flat.mode(near).ok()?.point;
+                let hessian = flat.hessian(&point).ok()?;
+                (point, hessian)
+            }
+        };
+        let errors = Whitening::from_hessian(&point, &hessian).ok()?.variances();
+        Some((point, errors.into_iter().map(f64::sqrt).collect()))
     }
 
     /// Bounds of the curvature, as given and in whitened coordinates; `None` for a posterior with
@@ -288,12 +318,10 @@ fn needs_no_integrals(settings: &Settings, auxiliary: &Auxiliary) -> Result<(), 
         Some("sigma") if settings.family != FamilyName::StudentT => "a known --noise-scale",
         Some("size") => "a known --dispersion",
         Some("shape") => "a known --shape",
-        None if settings.family != FamilyName::Multinomial => {
-            "normal or flat priors, for a posterior with line integrals"
-        }
-        _ => "another family: this one has no log-concave posterior with line integrals",
+        None if settings.family != FamilyName::Multinomial => "normal or flat priors",
+        _ => "another family: this one has no line integrals",
     };
-    Err(Error::setting(name, value, format!("{fixed}, or no {name}: the default is exact")))
+    Err(Error::setting(name, value, format!("{fixed}; or leave {name} out")))
 }
 
 /// Bounds of the curvature of a posterior.

@@ -42,6 +42,12 @@ impl Rescaling {
         })
     }
 
+    /// What a coefficient is divided by to be reported.
+    pub(crate) fn divisor(&self, coefficient: usize, scaling: &[(f64, f64)]) -> f64 {
+        let columns = self.scaling.len();
+        if columns == 0 { 1.0 } else { scaling[coefficient % columns].1 }
+    }
+
     /// Maps a point to what is reported.
     pub fn apply(&self, point: &mut [f64]) {
         let (coefficients, parameters) = point.split_at_mut(self.coefficients);

@@ -446,12 +446,37 @@ impl Settings {
         for (name, given, families) in of_families {
             if given && !families.contains(&family) {
                 let names: Vec<&str> = families.iter().map(|family| family.name()).collect();
-                return Err(Error::setting(
-                    name,
-                    format!("with --family {family}"),
-                    names.join(", "),
-                ));
+                let need = if let [one] = names[..] {
+                    one.to_owned()
+                } else {
+                    format!("one of {}", names.join(", "))
+                };
+                return Err(Error::setting(name, format!("with --family {family}"), need));
             }
+        }
+        let idle = [
+            (
+                "--aux-prior",
+                self.aux_prior.is_some()
+                    && matches!(
+                        family,
+                        F::Logistic | F::Probit | F::Poisson | F::Exponential | F::Multinomial
+                    ),
+                "a family with a noise scale, size, shape or thresholds",
+            ),
+            (
+                "--intercept-prior",
+                self.intercept_prior.is_some() && (family == F::Ordinal || self.no_intercept),
+                "a model with an intercept; --aux-prior is the prior of thresholds",
+            ),
+            (
+                "--no-intercept",
+                self.no_intercept && family == F::Ordinal,
+                "another family: thresholds take the place of the intercept",
+            ),
+        ];
+        if let Some((name, _, need)) = idle.into_iter().find(|(_, given, _)| *given) {
+            return Err(Error::setting(name, format!("with --family {family}"), need));
         }
         let twice = [
             ("--prior", self.prior.is_some() && self.prior_scale.is_some(), "--prior-scale"),

@@ -105,7 +105,15 @@ impl Frame {
         if rows.saturating_mul(columns) > MAX_VALUES {
             return Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES });
         }
-        if question.standardize && !question.intercept {
+        if question.family.is_survival() && roles.event.is_none() && roles.upper.is_none() {
+            let names = roles.predictors.iter().map(|column| column.name());
+            if let Some(name) = names.into_iter().find(|name| marks_events(name)) {
+                notes.push(format!(
+                    "column `{name}` is used as a predictor and every time as an event: if it marks events, pass --event {name}"
+                ));
+            }
+        }
+        if question.standardize && !question.has_constant() {
             notes.push(
                 "predictors are centred although there is no intercept: the linear predictor is 0 \
                  at their means"
@@ -153,6 +161,12 @@ impl Frame {
             reason: " by more than rounding, for --standardize",
         }
     }
+}
+
+/// Whether a column is called as those are that mark events.
+fn marks_events(name: &str) -> bool {
+    ["event", "events", "status", "censored", "censor", "dead", "died", "death", "failed"]
+        .contains(&name.to_lowercase().as_str())
 }
 
 /// The numbers of a column in the rows kept; none for a text column.

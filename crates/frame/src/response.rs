@@ -273,7 +273,9 @@ fn text(draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>) -> Result<Vec
     }
     let found: Vec<&String> = facts.levels(column).into_iter().flatten().collect();
     let [zero, one] = found[..] else {
-        return refuse("0 and 1, or two distinct texts");
+        return refuse(
+            "0 and 1, or two distinct texts (for more levels, --family ordinal or multinomial)",
+        );
     };
     let texts = column.texts().unwrap_or_default();
     let name = shown(column.name(), NAME_SHOWN);

@@ -156,6 +156,25 @@ impl<'a, F: Family> Ridge<'a, F> {
         model.with_offsets(offsets)
     }
 
+    /// The same model under another prior.
+    ///
+    /// # Errors
+    /// A prior of another dimension.
+    pub fn with_prior(mut self, prior: Prior) -> Result<Self, Error> {
+        length("the prior", prior.dimension(), self.design.columns())?;
+        self.quadratic = Quadratic::Diagonal(prior);
+        Ok(self)
+    }
+
+    /// The linear predictors of the rows of this process, offsets included.
+    ///
+    /// # Errors
+    /// Unless the point has the model's dimension.
+    pub fn linear_predictors(&self, point: &[f64]) -> Result<Vec<f64>, Error> {
+        length("the point", point.len(), self.design.columns())?;
+        Ok(self.predictors(point))
+    }
+
     /// The number of coefficients.
     #[must_use]
     pub fn dimension(&self) -> usize {

@@ -16,7 +16,7 @@
 //!
 //! assert_eq!(fit.names(), ["(Intercept)", "hours"]);
 //! let slope = fit.parameter("hours").ok_or("no such coefficient")?;
-//! assert!((1.1..1.6).contains(&slope.mean) && slope.rhat < 1.01);
+//! assert!((1.4..1.9).contains(&slope.mean) && slope.rhat < 1.01);
 //! assert!(fit.warnings().is_empty(), "everything that the program warns about");
 //! assert_eq!(fit.draws().chain(0).len(), 1000 * 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -80,6 +80,9 @@ pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
             found.divergences
         );
     }
+    if let Some(prior) = said.facts.iter().find(|fact| fact.name == "prior") {
+        let _ = writeln!(text, "priors: {}.", prior.value);
+    }
     for note in &said.notes {
         let _ = writeln!(text, "note: {note}");
     }

@@ -6,6 +6,7 @@
 use faer::Mat;
 
 use super::Joint;
+use crate::density::Density;
 use crate::error::{Error, length};
 use crate::hessian::{dot, norm};
 use crate::line_integral::{LineIntegral, Scratch};
@@ -43,12 +44,22 @@ struct Downhill {
 }
 
 impl Joint<'_> {
-    /// The mode, looked for from a start.
+    /// The mode, looked for from a start. Where a prior is Laplace's, whose slope jumps at its
+    /// centre, a normal one of the same variance takes its place: the point found is near the mode.
     ///
     /// # Errors
     /// A start of another dimension or where U is not finite; [`Error::NotConverged`].
     pub fn mode(&self, start: &[f64]) -> Result<Mode, Error> {
         length("the start", start.len(), self.dimension())?;
+        if self.priors.iter().any(|prior| matches!(prior, Density::Laplace { .. })) {
+            let mut smooth = self.clone();
+            for prior in &mut smooth.priors {
+                if let Density::Laplace { mean, scale } = *prior {
+                    *prior = Density::Normal { mean, scale: std::f64::consts::SQRT_2 * scale };
+                }
+            }
+            return smooth.mode(start);
+        }
         let mut here = self.look(start.to_vec())?;
         if !here.value.is_finite() {
             return Err(Error::NotFinite { what: "the potential", point: here.point });
