@@ -1,4 +1,6 @@
 //! The tests of the crate, in one binary.
 
+mod exact;
 mod families;
+mod modes;
 mod priors;
