@@ -148,10 +148,10 @@ fn values_slopes_and_derivatives_in_parameters_agree_with_many_digits() {
 
 /// A likelihood whose derivatives are off: which one, and by what factor.
 #[derive(Debug)]
-struct Planted {
-    inner: Box<dyn Likelihood>,
-    of_parameter: bool,
-    factor: f64,
+pub(crate) struct Planted {
+    pub(crate) inner: Box<dyn Likelihood>,
+    pub(crate) of_parameter: bool,
+    pub(crate) factor: f64,
 }
 
 impl Likelihood for Planted {
@@ -198,10 +198,10 @@ fn a_wrong_twelfth_digit_of_a_derivative_is_found() {
 }
 
 /// A likelihood and responses for it.
-type WithResponses = (Box<dyn Likelihood>, fn(usize) -> Observation);
+pub(crate) type WithResponses = (Box<dyn Likelihood>, fn(usize) -> Observation);
 
 /// Every likelihood with responses that it can have, one for each number.
-fn all() -> Vec<WithResponses> {
+pub(crate) fn all() -> Vec<WithResponses> {
     let real = |i: usize| Observation::of((i % 9) as f64 / 2.0 - 2.0);
     let count = |i: usize| Observation::of([0.0, 1.0, 3.0, 40.0, 1000.0][i % 5]);
     let positive = |i: usize| Observation::of([0.2, 1.0, 3.7, 60.0][i % 4]);

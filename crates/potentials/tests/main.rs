@@ -4,6 +4,7 @@ mod accelerated;
 mod check;
 mod curvature;
 mod families;
+mod joint;
 mod likelihoods;
 mod mode;
 mod own_family;

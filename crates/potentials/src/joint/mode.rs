@@ -17,7 +17,7 @@ use crate::symmetric;
 /// The search ends this near the mode, in standard deviations. Coordinates need a hundredth.
 const TOLERANCE: f64 = 1e-6;
 /// Where rounding of U keeps steps from making progress, it has ended well this near.
-const NEAR: f64 = 1e-3;
+const NEAR: f64 = 0.02;
 /// The most steps.
 const STEPS: usize = 300;
 /// The share of the decrease that the slope promises which a step must reach, and how often it is
