@@ -77,7 +77,7 @@ impl Finished<'_> {
         let checked = prior_checks::check(self.model, &self.warm.mode.point, &parameters);
         let dispersed = dispersion::check(self.model, &self.warm.mode.point);
         let warnings = warnings.chain(checked.warning).chain(dispersed).collect();
-        let notes = self.notes.iter().cloned().chain(checked.note).collect();
+        let notes = self.notes.iter().cloned().chain(checked.notes).collect();
         let text = Text {
             title: self.title(),
             command: self.config.command.clone(),

@@ -45,6 +45,7 @@ pub struct Model {
 
 /// The posterior itself.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it")]
 enum Body {
     /// Of the coefficients alone: log-concave, with line integrals.
     Ridge(Posterior),

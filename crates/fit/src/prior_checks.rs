@@ -12,6 +12,8 @@ const LITTLE: f64 = 0.9;
 /// more, so that priors that are right have no warning in 19 of 20 fits.
 const CONFLICT: f64 = 2.0;
 const ALARMS: f64 = 0.05;
+/// A conflict is a warning if the prior moves the estimate by more than this, in standard errors.
+const MATERIAL: f64 = 0.5;
 /// The most coefficients that a text names.
 const NAMED: usize = 6;
 
@@ -57,8 +59,9 @@ pub(crate) fn in_words(model: &Model) -> String {
 /// What the user should know about the priors.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
-    /// The coefficients about which the data say little.
-    pub(crate) note: Option<String>,
+    /// The coefficients about which the data say little, and those whose priors are off without
+    /// harm.
+    pub(crate) notes: Vec<String>,
     /// The coefficients about which prior and data disagree.
     pub(crate) warning: Option<WarningEntry>,
 }
@@ -74,7 +77,7 @@ pub(crate) fn check(model: &Model, mode: &[f64], parameters: &[Parameter]) -> Ch
     };
     let count = model.priors().coefficients.len();
     let threshold = CONFLICT.max(two_sided(ALARMS / count as f64));
-    let (mut little, mut conflicts) = (Vec::new(), Vec::new());
+    let [mut little, mut conflicts, mut far] = [const { Vec::new() }; 3];
     for (k, prior) in model.priors().coefficients.iter().enumerate() {
         let Some([mean, sd]) = moments(prior) else { continue };
         let name = &parameters[k].name;
@@ -86,16 +89,30 @@ pub(crate) fn check(model: &Model, mode: &[f64], parameters: &[Parameter]) -> Ch
         if let Some((estimates, errors)) = &estimate
             && (estimates[k] - mean).abs() > threshold * sd.hypot(errors[k])
         {
+            // What a normal prior moves a normal estimate by, in standard errors.
+            let error = errors[k];
+            let moved = (estimates[k] - mean).abs() * error / (error * error + sd * sd);
             let [mean, sd, estimate, error] =
-                [mean, sd, estimates[k], errors[k]].map(|x| short(x / unit(k)));
-            conflicts
-                .push(format!("`{name}` (prior {mean} ± {sd}, data alone {estimate} ± {error})"));
+                [mean, sd, estimates[k], error].map(|x| short(x / unit(k)));
+            let text = format!("`{name}` (prior {mean} ± {sd}, data alone {estimate} ± {error})");
+            if moved > MATERIAL { &mut conflicts } else { &mut far }.push(text);
         }
     }
-    let note = (!little.is_empty()).then(|| {
+    let mut notes = Vec::new();
+    if !little.is_empty() {
         let whose = if little.len() == 1 { "its posterior is" } else { "their posteriors are" };
-        format!("the data say little about {}: {whose} mostly the prior", named(&little))
-    });
+        notes.push(format!(
+            "the data say little about {}: {whose} mostly the prior",
+            named(&little)
+        ));
+    }
+    if !far.is_empty() {
+        notes.push(format!(
+            "the prior is far from the data for {}, but so wide that it changes the result by less \
+             than {MATERIAL} standard errors",
+            named(&far)
+        ));
+    }
     let warning = (!conflicts.is_empty()).then(|| WarningEntry {
         name: "prior_conflict".into(),
         text: format!(
@@ -105,7 +122,7 @@ pub(crate) fn check(model: &Model, mode: &[f64], parameters: &[Parameter]) -> Ch
             named(&conflicts)
         ),
     });
-    Checked { note, warning }
+    Checked { notes, warning }
 }
 
 /// Three significant digits.

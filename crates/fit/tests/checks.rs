@@ -104,8 +104,8 @@ fn priors_that_are_right_rarely_conflict_with_the_data() {
     assert!(warnings <= 9, "{warnings} of 60");
 }
 
-/// Counts of mean e^(1 + x/2), with a gamma factor of this variance.
-fn counts(seed: u64, extra: f64) -> Table {
+/// Counts of mean e^(1 + x/2), times the mean of so many exponential variables, or 1.
+fn counts(seed: u64, parts: u32) -> Table {
     let x = normals(seed, 200);
     let mut source = Stream::new(seed + 50, 0);
     let mut uniform = || {
@@ -115,11 +115,10 @@ fn counts(seed: u64, extra: f64) -> Table {
     };
     let y = x.iter().map(|x| {
         // The factor is a mean of exponentials; the count is the number of arrivals in its time.
-        let parts = if extra > 0.0 { (1.0 / extra).round() as usize } else { 0 };
         let factor = if parts == 0 {
             1.0
         } else {
-            (0..parts).map(|_| -uniform().ln()).sum::<f64>() / parts as f64
+            (0..parts).map(|_| -uniform().ln()).sum::<f64>() / f64::from(parts)
         };
         let (mut left, mut count) = ((1.0 + 0.5 * x).exp() * factor, 0.0);
         loop {
@@ -137,12 +136,12 @@ fn counts(seed: u64, extra: f64) -> Table {
 fn overdispersed_counts_are_reported_with_the_family_that_suits_them() {
     for seed in 1..=10 {
         let poisson = settings(FamilyName::Poisson);
-        let even = fit(&counts(seed, 0.0), &poisson).unwrap();
+        let even = fit(&counts(seed, 0), &poisson).unwrap();
         assert!(warned(&even, "overdispersion").is_none(), "seed {seed}");
-        let wild = fit(&counts(seed, 0.5), &poisson).unwrap();
+        let wild = fit(&counts(seed, 2), &poisson).unwrap();
         let text = warned(&wild, "overdispersion").unwrap();
         assert!(text.contains("--family negative-binomial"), "{text}");
-        let right = fit(&counts(seed, 0.5), &settings(FamilyName::NegativeBinomial)).unwrap();
+        let right = fit(&counts(seed, 2), &settings(FamilyName::NegativeBinomial)).unwrap();
         assert!(right.warnings().is_empty(), "{:?}", right.warnings());
     }
 }

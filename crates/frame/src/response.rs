@@ -152,6 +152,7 @@ pub(crate) fn intervals(draft: &Draft<'_>, response: &mut [f64]) -> Option<Vec<f
 const MAX_RESPONSE_LEVELS: usize = 64;
 
 /// The response of each row as the number of its level, and the levels in order.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped count")]
 pub(crate) fn coded(
     draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>,
 ) -> Result<(Vec<f64>, Vec<String>), DataError> {
