@@ -4,6 +4,7 @@
 //! data, and the rank of any function of the coefficients among its values at the draws is exactly
 //! uniform, for data of any size.
 
+pub mod families;
 pub mod mistakes;
 pub mod models;
 pub mod plots;

@@ -15,7 +15,7 @@ use statrs::function::erf::erf;
 use crate::Failure;
 
 /// Where Huber's loss becomes linear, in units of the noise scale.
-const DELTA: f64 = 1.345;
+pub(super) const DELTA: f64 = 1.345;
 /// The noise scale of continuous responses.
 const NOISE: f64 = 1.0;
 
@@ -158,7 +158,7 @@ fn ridge<F: Family>(data: &Drawn, family: F, scale: f64) -> Result<Ridge<'_, F>,
 /// Noise with density proportional to e^−h(e): a normal truncated at ±δ, and beyond it an
 /// exponential law of rate δ on either side. The parts have weights √(2π)(2Φ(δ) − 1) and 2
 /// e^(−δ²/2)/δ.
-fn huber_noise(uniform: f64, source: &mut ChaCha8Rng) -> f64 {
+pub(super) fn huber_noise(uniform: f64, source: &mut ChaCha8Rng) -> f64 {
     let inner = (2.0 * PI).sqrt() * erf(DELTA * FRAC_1_SQRT_2);
     let outer = 2.0 * (-0.5 * DELTA * DELTA).exp() / DELTA;
     let share = inner / (inner + outer);
