@@ -360,7 +360,8 @@ impl Settings {
     pub fn validate(&self) -> Result<(), Error> {
         self.validate_counts()?;
         self.validate_numbers()?;
-        self.validate_model()
+        self.validate_model()?;
+        self.validate_priors()
     }
 
     fn validate_counts(&self) -> Result<(), Error> {
@@ -454,6 +455,27 @@ impl Settings {
                 return Err(Error::setting(name, format!("with --family {family}"), need));
             }
         }
+        if self.original_scale && !self.standardize {
+            return Err(Error::setting(
+                "--original-scale",
+                "without --standardize",
+                "both, or neither",
+            ));
+        }
+        if self.original_scale && self.no_intercept {
+            return Err(Error::setting(
+                "--original-scale",
+                "with --no-intercept",
+                "an intercept: without it, centred predictors cannot be expressed on the scale of the data",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Options of priors that mean nothing for the family, or are given twice.
+    fn validate_priors(&self) -> Result<(), Error> {
+        use FamilyName as F;
+        let family = self.family;
         let idle = [
             (
                 "--aux-prior",
@@ -488,20 +510,6 @@ impl Settings {
         ];
         if let Some((name, _, other)) = twice.into_iter().find(|(_, both, _)| *both) {
             return Err(Error::setting(name, format!("with {other}"), "one of them"));
-        }
-        if self.original_scale && !self.standardize {
-            return Err(Error::setting(
-                "--original-scale",
-                "without --standardize",
-                "both, or neither",
-            ));
-        }
-        if self.original_scale && self.no_intercept {
-            return Err(Error::setting(
-                "--original-scale",
-                "with --no-intercept",
-                "an intercept: without it, centred predictors cannot be expressed on the scale of the data",
-            ));
         }
         Ok(())
     }

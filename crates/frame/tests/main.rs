@@ -1,5 +1,6 @@
 //! The tests of the crate, in one binary.
 
+mod families;
 mod frame;
 #[cfg(feature = "parquet")]
 mod parquet;
