@@ -1,7 +1,7 @@
 //! Simulation-based calibration of the automatic run, with planted errors that it must detect:
 //! `cargo run --release -p ridgewalk-benches --bin calibrate`.
 //!
-//! Uses 1,000 data sets per model by default. Writes docs/results/calibration.csv with every test,
+//! Uses 2,000 data sets per model by default. Writes docs/results/calibration.csv with every test,
 //! calibration-power.csv with how often errors of which size are detected, and the plots
 //! calibration.svg and calibration-planted.svg. Fails if the correct sampler is rejected, or if a
 //! planted error that must be detected is not. Results do not depend on the number of threads; set
@@ -91,8 +91,8 @@ fn variants(arguments: &Arguments, kernel: Option<KernelKind>) -> Vec<Variant> {
             of("tolerance 0.01", allowing(0.01), Expected::Passes),
             of("tolerance 0.05", allowing(0.05), Expected::Either),
             Variant { prior: 1.05, ..of("prior scale +5 %", right, Expected::Fails) },
-            // Standard deviations are 1 % too large: found by 86 % of calibrations of the usual
-            // size, and by nearly all of twice that size.
+            // Standard deviations are 1 % too large: twice the usual size, because a single model
+            // seldom finds so small an error.
             Variant {
                 times: 2,
                 ..of("acceptance -2 %", wrong(Planted::Acceptance(0.98)), Expected::Fails)

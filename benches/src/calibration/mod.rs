@@ -57,7 +57,7 @@ pub struct Size {
 
 impl Size {
     /// The full calibration. About as many rows as columns, so that both data and prior matter.
-    pub const FULL: Self = Self { rows: 32, columns: 32, replications: 1000, draws: 127 };
+    pub const FULL: Self = Self { rows: 32, columns: 32, replications: 2000, draws: 127 };
 }
 
 /// Ranks of every quantity, and statistics of the runs.
