@@ -61,6 +61,7 @@ def fuzz():
 FUZZED = {
     "csv": "data files (CSV), with a question about each",
     "names": "lists of names on the command line",
+    "formula": "formulas and conditions, framed and written again",
     "priors": "files of priors (TOML)",
     "config": "`config.toml`",
     "options": "options of `fit`",

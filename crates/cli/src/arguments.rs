@@ -14,12 +14,18 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Fit a model to a data file: draws, summary and report in a run directory
     #[command(after_help = "Examples:\n  ridgewalk fit\n  \
-                      ridgewalk fit wells.csv --response switched --standardize --out wells\n\n\
+                      ridgewalk fit wells.csv --response switched --standardize --out wells\n  \
+                      ridgewalk fit wells.csv 'switched ~ poly(dist100, 2) * log(arsenic)' --out crossed\n\n\
                       The first fits data that ship with the program. A run directory holds config.toml, draws.zarr,\n\
                       summary.json and report.html. Exit code 1 if the run failed, 2 for wrong usage or data, 130 if\n\
                       stopped by Ctrl-C; the draws so far are kept. `ridgewalk resume DIR` continues a run that was\n\
                       interrupted for any reason.")]
     Fit(Box<crate::fit::options::FitOptions>),
+    /// Show what is in a data file, and with a formula the design, its rank and the priors
+    #[command(after_help = "Examples:\n  ridgewalk describe wells.csv\n  \
+                      ridgewalk describe wells.csv 'switched ~ dist100 * arsenic'\n\n\
+                      Nothing is fitted. A formula, or --response, adds the columns of the model.")]
+    Describe(Box<crate::describe::DescribeOptions>),
     /// Continue an interrupted run: the draws are bit for bit those of an uninterrupted one
     #[command(after_help = "Example:\n  ridgewalk resume ridgewalk-run\n\n\
                       Works after Ctrl-C, a kill, a crash or a full disk. Changed data or options, another version of\n\

@@ -12,6 +12,7 @@
 mod arguments;
 mod certify;
 mod coefficients;
+mod describe;
 pub mod failure;
 pub mod fit;
 mod lab;
@@ -37,6 +38,7 @@ pub fn main() -> ExitCode {
         Command::Lab(options) => lab::run(&options),
         Command::Plan(options) => plan::run(&options),
         Command::Fit(options) => fit::run(&options),
+        Command::Describe(options) => describe::run(&options),
         Command::Resume(options) => fit::resume(&options),
         Command::Summary(options) => fit::table::summary(&options),
         Command::Report(options) => fit::table::report(&options),

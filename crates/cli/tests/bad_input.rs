@@ -56,6 +56,17 @@ const CASES: &[Case] = &[
         let names: Vec<String> = (0..2_000_000).map(|column| format!("c{column}")).collect();
         fs::write(place.join("data.csv"), format!("{}\n", names.join(","))).unwrap();
     }),
+    case("a formula with an unknown column", "data.csv 'y ~ age + doze'", data!(GOOD)),
+    case("a formula that breaks off", "data.csv 'y ~ age +'", data!(GOOD)),
+    case("a power that is no power", "data.csv 'y ~ age^2'", data!(GOOD)),
+    case("an unknown function", "data.csv 'y ~ lg(age)'", data!(GOOD)),
+    case("a logarithm of 0", "data.csv 'y ~ log(dose - 1.5)'", data!(GOOD)),
+    case("a condition that no row fulfils", "data.csv 'y ~ age' --where 'age > 99'", data!(GOOD)),
+    case(
+        "a base level that does not occur",
+        "data.csv 'y ~ age' --factor age --base age=30",
+        data!(GOOD),
+    ),
     case("a row that is too short", PLAIN, data!(GOOD.replace("0,27,2.5", "0,27"))),
     case("an unusual delimiter", PLAIN, data!(GOOD.replace(',', "|"))),
     case("text that is not UTF-8", PLAIN, data!(b"y,age,dose\n0,31,1.5\n1,42,\xe90\n0,27,2.5\n")),
@@ -169,7 +180,7 @@ fn run(case: &Case) -> Said {
     let before = tree(place.path());
     let output = Command::new(env!("CARGO_BIN_EXE_ridgewalk"))
         .arg("fit")
-        .args(case.typed.split(' '))
+        .args(shlex::split(case.typed).unwrap())
         .current_dir(place.path())
         .output()
         .unwrap();

@@ -122,7 +122,8 @@ fn is_pattern(command: &str) -> bool {
                 .strip_suffix(".csv")
                 .is_some_and(|name| name.chars().all(|c| c.is_ascii_uppercase()))
     };
-    !command.contains(" --") || command.split_whitespace().any(placeholder)
+    let words = shlex::split(command).unwrap_or_default();
+    !command.contains(" --") || words.iter().any(|word| placeholder(word) && !word.contains('~'))
 }
 
 fn ridgewalk(words: &[&str], directory: &Path) -> (Option<i32>, String, String) {
@@ -214,8 +215,10 @@ fn follow(
 ) -> (String, Vec<String>, usize) {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir_all(place.path().join("docs/results")).unwrap();
-    let wells = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wells.csv");
-    fs::copy(wells, place.path().join("wells.csv")).unwrap();
+    for name in ["wells.csv", "patients.csv"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        fs::copy(file, place.path().join(name)).unwrap();
+    }
     for entry in fs::read_dir(root().join("crates/fit/tests/data/families")).unwrap() {
         let path = entry.unwrap().path();
         fs::copy(&path, place.path().join(path.file_name().unwrap())).unwrap();
@@ -238,7 +241,8 @@ fn follow(
             continue;
         }
         let short = shortened(&command);
-        let words: Vec<&str> = short.split_whitespace().skip(1).collect();
+        let words = shlex::split(&short).unwrap();
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
         let (code, out, err) = ridgewalk(&words, place.path());
         run += 1;
         if code != Some(0) {
@@ -401,8 +405,10 @@ fn every_file_that_a_page_links_to_or_calls_exists() {
 #[test]
 fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
     let place = tempfile::tempdir().unwrap();
-    let wells = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wells.csv");
-    fs::copy(wells, place.path().join("wells.csv")).unwrap();
+    for name in ["wells.csv", "patients.csv"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        fs::copy(file, place.path().join(name)).unwrap();
+    }
     let words = "fit wells.csv --response switched --predictors dist100,arsenic --csv --out wells";
     let (code, _, err) = ridgewalk(&words.split(' ').collect::<Vec<_>>(), place.path());
     assert_eq!(code, Some(0), "{err}");

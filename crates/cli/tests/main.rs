@@ -8,6 +8,7 @@ mod docs;
 mod draws;
 mod fit;
 mod fit_reference;
+mod grammar;
 mod lab;
 mod resume;
 mod verify;

@@ -11,7 +11,7 @@ pub fn command(settings: &Settings) -> String {
     // Every field is named, so that a new one cannot be forgotten here.
     #[rustfmt::skip]
     let Settings {
-        data, response, family, predictors, trials, offset, weights, event, upper, levels,
+        data, formula, response, family, predictors, exclude, condition, factor, base, trials, offset, weights, event, upper, levels,
         no_intercept, drop_missing, standardize, original_scale, prior, intercept_prior,
         aux_prior, prior_scale, intercept_prior_scale, priors, noise_scale, dispersion, shape,
         degrees_of_freedom, huber_delta, mode_search, kernel, nodes, gamma, xi, eta,
@@ -20,12 +20,18 @@ pub fn command(settings: &Settings) -> String {
     } = settings;
     let mut words = Words(vec!["ridgewalk".to_owned(), "fit".to_owned()]);
     words.add(data.as_ref().map(|path| path.display().to_string()));
+    words.add(formula.as_ref());
     // The built-in data come with a response and are standardized by default.
     let own = data.is_some();
     words.pair("--response", response.as_ref().filter(|_| own));
     words.pair("--family", Some(family));
     words.pair("--predictors", predictors.as_ref().map(|names| join_names(names)));
+    for (name, list) in [("--exclude", exclude), ("--factor", factor)] {
+        words.pair(name, (!list.is_empty()).then(|| join_names(list)));
+    }
+    base.iter().for_each(|base| words.pair("--base", Some(base)));
     for (name, value) in [
+        ("--where", condition),
         ("--trials", trials),
         ("--offset", offset),
         ("--weights", weights),

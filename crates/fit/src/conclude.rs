@@ -14,6 +14,7 @@ use crate::document::{
 use crate::draws::{DrawReader, summaries_of};
 use crate::error::Error;
 use crate::excursion::{Search, Values};
+use crate::exposure;
 use crate::model::{Curvatures, Model};
 use crate::prior_checks::{self, in_words};
 use crate::verdict;
@@ -76,7 +77,8 @@ impl Finished<'_> {
         let warnings = warnings.map(|warning| verdict::entry(warning, settings));
         let checked = prior_checks::check(self.model, &self.warm.mode.point, &parameters);
         let dispersed = dispersion::check(self.model, &self.warm.mode.point);
-        let warnings = warnings.chain(checked.warning).chain(dispersed).collect();
+        let unlogged = exposure::check(self.model, &self.warm.mode.point);
+        let warnings = warnings.chain(unlogged).chain(checked.warning).chain(dispersed).collect();
         let notes = self.notes.iter().cloned().chain(checked.notes).collect();
         let text = Text {
             title: self.title(),
@@ -191,7 +193,8 @@ impl Finished<'_> {
         let file = settings.data.as_ref().and_then(|path| path.file_name());
         let file = file.map(|name| name.to_string_lossy().into_owned());
         let file = file.unwrap_or_else(|| self.config.data.title());
-        format!("{} in {file}", settings.response.as_deref().unwrap_or_default())
+        let model = settings.formula.as_ref().or(settings.response.as_ref());
+        format!("{} in {file}", model.map_or("", String::as_str))
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -1,6 +1,6 @@
 //! `config.toml`: everything needed to repeat a run, with versions and the hash of the data.
 
-use ridgewalk_frame::{FamilyName, Table};
+use ridgewalk_frame::{Coding, FamilyName, Table};
 use ridgewalk_potentials::Density;
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +110,9 @@ pub struct Resolved {
     /// With `--standardize`: the divisor of each column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub divisors: Option<Vec<f64>>,
+    /// How rows of data become rows of the design.
+    #[serde(default)]
+    pub coding: Coding,
 }
 
 impl Config {
@@ -170,6 +173,7 @@ impl Resolved {
             noise_scale: model.noise_scale(),
             centres: scaling.map(|list| list.iter().map(|(centre, _)| *centre).collect()),
             divisors: scaling.map(|list| list.iter().map(|(_, divisor)| *divisor).collect()),
+            coding: frame.coding.clone(),
         }
     }
 

@@ -32,11 +32,13 @@ mod auxiliary;
 mod command;
 mod conclude;
 mod config;
+mod describe;
 mod dispersion;
 mod document;
 mod draws;
 mod error;
 mod excursion;
+mod exposure;
 mod fit;
 mod model;
 mod noise;
@@ -55,6 +57,7 @@ pub use auxiliary::Auxiliary;
 pub use command::command;
 pub use conclude::Finished;
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
+pub use describe::{Described, DesignColumn, ModelDescription, PriorOf, describe};
 pub use document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
     WarningEntry,

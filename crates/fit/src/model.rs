@@ -199,6 +199,35 @@ impl Model {
         Some((point, errors.into_iter().map(f64::sqrt).collect()))
     }
 
+    /// How much higher the log density of its mode is with other offsets, and the dispersion of
+    /// poisson responses there, 1 for other families; `None` if there is no such mode.
+    pub(crate) fn gain_of_offsets(&self, offsets: Vec<f64>, near: &[f64]) -> Option<(f64, f64)> {
+        let mut here = [0.0];
+        self.values(near, &mut here).ok()?;
+        let (there, dispersion) = match &self.body {
+            Body::Ridge(posterior) => {
+                let other = posterior.clone().with_offsets(offsets).ok()?;
+                let mode = ModeSearch::new().of_ridge(&other).ok()?.point;
+                let mut there = [0.0];
+                let (mut gradient, scratch) = (vec![0.0; mode.len()], &mut Scratch::default());
+                other.values_and_gradients(&mode, &mut there, &mut gradient, scratch).ok()?;
+                let means = other.linear_predictors(&mode).ok()?.into_iter().map(f64::exp);
+                let pearson = means.zip(&self.frame.response).map(|(m, y)| (y - m) * (y - m) / m);
+                let degrees = self.frame.rows.saturating_sub(self.frame.columns).max(1);
+                (there[0], pearson.sum::<f64>() / degrees as f64)
+            }
+            Body::Joint { joint, .. } => {
+                let other = Joint::clone(joint).with_offsets(offsets).ok()?;
+                let mode = other.mode(near).ok()?.point;
+                let mut there = [0.0];
+                let (mut gradient, scratch) = (vec![0.0; mode.len()], &mut Scratch::default());
+                other.values_and_gradients(&mode, &mut there, &mut gradient, scratch).ok()?;
+                (there[0], 1.0)
+            }
+        };
+        Some((here[0] - there, dispersion))
+    }
+
     /// Bounds of the curvature, as given and in whitened coordinates; `None` for a posterior with
     /// parameters, or with priors that are neither normal nor flat.
     ///

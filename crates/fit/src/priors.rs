@@ -286,8 +286,7 @@ impl Priors {
     ) -> Result<(), PriorError> {
         let names = auxiliary.coefficients(&frame.names);
         for (k, name) in names.iter().enumerate() {
-            let base = &frame.names[k % frame.columns];
-            if entry.rank(name, base) != Some(rank) {
+            if entry.rank(name, frame, k % frame.columns) != Some(rank) {
                 continue;
             }
             let unit = sizes.spread / sizes.columns[k % frame.columns];
@@ -302,7 +301,7 @@ impl Priors {
     fn matches(&self, entry: &Entry, frame: &Frame, auxiliary: &Auxiliary) -> bool {
         let names = auxiliary.coefficients(&frame.names);
         let mut each = names.iter().enumerate();
-        each.any(|(k, name)| entry.rank(name, &frame.names[k % frame.columns]).is_some())
+        each.any(|(k, name)| entry.rank(name, frame, k % frame.columns).is_some())
     }
 
     fn unknown(&self, entry: &Entry, frame: &Frame, auxiliary: &Auxiliary) -> PriorError {
@@ -318,13 +317,14 @@ impl Priors {
 }
 
 impl Entry {
-    /// How specially it names a coefficient: 0 for all, 1 for its factor, 2 for itself. `base` is
-    /// its name without the level of a multinomial response. `*` does not mean the intercept.
-    fn rank(&self, name: &str, base: &str) -> Option<usize> {
-        let factor = base.split_once('[').filter(|_| base.ends_with(']')).map(|(name, _)| name);
-        if self.name == name || self.name == base {
+    /// How specially it names a coefficient: 0 for all, 1 for its term, 2 for itself. The name may
+    /// have the level of a multinomial response, which that in the frame does not have. `*` does
+    /// not mean the intercept.
+    fn rank(&self, name: &str, frame: &Frame, column: usize) -> Option<usize> {
+        let (base, term) = (&frame.names[column], &frame.terms[column]);
+        if self.name == name || self.name == *base {
             Some(2)
-        } else if factor == Some(&self.name) {
+        } else if self.name == *term {
             Some(1)
         } else {
             (self.name == "*" && base != INTERCEPT).then_some(0)

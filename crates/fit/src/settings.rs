@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use ridgewalk_frame::{DataError, FamilyName, Question, Table};
+use ridgewalk_frame::{Condition, DataError, FamilyName, Formula, Question, Table};
 use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::{Method, ModeSearch};
 use ridgewalk_sampler::automatic::{Length, UNADJUSTED_TOLERANCE, Wanted};
@@ -190,12 +190,27 @@ impl FromStr for SearchChoice {
 pub struct Settings {
     /// The data file; `None` for the data that ship with the program or a table in memory.
     pub data: Option<PathBuf>,
+    /// The model as a formula: `y ~ x * z`. Takes the place of `response` and `predictors`.
+    #[serde(default)]
+    pub formula: Option<String>,
     /// The response column.
     pub response: Option<String>,
     /// The family.
     pub family: FamilyName,
     /// The predictor columns; `None` for all columns without another role.
     pub predictors: Option<Vec<String>>,
+    /// Columns that are no predictors, of those used by default.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Which rows are used: a condition such as `age >= 18 & sex == "f"`.
+    #[serde(default, rename = "where")]
+    pub condition: Option<String>,
+    /// Columns of numbers that are factors.
+    #[serde(default)]
+    pub factor: Vec<String>,
+    /// Base levels of factors: `city=Oslo`.
+    #[serde(default)]
+    pub base: Vec<String>,
     /// The column of trials: the response counts successes out of them (logistic, probit).
     pub trials: Option<String>,
     /// The column added to the linear predictor.
@@ -290,9 +305,14 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             data: None,
+            formula: None,
             response: None,
             family: FamilyName::Logistic,
             predictors: None,
+            exclude: Vec::new(),
+            condition: None,
+            factor: Vec::new(),
+            base: Vec::new(),
             trials: None,
             offset: None,
             weights: None,
@@ -341,6 +361,12 @@ impl Settings {
         Self { response: Some(response.to_owned()), family, ..Self::default() }
     }
 
+    /// The regression that a formula describes.
+    #[must_use]
+    pub fn of_formula(formula: &str, family: FamilyName) -> Self {
+        Self { formula: Some(formula.to_owned()), family, ..Self::default() }
+    }
+
     /// Logistic regression on the data that ship with the program, with standardized predictors and
     /// priors normal(0, 2.5).
     #[must_use]
@@ -360,6 +386,7 @@ impl Settings {
     pub fn validate(&self) -> Result<(), Error> {
         self.validate_counts()?;
         self.validate_numbers()?;
+        self.validate_formula()?;
         self.validate_model()?;
         self.validate_priors()
     }
@@ -425,6 +452,40 @@ impl Settings {
         Ok(())
     }
 
+    /// A formula that can be read, and no option that says the same.
+    fn validate_formula(&self) -> Result<(), Error> {
+        self.parsed_formula()?;
+        self.parsed_condition()?;
+        self.bases()?;
+        let twice =
+            [("--response", self.response.is_some()), ("--predictors", self.predictors.is_some())];
+        match twice.into_iter().find(|(_, given)| *given && self.formula.is_some()) {
+            Some((name, _)) => Err(Error::setting(name, "with a formula", "one of the two")),
+            None => Ok(()),
+        }
+    }
+
+    fn parsed_formula(&self) -> Result<Option<Formula>, Error> {
+        let parse = |text: &String| text.parse::<Formula>().map_err(DataError::from);
+        Ok(self.formula.as_ref().map(parse).transpose()?)
+    }
+
+    fn parsed_condition(&self) -> Result<Option<Condition>, Error> {
+        let parse = |text: &String| text.parse::<Condition>().map_err(DataError::from);
+        Ok(self.condition.as_ref().map(parse).transpose()?)
+    }
+
+    /// Columns and their base levels.
+    fn bases(&self) -> Result<Vec<(String, String)>, Error> {
+        let pair = |text: &String| match text.split_once('=') {
+            Some((column, level)) if !column.is_empty() && !level.is_empty() => {
+                Ok((column.to_owned(), level.to_owned()))
+            }
+            _ => Err(Error::setting("--base", text, "a column and a level, such as city=Oslo")),
+        };
+        self.base.iter().map(pair).collect()
+    }
+
     fn validate_model(&self) -> Result<(), Error> {
         use FamilyName as F;
         let family = self.family;
@@ -462,10 +523,12 @@ impl Settings {
                 "both, or neither",
             ));
         }
-        if self.original_scale && self.no_intercept {
+        let without = self.no_intercept
+            || self.parsed_formula()?.is_some_and(|formula| !formula.has_intercept());
+        if self.original_scale && without {
             return Err(Error::setting(
                 "--original-scale",
-                "with --no-intercept",
+                "without an intercept",
                 "an intercept: without it, centred predictors cannot be expressed on the scale of the data",
             ));
         }
@@ -517,24 +580,34 @@ impl Settings {
     /// The question about the table.
     ///
     /// # Errors
-    /// [`Error::NoResponse`] if none was named.
+    /// [`Error::NoResponse`] if none was named; a formula or condition that cannot be read.
     pub fn question(&self, table: &Table) -> Result<Question, Error> {
-        let Some(response) = &self.response else {
-            let columns = table.columns().iter().map(|column| column.name().to_owned()).collect();
-            return Err(Error::NoResponse { file: table.name().to_owned(), columns });
+        let mut formula = match (self.parsed_formula()?, &self.response) {
+            (Some(formula), _) => formula,
+            (None, Some(response)) => Formula::of_columns(response, self.predictors.as_deref()),
+            (None, None) => {
+                let columns =
+                    table.columns().iter().map(|column| column.name().to_owned()).collect();
+                return Err(Error::NoResponse { file: table.name().to_owned(), columns });
+            }
         };
+        if self.no_intercept {
+            formula = formula.without_intercept();
+        }
         Ok(Question {
-            predictors: self.predictors.clone(),
+            exclude: self.exclude.clone(),
+            condition: self.parsed_condition()?,
+            factors: self.factor.clone(),
+            bases: self.bases()?,
             trials: self.trials.clone(),
             offset: self.offset.clone(),
             weights: self.weights.clone(),
             event: self.event.clone(),
             upper: self.upper.clone(),
             levels: self.levels.clone(),
-            intercept: !self.no_intercept && self.family != FamilyName::Ordinal,
             standardize: self.standardize,
             drop_missing: self.drop_missing,
-            ..Question::new(response, self.family)
+            ..Question::of_formula(formula, self.family)
         })
     }
 

@@ -106,6 +106,10 @@ fn priors_that_are_right_rarely_conflict_with_the_data() {
 
 /// Counts of mean e^(1 + x/2), times the mean of so many exponential variables, or 1.
 fn counts(seed: u64, parts: u32) -> Table {
+    counts_with_slope(seed, parts, 0.5)
+}
+
+fn counts_with_slope(seed: u64, parts: u32, slope: f64) -> Table {
     let x = normals(seed, 200);
     let mut source = Stream::new(seed + 50, 0);
     let mut uniform = || {
@@ -120,7 +124,7 @@ fn counts(seed: u64, parts: u32) -> Table {
         } else {
             (0..parts).map(|_| -uniform().ln()).sum::<f64>() / f64::from(parts)
         };
-        let (mut left, mut count) = ((1.0 + 0.5 * x).exp() * factor, 0.0);
+        let (mut left, mut count) = ((1.0 + slope * x).exp() * factor, 0.0);
         loop {
             left += uniform().ln();
             if left < 0.0 {
@@ -143,5 +147,34 @@ fn overdispersed_counts_are_reported_with_the_family_that_suits_them() {
         assert!(text.contains("--family negative-binomial"), "{text}");
         let right = fit(&counts(seed, 2), &settings(FamilyName::NegativeBinomial)).unwrap();
         assert!(right.warnings().is_empty(), "{:?}", right.warnings());
+    }
+}
+
+/// Counts that are proportional to an exposure e^x. The exposure itself is no offset of a model with
+/// a logarithmic link; its logarithm is, also where it is positive throughout.
+#[test]
+fn an_offset_that_was_not_logged_is_found_and_one_that_was_is_not() {
+    for seed in 1..=10 {
+        for (family, parts) in [(FamilyName::Poisson, 0), (FamilyName::NegativeBinomial, 3)] {
+            let counts = counts_with_slope(seed, parts, 1.0);
+            let logs: Vec<f64> = counts.column("x").unwrap().numbers().unwrap().to_vec();
+            let columns = [
+                ("y", counts.column("y").unwrap().numbers().unwrap().to_vec()),
+                ("n", logs.iter().map(|x| x.exp()).collect()),
+                ("log_n", logs.iter().map(|x| x + 6.0).collect()),
+                ("z", normals(seed + 300, 200)),
+            ];
+            let data = table(&columns);
+            let fit = |formula: &str| {
+                let asked =
+                    Settings { draws: 100, chains: 4, ..Settings::of_formula(formula, family) };
+                fit(&data, &asked).unwrap()
+            };
+            let text = warned(&fit("y ~ z + offset(n)"), "unlogged_offset").unwrap();
+            assert!(text.contains("offset(log(n))"), "{text}");
+            for right in ["y ~ z + offset(log(n))", "y ~ z + offset(log_n)"] {
+                assert_eq!(warned(&fit(right), "unlogged_offset"), None, "{right}, seed {seed}");
+            }
+        }
     }
 }

@@ -1,26 +1,30 @@
 //! A frame under construction: columns are looked up and each row is checked on its own. What
 //! depends on all rows together comes later, from [`Facts`].
 
-use std::collections::HashSet;
-
 use crate::column::{Cells, Column};
 use crate::error::{DataError, MissingIn};
-use crate::facts::Facts;
+use crate::evaluate::{Memory, Source, Type};
+use crate::factors::natural_order;
+use crate::facts::{Counts, Facts};
+use crate::formula::{Condition, FormulaError};
 use crate::place::{Place, number};
-use crate::question::{Question, Role, Roles};
+use crate::question::{Question, Role};
 use crate::response;
+use crate::roles::{Parts, Roles, Use};
 use crate::table::Table;
-use crate::{Frame, MAX_MAGNITUDE};
+use crate::{Frame, MAX_HELD_LEVELS, MAX_LEVELS, MAX_MAGNITUDE, dates};
 
 /// A question about a table, with every row checked.
 #[derive(Debug)]
 pub struct Draft<'t> {
     pub(crate) table: &'t Table,
+    pub(crate) source: Source<'t>,
     pub(crate) question: &'t Question,
-    pub(crate) roles: Roles<'t>,
-    /// The rows without missing values.
+    pub(crate) roles: Roles,
+    pub(crate) parts: Parts<'t>,
+    /// The rows in use.
     pub(crate) kept: Vec<usize>,
-    facts: Facts,
+    pub(crate) facts: Facts,
 }
 
 impl<'t> Draft<'t> {
@@ -29,23 +33,28 @@ impl<'t> Draft<'t> {
     /// # Errors
     /// Columns that do not exist or cannot be used as asked, with the place of the first bad value.
     pub fn new(table: &'t Table, question: &'t Question) -> Result<Self, DataError> {
-        let roles = Roles::new(table, question)?;
-        roles.all().try_for_each(|(column, role)| usable(table, column, role))?;
-        let (kept, dropped) = kept_rows(table, &roles, question.drop_missing)?;
-        roles.all().try_for_each(|(column, _)| check_sizes(table, column, &kept))?;
-        response::check(table, &roles, question, &kept)?;
-        response::check_censoring(table, &roles, &kept)?;
-        if let Some(column) = roles.weights {
+        let source = Source::new(table, &question.factors)?;
+        let roles = Roles::new(&source, question)?;
+        let used = roles.columns(&source);
+        used.iter().try_for_each(|used| usable(table, used.column, used.needs()))?;
+        let (kept, counts) = kept_rows(&source, question, &roles, &used)?;
+        used.iter().try_for_each(|used| check_sizes(table, used.column, &kept))?;
+        let parts = Parts::new(&source, &roles, &kept)?;
+        response::check(table, &parts, question, &kept)?;
+        response::check_censoring(table, &parts, &kept)?;
+        if let Some(column) = &parts.weights {
             response::check_weights(table, column, &kept)?;
         }
-        let facts = Facts::new(&roles, &kept, dropped);
-        Ok(Self { table, question, roles, kept, facts })
+        let columns: Vec<&Column> =
+            used.iter().map(|used| used.column).chain(parts.computed()).collect();
+        let facts = Facts::new(&source, &roles, &columns, &kept, counts);
+        Ok(Self { table, source, question, roles, parts, kept, facts })
     }
 
-    /// The facts of these rows: complete unless they are only a part of the table.
+    /// The facts of these rows, to be merged with those of the other parts of the table.
     #[must_use]
-    pub fn facts(&self) -> &Facts {
-        &self.facts
+    pub fn facts(&self) -> Facts {
+        self.facts.with_values(&self.source, &self.roles, &self.kept)
     }
 
     /// The frame of these rows, given the facts of all rows. Predictors are not standardized yet:
@@ -57,10 +66,63 @@ impl<'t> Draft<'t> {
     pub fn finish(&self, facts: &Facts) -> Result<Frame, DataError> {
         Frame::unscaled(self, facts)
     }
+
+    /// The levels of a text column in natural order, the base level that was asked for first.
+    pub(crate) fn levels(&self, name: &str, facts: &Facts) -> Result<Vec<String>, DataError> {
+        let place = || Place::column(self.table.name(), name);
+        let rows = facts.counts.kept;
+        let Some(all) = facts.levels(name) else {
+            let levels = MAX_HELD_LEVELS;
+            let dates = self.has_dates(name);
+            return Err(DataError::TooManyLevels {
+                place: place(),
+                levels,
+                more: true,
+                rows,
+                dates,
+            });
+        };
+        // An identifier: a distinct text in almost every row, or too many to be groups.
+        let count = all.len();
+        let own = (count == rows && rows > 2) || (count > 20 && 2 * count > rows);
+        if own || count > MAX_LEVELS {
+            let (levels, dates) = (count, self.has_dates(name));
+            return Err(DataError::TooManyLevels {
+                place: place(),
+                levels,
+                more: false,
+                rows,
+                dates,
+            });
+        }
+        let mut levels: Vec<String> = all.iter().cloned().collect();
+        levels.sort_by(|a, b| natural_order(a, b));
+        if let [level] = &levels[..] {
+            return Err(DataError::Constant { place: place(), value: level.clone(), reason: "" });
+        }
+        if let Some((_, base)) = self.question.bases.iter().find(|(column, _)| column == name) {
+            let Some(at) = levels.iter().position(|level| level == base) else {
+                return Err(crate::coding::no_level(&self.source, name, base, &levels));
+            };
+            levels[..=at].rotate_right(1);
+        }
+        Ok(levels)
+    }
+
+    /// Whether the first text of a column is a date.
+    fn has_dates(&self, name: &str) -> bool {
+        match self.source.column(name).map(Column::cells) {
+            Some(Cells::Text { levels, .. }) => {
+                levels.first().is_some_and(|level| dates::days(level).is_some())
+            }
+            Some(Cells::ManyTexts { text, .. }) => dates::days(text).is_some(),
+            _ => false,
+        }
+    }
 }
 
 /// Checks that a column holds numbers or text, as its role requires.
-fn usable(table: &Table, column: &Column, role: Role) -> Result<(), DataError> {
+pub(crate) fn usable(table: &Table, column: &Column, role: Role) -> Result<(), DataError> {
     let (file, name) = (table.name(), column.name());
     match column.cells() {
         Cells::Numbers(_) => Ok(()),
@@ -104,7 +166,7 @@ fn text_usable(
         Role::Weights => "positive numbers as weights",
         Role::Event => "1 for an event and 0 for a censored row",
         Role::Upper => "numbers as the ends of intervals",
-        Role::Predictor | Role::Response => return Ok(()),
+        _ => return Ok(()),
     };
     Err(DataError::Text { place: place(), value: text.to_owned(), need })
 }
@@ -117,40 +179,75 @@ fn with_decimal_point(text: &str) -> Option<String> {
     (digits(sign) && digits(fraction)).then(|| format!("{whole}.{fraction}"))
 }
 
-/// The rows without missing values in the columns in use, and the number of rows left out. Missing
-/// values are an error unless rows may be dropped.
+/// The rows in use: those that the condition selects, with a weight above 0 and without missing
+/// values, which are an error unless rows may be dropped.
 fn kept_rows(
-    table: &Table, roles: &Roles<'_>, drop_missing: bool,
-) -> Result<(Vec<usize>, usize), DataError> {
-    // An interval may be open at either end.
-    let open =
-        |role: &Role| *role == Role::Upper || (*role == Role::Response && roles.upper.is_some());
-    let used = roles.all().filter(|(_, role)| !open(role));
-    let used: HashSet<&str> = used.map(|(column, _)| column.name()).collect();
+    source: &Source<'_>, question: &Question, roles: &Roles, used: &[Use<'_>],
+) -> Result<(Vec<usize>, Counts), DataError> {
+    let table = source.table;
+    let mut rows: Vec<usize> = (0..table.rows()).collect();
+    if let Some(condition) = &question.condition {
+        rows = selected(source, condition, rows)?;
+    }
+    let unselected = table.rows() - rows.len();
+    if let Some(weights) = roles.weights.as_ref() {
+        let weights = weights.columns().first().and_then(|name| source.column(name)?.numbers());
+        rows.retain(|&row| weights.is_none_or(|weights| weights[row] != 0.0));
+    }
+    let (of, weightless) = (rows.len(), table.rows() - unselected - rows.len());
     let mut lacking = vec![false; table.rows()];
+    let mut selected = vec![false; table.rows()];
+    rows.iter().for_each(|&row| selected[row] = true);
     let mut columns = Vec::new();
-    for column in table.columns().iter().filter(|column| used.contains(column.name())) {
-        let missing = column.missing();
-        for &row in &missing {
-            if let Some(flag) = lacking.get_mut(row) {
-                *flag = true;
-            }
-        }
+    // An interval may be open at either end.
+    let open = |role: Role| roles.upper.is_some() && matches!(role, Role::Upper | Role::Response);
+    let names: std::collections::HashSet<&str> =
+        used.iter().filter(|used| !open(used.role)).map(|used| used.column.name()).collect();
+    for column in table.columns().iter().filter(|column| names.contains(column.name())) {
+        let missing: Vec<usize> =
+            column.missing().into_iter().filter(|&row| selected[row]).collect();
+        missing.iter().for_each(|&row| lacking[row] = true);
         if let Some(&row) = missing.first() {
             let (column, first) = (column.name().to_owned(), table.row_place(row));
             columns.push(MissingIn { column, count: missing.len(), first });
         }
     }
-    let kept: Vec<usize> = (0..table.rows()).filter(|&row| !lacking[row]).collect();
-    let (of, rows) = (table.rows(), table.rows() - kept.len());
-    let file = table.name().to_owned();
-    if rows > 0 && !drop_missing {
-        Err(DataError::Missing { file, columns, rows, of })
-    } else if kept.is_empty() {
-        Err(DataError::TooFewRows { file, rows: 0, dropped: rows })
+    rows.retain(|&row| !lacking[row]);
+    let (file, missing) = (table.name().to_owned(), of - rows.len());
+    if missing > 0 && !question.drop_missing {
+        Err(DataError::Missing { file, columns, rows: missing, of })
+    } else if rows.is_empty() {
+        Err(DataError::TooFewRows { file, rows: 0, dropped: missing })
     } else {
-        Ok((kept, rows))
+        let missing_in = columns.into_iter().map(|column| column.column).collect();
+        let counts = Counts { kept: rows.len(), missing, missing_in, unselected, weightless };
+        Ok((rows, counts))
     }
+}
+
+/// The rows that fulfil a condition.
+pub(crate) fn selected(
+    source: &Source<'_>, condition: &Condition, mut rows: Vec<usize>,
+) -> Result<Vec<usize>, DataError> {
+    let (text, node) = (condition.text(), condition.node());
+    if source.check(text, node)? == Type::Text {
+        let message = format!("found `{node}`, need a comparison such as {node} == \"a\"");
+        return Err(FormulaError::new(text, &node.span, message).into());
+    }
+    for name in node.columns() {
+        if let Some(column) = source.column(name) {
+            usable(source.table, column, Role::Where)?;
+        }
+    }
+    let of = rows.len();
+    let values = source.numbers(node, &rows, &Memory::new());
+    let mut values = values.into_iter();
+    rows.retain(|_| values.next().is_some_and(|value| value != 0.0 && !value.is_nan()));
+    if rows.is_empty() {
+        let (file, condition) = (source.table.name().to_owned(), condition.to_string());
+        return Err(DataError::NothingSelected { file, condition, of });
+    }
+    Ok(rows)
 }
 
 /// Checks that numbers can be squared without overflow.

@@ -2,7 +2,7 @@
 //! what is needed and a remedy.
 
 use crate::place::{NAME_SHOWN, VALUE_SHOWN, listed, number, shown, suggestion};
-use crate::{FamilyName, Place, Role, Row};
+use crate::{FamilyName, FormulaError, Place, Role, Row};
 
 /// A column with missing values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -262,6 +262,95 @@ pub enum DataError {
         /// The column.
         column: String,
     },
+    /// A role that both the formula and an option give.
+    #[error("the formula has what {role} {} asks for again, need one of the two", shown(.column, NAME_SHOWN))]
+    TwiceGiven {
+        /// The option.
+        role: Role,
+        /// Its column.
+        column: String,
+    },
+    /// A formula or condition that cannot be used.
+    #[error(transparent)]
+    Formula(#[from] FormulaError),
+    /// A function that cannot be applied to the data.
+    #[error("{file}: {} needs {need}", shown(.call, NAME_SHOWN))]
+    Function {
+        /// The file.
+        file: String,
+        /// The call as written.
+        call: String,
+        /// What is needed.
+        need: String,
+    },
+    /// An expression without a finite value in some row.
+    #[error(
+        "{place}: found {} for {}{}, need a finite number of at most 1e100 in magnitude; correct the value, or leave such rows out with --where",
+        number(*.value),
+        shown(.expression, NAME_SHOWN),
+        if .inputs.is_empty() { String::new() } else { format!(" ({})", .inputs.join(", ")) }
+    )]
+    NotFinite {
+        /// The row, and the first column of the expression.
+        place: Box<Place>,
+        /// The expression.
+        expression: String,
+        /// Its value.
+        value: f64,
+        /// The values of its columns, as `name = value`.
+        inputs: Vec<String>,
+    },
+    /// A level that the data of the fit do not have.
+    #[error(
+        "{place}: found the level `{}`, which {} did not have in the data of the fit, need one of {}",
+        shown(.level, VALUE_SHOWN),
+        quoted(.factor),
+        listed(.known, 12)
+    )]
+    UnseenLevel {
+        /// The row.
+        place: Box<Place>,
+        /// The level.
+        level: String,
+        /// The factor.
+        factor: String,
+        /// Its levels.
+        known: Vec<String>,
+    },
+    /// A base level that does not occur.
+    #[error("{place}: found no level `{}` to be the base{}", shown(.level, VALUE_SHOWN), suggestion(.nearest.as_deref(), .levels))]
+    NoLevel {
+        /// The column.
+        place: Box<Place>,
+        /// The level asked for.
+        level: String,
+        /// The most similar level, if one is close.
+        nearest: Option<String>,
+        /// The levels.
+        levels: Vec<String>,
+    },
+    /// A base level of a column of numbers.
+    #[error("{place}: found numbers, need a factor for --base; pass it to --factor too")]
+    NotAFactor {
+        /// The column.
+        place: Box<Place>,
+    },
+    /// A missing value in a new row.
+    #[error("{place}: found a missing value, need a value to code this row")]
+    Unknown {
+        /// Where.
+        place: Box<Place>,
+    },
+    /// A condition that no row fulfils.
+    #[error("{file}: found no row with {condition} among {of}, need at least two; change --where")]
+    NothingSelected {
+        /// The file.
+        file: String,
+        /// The condition.
+        condition: String,
+        /// The number of rows.
+        of: usize,
+    },
     /// Neither an intercept nor predictors.
     #[error(
         "found no predictors and no intercept, need at least one coefficient; drop --no-intercept or pass --predictors"
@@ -375,7 +464,7 @@ pub enum DataError {
         part: usize,
     },
     /// A predictor that does not vary.
-    #[error("{place}: found {} in every row, need values that differ{reason}; leave the column out with --predictors", quoted(.value))]
+    #[error("{place}: found {} in every row, need values that differ{reason}; leave the column out with --exclude", quoted(.value))]
     Constant {
         /// The column.
         place: Box<Place>,
@@ -386,8 +475,9 @@ pub enum DataError {
     },
     /// A text column with too many distinct values.
     #[error(
-        "{place}: found {}{levels} distinct texts in {rows} rows, need a few that repeat; is this an identifier? Leave it out with --predictors",
-        if *.more { "more than " } else { "" }
+        "{place}: found {}{levels} distinct texts in {rows} rows, need a few that repeat; {}",
+        if *.more { "more than " } else { "" },
+        if *.dates { "they are dates: days(...) of the column in a formula makes numbers of them" } else { "is this an identifier? Leave it out with --exclude" }
     )]
     TooManyLevels {
         /// The column.
@@ -398,6 +488,8 @@ pub enum DataError {
         more: bool,
         /// The number of rows.
         rows: usize,
+        /// Whether they are dates.
+        dates: bool,
     },
     /// A text column of numbers with decimal commas.
     #[error("{place}: found `{}`, need a number with a decimal point and no commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
@@ -567,7 +659,7 @@ fn smaller(value: &str) -> &'static str {
 
 /// A second remedy, for columns that are optional.
 fn or_leave_out(role: Role) -> &'static str {
-    if role == Role::Predictor { ", or leave the column out with --predictors" } else { "" }
+    if role == Role::Predictor { ", or leave the column out with --exclude" } else { "" }
 }
 
 fn missing_list(columns: &[MissingIn]) -> String {

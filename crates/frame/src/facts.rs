@@ -7,26 +7,67 @@ use serde::{Deserialize, Serialize};
 
 use crate::column::{Cells, Column, NO_TEXT};
 use crate::error::DataError;
+use crate::evaluate::{Memory, Source};
+use crate::formula::syntax::{Kind, Node};
 use crate::place::Place;
-use crate::question::Roles;
+use crate::plan::Plan;
+use crate::roles::Roles;
 use crate::table::Table;
+
+/// Rows whose values are computed together.
+const BLOCK: usize = 4096;
 
 /// Facts about the columns in use, from the rows of a table or of a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Rows without missing values.
-    pub(crate) kept: usize,
-    /// Rows with missing values.
-    pub(crate) dropped: usize,
-    /// The columns in use: the response first, the predictors last.
+    pub(crate) counts: Counts,
+    /// The columns in use, the response first, and computed predictors.
     columns: Vec<ColumnFacts>,
+    /// The values of columns that functions such as `poly` learn from, in parts of a table.
+    values: Vec<Gathered>,
+}
+
+/// Numbers of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    /// Rows in use.
+    pub(crate) kept: usize,
+    /// Rows left out for missing values.
+    pub(crate) missing: usize,
+    /// The columns with missing values.
+    pub(crate) missing_in: Vec<String>,
+    /// Rows that the condition does not select.
+    pub(crate) unselected: usize,
+    /// Rows of weight 0.
+    pub(crate) weightless: usize,
+}
+
+impl Counts {
+    fn absorb(&mut self, other: Self) {
+        self.kept += other.kept;
+        self.missing += other.missing;
+        self.unselected += other.unselected;
+        self.weightless += other.weightless;
+        for name in other.missing_in {
+            if !self.missing_in.contains(&name) {
+                self.missing_in.push(name);
+            }
+        }
+    }
+}
+
+/// All values of a column in the rows in use. Numbers as bits, which every format keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Gathered {
+    name: String,
+    numbers: Vec<u64>,
+    texts: Vec<String>,
 }
 
 /// The facts of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ColumnFacts {
     name: String,
-    missing: usize,
     values: Values,
 }
 
@@ -43,14 +84,53 @@ enum Values {
 }
 
 impl Facts {
-    pub(crate) fn new(roles: &Roles<'_>, kept: &[usize], dropped: usize) -> Self {
-        let facts = |column: &Column| ColumnFacts {
+    pub(crate) fn new(
+        source: &Source<'_>, roles: &Roles, columns: &[&Column], kept: &[usize], counts: Counts,
+    ) -> Self {
+        let facts = |column: &&Column| ColumnFacts {
             name: column.name().to_owned(),
-            missing: column.missing().len(),
             values: Values::new(column, kept),
         };
-        let columns = roles.all().map(|(column, _)| facts(column)).collect();
-        Self { kept: kept.len(), dropped, columns }
+        let computed = roles.plans.iter().filter_map(|plan| match plan {
+            Plan::Number(node) if !plan.learns() && !matches!(node.kind, Kind::Name(_)) => {
+                let [low, high] = range(source, node, kept);
+                Some(ColumnFacts { name: node.to_string(), values: Values::Numbers { low, high } })
+            }
+            _ => None,
+        });
+        let columns = columns.iter().map(facts).chain(computed).collect();
+        Self { counts, columns, values: Vec::new() }
+    }
+
+    /// The same with all values that functions learn from.
+    pub(crate) fn with_values(&self, source: &Source<'_>, roles: &Roles, kept: &[usize]) -> Self {
+        let learning = roles.plans.iter().filter(|plan| plan.learns());
+        let names: BTreeSet<&str> = learning.flat_map(|plan| plan.node().columns()).collect();
+        let columns = names.into_iter().filter_map(|name| source.column(name));
+        let values = columns.map(|column| {
+            let numbers = column.numbers().unwrap_or_default();
+            let texts = column.texts().unwrap_or_default();
+            let text = |row: &usize| texts.get(*row).copied().flatten().map(str::to_owned);
+            Gathered {
+                name: column.name().to_owned(),
+                numbers: kept.iter().filter_map(|&row| Some(numbers.get(row)?.to_bits())).collect(),
+                texts: kept.iter().filter_map(text).collect(),
+            }
+        });
+        Self { values: values.collect(), ..self.clone() }
+    }
+
+    /// A table of the gathered values of all parts; `None` if no values were gathered.
+    pub(crate) fn learning_table(&self, file: &str) -> Result<Option<Table>, DataError> {
+        let column = |gathered: &Gathered| {
+            let numbers: Vec<f64> = gathered.numbers.iter().copied().map(f64::from_bits).collect();
+            match numbers.is_empty() {
+                true => Column::from_texts(&gathered.name, &gathered.texts),
+                false => Column::from_numbers(&gathered.name, &numbers),
+            }
+        };
+        let columns: Vec<Column> = self.values.iter().map(column).collect();
+        (!columns.is_empty()).then(|| Table::from_columns(file, columns)).transpose()
     }
 
     /// The facts of a whole table from those of its parts.
@@ -65,12 +145,15 @@ impl Facts {
             return Err(DataError::OtherColumns { file: file.to_owned(), part });
         }
         let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or(Self { kept: 0, dropped: 0, columns: Vec::new() });
+        let empty = Self { counts: Counts::default(), columns: Vec::new(), values: Vec::new() };
+        let mut all = parts.next().unwrap_or(empty);
         for part in parts {
-            all.kept += part.kept;
-            all.dropped += part.dropped;
+            all.counts.absorb(part.counts);
+            for (all, part) in all.values.iter_mut().zip(part.values) {
+                all.numbers.extend(part.numbers);
+                all.texts.extend(part.texts);
+            }
             for (all, part) in all.columns.iter_mut().zip(part.columns) {
-                all.missing += part.missing;
                 if !all.values.absorb(part.values) {
                     return Err(DataError::Parts { place: Place::column(file, &part.name) });
                 }
@@ -84,26 +167,32 @@ impl Facts {
     }
 
     /// The smallest and the largest number of a column; (∞, −∞) if there is none.
-    pub(crate) fn range(&self, column: &Column) -> [f64; 2] {
-        match self.column(column.name()).map(|facts| &facts.values) {
+    pub(crate) fn range(&self, name: &str) -> [f64; 2] {
+        match self.column(name).map(|facts| &facts.values) {
             Some(&Values::Numbers { low, high }) => [low, high],
             _ => [f64::INFINITY, f64::NEG_INFINITY],
         }
     }
 
     /// The levels of a text column in alphabetical order; `None` if there are too many to hold.
-    pub(crate) fn levels(&self, column: &Column) -> Option<&BTreeSet<String>> {
-        match self.column(column.name()).map(|facts| &facts.values) {
+    pub(crate) fn levels(&self, name: &str) -> Option<&BTreeSet<String>> {
+        match self.column(name).map(|facts| &facts.values) {
             Some(Values::Levels(levels)) => Some(levels),
             _ => None,
         }
     }
+}
 
-    /// The columns that have missing values, in the order of the table.
-    pub(crate) fn with_missing<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let lacking = |name: &str| self.column(name).is_some_and(|column| column.missing > 0);
-        table.columns().iter().map(Column::name).filter(|name| lacking(name)).collect()
-    }
+/// The smallest and the largest value of an expression.
+fn range(source: &Source<'_>, node: &Node, rows: &[usize]) -> [f64; 2] {
+    use rayon::prelude::*;
+    let none = || [f64::INFINITY, f64::NEG_INFINITY];
+    let join = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.min(c), b.max(d)];
+    let blocks = rows.par_chunks(BLOCK).map(|rows| {
+        let values = source.numbers(node, rows, &Memory::new());
+        values.into_iter().fold(none(), |[a, b], x| [a.min(x), b.max(x)])
+    });
+    blocks.reduce(none, join)
 }
 
 impl Values {

@@ -1,8 +1,12 @@
 //! The numbers that a model needs: the design, the response, and trials, offset and weight per row.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
+use crate::MIN_MAGNITUDE;
+use crate::advice::advice;
+use crate::coding::{self, Coding};
 use crate::column::Column;
+use crate::design::Designed;
 use crate::draft::Draft;
 use crate::error::DataError;
 use crate::facts::Facts;
@@ -11,8 +15,6 @@ use crate::question::{Question, Role};
 use crate::response;
 use crate::scaling::Combine;
 use crate::table::Table;
-use crate::terms::{Term, terms};
-use crate::{MAX_COEFFICIENTS, MAX_VALUES, MIN_MAGNITUDE};
 
 /// The name of the intercept.
 pub const INTERCEPT: &str = "(Intercept)";
@@ -24,9 +26,15 @@ pub struct Frame {
     /// The data file as the user named it.
     pub file: String,
     /// The name of each coefficient: the intercept first unless it is left out, then the predictors
-    /// in the given order. A text column has one coefficient `column[level]` per level except its
-    /// base level.
+    /// in the order of the formula. A text column has one coefficient `column[level]` per level
+    /// except its base level.
     pub names: Vec<String>,
+    /// The term of each coefficient: `city` for `city[Oslo]`.
+    pub terms: Vec<String>,
+    /// The rank of the design; `None` if it has many columns or is a part of one.
+    pub rank: Option<usize>,
+    /// How these rows were coded, for new ones.
+    pub coding: Coding,
     /// Whether the first coefficient is the intercept.
     pub intercept: bool,
     /// The number of rows.
@@ -67,7 +75,7 @@ impl Frame {
     /// Columns that do not exist or cannot be used as asked, with the place of the first bad value.
     pub fn new(table: &Table, question: &Question) -> Result<Self, DataError> {
         let draft = Draft::new(table, question)?;
-        let mut frame = draft.finish(draft.facts())?;
+        let mut frame = draft.finish(&draft.facts)?;
         if question.standardize {
             frame.standardize(|_: Combine, _: &mut [f64]| {})?;
         }
@@ -76,22 +84,17 @@ impl Frame {
 
     /// The frame before standardizing.
     pub(crate) fn unscaled(draft: &Draft<'_>, facts: &Facts) -> Result<Self, DataError> {
-        let Draft { table, question, roles, kept, .. } = draft;
+        let Draft { table, source, question, roles, parts, kept, .. } = draft;
         let file = table.name().to_owned();
-        if facts.kept < 2 {
-            let (rows, dropped) = (facts.kept, facts.dropped);
+        let counts = &facts.counts;
+        if counts.kept < 2 {
+            let (rows, dropped) = (counts.kept, counts.missing);
             return Err(DataError::TooFewRows { file, rows, dropped });
         }
-        for (column, role) in roles.all() {
-            check_vanishing(table, column, role, facts)?;
+        for used in roles.columns(source) {
+            check_vanishing(table, used.column, used.role, facts)?;
         }
-        let mut notes = Vec::new();
-        if facts.dropped > 0 {
-            let (of, names) = (facts.kept + facts.dropped, facts.with_missing(table));
-            let names = listed(&names, 8);
-            let dropped = facts.dropped;
-            notes.push(format!("left out {dropped} of {of} rows with missing values in {names}"));
-        }
+        let mut notes = row_notes(draft, facts);
         let mut response = response::values(draft, facts, &mut notes)?;
         let upper = response::intervals(draft, &mut response);
         let levels = if question.family.has_levels() {
@@ -99,42 +102,47 @@ impl Frame {
         } else {
             Vec::new()
         };
-        let terms = terms(draft, facts, &mut notes)?;
-        let names = names(table, &terms, question.intercept)?;
+        let designed = Designed::new(draft, facts, &mut notes)?;
+        let (advice, rank) = advice(draft, facts, &designed);
+        notes.extend(advice);
+        let Designed { coding, names, terms, design } = designed;
         let (rows, columns) = (kept.len(), names.len());
-        if rows.saturating_mul(columns) > MAX_VALUES {
-            return Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES });
-        }
-        if question.family.is_survival() && roles.event.is_none() && roles.upper.is_none() {
-            let names = roles.predictors.iter().map(|column| column.name());
-            if let Some(name) = names.into_iter().find(|name| marks_events(name)) {
+        if question.family.is_survival() && parts.event.is_none() && parts.upper.is_none() {
+            if let Some(name) = coding.variables().iter().find(|name| marks_events(name)) {
                 notes.push(format!(
                     "column `{name}` is used as a predictor and every time as an event: if it marks events, pass --event {name}"
                 ));
             }
         }
-        if question.standardize && !question.has_constant() {
+        if question.standardize && !roles.constant {
             notes.push(
                 "predictors are centred although there is no intercept: the linear predictor is 0 \
                  at their means"
                     .to_owned(),
             );
         }
-        let of = |column: Option<&Column>| column.map(|column| numbers(column, kept));
+        let of =
+            |column: &Option<Cow<'_, Column>>| column.as_ref().map(|column| numbers(column, kept));
+        let offset = (!roles.offsets.is_empty())
+            .then(|| coding::sum(source, &roles.offsets, kept))
+            .transpose()?;
         Ok(Self {
             file,
-            design: design(&terms, question, kept),
+            design,
+            intercept: coding.intercept,
+            coding,
             names,
-            intercept: question.intercept,
+            terms,
+            rank,
             rows,
-            all_rows: facts.kept,
+            all_rows: counts.kept,
             columns,
             response,
-            trials: of(roles.trials),
+            trials: of(&parts.trials),
             upper,
             levels,
-            offset: of(roles.offset),
-            weights: of(roles.weights),
+            offset,
+            weights: of(&parts.weights),
             lines: kept.iter().map(|&row| table.row_place(row)).collect(),
             scaling: None,
             notes,
@@ -179,7 +187,7 @@ pub(crate) fn numbers(column: &Column, kept: &[usize]) -> Vec<f64> {
 fn check_vanishing(
     table: &Table, column: &Column, role: Role, facts: &Facts,
 ) -> Result<(), DataError> {
-    let [low, high] = facts.range(column);
+    let [low, high] = facts.range(column.name());
     let largest = low.abs().max(high.abs());
     if largest > 0.0 && largest < MIN_MAGNITUDE && role != Role::Offset {
         let place = Place::column(table.name(), column.name());
@@ -188,43 +196,23 @@ fn check_vanishing(
     Ok(())
 }
 
-/// The names of the coefficients, which must be unique.
-fn names(table: &Table, terms: &[Term<'_>], intercept: bool) -> Result<Vec<String>, DataError> {
-    let found = terms.len() + usize::from(intercept);
-    if found > MAX_COEFFICIENTS {
-        let file = table.name().to_owned();
-        return Err(DataError::TooManyCoefficients { file, found, limit: MAX_COEFFICIENTS });
+/// Which rows are used, and why others are not.
+fn row_notes(draft: &Draft<'_>, facts: &Facts) -> Vec<String> {
+    let counts = &facts.counts;
+    let mut notes = Vec::new();
+    let selected = counts.kept + counts.missing + counts.weightless;
+    if let Some(condition) = &draft.question.condition {
+        let of = selected + counts.unselected;
+        notes.push(format!("uses {selected} of {of} rows, those with {condition}"));
     }
-    let mut names = Vec::with_capacity(found);
-    let mut seen = HashSet::with_capacity(found);
-    if intercept {
-        seen.insert(INTERCEPT.to_owned());
-        names.push(INTERCEPT.to_owned());
+    if counts.weightless > 0 {
+        let count = counts.weightless;
+        notes.push(format!("left out {count} of {selected} rows, whose weight is 0"));
     }
-    for term in terms {
-        let name = term.name();
-        let place = || Place::column(table.name(), term.column().name());
-        if name.chars().any(char::is_control) {
-            return Err(DataError::UnprintableName { place: place(), name });
-        }
-        if !seen.insert(name.clone()) {
-            return Err(DataError::NameClash { place: place(), name });
-        }
-        names.push(name);
+    if counts.missing > 0 {
+        let (of, names) = (counts.kept + counts.missing, listed(&counts.missing_in, 8));
+        let dropped = counts.missing;
+        notes.push(format!("left out {dropped} of {of} rows with missing values in {names}"));
     }
-    Ok(names)
-}
-
-/// The design, row after row.
-fn design(terms: &[Term<'_>], question: &Question, kept: &[usize]) -> Vec<f64> {
-    let first = usize::from(question.intercept);
-    let width = terms.len() + first;
-    // The entries of the intercept stay 1; all others are written below.
-    let mut design = vec![1.0; kept.len() * width];
-    for (index, term) in terms.iter().enumerate() {
-        for (row, value) in design.chunks_exact_mut(width).zip(term.values(kept)) {
-            row[index + first] = value;
-        }
-    }
-    design
+    notes
 }

@@ -28,8 +28,8 @@
 //! `.` and `?`. `inf` and numbers beyond floating point are refused where the column is used, and
 //! so are magnitudes above 1e100, whose squares could overflow.
 //!
-//! Text predictors become indicators named `column[level]`. The first level in alphabetical order
-//! (by code point) is the base. Standardizing applies to indicators as to all other predictors.
+//! Text predictors become indicators named `column[level]`. The first level in natural order (`<25`
+//! before `25-29`, `a2` before `a10`) is the base. Standardizing applies to indicators as to all other predictors.
 //!
 //! # Rows in several processes
 //!
@@ -39,26 +39,44 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
+mod advice;
+mod basis;
+mod blocks;
+mod coding;
 mod column;
+mod dates;
+mod describe;
+mod design;
 mod draft;
 mod error;
+mod evaluate;
+mod factors;
 mod facts;
+mod formula;
 mod frame;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
 pub mod place;
+mod plan;
 mod question;
 mod records;
+mod relations;
 mod response;
+mod roles;
+mod rows;
 mod scaling;
 mod table;
-mod terms;
 
+pub use basis::Basis;
+pub use coding::{Coding, NewRows};
 pub use column::{Column, MISSING_MARKERS};
+pub use describe::{ColumnDescription, Description, Kind, Numbers};
 pub use draft::Draft;
 pub use error::{DataError, MissingIn};
+pub use evaluate::{Learned, Memory, functions};
 pub use facts::Facts;
+pub use formula::{Condition, Formula, FormulaError, formula_name};
 pub use frame::{Frame, INTERCEPT};
 pub use parts::Part;
 pub use place::{Place, Row};

@@ -1,13 +1,9 @@
-//! A question about a table: the family and the role of each column.
+//! A question about a table: the family, the formula, and which rows and columns to use.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::column::Column;
-use crate::error::DataError;
-use crate::place::nearest;
-use crate::table::Table;
+use crate::formula::{Condition, Formula};
 
 /// The families of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -158,7 +154,7 @@ impl FromStr for FamilyName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
-    /// `--response`.
+    /// `--response`, or in the response of a formula.
     Response,
     /// `--trials`.
     Trials,
@@ -170,8 +166,16 @@ pub enum Role {
     Event,
     /// `--upper`.
     Upper,
-    /// One of `--predictors`, or of the columns used by default.
+    /// One of `--predictors`, of a formula, or of the columns used by default.
     Predictor,
+    /// `--exclude`.
+    Exclude,
+    /// `--factor`.
+    Factor,
+    /// `--base`.
+    Base,
+    /// `--where`.
+    Where,
 }
 
 impl fmt::Display for Role {
@@ -184,38 +188,45 @@ impl fmt::Display for Role {
             Self::Event => "--event",
             Self::Upper => "--upper",
             Self::Predictor => "--predictors",
+            Self::Exclude => "--exclude",
+            Self::Factor => "--factor",
+            Self::Base => "--base",
+            Self::Where => "--where",
         })
     }
 }
 
 /// A question about a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// The response column.
-    pub response: String,
-    /// The predictor columns; by default, all columns without another role.
-    pub predictors: Option<Vec<String>>,
+    /// The response and the predictors.
+    pub formula: Formula,
+    /// Columns that `.` in the formula does not stand for.
+    pub exclude: Vec<String>,
+    /// Which rows are used; all by default. A row for which it is neither true nor false is not.
+    pub condition: Option<Condition>,
+    /// Columns of numbers that are factors.
+    pub factors: Vec<String>,
+    /// Factors and their base levels.
+    pub bases: Vec<(String, String)>,
     /// The number of trials of each row.
     pub trials: Option<String>,
     /// A term of the linear predictor with coefficient 1.
     pub offset: Option<String>,
-    /// The weight of each row.
+    /// The weight of each row. Rows of weight 0 are left out.
     pub weights: Option<String>,
     /// Survival families: 1 for an event, 0 for a row that is censored at its time.
     pub event: Option<String>,
     /// Survival families: the end of the interval in which the time lies; the response is its
     /// start. No start is a time before the end, no end one after the start.
     pub upper: Option<String>,
-    /// The levels of an ordinal or multinomial response, in order; by default in the order of
-    /// numbers or of the alphabet.
+    /// The levels of an ordinal or multinomial response, in order; by default in natural order.
     pub levels: Option<Vec<String>>,
-    /// Whether there is an intercept. Ordinal models have thresholds in its place.
-    pub intercept: bool,
     /// Whether predictors are centred and divided by their standard deviation.
     pub standardize: bool,
     /// Whether rows with missing values are left out; otherwise they are refused.
     pub drop_missing: bool,
-    /// The family.
+    /// The family. Ordinal models have thresholds in place of the intercept.
     pub family: FamilyName,
 }
 
@@ -223,138 +234,37 @@ impl Question {
     /// Regresses `response` on all other columns, with an intercept, not standardized.
     #[must_use]
     pub fn new(response: &str, family: FamilyName) -> Self {
+        Self::of_formula(Formula::of_columns(response, None), family)
+    }
+
+    /// Asks for the regression that a formula describes.
+    ///
+    /// ```
+    /// use ridgewalk_frame::{FamilyName, Frame, Question, Table};
+    ///
+    /// let table = Table::from_bytes("d.csv", b"y,x,n\n2,0,9\n3,1,8\n7,2,11\n")?;
+    /// let formula = "y ~ x + I(x^2) + offset(log(n))".parse()?;
+    /// let frame = Frame::new(&table, &Question::of_formula(formula, FamilyName::Poisson))?;
+    /// assert_eq!(frame.names, ["(Intercept)", "x", "I(x^2)"]);
+    /// # Ok::<(), ridgewalk_frame::DataError>(())
+    /// ```
+    #[must_use]
+    pub fn of_formula(formula: Formula, family: FamilyName) -> Self {
         Self {
-            response: response.to_owned(),
-            predictors: None,
+            formula,
+            exclude: Vec::new(),
+            condition: None,
+            factors: Vec::new(),
+            bases: Vec::new(),
             trials: None,
             offset: None,
             weights: None,
             event: None,
             upper: None,
             levels: None,
-            intercept: family != FamilyName::Ordinal,
             standardize: false,
             drop_missing: false,
             family,
         }
-    }
-}
-
-impl Question {
-    /// Whether the model has a constant: an intercept, or thresholds.
-    pub(crate) fn has_constant(&self) -> bool {
-        self.intercept || self.family == FamilyName::Ordinal
-    }
-}
-
-/// The columns of a table by role.
-#[derive(Debug)]
-pub(crate) struct Roles<'t> {
-    pub(crate) response: &'t Column,
-    pub(crate) trials: Option<&'t Column>,
-    pub(crate) offset: Option<&'t Column>,
-    pub(crate) weights: Option<&'t Column>,
-    pub(crate) event: Option<&'t Column>,
-    pub(crate) upper: Option<&'t Column>,
-    pub(crate) predictors: Vec<&'t Column>,
-}
-
-impl<'t> Roles<'t> {
-    /// Finds the columns that the question names.
-    pub(crate) fn new(table: &'t Table, question: &Question) -> Result<Self, DataError> {
-        if question.trials.is_some() && !question.family.is_binomial() {
-            return Err(DataError::TrialsFamily { family: question.family });
-        }
-        let of_survival = [(Role::Event, &question.event), (Role::Upper, &question.upper)];
-        if !question.family.is_survival()
-            && let Some((role, _)) = of_survival.into_iter().find(|(_, name)| name.is_some())
-        {
-            return Err(DataError::RoleFamily { role, family: question.family });
-        }
-        let mut taken: Vec<(&str, Role)> = Vec::new();
-        let mut find = |name: Option<&String>, role| {
-            let Some(name) = name else { return Ok(None) };
-            let column = column(table, name, role)?;
-            if let Some(&(_, first)) = taken.iter().find(|(other, _)| other == name) {
-                return Err(DataError::UsedTwice { column: name.clone(), first, second: role });
-            }
-            taken.push((column.name(), role));
-            Ok(Some(column))
-        };
-        let response = column(table, &question.response, Role::Response)?;
-        find(Some(&question.response), Role::Response)?;
-        let trials = find(question.trials.as_ref(), Role::Trials)?;
-        let offset = find(question.offset.as_ref(), Role::Offset)?;
-        let weights = find(question.weights.as_ref(), Role::Weights)?;
-        let event = find(question.event.as_ref(), Role::Event)?;
-        let upper = find(question.upper.as_ref(), Role::Upper)?;
-        let predictors = match &question.predictors {
-            Some(names) => listed(table, names, &taken)?,
-            None => {
-                let free = |column: &&Column| taken.iter().all(|(name, _)| *name != column.name());
-                table.columns().iter().filter(free).collect()
-            }
-        };
-        if predictors.is_empty() && !question.intercept && question.family != FamilyName::Ordinal {
-            return Err(DataError::NoCoefficients);
-        }
-        Ok(Self { response, trials, offset, weights, event, upper, predictors })
-    }
-
-    /// Every column with a role, and the role.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'t Column, Role)> {
-        let others = [
-            (self.trials, Role::Trials),
-            (self.offset, Role::Offset),
-            (self.weights, Role::Weights),
-            (self.event, Role::Event),
-            (self.upper, Role::Upper),
-        ];
-        let others = others.into_iter().filter_map(|(column, role)| Some((column?, role)));
-        let predictors = self.predictors.iter().map(|&column| (column, Role::Predictor));
-        std::iter::once((self.response, Role::Response)).chain(others).chain(predictors)
-    }
-}
-
-/// The listed predictors. A column must not be listed twice or have another role.
-fn listed<'t>(
-    table: &'t Table, names: &[String], taken: &[(&str, Role)],
-) -> Result<Vec<&'t Column>, DataError> {
-    let known: std::collections::HashMap<&str, &Column> =
-        table.columns().iter().map(|column| (column.name(), column)).collect();
-    let mut seen = HashSet::with_capacity(names.len());
-    let mut found = Vec::with_capacity(names.len());
-    for name in names {
-        let Some(&column) = known.get(name.as_str()) else {
-            return Err(unknown(table, name, Role::Predictor));
-        };
-        if let Some(&(_, first)) = taken.iter().find(|(other, _)| other == name) {
-            return Err(DataError::UsedTwice {
-                column: name.clone(),
-                first,
-                second: Role::Predictor,
-            });
-        }
-        if !seen.insert(name) {
-            return Err(DataError::ListedTwice { column: name.clone() });
-        }
-        found.push(column);
-    }
-    Ok(found)
-}
-
-fn column<'t>(table: &'t Table, name: &str, role: Role) -> Result<&'t Column, DataError> {
-    table.column(name).ok_or_else(|| unknown(table, name, role))
-}
-
-fn unknown(table: &Table, name: &str, role: Role) -> DataError {
-    let columns: Vec<String> =
-        table.columns().iter().map(|column| column.name().to_owned()).collect();
-    DataError::UnknownColumn {
-        file: table.name().to_owned(),
-        role,
-        name: name.to_owned(),
-        nearest: nearest(name, columns.iter().map(String::as_str)),
-        columns,
     }
 }

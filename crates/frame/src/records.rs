@@ -4,24 +4,28 @@
 //! even after blank lines and quoted line breaks; a bound on the memory of one row; and an error
 //! for an unclosed quote.
 
-use std::io::{BufRead, Read};
-
 use crate::error::DataError;
 use crate::place::Place;
 use crate::{MAX_COLUMNS, MAX_ROW_BYTES};
 
-/// Reads rows from a text. After `next` returns a line, `fields` holds its fields.
-pub(crate) struct Records<R> {
-    name: String,
-    input: R,
+/// Reads rows from a text, which may be a part of a file that begins at a row. After `next` returns
+/// a line, `fields` holds its fields.
+pub(crate) struct Records<'a> {
+    name: &'a str,
+    /// What has not been read.
+    rest: &'a [u8],
+    /// Whether the file ends where the text ends. Otherwise the last row may be unfinished.
+    ends: bool,
     delimiter: u8,
+    /// The bytes that a field without quotes cannot contain.
+    ends_field: [bool; 256],
     /// The line that was read last, counted from 1.
     line: u64,
-    /// That line, without its end.
-    bytes: Vec<u8>,
-    /// The text of the current row, without quotes.
+    /// The current row, if it has no quotes.
+    plain: Option<&'a str>,
+    /// Otherwise its text, without quotes.
     text: String,
-    /// Where each field begins and ends in `text`.
+    /// Where each field begins and ends in the row.
     spans: Vec<(usize, usize)>,
 }
 
@@ -32,61 +36,94 @@ enum Left {
     InQuotes,
 }
 
-impl<R: BufRead> Records<R> {
-    /// The rows of `input`, called `name` in messages.
-    pub(crate) fn new(name: &str, input: R) -> Self {
+impl<'a> Records<'a> {
+    /// The rows of `text`, from a file called `name` in messages. `ends` is whether the file ends
+    /// with it.
+    pub(crate) fn new(name: &'a str, text: &'a [u8], ends: bool) -> Self {
         Self {
-            name: name.to_owned(),
-            input,
+            name,
+            rest: text,
+            ends,
             delimiter: b',',
+            ends_field: ends_field(b','),
             line: 0,
-            bytes: Vec::new(),
+            plain: None,
             text: String::new(),
             spans: Vec::new(),
         }
     }
 
-    /// Reads the row of names, detects the delimiter and returns its line; `None` for an empty
-    /// file.
+    /// The same text after `line` lines of the file, with another delimiter.
+    pub(crate) fn after(self, line: u64, delimiter: u8) -> Self {
+        Self { line, delimiter, ends_field: ends_field(delimiter), ..self }
+    }
+
+    /// Reads the row of names, detects the delimiter and returns its line; `None` if there is no
+    /// finished row.
     pub(crate) fn header(&mut self) -> Result<Option<u64>, DataError> {
         loop {
-            if !self.read_line(0)? {
-                return Ok(None);
+            let before = (self.rest, self.line);
+            let Some(mut bytes) = self.read_line(0)? else { return Ok(None) };
+            if self.line == 1 {
+                bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
             }
-            if self.line == 1 && self.bytes.starts_with(b"\xef\xbb\xbf") {
-                self.bytes.drain(..3);
+            if blank(bytes) {
+                continue;
             }
-            if !self.blank() {
-                break;
+            self.delimiter = delimiter(bytes);
+            self.ends_field = ends_field(self.delimiter);
+            let row = self.row(bytes)?;
+            if row.is_none() {
+                (self.rest, self.line) = before;
             }
+            return Ok(row);
         }
-        self.delimiter = delimiter(&self.bytes);
-        self.row().map(Some)
     }
 
     /// Reads the next line and, where a quoted field has line breaks, the lines that belong to it.
-    /// Returns the line where the row begins, `None` at the end of the file. A blank line is a row
-    /// without fields.
+    /// Returns the line where the row begins, `None` if there is no further finished row. A blank
+    /// line is a row without fields.
     pub(crate) fn next(&mut self) -> Result<Option<u64>, DataError> {
-        if !self.read_line(0)? {
-            return Ok(None);
-        }
-        if self.blank() {
-            self.text.clear();
-            self.spans.clear();
+        if self.plain_row().is_some() {
             return Ok(Some(self.line));
         }
-        self.row().map(Some)
+        let before = (self.rest, self.line);
+        let Some(bytes) = self.read_line(0)? else { return Ok(None) };
+        if blank(bytes) {
+            self.clear();
+            return Ok(Some(self.line));
+        }
+        let row = self.row(bytes)?;
+        if row.is_none() {
+            (self.rest, self.line) = before;
+        }
+        Ok(row)
     }
 
     /// The fields of the current row, without the blanks around them.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
-        self.spans.iter().map(|&(start, end)| self.text.get(start..end).unwrap_or_default().trim())
+        let text = self.plain.unwrap_or(&self.text);
+        self.spans.iter().map(move |&(start, end)| trim(text.get(start..end).unwrap_or_default()))
     }
 
     /// The number of fields of the current row; 0 for a blank line.
     pub(crate) fn count(&self) -> usize {
         self.spans.len()
+    }
+
+    /// The number of bytes after the rows that were read.
+    pub(crate) fn left(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The line that was read last.
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The field separator.
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
     }
 
     /// The field separator, for messages.
@@ -99,79 +136,102 @@ impl<R: BufRead> Records<R> {
     }
 
     fn place(&self, line: u64) -> Box<Place> {
-        Place::line(&self.name, line)
+        Place::line(self.name, line)
     }
 
-    fn blank(&self) -> bool {
-        self.bytes.iter().all(|&byte| byte == b' ')
-    }
-
-    /// Splits the line in `bytes`, and further lines if the row continues.
-    fn row(&mut self) -> Result<u64, DataError> {
-        let first = self.line;
+    fn clear(&mut self) {
+        self.plain = None;
         self.text.clear();
         self.spans.clear();
+    }
+
+    /// Reads a line that has nothing but fields and delimiters, in one pass over its bytes: the
+    /// common case. `None`, with nothing read, for every other line.
+    fn plain_row(&mut self) -> Option<()> {
+        self.spans.clear();
+        let head = self.rest.get(..MAX_ROW_BYTES).unwrap_or(self.rest);
+        let mut start = 0;
+        let (end, next) = loop {
+            let field = head.get(start..)?;
+            let length = field.iter().position(|&b| self.ends_field[usize::from(b)])?;
+            let at = start + length;
+            if self.spans.len() == MAX_COLUMNS {
+                return None;
+            }
+            self.spans.push((start, at));
+            match field.get(length..) {
+                Some([b'\n', ..]) => break (at, at + 1),
+                Some([b'\r', b'\n', ..]) => break (at, at + 2),
+                Some([byte, ..]) if *byte == self.delimiter => start = at + 1,
+                _ => return None,
+            }
+        };
+        let line = head.get(..end)?;
+        if self.spans.len() == 1 && blank(line) {
+            self.spans.clear();
+        }
+        self.plain = Some(std::str::from_utf8(line).ok()?);
+        self.rest = self.rest.get(next..)?;
+        self.line += 1;
+        Some(())
+    }
+
+    /// Splits a line, and further lines if the row continues. `None` if the row is unfinished.
+    fn row(&mut self, mut bytes: &'a [u8]) -> Result<Option<u64>, DataError> {
+        let first = self.line;
+        self.clear();
         let mut left = Left::Closed;
         loop {
-            self.check_text()?;
-            left = self.split(left, first)?;
+            let text = self.checked_text(bytes)?;
+            left = self.split_text(text, left, first)?;
             if left == Left::Closed {
-                return Ok(first);
+                return Ok(Some(first));
             }
-            let held = self.text.len();
-            if !self.read_line(held)? {
-                return Err(DataError::OpenQuote { place: self.place(first) });
+            match self.read_line(self.text.len())? {
+                Some(next) => bytes = next,
+                None if self.ends => {
+                    return Err(DataError::OpenQuote { place: self.place(first) });
+                }
+                None => return Ok(None),
             }
         }
     }
 
-    /// Reads a line into `bytes` without its end; false at the end of the file. A row has `held`
-    /// bytes already.
-    fn read_line(&mut self, held: usize) -> Result<bool, DataError> {
-        self.bytes.clear();
+    /// Reads a line without its end; `None` if there is no finished line. A row has `held` bytes
+    /// already.
+    fn read_line(&mut self, held: usize) -> Result<Option<&'a [u8]>, DataError> {
         let room = MAX_ROW_BYTES.saturating_sub(held) + 1;
-        let read = (&mut self.input).take(room as u64).read_until(b'\n', &mut self.bytes);
-        let read = read.map_err(|source| DataError::Read { file: self.name.clone(), source })?;
-        if read == 0 {
-            return Ok(false);
-        }
+        let head = self.rest.get(..room).unwrap_or(self.rest);
+        let (line, used) = match head.iter().position(|&byte| byte == b'\n') {
+            Some(end) => (&head[..end], end + 1),
+            None if head.len() == room => {
+                return Err(DataError::RowTooLong {
+                    place: self.place(self.line + 1),
+                    limit: MAX_ROW_BYTES,
+                });
+            }
+            None if head.is_empty() || !self.ends => return Ok(None),
+            None => (head, head.len()),
+        };
         self.line += 1;
-        if self.bytes.last() == Some(&b'\n') {
-            self.bytes.pop();
-        } else if read == room {
-            return Err(DataError::RowTooLong {
-                place: self.place(self.line),
-                limit: MAX_ROW_BYTES,
-            });
-        }
-        if self.bytes.last() == Some(&b'\r') {
-            self.bytes.pop();
-        }
-        Ok(true)
+        self.rest = self.rest.get(used..).unwrap_or_default();
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Checks that the line is text.
-    fn check_text(&self) -> Result<(), DataError> {
-        if self.bytes.contains(&0) {
-            let before = self.bytes.iter().take_while(|&&byte| byte != 0).count();
+    /// The line that was read last, if it is text.
+    fn checked_text(&self, bytes: &'a [u8]) -> Result<&'a str, DataError> {
+        if let Some(before) = bytes.iter().position(|&byte| byte == 0) {
             return Err(DataError::NotText { place: self.place(self.line), byte: before + 1 });
         }
-        let Err(error) = std::str::from_utf8(&self.bytes) else { return Ok(()) };
-        let at = error.valid_up_to();
-        let value = self.bytes.get(at).copied().unwrap_or_default();
-        Err(DataError::NotUtf8 { place: self.place(self.line), byte: at + 1, value })
+        std::str::from_utf8(bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            let value = bytes.get(at).copied().unwrap_or_default();
+            DataError::NotUtf8 { place: self.place(self.line), byte: at + 1, value }
+        })
     }
 
-    /// Splits the line in `bytes` into fields. `left` is whether it begins inside quotes; the
-    /// result is whether it ends inside quotes.
-    fn split(&mut self, left: Left, first: u64) -> Result<Left, DataError> {
-        let line = std::mem::take(&mut self.bytes);
-        let text = std::str::from_utf8(&line).unwrap_or_default();
-        let done = self.split_text(text, left, first);
-        self.bytes = line;
-        done
-    }
-
+    /// Splits a line into fields. `left` is whether it begins inside quotes; the result is whether
+    /// it ends inside quotes.
     fn split_text(&mut self, text: &str, mut left: Left, first: u64) -> Result<Left, DataError> {
         if left == Left::Closed && !text.contains('"') {
             self.split_plain(text, first)?;
@@ -215,7 +275,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Splits fields without quotes in one pass over the bytes: the common case.
+    /// Splits fields without quotes in one pass over the bytes.
     fn split_plain(&mut self, text: &str, first: u64) -> Result<(), DataError> {
         if text.contains('\r') {
             return Err(DataError::CarriageReturn { place: self.place(self.line) });
@@ -270,6 +330,27 @@ impl<R: BufRead> Records<R> {
     }
 }
 
+fn blank(line: &[u8]) -> bool {
+    line.iter().all(|&byte| byte == b' ')
+}
+
+/// Which bytes a field without quotes cannot contain.
+fn ends_field(delimiter: u8) -> [bool; 256] {
+    let mut ends = [false; 256];
+    for byte in [delimiter, b'\n', b'\r', b'"', 0] {
+        ends[usize::from(byte)] = true;
+    }
+    ends
+}
+
+/// `str::trim`, faster where there is nothing to trim.
+fn trim(field: &str) -> &str {
+    match field.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => field,
+        _ => field.trim(),
+    }
+}
+
 /// The most frequent delimiter outside quotes in the line of names. Ties go to the one that is
 /// rarer in text.
 fn delimiter(header: &[u8]) -> u8 {
@@ -298,7 +379,7 @@ fn delimiter(header: &[u8]) -> u8 {
 /// An unclosed quote, an empty name or an empty list.
 pub fn split_names(list: &str) -> Result<Vec<String>, DataError> {
     let bad = || DataError::NameList { found: list.to_owned() };
-    let mut records = Records::new("", list.as_bytes());
+    let mut records = Records::new("", list.as_bytes(), true);
     records.next().map_err(|_| bad())?;
     let names: Vec<String> = records.fields().map(str::to_owned).collect();
     let more = records.next().map_err(|_| bad())?.is_some();
@@ -327,7 +408,7 @@ mod tests {
     use super::*;
 
     fn rows(text: &str) -> Result<Vec<(u64, Vec<String>)>, DataError> {
-        let mut records = Records::new("t.csv", text.as_bytes());
+        let mut records = Records::new("t.csv", text.as_bytes(), true);
         let mut all = Vec::new();
         let mut line = records.header()?;
         while let Some(at) = line {
@@ -370,6 +451,20 @@ mod tests {
         assert!(error.starts_with("t.csv, line 2: found `y` after a closing quote"), "{error}");
         let error = rows("a,b\r1,2\r3,4\r").unwrap_err().to_string();
         assert!(error.starts_with("t.csv, line 1: found a carriage return"), "{error}");
+        let error = rows("a,b\n1,\0\n").unwrap_err().to_string();
+        assert!(error.starts_with("t.csv, line 2, byte 3: found a zero byte"), "{error}");
+        let error = rows("a,b\n1,2\r3\n").unwrap_err().to_string();
+        assert!(error.starts_with("t.csv, line 2: found a carriage return"), "{error}");
+    }
+
+    #[test]
+    fn an_unfinished_row_is_left_unread() {
+        for (text, left) in [("1,2\n3,4", 3), ("1,2\n\"3\n4\",\"5\n", 9), ("1,2\n", 0)] {
+            let mut records = Records::new("t.csv", text.as_bytes(), false);
+            assert_eq!(records.next().unwrap(), Some(1));
+            assert_eq!(records.next().unwrap(), None);
+            assert_eq!((records.left(), records.line()), (left, 1), "{text}");
+        }
     }
 
     #[test]

@@ -6,23 +6,23 @@ use crate::error::DataError;
 use crate::facts::Facts;
 use crate::frame::numbers;
 use crate::place::{NAME_SHOWN, Place, VALUE_SHOWN, number, shown};
-use crate::question::{FamilyName, Question, Roles};
+use crate::question::{FamilyName, Question};
+use crate::roles::Parts;
 use crate::table::Table;
-use crate::terms::levels;
 
 /// Above this, not every integer is exact in floating point.
 const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 
 /// Checks each response against the range of the family.
 pub(crate) fn check(
-    table: &Table, roles: &Roles<'_>, question: &Question, kept: &[usize],
+    table: &Table, parts: &Parts<'_>, question: &Question, kept: &[usize],
 ) -> Result<(), DataError> {
-    let column = roles.response;
+    let column = &*parts.response;
     if column.numbers().is_none() {
         return Ok(());
     }
     let values = numbers(column, kept);
-    match roles.trials {
+    match &parts.trials {
         Some(trials) => check_trials(table, column, trials, &values, kept),
         None => check_numbers(table, column, question.family, &values, kept),
     }
@@ -32,15 +32,15 @@ pub(crate) fn check(
 pub(crate) fn values(
     draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>,
 ) -> Result<Vec<f64>, DataError> {
-    let column = draft.roles.response;
+    let column = &*draft.parts.response;
     if draft.question.family.has_levels() {
         return Ok(coded(draft, facts, notes)?.0);
     }
     if column.numbers().is_none() {
         return text(draft, facts, notes);
     }
-    let [low, high] = facts.range(column);
-    if draft.roles.trials.is_none() && low == high {
+    let [low, high] = facts.range(column.name());
+    if draft.parts.trials.is_none() && low == high {
         let name = shown(column.name(), NAME_SHOWN);
         notes.push(format!("the response `{name}` is {} in every row", number(low)));
     }
@@ -99,9 +99,9 @@ fn seen(values: &[f64]) -> Vec<String> {
 
 /// Events are 0 or 1, and intervals have a start before their end.
 pub(crate) fn check_censoring(
-    table: &Table, roles: &Roles<'_>, kept: &[usize],
+    table: &Table, parts: &Parts<'_>, kept: &[usize],
 ) -> Result<(), DataError> {
-    if let Some(column) = roles.event {
+    if let Some(column) = &parts.event {
         for (&row, value) in kept.iter().zip(numbers(column, kept)) {
             if value != 0.0 && value != 1.0 {
                 let place = table.cell(row, column.name());
@@ -110,8 +110,8 @@ pub(crate) fn check_censoring(
             }
         }
     }
-    let Some(column) = roles.upper else { return Ok(()) };
-    let starts = numbers(roles.response, kept);
+    let Some(column) = &parts.upper else { return Ok(()) };
+    let starts = numbers(&parts.response, kept);
     for ((&row, end), start) in kept.iter().zip(numbers(column, kept)).zip(starts) {
         let place = table.cell(row, column.name());
         if end.is_nan() && start.is_nan() {
@@ -130,17 +130,17 @@ pub(crate) fn check_censoring(
 /// For survival families the start and the end of the interval that each time lies in: equal for an
 /// event, with an infinite end for a time that is censored.
 pub(crate) fn intervals(draft: &Draft<'_>, response: &mut [f64]) -> Option<Vec<f64>> {
-    let Draft { question, roles, kept, .. } = draft;
+    let Draft { question, parts, kept, .. } = draft;
     if !question.family.is_survival() {
         return None;
     }
-    let mut ends = match roles.upper {
+    let mut ends = match &parts.upper {
         Some(column) => numbers(column, kept),
         None => response.to_vec(),
     };
     ends.iter_mut().filter(|end| end.is_nan()).for_each(|end| *end = f64::INFINITY);
     response.iter_mut().filter(|start| start.is_nan()).for_each(|start| *start = 0.0);
-    if let Some(column) = roles.event {
+    if let Some(column) = &parts.event {
         let censored = numbers(column, kept).into_iter().map(|event| event == 0.0);
         let rows = ends.iter_mut().zip(censored).filter(|(_, censored)| *censored);
         rows.for_each(|(end, _)| *end = f64::INFINITY);
@@ -156,11 +156,11 @@ const MAX_RESPONSE_LEVELS: usize = 64;
 pub(crate) fn coded(
     draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>,
 ) -> Result<(Vec<f64>, Vec<String>), DataError> {
-    let Draft { table, question, roles, kept, .. } = draft;
-    let column = roles.response;
+    let Draft { table, question, parts, kept, .. } = draft;
+    let column = &*parts.response;
     let place = || Place::column(table.name(), column.name());
     let found: Vec<String> = if column.numbers().is_some() {
-        let [low, high] = facts.range(column);
+        let [low, high] = facts.range(column.name());
         let count = (high - low + 1.0).clamp(0.0, 1e6) as usize;
         if count > MAX_RESPONSE_LEVELS {
             let most = MAX_RESPONSE_LEVELS;
@@ -168,7 +168,7 @@ pub(crate) fn coded(
         }
         (0..count).map(|k| number(low + k as f64)).collect()
     } else {
-        levels(draft, column, facts)?.into_iter().map(|(level, _)| level).collect()
+        draft.levels(column.name(), facts)?
     };
     if !(2..=MAX_RESPONSE_LEVELS).contains(&found.len()) {
         let (found, most) = (found.len(), MAX_RESPONSE_LEVELS);
@@ -236,24 +236,24 @@ fn check_trials(
     Ok(())
 }
 
-/// Weights above 0.
+/// Weights above 0. Rows of weight 0 were left out.
 pub(crate) fn check_weights(
     table: &Table, column: &Column, kept: &[usize],
 ) -> Result<(), DataError> {
     for (&row, value) in kept.iter().zip(numbers(column, kept)) {
         if !(value > 0.0) {
             let place = table.cell(row, column.name());
-            let need = "a weight above 0; to ignore a row, remove it from the file";
+            let need = "a weight of at least 0";
             return Err(DataError::Value { place, value, need });
         }
     }
     Ok(())
 }
 
-/// A text response with two levels: the second in alphabetical order is 1, as in R.
+/// A text response with two levels: the second in natural order is 1, as in R.
 fn text(draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>) -> Result<Vec<f64>, DataError> {
-    let Draft { table, question, roles, kept, .. } = draft;
-    let column = roles.response;
+    let Draft { table, question, parts, kept, .. } = draft;
+    let column = &*parts.response;
     let refuse = |need| {
         let mut texts: Vec<String> =
             column.texts().into_iter().flatten().flatten().map(str::to_owned).collect();
@@ -262,22 +262,22 @@ fn text(draft: &Draft<'_>, facts: &Facts, notes: &mut Vec<String>) -> Result<Vec
         let place = Place::column(table.name(), column.name());
         Err(DataError::TextResponse { place, levels: texts, need })
     };
-    if roles.trials.is_some() {
+    if parts.trials.is_some() {
         return refuse("whole numbers of successes with --trials");
     }
     if !question.family.is_binomial() {
         return refuse("numbers as the response of this family");
     }
-    if facts.levels(column).is_none() {
+    if facts.levels(column.name()).is_none() {
         // More texts than are kept.
-        levels(draft, column, facts)?;
+        draft.levels(column.name(), facts)?;
     }
-    let found: Vec<&String> = facts.levels(column).into_iter().flatten().collect();
-    let [zero, one] = found[..] else {
+    if facts.levels(column.name()).is_some_and(|levels| levels.len() != 2) {
         return refuse(
             "0 and 1, or two distinct texts (for more levels, --family ordinal or multinomial)",
         );
-    };
+    }
+    let [zero, one] = &draft.levels(column.name(), facts)?[..] else { return Ok(Vec::new()) };
     let texts = column.texts().unwrap_or_default();
     let name = shown(column.name(), NAME_SHOWN);
     notes.push(format!(

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::MAX_VALUES;
-use crate::column::{Builder, Column};
+use crate::blocks::{Blocks, Digesting, Plan};
+use crate::column::Column;
 use crate::error::DataError;
 use crate::parts::Part;
 use crate::place::{Place, Row};
-use crate::records::Records;
+use crate::rows::{Header, Rows, count_rows};
 
 /// The data set that ships inside the program; `data/README.md` has its source and licence.
 const BUILT_IN: &[u8] = include_bytes!("../data/breast-cancer.csv");
@@ -79,10 +79,9 @@ impl Table {
 
     fn read_open(name: &str, path: &Path, file: &File, part: Part) -> Result<Self, DataError> {
         let cannot = |source| DataError::Read { file: name.to_owned(), source };
-        let mut input = BufReader::with_capacity(1 << 16, Digesting::new(file));
-        let start = input.fill_buf().map_err(cannot)?;
+        let blocks = Blocks::new(name, Digesting::new(file), Plan::default())?;
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
-        if named || start.starts_with(b"PAR1") {
+        if named || blocks.start().starts_with(b"PAR1") {
             if part.of > 1 {
                 let need = "one file per part of the rows, with {} in its name for the part number, such as part-{}.parquet";
                 return Err(DataError::Format {
@@ -95,7 +94,7 @@ impl Table {
         }
         let rows = if part.of > 1 {
             let file = File::open(path).map_err(cannot)?;
-            let all = count_rows(name, BufReader::with_capacity(1 << 16, file))?;
+            let all = count_rows(name, Blocks::new(name, file, Plan::default())?)?;
             if all < part.of {
                 return Err(DataError::TooFewRows { file: name.to_owned(), rows: all, dropped: 0 });
             }
@@ -103,7 +102,7 @@ impl Table {
         } else {
             0..usize::MAX
         };
-        Self::from_text(name, input, rows)
+        Self::from_text(name, blocks, rows)
     }
 
     /// Reads delimited text, or Parquet, from memory. The name appears in messages.
@@ -114,11 +113,7 @@ impl Table {
         if bytes.starts_with(b"PAR1") {
             return Self::parquet_from_bytes(name, bytes);
         }
-        Self::from_text(
-            name,
-            BufReader::with_capacity(1 << 16, Digesting::new(bytes)),
-            0..usize::MAX,
-        )
+        Self::from_blocks_of(name, bytes, Plan::default())
     }
 
     /// A table of columns in memory. The name appears in messages.
@@ -231,25 +226,26 @@ impl Table {
         Err(without_parquet(name))
     }
 
-    fn from_text<R: Read>(
-        name: &str, mut input: BufReader<Digesting<R>>, kept: Range<usize>,
+    /// Reads delimited text from memory, cut into blocks and pieces as planned.
+    pub(crate) fn from_blocks_of(name: &str, bytes: &[u8], plan: Plan) -> Result<Self, DataError> {
+        Self::from_text(name, Blocks::new(name, Digesting::new(bytes), plan)?, 0..usize::MAX)
+    }
+
+    fn from_text<R: Read + Send>(
+        name: &str, mut blocks: Blocks<'_, Digesting<R>>, kept: Range<usize>,
     ) -> Result<Self, DataError> {
-        let start =
-            input.fill_buf().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
-        refuse_other_formats(name, start)?;
-        refuse_zeros(name, start)?;
-        let mut records = Records::new(name, &mut input);
-        let Some(header) = records.header()? else {
+        refuse_other_formats(name, blocks.start())?;
+        refuse_zeros(name, blocks.start())?;
+        let Some(header) = Header::read(name, &mut blocks, check_header)? else {
             return Err(DataError::Empty { file: name.to_owned() });
         };
-        let mut columns: Vec<Builder> =
-            names(&records, name, header)?.into_iter().map(Builder::new).collect();
-        let lines = rows(&mut records, name, header, &mut columns, kept)?;
+        let mut rows = Rows::new(name, header, kept, blocks.plan().values);
+        rows.read(&mut blocks)?;
+        let (columns, lines) = rows.finish();
         if lines.is_empty() {
             return Err(DataError::NoRows { file: name.to_owned() });
         }
-        let columns = columns.into_iter().map(Builder::finish).collect();
-        let digest = input.into_inner().hex();
+        let digest = blocks.into_input().hex();
         Ok(Self { name: name.to_owned(), columns, rows: lines.len(), lines: Some(lines), digest })
     }
 }
@@ -293,18 +289,13 @@ fn refuse_zeros(name: &str, start: &[u8]) -> Result<(), DataError> {
     Err(DataError::NotText { place: Place::line(name, line), byte })
 }
 
-/// The column names, which must be unique and printable.
-fn names<R: BufRead>(
-    records: &Records<R>, file: &str, line: u64,
-) -> Result<Vec<String>, DataError> {
-    let names: Vec<String> = records.fields().map(str::to_owned).collect();
-    let place = Place::line(file, line);
-    if are_values(&names) {
+/// Checks a line of names, which must be unique and printable.
+fn check_header(place: &Place, names: &[String]) -> Result<(), DataError> {
+    if are_values(names) {
         let found = names.first().cloned().unwrap_or_default();
-        return Err(DataError::NoHeader { place, found });
+        return Err(DataError::NoHeader { place: Box::new(place.clone()), found });
     }
-    check_names(&place, &names)?;
-    Ok(names)
+    check_names(place, names)
 }
 
 /// Whether a line of names is a row of numbers. Consecutive numbers from 0 or 1 count as names.
@@ -337,124 +328,6 @@ pub(crate) fn check_names(place: &Place, names: &[String]) -> Result<(), DataErr
     Ok(())
 }
 
-/// The number of rows of a text, as [`rows`] counts them.
-fn count_rows<R: BufRead>(name: &str, mut input: R) -> Result<usize, DataError> {
-    let mut records = Records::new(name, &mut input);
-    if records.header()?.is_none() {
-        return Ok(0);
-    }
-    let (columns, mut count, mut blank) = (records.count(), 0, 0);
-    while records.next()?.is_some() {
-        if records.count() > 0 {
-            count += 1 + blank;
-            blank = 0;
-        } else if columns == 1 {
-            blank += 1;
-        }
-    }
-    Ok(count)
-}
-
-/// Reads the rows of a range into the columns and returns their lines.
-///
-/// A blank line is skipped, except between rows of a file with one column, where it is a missing
-/// value.
-fn rows<R: BufRead>(
-    records: &mut Records<R>, file: &str, header: u64, columns: &mut [Builder], kept: Range<usize>,
-) -> Result<Vec<u64>, DataError> {
-    let need = columns.len();
-    let mut lines = Vec::new();
-    let mut blank = Vec::new();
-    // Rows before this one, kept or not.
-    let mut row = 0;
-    while let Some(line) = records.next()? {
-        let got = records.count();
-        if got == 0 {
-            if need == 1 {
-                blank.push(line);
-                if lines.len() + blank.len() > MAX_VALUES {
-                    return Err(too_many(file, line));
-                }
-            }
-            continue;
-        }
-        if let ([column], true) = (&*columns, lines.is_empty()) {
-            look_for_delimiter(
-                column.name(),
-                records.fields().next().unwrap_or_default(),
-                file,
-                header,
-            )?;
-        }
-        if got != need {
-            let delimiter = records.delimiter_name();
-            return Err(DataError::Fields { place: Place::line(file, line), got, need, delimiter });
-        }
-        for line in blank.drain(..) {
-            if kept.contains(&row) {
-                columns.iter_mut().for_each(Builder::push_missing);
-                lines.push(line);
-            }
-            row += 1;
-        }
-        row += 1;
-        if !kept.contains(&(row - 1)) {
-            continue;
-        }
-        for (column, cell) in columns.iter_mut().zip(records.fields()) {
-            column.push_cell(lines.len(), cell);
-        }
-        lines.push(line);
-        if lines.len().saturating_mul(need) > MAX_VALUES {
-            return Err(too_many(file, line));
-        }
-    }
-    Ok(lines)
-}
-
-fn too_many(file: &str, line: u64) -> DataError {
-    DataError::TooManyValues { place: Place::line(file, line), limit: MAX_VALUES }
-}
-
-/// In a file with one column: whether its name and its first value split into the same number of
-/// parts at another separator.
-fn look_for_delimiter(header: &str, first: &str, file: &str, line: u64) -> Result<(), DataError> {
-    let separators = [("|", "`|`"), (":", "`:`"), ("^", "`^`"), ("&", "`&`"), ("~", "`~`")];
-    let parts = |text: &str, at: &str| text.split(at).count();
-    let found = separators.into_iter().find(|(at, _)| {
-        let count = parts(header, at);
-        count > 1 && parts(first, at) == count
-    });
-    let words = header.split_whitespace().count();
-    let spaces = words > 1 && first.split_whitespace().count() == words;
-    let separator = match (found, spaces) {
-        (Some((_, shown)), _) => shown,
-        (None, true) => "spaces",
-        (None, false) => return Ok(()),
-    };
-    Err(DataError::Delimiter {
-        place: Place::line(file, line),
-        header: header.to_owned(),
-        separator,
-    })
-}
-
-/// A reader that hashes what it reads.
-struct Digesting<R> {
-    inner: R,
-    digest: Sha256,
-}
-
-impl<R> Digesting<R> {
-    fn new(inner: R) -> Self {
-        Self { inner, digest: Sha256::new() }
-    }
-
-    fn hex(self) -> String {
-        hex(self.digest)
-    }
-}
-
 /// The digest as 64 hexadecimal digits.
 pub(crate) fn hex(digest: Sha256) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
@@ -464,12 +337,4 @@ pub(crate) fn hex(digest: Sha256) -> String {
 #[must_use]
 pub fn digest_of(bytes: &[u8]) -> String {
     hex(Sha256::new_with_prefix(bytes))
-}
-
-impl<R: Read> Read for Digesting<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.digest.update(buffer.get(..count).unwrap_or_default());
-        Ok(count)
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Barrier, Mutex};
 
 use ridgewalk_frame::{
-    Combine, DataError, Draft, Facts, FamilyName, Frame, Part, Question, Row, Table,
+    Combine, DataError, Draft, Facts, FamilyName, Formula, Frame, Part, Question, Row, Table,
 };
 
 fn ask(text: &str, change: impl FnOnce(&mut Question)) -> Result<Frame, DataError> {
@@ -25,8 +25,14 @@ fn starts(message: &str, start: &str) {
     assert!(message.starts_with(start), "\n got: {message}\nneed: {start}");
 }
 
-fn list(names: &[&str]) -> Option<Vec<String>> {
-    Some(names.iter().map(|&name| name.to_owned()).collect())
+/// `y` on these columns.
+fn on(names: &[&str]) -> Formula {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    Formula::of_columns("y", Some(&names))
+}
+
+fn no_intercept(question: &mut Question) {
+    question.formula = question.formula.clone().without_intercept();
 }
 
 #[test]
@@ -48,13 +54,13 @@ fn numbers_and_texts_become_a_design() {
         ]
     );
     // Coefficients keep the order of the list.
-    let frame = ask(text, |q| q.predictors = list(&["city", "x"])).unwrap();
+    let frame = ask(text, |q| q.formula = on(&["city", "x"])).unwrap();
     assert_eq!(frame.names, ["(Intercept)", "city[Bergen]", "city[Oslo]", "x"]);
     // Without an intercept each level has its own constant.
-    let frame = ask(text, |q| q.intercept = false).unwrap();
+    let frame = ask(text, no_intercept).unwrap();
     assert_eq!(frame.names, ["x", "city[Aas]", "city[Bergen]", "city[Oslo]"]);
     assert!(frame.notes[0].contains("each level has a coefficient"), "{:?}", frame.notes);
-    let frame = ask(text, |q| q.predictors = Some(Vec::new())).unwrap();
+    let frame = ask(text, |q| q.formula = on(&[])).unwrap();
     assert_eq!(frame.names, ["(Intercept)"]);
 }
 
@@ -68,7 +74,11 @@ fn standardized_columns_have_mean_0_and_deviation_1() {
     assert_eq!(scaling[2], (0.25, 0.1875_f64.sqrt()));
     assert_eq!(frame.row(3)[1], 3.0 / 3.5_f64.sqrt());
     assert_eq!(frame.row(0)[2], -0.25 / 0.1875_f64.sqrt());
-    let frame = ask(text, |q| (q.standardize, q.intercept) = (true, false)).unwrap();
+    let frame = ask(text, |q| {
+        q.standardize = true;
+        no_intercept(q);
+    })
+    .unwrap();
     assert_eq!(frame.names, ["x", "city[b]"]);
     assert!(frame.notes.iter().any(|note| note.contains("centred although there is no intercept")));
 }
@@ -77,28 +87,25 @@ fn standardized_columns_have_mean_0_and_deviation_1() {
 fn unknown_columns_and_columns_with_two_roles() {
     let text = "age,height,y,w\n1,2,0,1\n2,3,1,1\n3,9,1,2\n";
     starts(
-        &refused(text, |q| q.response = "Y".into()),
+        &refused(text, |q| q.formula = Formula::of_columns("Y", None)),
         "d.csv: found no column `Y` for --response; did you mean `y`?",
     );
     starts(
-        &refused(text, |q| q.predictors = list(&["age", "heigth"])),
+        &refused(text, |q| q.formula = on(&["age", "heigth"])),
         "d.csv: found no column `heigth` for --predictors; did you mean `height`?",
     );
     let message = refused(text, |q| q.weights = Some("something".into()));
     assert!(message.ends_with("for --weights; available: `age`, `height`, `y`, `w`"), "{message}");
     starts(
-        &refused(text, |q| q.predictors = list(&["age", "y"])),
+        &refused(text, |q| q.formula = on(&["age", "y"])),
         "column `y` is used by both --response and --predictors",
     );
     starts(
         &refused(text, |q| q.offset = Some("y".into())),
         "column `y` is used by both --response and --offset",
     );
-    starts(
-        &refused(text, |q| q.predictors = list(&["age", "age"])),
-        "column `age` is listed twice",
-    );
-    let none = |q: &mut Question| (q.predictors, q.intercept) = (Some(Vec::new()), false);
+    starts(&refused(text, |q| q.formula = on(&["age", "age"])), "column `age` is listed twice");
+    let none = |q: &mut Question| q.formula = on(&[]).without_intercept();
     starts(&refused(text, none), "found no predictors and no intercept");
     // Columns with another role are not predictors.
     let frame = ask(text, |q| q.weights = Some("w".into())).unwrap();
@@ -110,16 +117,16 @@ fn unknown_columns_and_columns_with_two_roles() {
 fn text_among_numbers_is_reported_with_line_column_and_value() {
     let text = "age,y,note\n31,0,a\n,1,b\nabc,1,c\n12,0,7\n";
     assert_eq!(
-        refused(text, |q| q.predictors = list(&["age"])),
+        refused(text, |q| q.formula = on(&["age"])),
         "d.csv, line 4, column `age`: found `abc`, need a number as in line 2 (`31`); correct it, or leave the column \
-         out with --predictors"
+         out with --exclude"
     );
     // A number among texts is an error too; unused columns are not checked.
     starts(
-        &refused(text, |q| q.predictors = list(&["note"])),
+        &refused(text, |q| q.formula = on(&["note"])),
         "d.csv, line 2, column `note`: found `a`, need a number as in line 5 (`7`)",
     );
-    assert!(ask(text, |q| q.predictors = Some(Vec::new())).is_ok());
+    assert!(ask(text, |q| q.formula = on(&[])).is_ok());
     let message = refused("x,y\n1,0\n2,one\n3,1\n", |_| {});
     assert!(message.ends_with("need a number as in line 2 (`0`); correct it"), "{message}");
     starts(
@@ -143,9 +150,9 @@ fn missing_values_are_counted_or_left_out() {
     let frame = ask(text, |q| q.drop_missing = true).unwrap();
     assert_eq!(frame.lines, [Row::Line(5), Row::Line(7)]);
     assert_eq!(frame.row(1), [1.0, 6.0, 8.0]);
-    assert_eq!(frame.notes, ["left out 4 of 6 rows with missing values in `age`, `bmi`, `y`"]);
+    assert_eq!(frame.notes[0], "left out 4 of 6 rows with missing values in `age`, `bmi`, `y`");
     // Unused columns may have missing values.
-    assert!(ask("a,b,y\n1,,0\n2,3,1\n", |q| q.predictors = list(&["a"])).is_ok());
+    assert!(ask("a,b,y\n1,,0\n2,3,1\n", |q| q.formula = on(&["a"])).is_ok());
     starts(
         &refused("a,y\n1,0\n,1\n,1\n", |q| q.drop_missing = true),
         "d.csv: found 1 usable row, need at least two (2 left out for missing values)",
@@ -187,16 +194,19 @@ fn predictors_that_do_not_vary() {
     assert_eq!(
         refused(text, |_| {}),
         "d.csv, column `k`: found `3` in every row, need values that differ because there is an intercept; leave the column out \
-         with --predictors"
+         with --exclude"
     );
     // A constant may replace the intercept, unless it is standardized or zero.
-    assert!(ask(text, |q| q.intercept = false).is_ok());
+    assert!(ask(text, no_intercept).is_ok());
     starts(
-        &refused(text, |q| (q.intercept, q.standardize) = (false, true)),
+        &refused(text, |q| {
+            q.standardize = true;
+            no_intercept(q);
+        }),
         "d.csv, column `k`: found `3` in every row",
     );
     starts(
-        &refused("x,k,y\n1,0,0\n2,0,1\n", |q| q.intercept = false),
+        &refused("x,k,y\n1,0,0\n2,0,1\n", no_intercept),
         "d.csv, column `k`: found `0` in every row",
     );
     starts(
@@ -288,14 +298,10 @@ fn trials_offsets_and_weights() {
         }),
         "--trials needs the family logistic or probit, found poisson",
     );
-    for weight in ["0", "-1"] {
-        let message =
-            refused(&format!("x,y,w\n1,0,2\n2,1,{weight}\n"), |q| q.weights = Some("w".into()));
-        starts(
-            &message,
-            &format!("d.csv, line 3, column `w`: found {weight}, need a weight above 0"),
-        );
-    }
+    starts(
+        &refused("x,y,w\n1,0,2\n2,1,-1\n", |q| q.weights = Some("w".into())),
+        "d.csv, line 3, column `w`: found -1, need a weight of at least 0",
+    );
 }
 
 #[test]
@@ -307,9 +313,9 @@ fn identifiers_are_not_taken_for_groups() {
     assert_eq!(
         refused(&each, |_| {}),
         "d.csv, column `id`: found 100 distinct texts in 100 rows, need a few that repeat; is this an identifier? Leave it \
-         out with --predictors"
+         out with --exclude"
     );
-    assert!(ask(&each, |q| q.predictors = list(&["x"])).is_ok());
+    assert!(ask(&each, |q| q.formula = on(&["x"])).is_ok());
     starts(
         &refused(&format!("id,x,y\n{}", rows(4000, |row| row / 2)), |_| {}),
         "d.csv, column `id`: found 2000 distinct texts",
@@ -342,7 +348,7 @@ fn names_of_coefficients_are_unique_and_printable() {
 fn a_very_long_name_works_and_is_shown_whole() {
     let name = "n".repeat(300);
     let text = format!("{name},y\n1,0\n2,1\n");
-    let frame = ask(&text, |q| q.predictors = Some(vec![name.clone()])).unwrap();
+    let frame = ask(&text, |q| q.formula = on(&[&name])).unwrap();
     assert_eq!(frame.names[1], name);
     let message = refused(&format!("{name},y\n1,0\nabc,1\n"), |_| {});
     assert!(message.contains(&format!("column `{name}`")), "{message}");
@@ -381,7 +387,7 @@ fn in_parts(tables: &[Table], question: &Question) -> Result<Vec<Frame>, DataErr
     let drafts: Vec<Draft<'_>> =
         tables.iter().map(|table| Draft::new(table, question)).collect::<Result<_, _>>()?;
     // Processes exchange facts as text.
-    let facts = drafts.iter().map(|draft| serde_json::to_string(draft.facts()).unwrap());
+    let facts = drafts.iter().map(|draft| serde_json::to_string(&draft.facts()).unwrap());
     let facts = facts.map(|text| serde_json::from_str(&text).unwrap()).collect();
     let facts = Facts::merge("d.csv", facts)?;
     let mut frames: Vec<Frame> =
@@ -424,9 +430,8 @@ fn parts_of_the_rows_make_one_frame() {
     // Only the last part has one of the levels and responses; there are a quoted line break and a
     // missing value.
     let text = "x,city,y,note\n1,Oslo,0,\n2.5,Bergen,0,\n\n7,Oslo,0,\"a\nb\"\nNA,Oslo,1,\n4,Oslo,0,\n5,Aas,1,\n-3,Bergen,1,\n";
-    let predictors = list(&["x", "city"]);
     let question = Question {
-        predictors,
+        formula: on(&["x", "city"]),
         standardize: true,
         drop_missing: true,
         ..Question::new("y", FamilyName::Logistic)

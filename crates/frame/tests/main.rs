@@ -1,6 +1,7 @@
 //! The tests of the crate, in one binary.
 
 mod families;
+mod formulas;
 mod frame;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -9,7 +9,7 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Ty
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use ridgewalk_frame::{DataError, FamilyName, Frame, Question, Row, Table};
+use ridgewalk_frame::{DataError, FamilyName, Formula, Frame, Question, Row, Table};
 
 const SCHEMA: &str = "message m {
     required double x;
@@ -92,7 +92,8 @@ fn messages_name_rows_and_types() {
     let mut question = Question::new("y", FamilyName::Logistic);
     let message = Frame::new(&table, &question).unwrap_err().to_string();
     assert!(message.starts_with("d.parquet, column `day`: found values of type date"), "{message}");
-    question.predictors = Some(vec!["x".to_owned(), "k".to_owned()]);
+    let columns = ["x".to_owned(), "k".to_owned()];
+    question.formula = Formula::of_columns("y", Some(&columns));
     let message = Frame::new(&table, &question).unwrap_err().to_string();
     assert!(
         message.contains("column `x` (2, first in row 2), column `k` (2, first in row 2)"),

@@ -195,7 +195,7 @@ impl Shared<'_> {
         let bad = |error: serde_json::Error| {
             Failure::Run(format!("cannot exchange facts about the rows: {error}"))
         };
-        let facts = serde_json::to_vec(draft.facts()).map_err(bad)?;
+        let facts = serde_json::to_vec(&draft.facts()).map_err(bad)?;
         let facts = peers.gather(&facts);
         let facts = facts.iter().map(|bytes| serde_json::from_slice(bytes));
         let facts = facts.collect::<Result<Vec<Facts>, _>>().map_err(bad)?;

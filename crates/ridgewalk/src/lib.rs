@@ -237,7 +237,7 @@ mod runs;
 
 pub use ridgewalk_coefficients as coefficients;
 pub use ridgewalk_diagnostics as diagnostics;
-pub use ridgewalk_fit::{Fitted, Settings, fit, fit_watched, start};
+pub use ridgewalk_fit::{Fitted, Settings, describe, fit, fit_watched, start};
 pub use ridgewalk_frame as frame;
 pub use ridgewalk_lyapunov as lyapunov;
 pub use ridgewalk_potentials as potentials;

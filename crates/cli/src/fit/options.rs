@@ -7,14 +7,17 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ridgewalk::frame::{DataError, FamilyName, split_names};
 use ridgewalk::pipeline::{KernelChoice, SearchChoice, Settings};
 
-/// Options of `ridgewalk fit`.
+/// Data, formula and priors: the options of `ridgewalk fit` that make a model.
 #[derive(Debug, Clone, Args)]
-pub struct FitOptions {
+pub struct ModelOptions {
     /// The data: CSV with a line of names, or Parquet [default: breast cancer data that ship with
     /// the program, --standardize]
     #[arg(value_name = "DATA")]
     data: Option<PathBuf>,
-    /// The response column; required with DATA
+    /// The model as a formula, in quotes: 'y ~ x * city + poly(age, 2) + offset(log(n))'
+    #[arg(value_name = "FORMULA")]
+    formula: Option<String>,
+    /// The response column; required with DATA unless there is a formula
     #[arg(long, value_name = "NAME")]
     response: Option<String>,
     /// The model family
@@ -23,6 +26,19 @@ pub struct FitOptions {
     /// Predictor columns, separated by commas [default: all other columns]
     #[arg(long, value_name = "A,B,C")]
     predictors: Option<String>,
+    /// Columns that are no predictors, separated by commas
+    #[arg(long, value_name = "A,B,C")]
+    exclude: Option<String>,
+    /// Use only rows that fulfil a condition, in quotes: 'age >= 18 & sex == "f"'
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Columns of numbers whose values are levels, separated by commas
+    #[arg(long, value_name = "A,B,C")]
+    factor: Option<String>,
+    /// The level that the others of a column are compared with [default: the first in natural
+    /// order]; may be repeated
+    #[arg(long, value_name = "NAME=LEVEL")]
+    base: Vec<String>,
     /// Column of trials: the response counts successes out of them (logistic, probit)
     #[arg(long, value_name = "NAME")]
     trials: Option<String>,
@@ -40,8 +56,8 @@ pub struct FitOptions {
     /// empty start or end is open (survival families)
     #[arg(long, value_name = "NAME")]
     upper: Option<String>,
-    /// Levels of the response, in order, separated by commas (ordinal, multinomial) [default: by
-    /// number or alphabet]
+    /// Levels of the response, in order, separated by commas (ordinal, multinomial) [default: in
+    /// natural order]
     #[arg(long, value_name = "A,B,C")]
     levels: Option<String>,
     /// Leave the intercept out
@@ -54,9 +70,6 @@ pub struct FitOptions {
     /// scale
     #[arg(long)]
     standardize: bool,
-    /// With --standardize: report results on the scale of the data
-    #[arg(long)]
-    original_scale: bool,
     /// Prior of the coefficients: normal(mean, scale), student_t(degrees, mean, scale), cauchy,
     /// laplace or flat; with `autoscale` in units of response and predictor [default: normal(0, 2.5,
     /// autoscale)]
@@ -95,6 +108,17 @@ pub struct FitOptions {
     /// [default: 1.345]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     huber_delta: Option<f64>,
+}
+
+/// Options of `ridgewalk fit`.
+#[derive(Debug, Clone, Args)]
+pub struct FitOptions {
+    /// The model.
+    #[command(flatten)]
+    model: ModelOptions,
+    /// With --standardize: report results on the scale of the data
+    #[arg(long)]
+    original_scale: bool,
     /// How to search for the mode
     #[arg(long, value_parser = searches(), default_value = "auto")]
     mode_search: SearchChoice,
@@ -191,33 +215,38 @@ fn searches() -> impl TypedValueParser<Value = SearchChoice> {
     names.try_map(|name| name.parse::<SearchChoice>())
 }
 
-impl FitOptions {
+impl ModelOptions {
     /// The settings for these options.
     ///
     /// # Errors
-    /// An invalid list of predictors.
+    /// An invalid list of names.
     pub fn settings(&self) -> Result<Settings, DataError> {
         let options = self.clone();
-        let predictors = options.predictors.as_deref().map(split_names).transpose()?;
-        let levels = options.levels.as_deref().map(split_names).transpose()?;
+        let names = |list: &Option<String>| list.as_deref().map(split_names).transpose();
         let built_in = Settings::built_in();
         let own = options.data.is_some();
         Ok(Settings {
+            predictors: names(&options.predictors)?,
+            levels: names(&options.levels)?,
+            exclude: names(&options.exclude)?.unwrap_or_default(),
+            factor: names(&options.factor)?.unwrap_or_default(),
             data: options.data,
             // The data that ship with the program have a response and are standardized.
-            response: options.response.or(built_in.response.filter(|_| !own)),
+            response: options
+                .response
+                .or(built_in.response.filter(|_| !own && options.formula.is_none())),
             standardize: options.standardize || (!own && built_in.standardize),
+            formula: options.formula,
             family: options.family,
-            predictors,
+            condition: options.condition,
+            base: options.base,
             trials: options.trials,
             offset: options.offset,
             weights: options.weights,
             event: options.event,
             upper: options.upper,
-            levels,
             no_intercept: options.no_intercept,
             drop_missing: options.drop_missing,
-            original_scale: options.original_scale,
             // So do their priors.
             prior_scale: options
                 .prior_scale
@@ -234,22 +263,36 @@ impl FitOptions {
             shape: options.shape,
             degrees_of_freedom: options.degrees_of_freedom,
             huber_delta: options.huber_delta,
-            mode_search: options.mode_search,
-            kernel: options.kernel,
-            nodes: options.nodes,
-            gamma: options.gamma,
-            xi: options.xi,
-            eta: options.eta,
-            bias_tolerance: options.bias_tolerance,
-            chains: options.chains,
-            draws: options.draws,
-            thin: options.thin,
-            target_ess: options.target_ess,
-            max_draws: options.max_draws,
-            seed: options.seed,
-            threads: options.threads,
-            out: options.out,
-            csv: options.csv,
+            ..Settings::default()
+        })
+    }
+}
+
+impl FitOptions {
+    /// The settings for these options.
+    ///
+    /// # Errors
+    /// An invalid list of names.
+    pub fn settings(&self) -> Result<Settings, DataError> {
+        Ok(Settings {
+            original_scale: self.original_scale,
+            mode_search: self.mode_search,
+            kernel: self.kernel,
+            nodes: self.nodes,
+            gamma: self.gamma,
+            xi: self.xi,
+            eta: self.eta,
+            bias_tolerance: self.bias_tolerance,
+            chains: self.chains,
+            draws: self.draws,
+            thin: self.thin,
+            target_ess: self.target_ess,
+            max_draws: self.max_draws,
+            seed: self.seed,
+            threads: self.threads,
+            out: self.out.clone(),
+            csv: self.csv,
+            ..self.model.settings()?
         })
     }
 }
@@ -283,7 +326,7 @@ mod tests {
 
     /// Command lines with `|` between words: together they have every option at a value other than
     /// its default.
-    const LINES: [&str; 8] = [
+    const LINES: [&str; 9] = [
         "",
         "--seed|18446744073709551615|--prior-scale|inf|--original-scale|--csv",
         "my data.csv|--response|it's|--family|robust-huber|--predictors|a,\"b, cm\",\"c;d\"|--offset|o\
@@ -298,6 +341,8 @@ mod tests {
         "d.csv|--response|y|--family|ordinal|--levels|low,\"mid, or so\",high|--aux-prior|normal(0, 2)",
         "d.csv|--response|y|--family|student-t|--degrees-of-freedom|4|--aux-prior|gamma(2, 1)",
         "d.csv|--response|y|--family|negative-binomial|--dispersion|3",
+        "d.csv|y ~ x * `it's` + offset(log(n))|--family|poisson|--exclude|a,\"b, cm\"|--where|sex == \"f\" & age > 18\
+         |--factor|k,race|--base|k=2|--base|city=St. John's",
     ];
 
     /// Every option with a value other than its default survives the recorded command.
@@ -307,28 +352,9 @@ mod tests {
             let words: Vec<&str> = line.split('|').filter(|word| !word.is_empty()).collect();
             let asked = settings(&words);
             let recorded = command(&asked);
-            let again = shell_words(&recorded);
+            let again = shlex::split(&recorded).unwrap();
             let again: Vec<&str> = again.iter().skip(2).map(String::as_str).collect();
             assert_eq!(settings(&again), asked, "{recorded}");
         }
-    }
-
-    /// Splits a command into words as a shell does.
-    fn shell_words(line: &str) -> Vec<String> {
-        let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
-        let mut characters = line.chars();
-        while let Some(c) = characters.next() {
-            match c {
-                '\'' => {
-                    quoted = !quoted;
-                    word.get_or_insert_default();
-                }
-                '\\' if !quoted => word.get_or_insert_default().extend(characters.next()),
-                ' ' if !quoted => words.extend(word.take()),
-                c => word.get_or_insert_default().push(c),
-            }
-        }
-        words.extend(word);
-        words
     }
 }

@@ -7,7 +7,10 @@ use std::sync::OnceLock;
 
 use clap::Parser;
 use ridgewalk::coefficients::{Coefficients, FreeFlow, OrnsteinUhlenbeck, Parameters};
-use ridgewalk::frame::{Column, DataError, FamilyName, Frame, Question, Table, split_names};
+use ridgewalk::frame::{
+    Column, Condition, DataError, Description, FamilyName, Formula, Frame, Question, Table,
+    split_names,
+};
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk::pipeline::{Auxiliary, Config, ModelPriors, Priors, Settings};
 use ridgewalk::potentials::Chebyshev;
@@ -85,6 +88,19 @@ pub(crate) const TARGETS: &[Target] = &[
         || vec![b"age,\"height, cm\",sex".to_vec()],
         &[b",", b"\"", b"\n", b" "],
     ),
+    Target {
+        name: "formula",
+        seeds: formula_seeds,
+        words: &[
+            b"~", b" + ", b" - ", b"*", b":", b"^2", b"(", b")", b"[", b"]", b",", b"`", b"\"",
+            b"|", b"%in%", b" & ", b"poly(", b"ns(", b"bs(", b"cut(", b"factor(", b"C(", b"log(",
+            b"scale(", b"offset(", b"Surv(", b"cbind(", b"I(", b"c(", b"1e999", b"0x", b"TRUE",
+            b"df = ",
+        ],
+        run: formula,
+        bytes: 1 << 26,
+        quick: 5_000,
+    },
     target(
         "priors",
         10_000,
@@ -221,7 +237,9 @@ fn frame(table: &Table, by: usize) -> u64 {
     };
     let mut question = Question::new(&name(by).unwrap_or_default(), families[by % 4]);
     question.standardize = by & 4 != 0;
-    question.intercept = by & 8 != 0;
+    if by & 8 == 0 {
+        question.formula = question.formula.without_intercept();
+    }
     question.drop_missing = by & 16 != 0;
     if by & 32 != 0 {
         question.trials = name(by + 1);
@@ -253,6 +271,52 @@ fn csv_seeds() -> Vec<Vec<u8>> {
         b"a|b\n1|2\n",
     ];
     texts.map(<[u8]>::to_vec).to_vec()
+}
+
+/// Reads a formula and makes its frame, or a condition and selects rows. What was read is written
+/// and read again, and new rows are coded as the old ones.
+fn formula(input: &[u8]) -> Answer {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    let table = TABLE.get_or_init(|| {
+        let text = b"y,x,z,f,g,d,n\n0,1.5,2,a,u,2024-01-01,5\n1,2,1,b,v,2024-02-03,6\n1,0.5,3,a,u,2024-03-09,7\n\
+                     0,4,1,c,v,2024-01-01,8\n1,3,2,b,u,2024-02-03,9\n0,2.5,4,c,v,2024-03-09,9\n";
+        Table::from_bytes("f.csv", text).unwrap()
+    });
+    let text = String::from_utf8_lossy(input);
+    if !text.contains('~') {
+        let Ok(condition) = text.parse::<Condition>() else { return Answer::Taken(0) };
+        let again: Condition = condition.to_string().parse().unwrap();
+        assert_eq!(again.to_string(), condition.to_string());
+        return answer(Description::new(table, Some(&condition)), |found| found.rows as u64);
+    }
+    let formula = match text.parse::<Formula>() {
+        Ok(formula) => formula,
+        Err(error) => return refused(error),
+    };
+    let again: Formula = formula.to_string().parse().unwrap();
+    assert_eq!(again.to_string(), formula.to_string());
+    let families = [FamilyName::Logistic, FamilyName::Gaussian, FamilyName::Weibull];
+    let question = Question::of_formula(formula, families[input.len() % 3]);
+    answer(Frame::new(table, &question), |frame| {
+        assert!(frame.design.iter().all(|entry| entry.is_finite()));
+        if let Ok(rows) = frame.coding.rows(table) {
+            assert_eq!(rows.design, frame.design);
+        }
+        10 + frame.columns as u64 % 8
+    })
+}
+
+fn formula_seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        "y ~ x * f + poly(z, 2) - 1",
+        "log(x) ~ ns(z, df = 3):g + bs(x, knots = c(1, 2)) + offset(log(n))",
+        "cbind(y, n - y) ~ (x + f + g)^2 - f:g",
+        "y | trials(n) ~ C(f, sum) + C(g, base = \"v\", levels = [\"v\", \"u\"])",
+        "Surv(x, y == 1) ~ cut(z, c(0, 2, Inf)) / scale(x) + factor(z)",
+        "y ~ . + I(x^2 %% 3) + days(d) + `x`:pmin(x, z) %in% f + (1 + x | g) + s(x)",
+        "x >= 1 & !(f == 'a' | g %in% c(\"u\", 'v')) | is.na(z)",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
 fn names(input: &[u8]) -> Answer {

@@ -1,0 +1,149 @@
+//! What a fit would be made of: the columns of the table, and with a response or a formula the
+//! columns of the design, its rank and the priors.
+
+use ridgewalk_frame::{Condition, DataError, Description, Frame, Table};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::prior_text::{Kind, rounded};
+use crate::settings::Settings;
+
+/// A table, and the model of it that was asked for.
+///
+/// ```
+/// use ridgewalk_fit::{Settings, describe};
+/// use ridgewalk_frame::{FamilyName, Table};
+///
+/// let table = Table::from_bytes("d.csv", b"y,x\n1,0\n3,2\n2,4\n7,7\n")?;
+/// let asked = Settings::of_formula("y ~ poly(x, 2)", FamilyName::Gaussian);
+/// let found = describe(&table, &asked)?;
+/// assert_eq!(found.table.columns[1].name, "x");
+/// let model = found.model.ok_or("no model")?;
+/// assert_eq!((model.columns.len(), model.rank), (3, Some(3)));
+/// assert_eq!(model.columns[1].prior, "normal(0, 11.4)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Described {
+    /// The columns of the table.
+    pub table: Description,
+    /// The model; `None` without a response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelDescription>,
+}
+
+/// A model before it is fitted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ModelDescription {
+    /// The formula, with `.` if it was not given.
+    pub formula: String,
+    /// The family.
+    pub family: String,
+    /// The number of rows in use.
+    pub rows: usize,
+    /// The rank of the design; `None` if it was not computed, for its many columns.
+    pub rank: Option<usize>,
+    /// The coefficients.
+    pub columns: Vec<DesignColumn>,
+    /// Parameters beside them.
+    pub parameters: Vec<PriorOf>,
+    /// Whether the prior of the intercept is that at the means of the predictors.
+    pub intercept_at_means: bool,
+    /// Notes for the user.
+    pub notes: Vec<String>,
+}
+
+/// A column of the design, as it is before it is centred or standardized.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DesignColumn {
+    /// The coefficient.
+    pub name: String,
+    /// The term of the formula that it belongs to.
+    pub term: String,
+    /// The mean of the column.
+    pub mean: f64,
+    /// Its standard deviation, with divisor n − 1.
+    pub sd: f64,
+    /// Its smallest entry.
+    pub min: f64,
+    /// Its largest entry.
+    pub max: f64,
+    /// The prior of the coefficient.
+    pub prior: String,
+}
+
+/// A parameter and its prior.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PriorOf {
+    /// The parameter.
+    pub name: String,
+    /// Its prior.
+    pub prior: String,
+}
+
+/// Describes a table, and the model that the settings ask for if they name a response.
+///
+/// # Errors
+/// As [`fit`](crate::fit()), before it samples.
+pub fn describe(table: &Table, settings: &Settings) -> Result<Described, Error> {
+    settings.validate()?;
+    let condition = settings.condition.as_ref().map(|text| text.parse::<Condition>());
+    let condition = condition.transpose().map_err(DataError::from)?;
+    let described = Description::new(table, condition.as_ref())?;
+    let asked = settings.formula.is_some() || settings.response.is_some();
+    let model = asked.then(|| of_model(table, settings)).transpose()?;
+    Ok(Described { table: described, model })
+}
+
+fn of_model(table: &Table, settings: &Settings) -> Result<ModelDescription, Error> {
+    let question = settings.question(table)?;
+    let formula = question.formula.to_string();
+    // As given: a design that is standardized says nothing about its scales.
+    let plain =
+        Frame::new(table, &ridgewalk_frame::Question { standardize: false, ..question.clone() })?;
+    let frame = if question.standardize { Frame::new(table, &question)? } else { plain.clone() };
+    let (rank, notes) = (plain.rank, frame.notes.clone());
+    let model = Model::new(settings, frame, None, &crate::Rows::default())?;
+    let auxiliary = model.auxiliary();
+    let names = auxiliary.coefficients(&plain.names);
+    let columns = names.into_iter().zip(&model.priors().coefficients).enumerate();
+    let columns = columns.map(|(k, (name, prior))| {
+        let column = k % plain.columns.max(1);
+        let values = || plain.design.iter().skip(column).step_by(plain.columns).copied();
+        let n = plain.rows as f64;
+        let mean = values().sum::<f64>() / n;
+        // What is left of a mean of zero is rounding.
+        let size = values().fold(0.0_f64, |size, value| size.max(value.abs()));
+        let mean = if mean.abs() < 1e-14 * size { 0.0 } else { mean };
+        let squares = values().map(|value| (value - mean).powi(2)).sum::<f64>();
+        DesignColumn {
+            name,
+            term: plain.terms[column].clone(),
+            mean,
+            sd: (squares / (n - 1.0)).sqrt(),
+            min: values().fold(f64::INFINITY, f64::min),
+            max: values().fold(f64::NEG_INFINITY, f64::max),
+            prior: rounded(prior, Kind::Real),
+        }
+    });
+    let parameters = auxiliary.names().iter().zip(&model.priors().parameters);
+    let parameters = parameters.map(|(name, prior)| PriorOf {
+        name: name.clone(),
+        prior: rounded(prior, auxiliary.kind()),
+    });
+    Ok(ModelDescription {
+        formula,
+        family: settings.family.to_string(),
+        rows: plain.rows,
+        rank,
+        columns: columns.collect(),
+        parameters: parameters.collect(),
+        intercept_at_means: plain.intercept && model.priors().centred,
+        notes,
+    })
+}

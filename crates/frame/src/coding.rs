@@ -1,0 +1,556 @@
+//! From variables to columns of the design, and what is remembered so that new rows are coded like
+//! the old ones.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::MAX_MAGNITUDE;
+use crate::basis::Basis;
+use crate::column::{Cells, Column};
+use crate::error::DataError;
+use crate::evaluate::{Learned, Memory, Source};
+use crate::factors::{Contrast, interval_of, level_of};
+use crate::formula::parse;
+use crate::formula::syntax::Node;
+use crate::place::{Place, number};
+use crate::plan::{Asked, Plan};
+use crate::table::Table;
+
+/// Rows that are coded together.
+const BLOCK: usize = 4096;
+/// The code of a value that is no level.
+const NO_LEVEL: u32 = u32::MAX;
+
+/// How rows become rows of a design: terms, and what functions have learned from the data. Part of
+/// `config.toml`.
+///
+/// ```
+/// use ridgewalk_frame::{Frame, Question, FamilyName, Table};
+///
+/// let old = Table::from_bytes("old.csv", b"y,x,city\n1,0,Oslo\n0,2,Bergen\n1,4,Oslo\n0,2,Bergen\n")?;
+/// let question = Question::of_formula("y ~ scale(x) + city".parse()?, FamilyName::Logistic);
+/// let frame = Frame::new(&old, &question)?;
+/// let new = Table::from_bytes("new.csv", b"x,city\n2,Oslo\n")?;
+/// assert_eq!(frame.coding.rows(&new)?.design, [1.0, 0.0, 1.0]);
+/// let unseen = Table::from_bytes("new.csv", b"x,city\n2,Paris\n")?;
+/// let error = frame.coding.rows(&unseen).unwrap_err().to_string();
+/// assert!(error.starts_with("new.csv, line 2, column `city`: found the level `Paris`"), "{error}");
+/// # Ok::<(), ridgewalk_frame::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Coding {
+    /// Whether the first column is the intercept.
+    pub(crate) intercept: bool,
+    /// The variables, as they are written in the formula.
+    pub(crate) variables: Vec<String>,
+    /// The terms, in the order of their columns.
+    pub(crate) terms: Vec<CodedTerm>,
+    /// Expressions whose sum is the offset.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) offsets: Vec<String>,
+    /// Columns of numbers that are factors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) factors: Vec<String>,
+    /// What functions have learned from the data.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub(crate) learned: Memory,
+}
+
+/// A term: a product of variables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CodedTerm {
+    /// The numbers of its variables.
+    pub(crate) variables: Vec<usize>,
+    /// Which of them, if a factor, have a column for every level.
+    pub(crate) full: Vec<bool>,
+}
+
+/// New rows, coded like those of the fit.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct NewRows {
+    /// The number of rows.
+    pub rows: usize,
+    /// The number of coefficients.
+    pub columns: usize,
+    /// The design, row after row, neither centred nor standardized.
+    pub design: Vec<f64>,
+    /// The offset of each row, if the model has one.
+    pub offset: Option<Vec<f64>>,
+}
+
+impl Coding {
+    /// The variables, as they are written in the formula.
+    #[must_use]
+    pub fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
+    /// The expressions whose sum is the offset.
+    #[must_use]
+    pub fn offsets(&self) -> &[String] {
+        &self.offsets
+    }
+
+    /// Codes the rows of a table.
+    ///
+    /// # Errors
+    /// Columns that are missing or of another type, missing values, and levels that the data of the
+    /// fit do not have, each with its place.
+    pub fn rows(&self, table: &Table) -> Result<NewRows, DataError> {
+        let source = Source::new(table, &self.factors)?;
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        let plan = |text: &String| Plan::new(&source, text, &parse::expression(text)?);
+        let plans = self.variables.iter().map(plan).collect::<Result<Vec<Plan>, DataError>>()?;
+        let offsets = self.offsets.iter().map(|text| {
+            let node = parse::expression(text)?;
+            source.check(text, &node)?;
+            Ok(node)
+        });
+        let offsets = offsets.collect::<Result<Vec<Node>, DataError>>()?;
+        let nodes = plans.iter().map(Plan::node).chain(&offsets);
+        for name in nodes.flat_map(Node::columns) {
+            check_complete(&source, name)?;
+        }
+        let coder = Coder::new(&source, &plans, self)?;
+        let design = coder.design(&rows)?;
+        let offset = (!offsets.is_empty()).then(|| sum(&source, &offsets, &rows)).transpose()?;
+        Ok(NewRows { rows: rows.len(), columns: coder.width(), design, offset })
+    }
+}
+
+/// Checks that a column has a number or a text in every row.
+fn check_complete(source: &Source<'_>, name: &str) -> Result<(), DataError> {
+    let Some(column) = source.column(name) else { return Ok(()) };
+    crate::draft::usable(source.table, column, crate::Role::Predictor)?;
+    match column.missing().first() {
+        Some(&row) => Err(DataError::Unknown { place: source.table.cell(row, name) }),
+        None => Ok(()),
+    }
+}
+
+/// The sum of expressions of numbers, which must be finite.
+pub(crate) fn sum(
+    source: &Source<'_>, nodes: &[Node], rows: &[usize],
+) -> Result<Vec<f64>, DataError> {
+    let mut total = vec![0.0; rows.len()];
+    for node in nodes {
+        let values = source.numbers(node, rows, &Memory::new());
+        check_finite(source, node, rows, &values)?;
+        total.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    Ok(total)
+}
+
+/// Checks that the values of an expression are finite and can be squared.
+pub(crate) fn check_finite(
+    source: &Source<'_>, node: &Node, rows: &[usize], values: &[f64],
+) -> Result<(), DataError> {
+    let wrong = |value: &f64| !(value.abs() <= MAX_MAGNITUDE);
+    let Some(at) = values.iter().position(wrong) else { return Ok(()) };
+    let columns = node.columns();
+    let place = source.table.cell(rows[at], columns.first().unwrap_or(&""));
+    let of = |name: &&str| {
+        let value = source.column(name)?.numbers()?.get(rows[at]).copied()?;
+        Some(format!("{name} = {}", number(value)))
+    };
+    let inputs: Vec<String> = columns.iter().filter_map(of).collect();
+    Err(DataError::NotFinite { place, expression: node.to_string(), value: values[at], inputs })
+}
+
+/// A variable whose columns are known.
+#[derive(Debug)]
+struct Variable<'p> {
+    label: String,
+    node: &'p Node,
+    shape: Shape<'p>,
+}
+
+#[derive(Debug)]
+enum Shape<'p> {
+    Number,
+    Basis(&'p Basis),
+    Factor { levels: Vec<String>, contrast: Contrast, codes: Codes<'p> },
+}
+
+/// How values become levels.
+#[derive(Debug)]
+enum Codes<'p> {
+    /// The level of each code of a text column.
+    Text(Vec<u32>),
+    /// The number of each level.
+    Numbers(Vec<f64>),
+    Intervals {
+        breaks: &'p [f64],
+        right: bool,
+        lowest: bool,
+    },
+    Logical,
+}
+
+/// The values of a variable in some rows.
+enum Values {
+    Numbers(Vec<f64>),
+    /// Rows after one another.
+    Rows(Vec<f64>, usize),
+    Levels(Vec<u32>),
+}
+
+/// Codes rows.
+#[derive(Debug)]
+pub(crate) struct Coder<'s, 't> {
+    source: &'s Source<'t>,
+    coding: &'s Coding,
+    variables: Vec<Variable<'s>>,
+}
+
+impl<'s, 't> Coder<'s, 't> {
+    /// The coder of these variables, whose plans were learned.
+    pub(crate) fn new(
+        source: &'s Source<'t>, plans: &'s [Plan], coding: &'s Coding,
+    ) -> Result<Self, DataError> {
+        let variable =
+            |(plan, label): (&'s Plan, &String)| variable(source, plan, label, &coding.learned);
+        let variables = plans.iter().zip(&coding.variables).map(variable);
+        Ok(Self { source, coding, variables: variables.collect::<Result<Vec<_>, DataError>>()? })
+    }
+
+    /// The number of columns.
+    pub(crate) fn width(&self) -> usize {
+        let terms = self.coding.terms.iter().map(|term| self.term_width(term));
+        usize::from(self.coding.intercept) + terms.fold(0, usize::saturating_add)
+    }
+
+    fn term_width(&self, term: &CodedTerm) -> usize {
+        let parts = term.variables.iter().zip(&term.full);
+        parts.map(|(v, full)| self.variables[*v].width(*full)).fold(1, usize::saturating_mul)
+    }
+
+    /// The name of a variable in coefficients.
+    pub(crate) fn title(&self, variable: usize) -> &str {
+        self.variables[variable].title()
+    }
+
+    /// The label of a term: its variables as written.
+    pub(crate) fn term_label(&self, term: &CodedTerm) -> String {
+        let labels: Vec<&str> = term.variables.iter().map(|v| self.variables[*v].title()).collect();
+        labels.join(":")
+    }
+
+    /// The names of the columns of a term. The first variable changes fastest.
+    pub(crate) fn term_names(&self, term: &CodedTerm) -> Vec<String> {
+        let mut names = vec![String::new()];
+        for (v, full) in term.variables.iter().zip(&term.full) {
+            let own = self.variables[*v].names(*full);
+            let join = |left: &String, right: &String| match left.is_empty() {
+                true => right.clone(),
+                false => format!("{left}:{right}"),
+            };
+            let each = own.iter().flat_map(|right| names.iter().map(move |left| join(left, right)));
+            names = each.collect();
+        }
+        names
+    }
+
+    /// The levels of a variable and the number of its base, if it is a factor with treatment
+    /// contrasts.
+    pub(crate) fn treatment(&self, variable: usize) -> Option<(&[String], usize)> {
+        match &self.variables[variable].shape {
+            Shape::Factor { levels, contrast: Contrast::Treatment { base }, .. } => {
+                Some((levels, *base))
+            }
+            _ => None,
+        }
+    }
+
+    /// The design of these rows, one after another.
+    pub(crate) fn design(&self, rows: &[usize]) -> Result<Vec<f64>, DataError> {
+        let width = self.width();
+        // The entries of the intercept stay 1; all others are written below.
+        let mut design = vec![1.0; rows.len() * width];
+        if width == 0 {
+            return Ok(design);
+        }
+        let blocks = design.par_chunks_mut(BLOCK * width).zip(rows.par_chunks(BLOCK));
+        let done: Vec<Result<(), DataError>> =
+            blocks.map(|(block, rows)| self.fill(block, width, rows)).collect();
+        // The first error is that of the first row.
+        done.into_iter().collect::<Result<(), DataError>>()?;
+        Ok(design)
+    }
+
+    fn fill(&self, block: &mut [f64], width: usize, rows: &[usize]) -> Result<(), DataError> {
+        let values = self.variables.iter().map(|variable| self.values(variable, rows));
+        let values = values.collect::<Result<Vec<Values>, DataError>>()?;
+        let mut first = usize::from(self.coding.intercept);
+        for term in &self.coding.terms {
+            let wide = self.term_width(term);
+            let parts: Vec<Part<'_>> = term
+                .variables
+                .iter()
+                .zip(&term.full)
+                .map(|(v, full)| Part {
+                    variable: &self.variables[*v],
+                    values: &values[*v],
+                    full: *full,
+                })
+                .collect();
+            for (k, row) in block.chunks_exact_mut(width).enumerate() {
+                let out = &mut row[first..first + wide];
+                parts[0].write(k, &mut out[..parts[0].width()]);
+                let mut done = parts[0].width();
+                for part in &parts[1..] {
+                    // From the last column back, because the first block of them is read by all.
+                    for column in (0..part.width()).rev() {
+                        let factor = part.entry(k, column);
+                        for at in 0..done {
+                            out[column * done + at] = out[at] * factor;
+                        }
+                    }
+                    done *= part.width();
+                }
+            }
+            first += wide;
+        }
+        Ok(())
+    }
+
+    fn values(&self, variable: &Variable<'_>, rows: &[usize]) -> Result<Values, DataError> {
+        let memory = &self.coding.learned;
+        if let Shape::Factor { codes: Codes::Text(map), .. } = &variable.shape {
+            return self.text_levels(variable, map, rows);
+        }
+        let numbers = self.source.numbers(variable.node, rows, memory);
+        check_finite(self.source, variable.node, rows, &numbers)?;
+        match &variable.shape {
+            Shape::Number => Ok(Values::Numbers(numbers)),
+            Shape::Basis(basis) => {
+                let width = basis.width();
+                let mut all = vec![0.0; rows.len() * width];
+                let basis = basis.prepared();
+                let each = all.chunks_exact_mut(width).zip(&numbers);
+                each.for_each(|(out, x)| basis.row(*x, out));
+                check_finite_rows(self.source, variable, rows, &all, width)?;
+                Ok(Values::Rows(all, width))
+            }
+            Shape::Factor { codes, .. } => {
+                let code = |(value, row): (&f64, &usize)| match codes.of(*value) {
+                    Some(code) => Ok(code),
+                    None => Err(self.unseen(variable, *row, level_of(*value))),
+                };
+                let codes = numbers.iter().zip(rows).map(code).collect::<Result<Vec<u32>, _>>()?;
+                Ok(Values::Levels(codes))
+            }
+        }
+    }
+
+    fn text_levels(
+        &self, variable: &Variable<'_>, map: &[u32], rows: &[usize],
+    ) -> Result<Values, DataError> {
+        let column = variable.node.columns().first().and_then(|name| self.source.column(name));
+        let Some(Cells::Text { levels, codes }) = column.map(Column::cells) else {
+            return Ok(Values::Levels(vec![0; rows.len()]));
+        };
+        let code = |row: &usize| {
+            let code = usize::try_from(codes[*row]).unwrap_or(usize::MAX);
+            match map.get(code).copied().filter(|level| *level != NO_LEVEL) {
+                Some(level) => Ok(level),
+                None => {
+                    let text = levels.get(code).cloned().unwrap_or_default();
+                    Err(self.unseen(variable, *row, text))
+                }
+            }
+        };
+        Ok(Values::Levels(rows.iter().map(code).collect::<Result<Vec<u32>, _>>()?))
+    }
+
+    fn unseen(&self, variable: &Variable<'_>, row: usize, level: String) -> DataError {
+        let columns = variable.node.columns();
+        let place = self.source.table.cell(row, columns.first().unwrap_or(&""));
+        let known = match &variable.shape {
+            Shape::Factor { levels, .. } => levels.clone(),
+            _ => Vec::new(),
+        };
+        DataError::UnseenLevel { place, level, factor: variable.label.clone(), known }
+    }
+}
+
+/// A variable of a term, with its values.
+struct Part<'a> {
+    variable: &'a Variable<'a>,
+    values: &'a Values,
+    full: bool,
+}
+
+impl Part<'_> {
+    fn width(&self) -> usize {
+        self.variable.width(self.full)
+    }
+
+    /// Its columns in row `k` of the block.
+    fn write(&self, k: usize, out: &mut [f64]) {
+        for (column, value) in out.iter_mut().enumerate() {
+            *value = self.entry(k, column);
+        }
+    }
+
+    fn entry(&self, k: usize, column: usize) -> f64 {
+        match (self.values, &self.variable.shape) {
+            (Values::Numbers(values), _) => values[k],
+            (Values::Rows(values, width), _) => values[k * width + column],
+            (Values::Levels(codes), Shape::Factor { levels, contrast, .. }) => {
+                let level = codes[k] as usize;
+                if self.full {
+                    f64::from(u8::from(level == column))
+                } else {
+                    contrast.entry(level, column, levels.len())
+                }
+            }
+            (Values::Levels(_), _) => f64::NAN,
+        }
+    }
+}
+
+impl Codes<'_> {
+    /// The level of a number.
+    fn of(&self, value: f64) -> Option<u32> {
+        let found = match self {
+            Self::Text(_) => None,
+            Self::Numbers(levels) => levels.iter().position(|level| *level == value),
+            Self::Intervals { breaks, right, lowest } => {
+                interval_of(value, breaks, *right, *lowest)
+            }
+            Self::Logical => Some(usize::from(value != 0.0)),
+        };
+        found.and_then(|level| u32::try_from(level).ok())
+    }
+}
+
+impl Variable<'_> {
+    fn width(&self, full: bool) -> usize {
+        match &self.shape {
+            Shape::Number => 1,
+            Shape::Basis(basis) => basis.width(),
+            Shape::Factor { levels, .. } => levels.len() - usize::from(!full),
+        }
+    }
+
+    fn title(&self) -> &str {
+        &self.label
+    }
+
+    fn names(&self, full: bool) -> Vec<String> {
+        let bracket = |name: &dyn std::fmt::Display| format!("{}[{name}]", self.label);
+        match &self.shape {
+            Shape::Number => vec![self.label.clone()],
+            Shape::Basis(basis) if basis.width() == 1 => vec![self.label.clone()],
+            Shape::Basis(basis) => (1..=basis.width()).map(|k| bracket(&k)).collect(),
+            Shape::Factor { levels, .. } if full => {
+                levels.iter().map(|level| bracket(level)).collect()
+            }
+            Shape::Factor { levels, contrast, .. } => {
+                contrast.names(levels).iter().map(|name| bracket(name)).collect()
+            }
+        }
+    }
+}
+
+/// A column's own name, or an expression as written.
+fn title(node: &Node, label: &str) -> String {
+    match &node.kind {
+        crate::formula::syntax::Kind::Name(name) => name.clone(),
+        _ => label.to_owned(),
+    }
+}
+
+fn variable<'s>(
+    source: &Source<'_>, plan: &'s Plan, label: &str, memory: &'s Memory,
+) -> Result<Variable<'s>, DataError> {
+    let node = plan.node();
+    let place = || Place::column(source.table.name(), node.columns().first().unwrap_or(&""));
+    let constant = |levels: &[String]| DataError::Constant {
+        place: place(),
+        value: levels.first().cloned().unwrap_or_default(),
+        reason: "",
+    };
+    let (label, shape) = match (plan, memory.get(label)) {
+        (Plan::Number(node), _) => (title(node, label), Shape::Number),
+        (Plan::Logical(_), _) => {
+            let levels = ["FALSE", "TRUE"].map(str::to_owned).to_vec();
+            let contrast = Contrast::Treatment { base: 0 };
+            (label.to_owned(), Shape::Factor { levels, contrast, codes: Codes::Logical })
+        }
+        (Plan::Factor(factor), _) => {
+            let Some(Learned::Levels(levels)) = memory.get(&factor.key) else {
+                return Err(constant(&[]));
+            };
+            if levels.len() < 2 {
+                return Err(constant(levels));
+            }
+            let contrast = match &factor.contrast {
+                Asked::Treatment { base: None } => Contrast::Treatment { base: 0 },
+                Asked::Treatment { base: Some(level) } => {
+                    let base = levels.iter().position(|other| other == level);
+                    let Some(base) = base else {
+                        return Err(no_level(source, &factor.title, level, levels));
+                    };
+                    Contrast::Treatment { base }
+                }
+                Asked::Sum => Contrast::Sum,
+                Asked::Helmert => Contrast::Helmert,
+            };
+            let codes =
+                match source.column(node.columns().first().unwrap_or(&"")).map(Column::cells) {
+                    Some(Cells::Text { levels: texts, .. }) if factor.text => {
+                        let level = |text: &String| {
+                            let found = levels.iter().position(|level| level == text);
+                            found.and_then(|level| u32::try_from(level).ok()).unwrap_or(NO_LEVEL)
+                        };
+                        Codes::Text(texts.iter().map(level).collect())
+                    }
+                    _ => {
+                        let number = |level: &String| level.parse().unwrap_or(f64::NAN);
+                        Codes::Numbers(levels.iter().map(number).collect())
+                    }
+                };
+            (factor.title.clone(), Shape::Factor { levels: levels.clone(), contrast, codes })
+        }
+        (Plan::Cut(cut), Some(Learned::Cut { breaks, levels })) => {
+            let codes = Codes::Intervals { breaks, right: cut.right, lowest: cut.lowest };
+            let contrast = Contrast::Treatment { base: 0 };
+            (label.to_owned(), Shape::Factor { levels: levels.clone(), contrast, codes })
+        }
+        (Plan::Basis { .. }, Some(Learned::Basis(basis))) => {
+            (label.to_owned(), Shape::Basis(basis))
+        }
+        (Plan::Cut(_) | Plan::Basis { .. }, _) => {
+            let (file, call) = (source.table.name().to_owned(), label.to_owned());
+            let need = "what it learned from the data, which is not in this run".to_owned();
+            return Err(DataError::Function { file, call, need });
+        }
+    };
+    Ok(Variable { label, node, shape })
+}
+
+/// The error for a base level that does not exist.
+pub(crate) fn no_level(
+    source: &Source<'_>, column: &str, level: &str, levels: &[String],
+) -> DataError {
+    let near = crate::place::nearest(level, levels.iter().map(String::as_str));
+    DataError::NoLevel {
+        place: Place::column(source.table.name(), column),
+        level: level.to_owned(),
+        nearest: near,
+        levels: levels.to_vec(),
+    }
+}
+
+fn check_finite_rows(
+    source: &Source<'_>, variable: &Variable<'_>, rows: &[usize], all: &[f64], width: usize,
+) -> Result<(), DataError> {
+    let wrong = |row: &[f64]| row.iter().any(|value| !(value.abs() <= MAX_MAGNITUDE));
+    let Some(at) = all.chunks_exact(width).position(wrong) else { return Ok(()) };
+    let place = source.table.cell(rows[at], variable.node.columns().first().unwrap_or(&""));
+    let expression = variable.label.clone();
+    Err(DataError::NotFinite { place, expression, value: f64::INFINITY, inputs: Vec::new() })
+}
