@@ -20,7 +20,7 @@ const TABLE: [(&str, &str); 16] = [
         "coefficients quadrature lyapunov potentials diagnostics rand_chacha rand_distr rayon serde \
          sha2 thiserror",
     ),
-    ("frame", "bytes parquet serde sha2 thiserror"),
+    ("frame", "bytes parquet rayon serde sha2 thiserror"),
     ("fit", "lyapunov potentials sampler diagnostics frame rayon serde serde_json thiserror toml"),
     ("store", "fit sampler csv serde serde_json sha2 thiserror"),
     ("report", "fit store rayon"),
