@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use ridgewalk_lyapunov::laws::KernelKind;
-use ridgewalk_potentials::{LineIntegral, Properness};
+use ridgewalk_potentials::{LineIntegral, Note, Properness};
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Decision, WarmUp, WarmedUp};
 use ridgewalk_sampler::{Quantity, SavedWarmUp};
@@ -67,8 +67,12 @@ pub fn run(
 /// # Errors
 /// Numbers that differ too much in scale to compute with.
 pub fn notes(model: &Model, settings: &Settings, warm: &Warm) -> Result<Vec<String>, Error> {
-    let mut notes = model.frame().notes.clone();
-    notes.extend(warm.mode.notes.iter().map(|note| model.words().note(note)));
+    let frame = model.frame();
+    let mut notes = frame.notes.clone();
+    // The frame has said which columns the others determine.
+    let said = frame.rank.is_some_and(|rank| rank < frame.columns);
+    let mode = warm.mode.notes.iter().filter(|note| !(said && matches!(note, Note::Collinear(_))));
+    notes.extend(mode.map(|note| model.words().note(note)));
     let kernel = warm.scheme.kernel();
     let integrates = matches!(kernel, KernelKind::ThirdOrder | KernelKind::Averaged);
     if settings.nodes.is_some() && !integrates {

@@ -192,12 +192,16 @@ fn a_run_goes_on_from_any_of_its_states_bit_for_bit() {
         let mut straight = Draws::default();
         let need = without_seconds(anew(&mut warm).run(length).keep(&mut straight).unwrap());
         let mut whole = Keeper::new(Draws::default());
-        let saving =
-            anew(&mut warm).run(length).checkpoints(Duration::ZERO).keep(&mut whole).unwrap();
-        assert!(
-            whole.draws == straight && without_seconds(saving) == need,
-            "saving changes nothing"
-        );
+        // How often the state is saved depends on the clock: on a busy machine it may be twice.
+        for _ in 0..50 {
+            whole = Keeper::new(Draws::default());
+            let saving = anew(&mut warm).run(length).checkpoints(Duration::ZERO);
+            let saving = without_seconds(saving.keep(&mut whole).unwrap());
+            assert!(whole.draws == straight && saving == need, "saving changes nothing");
+            if whole.states.len() > 3 {
+                break;
+            }
+        }
         assert!(whole.states.len() > 3, "{}", whole.states.len());
         let bytes = warm.saved().to_bytes();
         // From the first, from the last, and from some between them.
