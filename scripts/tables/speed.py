@@ -215,6 +215,21 @@ def fit_memory():
     return table(["draws of each chain", "values, MiB", "peak, MiB"], rows)
 
 
+def framing():
+    rows = [
+        [
+            f'`{row["formula"]}`' if len(row["formula"]) < 80 else "18 columns of numbers",
+            row["columns"], row["threads"], f'{float(row["design_mb"]):,.0f}',
+            f'{float(row["peak_mb"]):,.0f}',
+            f'{float(row["peak_mb"]) / float(row["design_mb"]):.2f}',
+            f'{row["read_s"]} + {row["frame_s"]}',
+        ]
+        for row in read("framing")
+    ]
+    heads = ["formula", "coefficients", "threads", "design, MB", "peak, MB", "peak / design"]
+    return table(heads + ["seconds to read + frame"], rows)
+
+
 def diagnostics():
     found = cases("diagnostics")
     summary = "a summary of one parameter: mean, sd, quantiles, their errors, both effective sizes"
@@ -306,6 +321,7 @@ TABLES = {
     "step-parts": ("benchmarks.md", step_parts),
     "soak": ("benchmarks.md", soak),
     "fit-memory": ("benchmarks.md", fit_memory),
+    "framing": ("benchmarks.md", framing),
     "diagnostics": ("benchmarks.md", diagnostics),
     "limits": ("benchmarks.md", limits),
     "limits-found": ("benchmarks.md", limits_found),
