@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ridgewalk::frame::{Description, FamilyName, Formula, Frame, Question, Table, functions};
 
-const BEGIN: &str = "<!-- grammar -->\n";
-const END: &str = "<!-- end of grammar -->\n";
+const BEGIN: &str = "<!-- grammar: begin; RIDGEWALK_WRITE_DOCS=1 cargo test -p ridgewalk-cli --test tests grammar -->\n";
+const END: &str = "<!-- grammar: end -->\n";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
