@@ -12,7 +12,7 @@ use crate::prior_text::{Kind, PriorText};
 use crate::settings::Settings;
 
 /// Default threshold of Huber's loss: 95 % efficient under normal noise (Huber 1981).
-const HUBER_DELTA: f64 = 1.345;
+pub(crate) const HUBER_DELTA: f64 = 1.345;
 /// The default prior of the degrees of freedom of Student's t (Juárez and Steel 2010).
 const DEGREES: Density = Density::Gamma { shape: 2.0, rate: 0.1 };
 
@@ -203,7 +203,7 @@ impl Auxiliary {
     }
 }
 
-fn survival(family: FamilyName) -> SurvivalKind {
+pub(crate) fn survival(family: FamilyName) -> SurvivalKind {
     match family {
         FamilyName::LogLogistic => SurvivalKind::LogLogistic,
         FamilyName::LogNormal => SurvivalKind::LogNormal,

@@ -110,6 +110,9 @@ pub struct Resolved {
     /// With `--standardize`: the divisor of each column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub divisors: Option<Vec<f64>>,
+    /// The levels of an ordinal or multinomial response, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub levels: Vec<String>,
     /// How rows of data become rows of the design.
     #[serde(default)]
     pub coding: Coding,
@@ -173,6 +176,7 @@ impl Resolved {
             noise_scale: model.noise_scale(),
             centres: scaling.map(|list| list.iter().map(|(centre, _)| *centre).collect()),
             divisors: scaling.map(|list| list.iter().map(|(_, divisor)| *divisor).collect()),
+            levels: frame.levels.clone(),
             coding: frame.coding.clone(),
         }
     }

@@ -48,6 +48,9 @@ pub struct Coding {
     /// Expressions whose sum is the offset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) offsets: Vec<String>,
+    /// The number of trials of each row, as an expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trials: Option<String>,
     /// Columns of numbers that are factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) factors: Vec<String>,
@@ -116,6 +119,29 @@ impl Coding {
         let design = coder.design(&rows)?;
         let offset = (!offsets.is_empty()).then(|| sum(&source, &offsets, &rows)).transpose()?;
         Ok(NewRows { rows: rows.len(), columns: coder.width(), design, offset })
+    }
+
+    /// The number of trials of each row, if the model has trials.
+    ///
+    /// # Errors
+    /// Columns that are missing or not numbers, and numbers that are no counts, with their place.
+    pub fn trials(&self, table: &Table) -> Result<Option<Vec<f64>>, DataError> {
+        let Some(text) = &self.trials else { return Ok(None) };
+        let source = Source::new(table, &[])?;
+        let node = parse::expression(text)?;
+        source.check(text, &node)?;
+        for name in node.columns() {
+            check_complete(&source, name)?;
+        }
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        let values = source.numbers(&node, &rows, &Memory::new());
+        let wrong = |value: &f64| !(*value >= 1.0 && value.fract() == 0.0);
+        if let Some(row) = values.iter().position(wrong) {
+            let place = table.cell(row, node.columns().first().unwrap_or(&""));
+            let need = "a whole number of trials of at least 1";
+            return Err(DataError::Value { place, value: values[row], need });
+        }
+        Ok(Some(values))
     }
 }
 

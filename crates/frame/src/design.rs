@@ -89,6 +89,7 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<Coding, DataError> {
         variables,
         terms: terms.collect(),
         offsets: roles.offsets.iter().map(ToString::to_string).collect(),
+        trials: roles.trials.as_ref().map(ToString::to_string),
         factors: question.factors.clone(),
         learned,
     })

@@ -117,6 +117,8 @@ pub(crate) struct Rows<'a> {
     line: u64,
     /// Whether every piece of the last block began at a row.
     cut_at_rows: bool,
+    /// Whether rows were taken away, so that the separator is no longer in doubt.
+    taken: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -134,6 +136,7 @@ impl<'a> Rows<'a> {
             limit,
             line: header.end,
             cut_at_rows: true,
+            taken: false,
         }
     }
 
@@ -141,6 +144,13 @@ impl<'a> Rows<'a> {
     pub(crate) fn read<R: Read + Send>(
         &mut self, blocks: &mut Blocks<'_, R>,
     ) -> Result<(), DataError> {
+        self.read_with(blocks, |_| Ok(()))
+    }
+
+    /// The same; after each block of the file, `seen` may take the rows so far away.
+    pub(crate) fn read_with<R: Read + Send, E: From<DataError>>(
+        &mut self, blocks: &mut Blocks<'_, R>, mut seen: impl FnMut(&mut Self) -> Result<(), E>,
+    ) -> Result<(), E> {
         loop {
             let last = blocks.ended();
             let piece = piece_size(blocks, self.columns.len());
@@ -148,17 +158,32 @@ impl<'a> Rows<'a> {
             blocks.step(size, |text, ends| {
                 // Before the first row, the separator is in doubt; a row that may be dropped must
                 // know its number.
-                let one = size == piece || self.lines.is_empty() || self.kept != ALL;
+                let doubt = self.lines.is_empty() && !self.taken;
+                let one = size == piece || doubt || self.kept != ALL;
                 if one || !std::mem::replace(&mut self.cut_at_rows, true) {
                     self.parse(text, ends)
                 } else {
                     self.parse_pieces(text, ends, piece)
                 }
             })?;
+            seen(self)?;
             if last {
                 return Ok(());
             }
         }
+    }
+
+    /// The columns so far and the line of each row, which are then no longer here; `None` if there
+    /// are none. Columns without a single value in these rows stay as they are: missing.
+    pub(crate) fn take(&mut self) -> Option<(Vec<Column>, Vec<u64>)> {
+        if self.lines.is_empty() {
+            return None;
+        }
+        let fresh = self.columns.iter().map(|column| Builder::new(column.name().to_owned()));
+        let fresh = fresh.collect();
+        let columns = std::mem::replace(&mut self.columns, fresh);
+        self.taken = true;
+        Some((columns.into_iter().map(Builder::finish).collect(), std::mem::take(&mut self.lines)))
     }
 
     /// The columns, and the line of each row.
@@ -189,7 +214,8 @@ impl<'a> Rows<'a> {
     /// Adds a row that is not blank.
     fn push(&mut self, records: &Records<'_>, line: u64) -> Result<(), DataError> {
         let (got, need) = (records.count(), self.columns.len());
-        if let ([column], Some(header), true) = (&*self.columns, self.header, self.lines.is_empty())
+        if let ([column], Some(header), true) =
+            (&*self.columns, self.header, self.lines.is_empty() && !self.taken)
         {
             let first = records.fields().next().unwrap_or_default();
             look_for_delimiter(column.name(), first, self.file, header)?;
@@ -272,6 +298,7 @@ impl<'a> Rows<'a> {
             limit: self.limit,
             line: 0,
             cut_at_rows: true,
+            taken: false,
         }
     }
 

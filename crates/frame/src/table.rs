@@ -80,8 +80,7 @@ impl Table {
     fn read_open(name: &str, path: &Path, file: &File, part: Part) -> Result<Self, DataError> {
         let cannot = |source| DataError::Read { file: name.to_owned(), source };
         let blocks = Blocks::new(name, Digesting::new(file), Plan::default())?;
-        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
-        if named || blocks.start().starts_with(b"PAR1") {
+        if is_parquet(path, blocks.start()) {
             if part.of > 1 {
                 let need = "one file per part of the rows, with {} in its name for the part number, such as part-{}.parquet";
                 return Err(DataError::Format {
@@ -103,6 +102,53 @@ impl Table {
             0..usize::MAX
         };
         Self::from_text(name, blocks, rows)
+    }
+
+    /// Reads a file some rows at a time: `take` is given one table after another, each with the
+    /// rows of a few megabytes of text, so that files larger than memory can be read. A Parquet file
+    /// is read as a whole.
+    ///
+    /// # Errors
+    /// As [`Table::read`], and whatever `take` returns. Rows before the place of an error may have
+    /// been given to `take`.
+    ///
+    /// ```
+    /// use ridgewalk_frame::{DataError, Table};
+    ///
+    /// let file = tempfile::NamedTempFile::new().unwrap();
+    /// let rows = (0..200_000).map(|row| format!("{row}\n"));
+    /// std::fs::write(file.path(), format!("x\n{}", rows.collect::<String>())).unwrap();
+    /// let (mut tables, mut rows) = (0, 0);
+    /// Table::read_in_turn(file.path(), &mut |table: Table| {
+    ///     tables += 1;
+    ///     rows += table.rows();
+    ///     Ok::<(), DataError>(())
+    /// })?;
+    /// assert!(tables > 1 && rows == 200_000);
+    /// # Ok::<(), DataError>(())
+    /// ```
+    pub fn read_in_turn<E: From<DataError>>(
+        path: &Path, take: &mut dyn FnMut(Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let name = path.display().to_string();
+        let cannot = |source| DataError::Read { file: name.clone(), source };
+        if std::fs::metadata(path).map_err(cannot)?.is_dir() {
+            return Err(DataError::Directory { file: name }.into());
+        }
+        let file = File::open(path).map_err(cannot)?;
+        let mut blocks = Blocks::new(&name, &file, Plan::default())?;
+        if is_parquet(path, blocks.start()) {
+            return take(Self::read_parquet(&name, &file)?);
+        }
+        let mut rows = Self::begin(&name, &mut blocks, 0..usize::MAX)?;
+        let mut any = false;
+        rows.read_with(&mut blocks, |rows| {
+            let Some((columns, lines)) = rows.take() else { return Ok(()) };
+            any = true;
+            let (name, digest) = (name.clone(), String::new());
+            take(Self { name, columns, rows: lines.len(), lines: Some(lines), digest })
+        })?;
+        if any { Ok(()) } else { Err(DataError::NoRows { file: name }.into()) }
     }
 
     /// Reads delimited text, or Parquet, from memory. The name appears in messages.
@@ -234,12 +280,7 @@ impl Table {
     fn from_text<R: Read + Send>(
         name: &str, mut blocks: Blocks<'_, Digesting<R>>, kept: Range<usize>,
     ) -> Result<Self, DataError> {
-        refuse_other_formats(name, blocks.start())?;
-        refuse_zeros(name, blocks.start())?;
-        let Some(header) = Header::read(name, &mut blocks, check_header)? else {
-            return Err(DataError::Empty { file: name.to_owned() });
-        };
-        let mut rows = Rows::new(name, header, kept, blocks.plan().values);
+        let mut rows = Self::begin(name, &mut blocks, kept)?;
         rows.read(&mut blocks)?;
         let (columns, lines) = rows.finish();
         if lines.is_empty() {
@@ -248,6 +289,24 @@ impl Table {
         let digest = blocks.into_input().hex();
         Ok(Self { name: name.to_owned(), columns, rows: lines.len(), lines: Some(lines), digest })
     }
+
+    /// The rows of a text file, none read yet, after its line of names.
+    fn begin<'n, R: Read + Send>(
+        name: &'n str, blocks: &mut Blocks<'_, R>, kept: Range<usize>,
+    ) -> Result<Rows<'n>, DataError> {
+        refuse_other_formats(name, blocks.start())?;
+        refuse_zeros(name, blocks.start())?;
+        let Some(header) = Header::read(name, blocks, check_header)? else {
+            return Err(DataError::Empty { file: name.to_owned() });
+        };
+        Ok(Rows::new(name, header, kept, blocks.plan().values))
+    }
+}
+
+/// Whether a file is a Parquet file, by its name or its first bytes.
+fn is_parquet(path: &Path, start: &[u8]) -> bool {
+    let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+    named || start.starts_with(b"PAR1")
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -21,7 +21,11 @@ const TABLE: [(&str, &str); 16] = [
          sha2 thiserror",
     ),
     ("frame", "bytes parquet rayon serde sha2 thiserror"),
-    ("fit", "lyapunov potentials sampler diagnostics frame rayon serde serde_json thiserror toml"),
+    (
+        "fit",
+        "lyapunov potentials sampler diagnostics frame rand_chacha rand_distr rayon serde serde_json \
+         statrs thiserror toml",
+    ),
     ("store", "fit sampler csv serde serde_json sha2 thiserror"),
     ("report", "fit store rayon"),
     (

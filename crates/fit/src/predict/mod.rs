@@ -1,0 +1,276 @@
+//! Predictions: what a fit says about rows of data, old or new.
+//!
+//! [`Predictor`] codes new rows like those of the fit and summarises, for each row, the posterior of
+//! its linear predictor, of its expected response, or of a response itself.
+
+pub(crate) mod law;
+pub(crate) mod posterior;
+mod quantity;
+
+use std::fmt;
+use std::str::FromStr;
+
+use rayon::prelude::*;
+use ridgewalk_frame::{FamilyName, Table};
+
+pub use law::Law;
+pub(crate) use posterior::{Posterior, Room};
+use quantity::Quantity;
+pub use quantity::Summarized;
+
+use crate::config::Config;
+use crate::draws::DrawReader;
+use crate::error::Error;
+
+/// What is predicted for a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PredictionKind {
+    /// The linear predictor, offset included.
+    Linear,
+    /// The expected response: a probability for 0/1 responses, trials and levels; for times also
+    /// quantiles and survival probabilities.
+    Mean,
+    /// A response drawn at random: its spread is that of the data, not only that of the estimate.
+    Response,
+}
+
+impl PredictionKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Linear, Self::Mean, Self::Response];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Mean => "mean",
+            Self::Response => "response",
+        }
+    }
+}
+
+impl fmt::Display for PredictionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PredictionKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| format!("found `{name}`, need linear, mean or response"))
+    }
+}
+
+/// What to predict, and how to summarise it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictionRequest {
+    /// What is predicted.
+    pub kind: PredictionKind,
+    /// The mass of the central interval.
+    pub interval: f64,
+    /// Survival families: times at which the probability of living longer is predicted.
+    pub times: Vec<f64>,
+    /// Survival families: shares of events, such as 0.5 for the median time, whose times are
+    /// predicted.
+    pub shares: Vec<f64>,
+    /// The seed of responses drawn at random.
+    pub seed: u64,
+}
+
+impl Default for PredictionRequest {
+    fn default() -> Self {
+        let (times, shares) = (Vec::new(), Vec::new());
+        Self { kind: PredictionKind::Mean, interval: 0.9, times, shares, seed: 0 }
+    }
+}
+
+impl PredictionRequest {
+    fn validate(&self, family: FamilyName) -> Result<(), Error> {
+        check_interval(self.interval)?;
+        let for_times = [("--times", &self.times), ("--quantiles", &self.shares)];
+        for (name, list) in for_times {
+            let shown = || list.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+            if !list.is_empty() && !(family.is_survival() && self.kind == PredictionKind::Mean) {
+                let need = "--kind mean and a survival family, such as weibull";
+                return Err(Error::setting(name, shown(), need));
+            }
+            let right = |x: &f64| match name {
+                "--times" => *x > 0.0 && x.is_finite(),
+                _ => *x > 0.0 && *x < 1.0,
+            };
+            if !list.iter().all(right) {
+                let need =
+                    if name == "--times" { "positive numbers" } else { "shares between 0 and 1" };
+                return Err(Error::setting(name, shown(), need));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the mass of an interval.
+pub(crate) fn check_interval(interval: f64) -> Result<(), Error> {
+    if interval > 0.0 && interval < 1.0 {
+        return Ok(());
+    }
+    Err(Error::setting("--interval", interval, "a number between 0 and 1, such as 0.9"))
+}
+
+/// Predicts rows from the draws of a fit.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    config: Config,
+    pub(crate) posterior: Posterior,
+    /// With standardized coefficients: centre and divisor of each column.
+    scaling: Vec<(f64, f64)>,
+}
+
+/// The predictions of some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// What is predicted of each row.
+    pub quantities: Vec<String>,
+    /// For each row, a summary of each quantity.
+    pub rows: Vec<Summarized>,
+}
+
+impl Predictor {
+    /// Reads the draws of a run with this configuration.
+    ///
+    /// # Errors
+    /// If they cannot be read or are not those of the configuration.
+    pub fn new(config: &Config, draws: &dyn DrawReader) -> Result<Self, Error> {
+        let posterior = Posterior::new(config, draws)?;
+        let (settings, resolved) = (&config.options, &config.resolved);
+        let scaling = match (&resolved.centres, &resolved.divisors) {
+            (Some(centres), Some(divisors)) if settings.standardize && !settings.original_scale => {
+                centres.iter().copied().zip(divisors.iter().copied()).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Self { config: config.clone(), posterior, scaling })
+    }
+
+    /// The configuration of the fit.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The law of the responses.
+    #[must_use]
+    pub fn law(&self) -> &Law {
+        &self.posterior.law
+    }
+
+    /// The number of draws, over all chains.
+    #[must_use]
+    pub fn draws(&self) -> usize {
+        self.posterior.draws
+    }
+
+    /// The number of chains.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.posterior.chains
+    }
+
+    /// The names of what is predicted for a row.
+    ///
+    /// # Errors
+    /// A request that does not fit the model.
+    pub fn quantities(&self, request: &PredictionRequest) -> Result<Vec<String>, Error> {
+        request.validate(self.law().family())?;
+        Ok(self.asked(request).iter().map(|quantity| quantity.name(self.law())).collect())
+    }
+
+    fn asked(&self, request: &PredictionRequest) -> Vec<Quantity> {
+        Quantity::all(self.law(), request)
+    }
+
+    /// Predicts the rows of a table. `first` is the number of its first row, if it is a part of a
+    /// larger one: responses drawn at random depend on it, and on nothing else but the seed.
+    ///
+    /// # Errors
+    /// A request that does not fit the model; columns that are missing or of another type, missing
+    /// values, and levels that the fit has not seen, each with its place.
+    pub fn predict(
+        &self, table: &Table, first: usize, request: &PredictionRequest,
+    ) -> Result<Predictions, Error> {
+        let quantities = self.quantities(request)?;
+        let asked = self.asked(request);
+        let each = self.each_row(table, first, request, |room| {
+            asked
+                .iter()
+                .map(|quantity| {
+                    quantity.values(&self.posterior, room);
+                    quantity.summarized(&mut room.room.values, request.interval)
+                })
+                .collect::<Vec<Summarized>>()
+        })?;
+        Ok(Predictions { quantities, rows: each.into_iter().flatten().collect() })
+    }
+
+    /// The draws of each quantity of each row: those of one quantity of one row after another.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_draws(
+        &self, table: &Table, first: usize, request: &PredictionRequest,
+    ) -> Result<Vec<Vec<f64>>, Error> {
+        request.validate(self.law().family())?;
+        let asked = self.asked(request);
+        let each = self.each_row(table, first, request, |room| {
+            let of = |quantity: &Quantity| {
+                quantity.values(&self.posterior, room);
+                room.room.values.clone()
+            };
+            asked.iter().map(of).collect::<Vec<Vec<f64>>>()
+        })?;
+        Ok(each.into_iter().flatten().collect())
+    }
+
+    /// Calls `of` for each row, on all threads, with its linear predictors.
+    fn each_row<T: Send>(
+        &self, table: &Table, first: usize, request: &PredictionRequest,
+        of: impl Fn(&mut RowRoom) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let mut new = self.config.resolved.coding.rows(table)?;
+        self.scale(&mut new.design);
+        let draws_trials = request.kind == PredictionKind::Response;
+        let trials = draws_trials.then(|| self.config.resolved.coding.trials(table)).transpose()?;
+        let trials = trials.flatten();
+        let design = |row: usize| &new.design[row * new.columns..(row + 1) * new.columns];
+        let done = (0..new.rows).into_par_iter().map_init(RowRoom::default, |room, row| {
+            let offset = new.offset.as_ref().map_or(0.0, |offset| offset[row]);
+            self.posterior.linear(design(row), offset, &mut room.room.s);
+            room.trials = trials.as_ref().map_or(1.0, |trials| trials[row]);
+            room.generator = draws_trials.then(|| Posterior::generator(request.seed, first + row));
+            of(room)
+        });
+        Ok(done.collect())
+    }
+
+    /// Standardizes rows of a design as those of the fit.
+    fn scale(&self, design: &mut [f64]) {
+        if self.scaling.is_empty() {
+            return;
+        }
+        for row in design.chunks_exact_mut(self.scaling.len()) {
+            for (x, (centre, divisor)) in row.iter_mut().zip(&self.scaling) {
+                *x = (*x - centre) / divisor;
+            }
+        }
+    }
+}
+
+/// One row: its linear predictors, its trials, and a generator if responses are drawn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RowRoom {
+    room: Room,
+    trials: f64,
+    generator: Option<rand_chacha::ChaCha8Rng>,
+}

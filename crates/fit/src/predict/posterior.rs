@@ -1,0 +1,119 @@
+//! The draws of a fit, laid out for rows of data: what each row's linear predictor is in every draw.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ridgewalk_potentials::families::Observation;
+
+use super::law::Law;
+use crate::config::Config;
+use crate::draws::DrawReader;
+use crate::error::Error;
+
+/// Draws of the coefficients and parameters of a model.
+#[derive(Debug, Clone)]
+pub(crate) struct Posterior {
+    pub(crate) law: Law,
+    pub(crate) chains: usize,
+    /// Over all chains.
+    pub(crate) draws: usize,
+    /// The draws of each coefficient, those of one linear predictor after another.
+    coefficients: Vec<Vec<f64>>,
+    /// The columns of the design.
+    pub(crate) columns: usize,
+    /// The parameters in each draw, as they are reported and as the likelihood has them.
+    natural: Vec<f64>,
+    psi: Vec<f64>,
+}
+
+/// The linear predictors of one row in every draw, and room for what follows from them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Room {
+    /// Those of one draw after another.
+    pub(crate) s: Vec<f64>,
+    pub(crate) values: Vec<f64>,
+}
+
+impl Posterior {
+    /// The draws of a run with this configuration.
+    pub(crate) fn new(config: &Config, draws: &dyn DrawReader) -> Result<Self, Error> {
+        let resolved = &config.resolved;
+        let law = Law::new(&config.options, &resolved.levels)
+            .map_err(|source| Error::Draws(Box::new(source)))?;
+        let count = draws.chains() * draws.draws();
+        let (coefficients, names) = (resolved.coefficients.len(), resolved.names());
+        let mut all: Vec<Vec<f64>> = Vec::with_capacity(names.len());
+        draws.columns(&mut |columns| {
+            all.extend(columns.iter().cloned());
+            Ok(())
+        })?;
+        let columns = coefficients / law.predictors();
+        if all.len() != names.len() || all.iter().any(|column| column.len() != count) {
+            let found = format!("{} columns of draws, need {}", all.len(), names.len());
+            return Err(Error::Draws(found.into()));
+        }
+        let sampled = all.split_off(coefficients);
+        let many = law.parameters().len();
+        let mut natural = vec![0.0; count * many];
+        for (k, (name, fixed)) in law.parameters().iter().enumerate() {
+            let column = resolved.parameters.iter().position(|other| other == name);
+            for draw in 0..count {
+                natural[draw * many + k] = match (fixed, column) {
+                    (Some(value), _) => *value,
+                    (None, Some(column)) => sampled[column][draw],
+                    (None, None) => {
+                        return Err(Error::Draws(format!("there are no draws of {name}").into()));
+                    }
+                };
+            }
+        }
+        let mut psi = natural.clone();
+        psi.chunks_exact_mut(many.max(1)).for_each(|draw| law.to_unconstrained(draw));
+        let chains = draws.chains();
+        Ok(Self { law, chains, draws: count, coefficients: all, columns, natural, psi })
+    }
+
+    /// The linear predictors of a row of the design, in every draw.
+    pub(crate) fn linear(&self, row: &[f64], offset: f64, out: &mut Vec<f64>) {
+        let wide = self.law.predictors();
+        out.clear();
+        out.resize(self.draws * wide, offset);
+        for (number, own) in self.coefficients.chunks_exact(self.columns.max(1)).enumerate() {
+            // Entries of factors are mostly 0.
+            for (x, draws) in row.iter().zip(own).filter(|(x, _)| **x != 0.0) {
+                if wide == 1 {
+                    out.iter_mut().zip(draws).for_each(|(s, beta)| *s += x * beta);
+                } else {
+                    let s = out.iter_mut().skip(number).step_by(wide);
+                    s.zip(draws).for_each(|(s, beta)| *s += x * beta);
+                }
+            }
+        }
+    }
+
+    /// The linear predictors of one draw.
+    pub(crate) fn s<'r>(&self, room: &'r Room, draw: usize) -> &'r [f64] {
+        let wide = self.law.predictors();
+        &room.s[draw * wide..(draw + 1) * wide]
+    }
+
+    /// The parameters in one draw.
+    pub(crate) fn natural(&self, draw: usize) -> &[f64] {
+        let many = self.law.parameters().len();
+        &self.natural[draw * many..(draw + 1) * many]
+    }
+
+    /// The log density of a response in every draw, into `room.values`.
+    pub(crate) fn log_densities(&self, room: &mut Room, y: Observation) {
+        let Room { s, values } = room;
+        values.clear();
+        values.resize(self.draws, 0.0);
+        self.law.log_densities(s, &self.psi, y, values);
+    }
+
+    /// A generator for one row, the same whatever the order of the rows.
+    pub(crate) fn generator(seed: u64, row: usize) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(row as u64);
+        rng
+    }
+}
