@@ -42,26 +42,33 @@
 
 mod autocovariance;
 mod covariance;
+mod elpd;
 mod error;
 mod functions;
 mod geyer;
 mod moments;
 mod numeric;
+mod pareto;
+mod psis;
 mod quantiles;
 mod sample;
 mod scores;
+mod stacking;
 mod summarizer;
 mod summary;
 #[cfg(feature = "serde")]
 pub mod with_serde;
 
 pub use covariance::Covariance;
+pub use elpd::{Elpd, ElpdDifference, Pointwise, pareto_k_limit};
 pub use error::Error;
 pub use functions::{
     ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean, mcse_quantile,
     mcse_sd, quantile, rhat,
 };
 pub use moments::Moments;
+pub use psis::Psis;
+pub use stacking::stacking;
 pub use summarizer::Summarizer;
 pub use summary::{Summary, summaries, summaries_of_table};
 
