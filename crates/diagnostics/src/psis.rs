@@ -269,7 +269,7 @@ impl Sums {
         }
         let n = log_likelihood.len() as f64;
         // The mean given may be off by the rounding of a long sum.
-        let variance = ((second - first * first / n) / (n - 1.0)).max(0.0);
+        let variance = if n < 2.0 { f64::NAN } else { (second - first * first / n) / (n - 1.0) };
         Self { body, likelihood, variance }
     }
 }
