@@ -1,6 +1,7 @@
 //! Pareto-smoothed importance sampling of one observation at a time.
 
 use crate::elpd::Pointwise;
+use crate::numeric::{exp_of_negative, range_and_sum, sum_of};
 use crate::pareto::{Grid, Pareto};
 
 /// Shortest tail that a generalized Pareto law is fitted to.
@@ -80,8 +81,9 @@ impl Psis {
     /// assert!((weights.iter().map(|w| w.exp()).sum::<f64>() - 1.0).abs() < 1e-12);
     /// ```
     pub fn smooth(&mut self, log_ratios: &mut [f64], r_eff: f64) -> f64 {
-        let largest = log_ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if log_ratios.is_empty() || !log_ratios.iter().all(|x| x.is_finite()) {
+        let (_, largest, sum) = range_and_sum(log_ratios);
+        // A NaN or an infinite ratio shows in the sum, and an overflow is looked into.
+        if log_ratios.is_empty() || !(sum.is_finite() || log_ratios.iter().all(|x| x.is_finite())) {
             log_ratios.fill(f64::NAN);
             return f64::NAN;
         }
@@ -97,7 +99,7 @@ impl Psis {
                 log_ratios[*draw] = top;
             }
         }
-        let norm = top + log_ratios.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
+        let norm = log_sum_exp(log_ratios, top);
         for x in log_ratios {
             *x -= norm;
         }
@@ -115,12 +117,7 @@ impl Psis {
     #[must_use]
     pub fn pointwise(&mut self, log_likelihood: &[f64], r_eff: f64) -> Pointwise {
         let n = log_likelihood.len() as f64;
-        let (mut least, mut most, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
-        for &x in log_likelihood {
-            least = least.min(x);
-            most = most.max(x);
-            sum += x;
-        }
+        let (least, most, sum) = range_and_sum(log_likelihood);
         // A NaN or an infinite value shows in the sum. So does an overflow, beyond any likelihood.
         if log_likelihood.is_empty() || !sum.is_finite() {
             return Pointwise::UNDEFINED;
@@ -256,27 +253,52 @@ struct Sums {
     variance: f64,
 }
 
+/// Draws that are summed side by side, so that the compiler may use vector instructions.
+const LANES: usize = 8;
+
 impl Sums {
     fn of(log_likelihood: &[f64], least: f64, cutoff: f64, mean: f64) -> Self {
-        let (mut body, mut likelihood) = (0.0, 0.0);
-        let (mut first, mut second) = (0.0, 0.0);
-        for &x in log_likelihood {
-            let ratio = (least - x).exp();
-            body += if least - x <= cutoff { ratio } else { 0.0 };
-            likelihood += 1.0 / ratio;
-            first += x - mean;
-            second += (x - mean) * (x - mean);
+        let mut lanes = [[0.0; LANES]; 4];
+        let (blocks, rest) = log_likelihood.as_chunks::<LANES>();
+        for block in blocks {
+            Self::add(&mut lanes, block, least, cutoff, mean);
+        }
+        let [mut body, mut likelihood, mut first, mut second] = lanes.map(|lane| lane.iter().sum());
+        for &x in rest {
+            let mut one = [[0.0; 1]; 4];
+            Self::add(&mut one, &[x], least, cutoff, mean);
+            body += one[0][0];
+            likelihood += one[1][0];
+            first += one[2][0];
+            second += one[3][0];
         }
         let n = log_likelihood.len() as f64;
         // The mean given may be off by the rounding of a long sum.
         let variance = if n < 2.0 { f64::NAN } else { (second - first * first / n) / (n - 1.0) };
         Self { body, likelihood, variance }
     }
+
+    #[inline(always)]
+    fn add<const N: usize>(
+        sums: &mut [[f64; N]; 4], block: &[f64; N], least: f64, cutoff: f64, mean: f64,
+    ) {
+        let [body, likelihood, first, second] = sums;
+        for i in 0..N {
+            let ratio = exp_of_negative(least - block[i]);
+            body[i] += if least - block[i] <= cutoff { ratio } else { 0.0 };
+            likelihood[i] += 1.0 / ratio;
+            first[i] += block[i] - mean;
+            second[i] += (block[i] - mean) * (block[i] - mean);
+        }
+    }
 }
 
 /// log Σ exp(x), given the largest x.
 fn log_sum_exp(values: &[f64], largest: f64) -> f64 {
-    largest + values.iter().map(|x| (x - largest).exp()).sum::<f64>().ln()
+    // Beside the largest term, those below e^−700 do not count, and neither does e^−700 in their
+    // place.
+    let term = |x: f64| exp_of_negative(if x - largest > -700.0 { x - largest } else { -700.0 });
+    largest + sum_of(values, term).ln()
 }
 
 /// ⌈min(S/5, 3 √(S/r_eff))⌉.
