@@ -26,7 +26,7 @@ const REACH: f64 = 600.0;
 ///
 /// # Definition
 ///
-/// All steps are those of R's package loo, versions 2.0 and later:
+/// All steps are those of R's package loo, version 2.5.1:
 ///
 /// - The tail has ⌈min(S/5, 3 √(S/r_eff))⌉ of S draws. The next largest ratio is the cutoff.
 /// - The law is fitted by the method of Zhang and Stephens (2009) to ratio − cutoff, and its shape

@@ -1,6 +1,9 @@
 //! Pareto-smoothed importance sampling as the papers write it: a full sort, a logarithm for every
 //! draw and point of the grid, and log-sum-exp. With errors that a comparison must notice.
 
+// Lengths are computed as the papers write them.
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+
 /// An error to plant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
