@@ -1,12 +1,13 @@
-//! Summaries of many parameters and their parts, and streaming moments. The limit to compare with
-//! is sorting: the only part of a summary that grows faster than the number of draws.
+//! Summaries of many parameters and their parts, LOO of one observation, and streaming moments. The
+//! limit to compare with is sorting: the only part of a summary that grows faster than the number of
+//! draws.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use ridgewalk::diagnostics::{Covariance, Moments, Summarizer, summaries_of_table};
+use ridgewalk::diagnostics::{Covariance, Moments, Psis, Summarizer, summaries_of_table};
 
 const PARAMETERS: usize = 200;
 const CHAINS: usize = 8;
@@ -67,6 +68,18 @@ fn diagnostics(c: &mut Criterion) {
         b.iter(|| {
             sorted.copy_from_slice(black_box(&pooled));
             sorted.sort_unstable_by(f64::total_cmp);
+        });
+    });
+
+    let mut psis = Psis::new();
+    group.bench_function("loo and waic, one observation/8x1000", |b| {
+        b.iter(|| psis.pointwise(black_box(&pooled), 1.0))
+    });
+    group.bench_function("psis weights, one observation/8x1000", |b| {
+        let mut weights = pooled.clone();
+        b.iter(|| {
+            weights.copy_from_slice(black_box(&pooled));
+            psis.smooth(&mut weights, 1.0)
         });
     });
 

@@ -290,6 +290,38 @@ def arviz_differs():
     return table(["case", "function", "ArviZ", "here"], rows)
 
 
+PSIS = {
+    "well behaved, k from 0.1 to 0.6": "well_behaved",
+    "heavy tails, k from 0.3 to 1.1": "heavy",
+    "relative efficiency 0.5, 1 and 1.7": "efficiency",
+    "100 draws": "few_draws",
+    "light tails, k below 0": "light",
+    "constant, and a constant tail": "constant",
+    "equal draws": "ties",
+    "20 draws: no tail": "tail_of_four",
+    "21 draws: a tail of five": "tail_of_five",
+    "log likelihoods over a range of 1000 and more": "wide",
+    "log likelihoods with an sd of 1e-3": "narrow",
+    "log likelihoods near −2000": "far_from_zero",
+}
+
+
+def psis():
+    """Worst differences of PSIS weights, and of LOO and WAIC, from loo and from ArviZ."""
+    test = "weights_equal_loo_and_arviz"
+    columns = [
+        of("diagnostics", test, "worst difference from loo"),
+        of("diagnostics", test, "worst difference from ArviZ"),
+        of("diagnostics", "pointwise_and_totals_equal_loo", "worst difference from loo"),
+    ]
+    missing = set(columns[0]).symmetric_difference(PSIS.values())
+    if missing:
+        raise LookupError(f"only in the file or only in the table: {sorted(missing)}")
+    rows = [[label, *(short(column[name]) for column in columns)] for label, name in PSIS.items()]
+    head = ["case", "weights and k, from loo", "from ArviZ", "LOO and WAIC, from loo"]
+    return table(head, rows)
+
+
 def special():
     """Errors of the functions from statrs."""
     test = "normal_quantiles_are_where_the_error_function_has_its_value"
@@ -318,6 +350,7 @@ TABLES = {
     "spectrum": ("potentials.md", spectrum),
     "arviz": ("diagnostics.md", arviz),
     "arviz-differs": ("diagnostics.md", arviz_differs),
+    "psis": ("diagnostics.md", psis),
     "special": ("diagnostics.md", special),
     "household": ("guide.md", household),
 }

@@ -1,7 +1,7 @@
-//! Errors about the shape of the draws. A diagnostic that is not defined for well-shaped draws is
+//! Errors about the shape of the draws, and of what models predict. A diagnostic that is not defined for well-shaped draws is
 //! NaN, not an error.
 
-/// Why draws cannot be diagnosed, or a draw cannot be added.
+/// Why draws cannot be diagnosed, a draw cannot be added, or models cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -46,6 +46,34 @@ pub enum Error {
         got: usize,
         /// The dimension of the accumulator.
         need: usize,
+    },
+    /// No model was given.
+    #[error("0 models: need at least 1")]
+    NoModels,
+    /// The models have no observations.
+    #[error("model 0 has 0 observations: need at least 1")]
+    NoObservations,
+    /// A model has more or fewer observations than the first.
+    #[error("model {model} has {got} observations: need {need}, as model 0 has")]
+    Observations {
+        /// The model, counted from 0.
+        model: usize,
+        /// Its number of observations.
+        got: usize,
+        /// The number of observations of the first model.
+        need: usize,
+    },
+    /// A log predictive density that is NaN or plus infinity, or minus infinity for all models.
+    #[error(
+        "model {model}, observation {observation}: log density {value}: need a finite number, or -inf if another model has one"
+    )]
+    LogDensity {
+        /// The model, counted from 0.
+        model: usize,
+        /// The observation, counted from 0.
+        observation: usize,
+        /// The value given.
+        value: f64,
     },
 }
 

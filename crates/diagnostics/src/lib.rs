@@ -23,6 +23,30 @@
 //! # Ok::<(), ridgewalk_diagnostics::Error>(())
 //! ```
 //!
+//! # Predictive accuracy
+//!
+//! [`Psis`] computes leave-one-out cross-validation (LOO) by Pareto-smoothed importance sampling,
+//! and WAIC, from the log likelihood of one observation at a time. [`Elpd`] has the totals,
+//! [`ElpdDifference`] compares two models and [`stacking()`] weighs several. Definitions are those
+//! of R's package loo.
+//!
+//! ```
+//! use ridgewalk_diagnostics::{Elpd, Psis, pareto_k_limit};
+//!
+//! // Draws of a mean, and observations with a normal law about it.
+//! let draws: Vec<f64> = (0..1000).map(|i| (f64::from(i) * 0.618).fract() - 0.5).collect();
+//! let mut psis = Psis::new();
+//! let mut pointwise = Vec::new();
+//! for y in [-1.3, -0.2, 0.1, 0.9] {
+//!     let log_likelihood: Vec<f64> =
+//!         draws.iter().map(|mu| -0.919 - 0.5 * (y - mu) * (y - mu)).collect();
+//!     pointwise.push(psis.pointwise(&log_likelihood, 1.0));
+//! }
+//! assert!(pointwise.iter().all(|one| one.pareto_k <= pareto_k_limit(draws.len())));
+//! let loo = Elpd::loo(&pointwise);
+//! assert!(loo.p > 0.0 && loo.se > 0.0);
+//! ```
+//!
 //! # What is not defined
 //!
 //! A wrong shape (no chains, empty chains, chains of different lengths) is an [`Error`]. A number
@@ -30,8 +54,8 @@
 //!
 //! - fewer than four draws per chain: R-hat, every ESS and every MCSE (mean, sd and quantiles are
 //!   defined);
-//! - any NaN or infinite draw: everything (ArviZ accepts infinite draws in diagnostics based on
-//!   ranks; Stan's posterior package and this crate do not);
+//! - any NaN or infinite draw or log likelihood: everything (ArviZ accepts infinite draws in
+//!   diagnostics based on ranks; Stan's posterior package and this crate do not);
 //! - a single chain: R-hat;
 //! - constant draws, the same in all chains: R-hat and the MCSE of the sd. Their ESS is the number
 //!   of draws and the MCSE of mean and quantiles is zero, as in ArviZ (the posterior package
@@ -42,26 +66,33 @@
 
 mod autocovariance;
 mod covariance;
+mod elpd;
 mod error;
 mod functions;
 mod geyer;
 mod moments;
 mod numeric;
+mod pareto;
+mod psis;
 mod quantiles;
 mod sample;
 mod scores;
+mod stacking;
 mod summarizer;
 mod summary;
 #[cfg(feature = "serde")]
 pub mod with_serde;
 
 pub use covariance::Covariance;
+pub use elpd::{Elpd, ElpdDifference, Pointwise, pareto_k_limit};
 pub use error::Error;
 pub use functions::{
     ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean, mcse_quantile,
     mcse_sd, quantile, rhat,
 };
 pub use moments::Moments;
+pub use psis::Psis;
+pub use stacking::stacking;
 pub use summarizer::Summarizer;
 pub use summary::{Summary, summaries, summaries_of_table};
 

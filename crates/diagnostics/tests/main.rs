@@ -3,8 +3,11 @@
 mod common;
 mod fixtures;
 mod invariance;
+mod loo;
+mod psis;
 mod rhat;
 mod special;
+mod stacking;
 mod statistics;
 mod streaming;
 mod undefined;

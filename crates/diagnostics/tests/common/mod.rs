@@ -1,5 +1,7 @@
 //! Chains for tests: autoregressive Gaussian draws with known autocorrelation.
 
+pub(crate) mod psis;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
