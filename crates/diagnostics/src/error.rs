@@ -1,5 +1,5 @@
-//! Errors about the shape of the draws, and of what models predict. A diagnostic that is not defined for well-shaped draws is
-//! NaN, not an error.
+//! Errors about the shape of the draws, and about what models predict. A diagnostic that is not
+//! defined for well-shaped draws is NaN, not an error.
 
 /// Why draws cannot be diagnosed, a draw cannot be added, or models cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]

@@ -273,8 +273,10 @@ impl Sums {
             second += one[3][0];
         }
         let n = log_likelihood.len() as f64;
-        // The mean given may be off by the rounding of a long sum.
-        let variance = if n < 2.0 { f64::NAN } else { (second - first * first / n) / (n - 1.0) };
+        // The mean given may be off by the rounding of a long sum. Constant draws have a variance of
+        // 0, which rounding must not make negative.
+        let squares = f64::max(second - first * first / n, 0.0);
+        let variance = if n < 2.0 { f64::NAN } else { squares / (n - 1.0) };
         Self { body, likelihood, variance }
     }
 
