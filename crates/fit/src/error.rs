@@ -81,6 +81,38 @@ pub enum Error {
     /// Draws cannot be summarised.
     #[error("cannot summarise the draws: {0}")]
     Summary(#[from] ridgewalk_diagnostics::Error),
+    /// The data are not those of the fit.
+    #[error(
+        "{file} is not the file that was fitted: its SHA-256 differs from the one in config.toml; \
+         need the same data"
+    )]
+    OtherData {
+        /// The data file.
+        file: String,
+    },
+    /// The data of a fit were in memory.
+    #[error(
+        "the data of this fit, `{name}`, were in memory and are not in a file: need a fit of a file"
+    )]
+    NotAFile {
+        /// The name of the table.
+        name: String,
+    },
+    /// Fits that cannot be compared.
+    #[error(
+        "{first} ({rows} rows) and {second} ({other_rows} rows) have different responses: need fits \
+         of the same rows and the same response"
+    )]
+    OtherResponses {
+        /// A fit.
+        first: String,
+        /// Its rows.
+        rows: usize,
+        /// Another fit.
+        second: String,
+        /// Its rows.
+        other_rows: usize,
+    },
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -126,6 +158,9 @@ impl Error {
             | Self::Data(_)
             | Self::Prior(_)
             | Self::Noise(_)
+            | Self::OtherData { .. }
+            | Self::NotAFile { .. }
+            | Self::OtherResponses { .. }
             | Self::Model { input: true, .. } => ErrorKind::Input,
             Self::Sampler(
                 sampler::Error::Zero { .. }

@@ -15,6 +15,7 @@ use crate::document::{Parameter, SummaryDocument, WarningEntry};
 use crate::error::Error;
 use crate::model::Model;
 use crate::observer::{Observer, Stage};
+use crate::predict::Predictor;
 use crate::priors::ModelPriors;
 use crate::settings::Settings;
 use crate::{sample, warm_up};
@@ -22,6 +23,7 @@ use crate::{sample, warm_up};
 /// A fit with its draws in memory.
 #[derive(Debug, Clone)]
 pub struct Fitted {
+    config: Config,
     names: Vec<String>,
     draws: Draws,
     document: SummaryDocument,
@@ -32,6 +34,20 @@ impl Fitted {
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// What was asked for, and what followed before the first draw.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Predictions of new rows.
+    ///
+    /// # Errors
+    /// None is known: the draws are those of the configuration.
+    pub fn predictor(&self) -> Result<Predictor, Error> {
+        Predictor::new(&self.config, &self.draws)
     }
 
     /// The draws.
@@ -183,7 +199,7 @@ pub fn in_threads<T: Send>(
 }
 
 /// The stages from a model to a fit.
-fn run(
+pub(crate) fn run(
     model: &Model, config: &Config, stop: &AtomicBool, observer: &dyn Observer, began: Instant,
 ) -> Result<Fitted, Error> {
     let settings = &config.options;
@@ -208,5 +224,5 @@ fn run(
     let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
     let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);
     let document = finished.conclude(&draws, values)?;
-    Ok(Fitted { names, draws, document })
+    Ok(Fitted { config: config.clone(), names, draws, document })
 }

@@ -40,6 +40,7 @@ mod error;
 mod excursion;
 mod exposure;
 mod fit;
+mod loo;
 mod model;
 mod noise;
 mod observer;
@@ -67,9 +68,15 @@ pub use draws::{DrawReader, TakeColumns, TakePoint};
 pub use error::{Error, ErrorKind, NoiseError};
 pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
+pub use loo::{
+    Compared, Comparison, LooDocument, LooMethod, LooOptions, LooProgress, Observed, compare, loo,
+};
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};
-pub use predict::{Law, PredictionKind, PredictionRequest, Predictions, Predictor, Summarized};
+pub use predict::{
+    CurvePoint, Effect, Effects, EffectsRequest, Law, PredictionKind, PredictionRequest,
+    Predictions, Predictor, Summarized,
+};
 pub use prior_text::{Kind, PriorText};
 pub use priors::{ModelPriors, PriorError, Priors};
 pub use ridgewalk_potentials::Rows;

@@ -309,7 +309,7 @@ fn body(
 }
 
 /// The observation of each row.
-fn observations(frame: &Frame) -> Vec<Observation> {
+pub(crate) fn observations(frame: &Frame) -> Vec<Observation> {
     let second = frame.trials.as_ref().or(frame.upper.as_ref());
     let trials = |row: usize| second.map_or(1.0, |list| list[row]);
     let responses = frame.response.iter().enumerate();

@@ -95,6 +95,48 @@ impl Coding {
         &self.offsets
     }
 
+    /// The columns that predictors and offsets are made of.
+    ///
+    /// # Errors
+    /// Expressions that cannot be read.
+    pub fn columns(&self) -> Result<Vec<String>, DataError> {
+        let mut all: Vec<String> = Vec::new();
+        for text in self.variables.iter().chain(&self.offsets) {
+            for name in parse::expression(text)?.columns() {
+                if !all.iter().any(|other| other == name) {
+                    all.push(name.to_owned());
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether the values of a column are levels: in `--factor`, or within `factor(...)` or `C(...)`.
+    #[must_use]
+    pub fn is_factor(&self, column: &str) -> bool {
+        let written = crate::formula_name(column);
+        let calls = ["factor", "as.factor", "C"];
+        let within = |text: &String| {
+            calls.iter().any(|call| {
+                let rest = text.strip_prefix(call).and_then(|rest| rest.strip_prefix('('));
+                let rest = rest.and_then(|rest| rest.strip_prefix(written.as_str()));
+                rest.is_some_and(|rest| rest.starts_with([',', ')']))
+            })
+        };
+        self.factors.iter().any(|name| name == column) || self.variables.iter().any(within)
+    }
+
+    /// The levels of a column, the base first.
+    #[must_use]
+    pub fn levels(&self, column: &str) -> Option<&[String]> {
+        let written = crate::formula_name(column);
+        let keys = [written.clone(), format!("factor({written})"), format!("as.factor({written})")];
+        keys.iter().find_map(|key| match self.learned.get(key) {
+            Some(Learned::Levels(levels)) => Some(&levels[..]),
+            _ => None,
+        })
+    }
+
     /// Codes the rows of a table.
     ///
     /// # Errors

@@ -112,6 +112,23 @@ impl Column {
         }
     }
 
+    /// Some of its rows, in this order.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let name = self.name.clone();
+        let cells = match &self.cells {
+            Cells::Numbers(values) => {
+                Cells::Numbers(rows.iter().filter_map(|&row| values.get(row).copied()).collect())
+            }
+            Cells::Text { levels, codes } => {
+                let codes = rows.iter().filter_map(|&row| codes.get(row).copied()).collect();
+                Cells::Text { levels: levels.clone(), codes }
+            }
+            Cells::Missing(_) => Cells::Missing(rows.len()),
+            other => other.clone(),
+        };
+        Self { name, cells }
+    }
+
     /// The number of rows that were kept.
     pub(crate) fn rows(&self) -> Option<usize> {
         self.cells.rows()

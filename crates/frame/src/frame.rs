@@ -149,6 +149,40 @@ impl Frame {
         })
     }
 
+    /// The frame of some of its rows, in this order, coded and scaled as they are here. Rows beyond
+    /// the last are left out.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let rows: Vec<usize> = rows.iter().copied().filter(|&row| row < self.rows).collect();
+        let of = |list: &Vec<f64>| rows.iter().map(|&row| list[row]).collect::<Vec<f64>>();
+        let maybe = |list: &Option<Vec<f64>>| list.as_ref().map(of);
+        let design = rows.iter().flat_map(|&row| {
+            let from = row * self.columns;
+            self.design[from..from + self.columns].iter().copied()
+        });
+        Self {
+            design: design.collect(),
+            response: of(&self.response),
+            trials: maybe(&self.trials),
+            upper: maybe(&self.upper),
+            offset: maybe(&self.offset),
+            weights: maybe(&self.weights),
+            lines: rows.iter().map(|&row| self.lines[row]).collect(),
+            rows: rows.len(),
+            all_rows: rows.len(),
+            file: self.file.clone(),
+            names: self.names.clone(),
+            terms: self.terms.clone(),
+            rank: None,
+            coding: self.coding.clone(),
+            intercept: self.intercept,
+            columns: self.columns,
+            levels: self.levels.clone(),
+            scaling: self.scaling.clone(),
+            notes: Vec::new(),
+        }
+    }
+
     /// Row `row` of the design; empty beyond the last.
     #[must_use]
     pub fn row(&self, row: usize) -> &[f64] {

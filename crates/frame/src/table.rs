@@ -194,6 +194,33 @@ impl Table {
         Ok(Self { name: name.to_owned(), columns, rows, lines: None, digest: hex(digest) })
     }
 
+    /// The same table with another column in place of the one of the same name, or with one more.
+    /// It has no digest: it is no file's. A column of another length is ignored.
+    #[must_use]
+    pub fn with_column(&self, column: Column) -> Self {
+        let mut columns = self.columns.clone();
+        if column.rows().is_some_and(|rows| rows == self.rows) {
+            match columns.iter_mut().find(|other| other.name() == column.name()) {
+                Some(other) => *other = column,
+                None => columns.push(column),
+            }
+        }
+        Self { columns, digest: String::new(), ..self.clone() }
+    }
+
+    /// Some rows of some columns, in this order; columns and rows that do not exist are left out.
+    /// It has no digest.
+    #[must_use]
+    pub fn select(&self, rows: &[usize], columns: &[String]) -> Self {
+        let rows: Vec<usize> = rows.iter().copied().filter(|&row| row < self.rows).collect();
+        let wanted =
+            self.columns.iter().filter(|column| columns.iter().any(|n| n == column.name()));
+        let columns = wanted.map(|column| column.select(&rows)).collect();
+        let lines = self.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect());
+        let digest = String::new();
+        Self { name: self.name.clone(), columns, rows: rows.len(), lines, digest }
+    }
+
     /// The Wisconsin diagnostic breast cancer data: 569 rows, 30 predictors, response `y`.
     ///
     /// # Errors

@@ -6,15 +6,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ridgewalk_fit::{
-    self as fit, Config, ErrorKind, Finished, Model, Observer, Settings, Stage, SummaryDocument,
-    Warm, in_threads, prepare, warm_up,
+    self as fit, Config, ErrorKind, Finished, LooDocument, LooOptions, LooProgress, Model,
+    Observed, Observer, Predictor, Settings, Stage, SummaryDocument, Warm, in_threads, prepare,
+    warm_up,
 };
 use ridgewalk_frame::Table;
 use ridgewalk_report::write_report;
 use ridgewalk_sampler::Draws;
 use ridgewalk_sampler::automatic::{Decision, Sampled};
 use ridgewalk_store::{
-    self as store, OpenRun, RunDirectory, StoredDraws, read_draws, read_summary, write_summary,
+    self as store, OpenRun, RunDirectory, StoredDraws, read_config, read_draws, read_summary,
+    write_summary,
 };
 
 /// A fit that is kept in a run directory.
@@ -55,6 +57,58 @@ impl StoredFit {
     /// If they cannot be read.
     pub fn stored_draws(&self) -> Result<StoredDraws, store::Error> {
         StoredDraws::open(&self.directory.draws())
+    }
+
+    /// The content of `config.toml`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn config(&self) -> Result<Config, store::Error> {
+        read_config(&self.directory.config())
+    }
+
+    /// Predictions of rows of data.
+    ///
+    /// # Errors
+    /// If configuration or draws cannot be read.
+    pub fn predictor(&self) -> Result<Predictor, RunError> {
+        Ok(Predictor::new(&self.config()?, &self.stored_draws()?)?)
+    }
+
+    /// The data of the fit, read again.
+    ///
+    /// # Errors
+    /// If they were a table in memory, cannot be read, or are not what they were.
+    pub fn table(&self) -> Result<Table, RunError> {
+        let config = self.config()?;
+        let file = &config.data.file;
+        let table = if config.options.data.is_some() {
+            Table::read(file).map_err(fit::Error::from)?
+        } else if file == fit::DataConfig::BUILT_IN {
+            Table::built_in().map_err(fit::Error::from)?
+        } else {
+            return Err(fit::Error::NotAFile { name: file.clone() }.into());
+        };
+        if table.digest() != config.data.sha256 {
+            return Err(fit::Error::OtherData { file: file.clone() }.into());
+        }
+        Ok(table)
+    }
+
+    /// How well the fit predicts rows that it has not seen: see [`fit::loo`].
+    ///
+    /// # Errors
+    /// Data that are gone or changed; a refit that fails; [`fit::Error::Stopped`].
+    pub fn loo(
+        &self, options: LooOptions, stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
+    ) -> Result<(LooDocument, Observed), RunError> {
+        let (config, table, draws) = (self.config()?, self.table()?, self.stored_draws()?);
+        in_threads(&config.options, || {
+            let predictor = Predictor::new(&config, &draws)?;
+            let observed = Observed::new(&config, &table)?;
+            let found = fit::loo(&predictor, &draws, &table, &observed, options, stop, progress)?;
+            Ok((found, observed))
+        })?
     }
 
     /// The content of `summary.json`: parameters, warnings, notes.

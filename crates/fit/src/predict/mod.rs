@@ -3,6 +3,7 @@
 //! [`Predictor`] codes new rows like those of the fit and summarises, for each row, the posterior of
 //! its linear predictor, of its expected response, or of a response itself.
 
+mod effects;
 pub(crate) mod law;
 pub(crate) mod posterior;
 mod quantity;
@@ -11,8 +12,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use rayon::prelude::*;
-use ridgewalk_frame::{FamilyName, Table};
+use ridgewalk_frame::{FamilyName, NewRows, Table};
 
+pub use effects::{CurvePoint, Effect, Effects, EffectsRequest};
 pub use law::Law;
 pub(crate) use posterior::{Posterior, Room};
 use quantity::Quantity;
@@ -238,8 +240,7 @@ impl Predictor {
         &self, table: &Table, first: usize, request: &PredictionRequest,
         of: impl Fn(&mut RowRoom) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        let mut new = self.config.resolved.coding.rows(table)?;
-        self.scale(&mut new.design);
+        let new = self.coded(table)?;
         let draws_trials = request.kind == PredictionKind::Response;
         let trials = draws_trials.then(|| self.config.resolved.coding.trials(table)).transpose()?;
         let trials = trials.flatten();
@@ -254,16 +255,17 @@ impl Predictor {
         Ok(done.collect())
     }
 
-    /// Standardizes rows of a design as those of the fit.
-    fn scale(&self, design: &mut [f64]) {
-        if self.scaling.is_empty() {
-            return;
-        }
-        for row in design.chunks_exact_mut(self.scaling.len()) {
-            for (x, (centre, divisor)) in row.iter_mut().zip(&self.scaling) {
-                *x = (*x - centre) / divisor;
+    /// The rows of a table, coded and scaled like those of the fit.
+    fn coded(&self, table: &Table) -> Result<NewRows, Error> {
+        let mut new = self.config.resolved.coding.rows(table)?;
+        if !self.scaling.is_empty() {
+            for row in new.design.chunks_exact_mut(self.scaling.len()) {
+                for (x, (centre, divisor)) in row.iter_mut().zip(&self.scaling) {
+                    *x = (*x - centre) / divisor;
+                }
             }
         }
+        Ok(new)
     }
 }
 

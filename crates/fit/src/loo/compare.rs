@@ -1,0 +1,101 @@
+//! Several fits of the same responses side by side.
+
+use ridgewalk_diagnostics::{ElpdDifference, stacking};
+use serde::Serialize;
+
+use super::{LooDocument, Observed};
+use crate::error::Error;
+
+/// A fit among others: one row of `ridgewalk compare`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// Its name.
+    pub name: String,
+    /// Its expected log density of new responses.
+    pub elpd_loo: f64,
+    /// The standard error.
+    pub se: f64,
+    /// The effective number of parameters.
+    pub p_loo: f64,
+    /// By how much `elpd_loo` is below that of the best: 0 or negative.
+    pub elpd_diff: f64,
+    /// The standard error of the difference.
+    pub se_diff: f64,
+    /// Its weight in the mixture of all fits that predicts best.
+    pub weight: f64,
+}
+
+/// The result of [`compare`]: the JSON document of `ridgewalk compare`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The fits, the best first.
+    pub models: Vec<Compared>,
+    /// Rows.
+    pub n: usize,
+    /// What to be careful of.
+    pub warnings: Vec<String>,
+}
+
+/// Below this many rows, normal approximations of differences are poor.
+const FEW_ROWS: usize = 100;
+/// Differences below this are small whatever their standard error.
+const SMALL: f64 = 4.0;
+
+/// Compares fits of the same responses, each with its name and its leave-one-out result.
+///
+/// # Errors
+/// Fewer than two fits, or fits of different responses.
+pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison, Error> {
+    let [(first, data, _), rest @ ..] = fits else {
+        return Err(Error::setting("compare", "no run", "at least two run directories"));
+    };
+    if rest.is_empty() {
+        return Err(Error::setting("compare", first, "at least two run directories"));
+    }
+    for (name, other, _) in rest {
+        if other.observations() != data.observations() {
+            return Err(Error::OtherResponses {
+                first: first.clone(),
+                rows: data.rows(),
+                second: name.clone(),
+                other_rows: other.rows(),
+            });
+        }
+    }
+    let lists: Vec<&[f64]> = fits.iter().map(|(.., loo)| &loo.pointwise[..]).collect();
+    let weights = stacking(&lists)?;
+    let mut order: Vec<usize> = (0..fits.len()).collect();
+    order.sort_by(|a, b| fits[*b].2.elpd_loo.total_cmp(&fits[*a].2.elpd_loo));
+    let best = order[0];
+    let models = order.iter().map(|&k| {
+        let (name, _, loo) = &fits[k];
+        let difference = ElpdDifference::of(lists[k], lists[best])?;
+        Ok(Compared {
+            name: name.clone(),
+            elpd_loo: loo.elpd_loo,
+            se: loo.se,
+            p_loo: loo.p_loo,
+            elpd_diff: difference.elpd_diff,
+            se_diff: difference.se_diff,
+            weight: weights[k],
+        })
+    });
+    let models = models.collect::<Result<Vec<_>, Error>>()?;
+    let mut warnings: Vec<String> = fits
+        .iter()
+        .flat_map(|(name, _, loo)| loo.warnings.iter().map(move |text| format!("{name}: {text}")))
+        .collect();
+    if models.iter().skip(1).any(|model| model.elpd_diff > -SMALL) {
+        warnings.push(
+            "some fits differ from the best by less than 4: they predict about equally well, and \
+             standard errors of such small differences are too small"
+                .to_owned(),
+        );
+    } else if data.rows() < FEW_ROWS {
+        warnings.push(format!(
+            "there are only {} rows: standard errors of differences are rough",
+            data.rows()
+        ));
+    }
+    Ok(Comparison { models, n: data.rows(), warnings })
+}

@@ -1,0 +1,79 @@
+//! The data of a fit, in the units of its reported coefficients.
+
+use ridgewalk_frame::{Frame, Row, Table};
+use ridgewalk_potentials::families::Observation;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::model::observations;
+use crate::predict::{Posterior, Room};
+
+/// The rows of a fit.
+#[derive(Debug, Clone)]
+pub struct Observed {
+    pub(crate) frame: Frame,
+    observations: Vec<Observation>,
+}
+
+impl Observed {
+    /// Frames the data of a fit again.
+    ///
+    /// # Errors
+    /// [`Error::OtherData`] if the table is not the one that was fitted.
+    pub fn new(config: &Config, table: &Table) -> Result<Self, Error> {
+        if table.digest() != config.data.sha256 {
+            return Err(Error::OtherData { file: table.name().to_owned() });
+        }
+        let settings = &config.options;
+        let mut question = settings.question(table)?;
+        question.standardize = settings.standardize && !settings.original_scale;
+        Ok(Self::of_frame(Frame::new(table, &question)?))
+    }
+
+    pub(crate) fn of_frame(frame: Frame) -> Self {
+        let observations = observations(&frame);
+        Self { frame, observations }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.observations.len()
+    }
+
+    /// Where a row is in the file.
+    #[must_use]
+    pub fn place(&self, row: usize) -> Option<Row> {
+        self.frame.lines.get(row).copied()
+    }
+
+    /// The responses.
+    #[must_use]
+    pub fn responses(&self) -> &[f64] {
+        &self.frame.response
+    }
+
+    pub(crate) fn observation(&self, row: usize) -> Observation {
+        self.observations[row]
+    }
+
+    pub(crate) fn observations(&self) -> &[Observation] {
+        &self.observations
+    }
+
+    /// The linear predictors of a row in every draw, into `room.s`.
+    pub(crate) fn linear(&self, posterior: &Posterior, row: usize, room: &mut Room) {
+        let Frame { design, columns, offset, .. } = &self.frame;
+        let offset = offset.as_ref().map_or(0.0, |offset| offset[row]);
+        posterior.linear(&design[row * columns..(row + 1) * columns], offset, &mut room.s);
+    }
+
+    /// The log likelihood of a row in every draw, into `room.values`: weighted, as in the fit.
+    pub(crate) fn log_densities(&self, posterior: &Posterior, row: usize, room: &mut Room) {
+        self.linear(posterior, row, room);
+        posterior.log_densities(room, self.observations[row]);
+        if let Some(weights) = &self.frame.weights {
+            room.values.iter_mut().for_each(|value| *value *= weights[row]);
+        }
+    }
+}
