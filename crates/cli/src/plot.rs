@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// Colours that colour-blind readers can distinguish (Okabe and Ito), in the order of the series,
 /// and darker ones for what is beyond them.
-const COLOURS: [RGBColor; 13] = [
+pub(crate) const COLOURS: [RGBColor; 13] = [
     RGBColor(213, 94, 0),
     RGBColor(0, 114, 178),
     RGBColor(0, 0, 0),
@@ -58,7 +58,7 @@ pub(crate) fn save(path: &Path, panels: &[Panel]) -> Result<(), Failure> {
         .map_err(|source| Failure::File { path: path.to_owned(), source })
 }
 
-type Drawn<T> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
+pub(crate) type Drawn<T> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
 fn draw(panels: &[Panel]) -> Drawn<String> {
     let mut svg = String::new();

@@ -6,6 +6,7 @@ use ridgewalk_diagnostics::Summary;
 use ridgewalk_potentials::{Curvature, Density};
 use ridgewalk_sampler::automatic::{Extrapolated, Sampled};
 
+use crate::checks::Checks;
 use crate::config::Config;
 use crate::dispersion;
 use crate::document::{
@@ -97,6 +98,18 @@ impl Finished<'_> {
         };
         let sampler = self.sampler_facts(draws.draws() as u64);
         Ok(SummaryDocument::new(parameters, sampler, self.problem_facts(), text))
+    }
+
+    /// Checks the model against its data; `None` if other processes hold rows, or there is too
+    /// little to check.
+    ///
+    /// # Errors
+    /// Draws that cannot be read.
+    pub fn checks(&self, draws: &dyn DrawReader) -> Result<Option<Checks>, Error> {
+        match self.model.sample() {
+            Some(sample) => Checks::new(self.config, draws, sample),
+            None => Ok(None),
+        }
     }
 
     fn parameters(&self, summaries: &[Summary]) -> Vec<Parameter> {

@@ -9,6 +9,7 @@ use ridgewalk_sampler::automatic::Decision;
 use ridgewalk_sampler::clock::Instant;
 use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDraws};
 
+use crate::checks::{Checks, Sample};
 use crate::conclude::Finished;
 use crate::config::Config;
 use crate::document::{Parameter, SummaryDocument, WarningEntry};
@@ -27,6 +28,7 @@ pub struct Fitted {
     names: Vec<String>,
     draws: Draws,
     document: SummaryDocument,
+    sample: Option<Sample>,
 }
 
 impl Fitted {
@@ -48,6 +50,17 @@ impl Fitted {
     /// None is known: the draws are those of the configuration.
     pub fn predictor(&self) -> Result<Predictor, Error> {
         Predictor::new(&self.config, &self.draws)
+    }
+
+    /// Checks of the model against its data; `None` if there is too little to check.
+    ///
+    /// # Errors
+    /// None is known: the draws are those of the configuration.
+    pub fn checks(&self) -> Result<Option<Checks>, Error> {
+        match &self.sample {
+            Some(sample) => Checks::new(&self.config, &self.draws, sample),
+            None => Ok(None),
+        }
     }
 
     /// The draws.
@@ -224,5 +237,6 @@ pub(crate) fn run(
     let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
     let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);
     let document = finished.conclude(&draws, values)?;
-    Ok(Fitted { config: config.clone(), names, draws, document })
+    let sample = model.sample().cloned();
+    Ok(Fitted { config: config.clone(), names, draws, document, sample })
 }

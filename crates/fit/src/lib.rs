@@ -29,6 +29,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod auxiliary;
+mod checks;
 mod command;
 mod conclude;
 mod config;
@@ -56,6 +57,10 @@ pub mod warm_up;
 mod words;
 
 pub use auxiliary::Auxiliary;
+pub use checks::{
+    CalibrationGroup, Checks, Densities, FrequencyCheck, LooCheck, Roc, StatisticCheck,
+    SurvivalCheck,
+};
 pub use command::command;
 pub use conclude::Finished;
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};

@@ -12,6 +12,7 @@ use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
 
 use crate::auxiliary::Auxiliary;
+use crate::checks::Sample;
 use crate::error::Error;
 use crate::noise::check_noise;
 use crate::priors::{ModelPriors, Priors};
@@ -39,6 +40,8 @@ pub struct Model {
     search: ModeSearch,
     rescaling: Option<Rescaling>,
     body: Body,
+    /// Rows for checks; none if other processes hold rows.
+    sample: Option<Sample>,
     /// Whether other processes hold rows.
     shared: bool,
 }
@@ -83,6 +86,8 @@ impl Model {
         }
         let names = [auxiliary.coefficients(&frame.names), auxiliary.names().to_vec()].concat();
         let rescaling = Rescaling::new(&frame, settings, &priors, &auxiliary);
+        let original = rescaling.as_ref().is_some_and(Rescaling::to_original);
+        let sample = (!rows.is_shared()).then(|| Sample::new(&frame, original));
         let design = std::mem::take(&mut frame.design);
         let body = body(settings, &frame, design, &priors, &auxiliary, &sizes, rows);
         let body = body.map_err(|error| match error {
@@ -100,6 +105,7 @@ impl Model {
             search: settings.mode_search.search(),
             rescaling,
             body,
+            sample,
             shared: rows.is_shared(),
         })
     }
@@ -153,6 +159,11 @@ impl Model {
     #[must_use]
     pub fn rescaling(&self) -> Option<&Rescaling> {
         self.rescaling.as_ref()
+    }
+
+    /// Rows for checks; none if other processes hold rows.
+    pub(crate) fn sample(&self) -> Option<&Sample> {
+        self.sample.as_ref()
     }
 
     /// U at points stored one after another.

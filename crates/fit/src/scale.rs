@@ -42,6 +42,11 @@ impl Rescaling {
         })
     }
 
+    /// Whether coefficients of centred or standardized predictors become those of the data.
+    pub(crate) fn to_original(&self) -> bool {
+        !self.scaling.is_empty()
+    }
+
     /// What a coefficient is divided by to be reported.
     pub(crate) fn divisor(&self, coefficient: usize, scaling: &[(f64, f64)]) -> f64 {
         let columns = self.scaling.len();

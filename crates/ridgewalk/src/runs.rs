@@ -16,7 +16,7 @@ use ridgewalk_sampler::Draws;
 use ridgewalk_sampler::automatic::{Decision, Sampled};
 use ridgewalk_store::{
     self as store, OpenRun, RunDirectory, StoredDraws, read_config, read_draws, read_summary,
-    write_summary,
+    write_checks, write_summary,
 };
 
 /// A fit that is kept in a run directory.
@@ -364,6 +364,9 @@ impl Driver<'_> {
         let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);
         let document = finished.conclude(&draws, values)?;
         write_summary(&document, &run.directory().summary())?;
+        if let Some(checks) = finished.checks(&draws)? {
+            write_checks(&checks, &run.directory().checks())?;
+        }
         write_report(run.directory())?;
         Ok(document)
     }

@@ -217,6 +217,12 @@ impl RunDirectory {
         self.path.join("summary.json")
     }
 
+    /// `checks.json`: the model against its data.
+    #[must_use]
+    pub fn checks(&self) -> PathBuf {
+        self.path.join("checks.json")
+    }
+
     /// `report.html`.
     #[must_use]
     pub fn report(&self) -> PathBuf {

@@ -28,5 +28,5 @@ pub use directory::{Lock, RunDirectory, write_atomically};
 pub use error::{Error, ErrorKind, FileAction};
 pub use keeper::Keeper;
 pub use open::OpenRun;
-pub use summary::{read_config, read_summary, write_summary};
+pub use summary::{read_checks, read_config, read_summary, write_checks, write_summary};
 pub use zarr::{StoredDraws, ZarrDraws, read_draws, read_every_draw, replay};

@@ -1,8 +1,8 @@
-//! Reading and writing `summary.json`, and reading `config.toml`.
+//! Reading and writing `summary.json` and `checks.json`, and reading `config.toml`.
 
 use std::path::Path;
 
-use ridgewalk_fit::{Config, SummaryDocument};
+use ridgewalk_fit::{Checks, Config, SummaryDocument};
 
 use crate::directory::{MAX_DOCUMENT, read_file, write_atomically};
 use crate::error::{Error, FileAction};
@@ -36,4 +36,27 @@ pub fn read_config(path: &Path) -> Result<Config, Error> {
     let bytes = read_file(path, MAX_DOCUMENT, need)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| Error::format(path, error, need))?;
     Config::from_toml(text).map_err(|error| Error::format(path, error.message(), need))
+}
+
+/// Writes the checks of a run to a file, atomically.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_checks(checks: &Checks, path: &Path) -> Result<(), Error> {
+    let text = serde_json::to_vec(checks);
+    let text = text.map_err(|error| Error::file(FileAction::Write, path)(error.into()))?;
+    write_atomically(path, &text)
+}
+
+/// Reads the checks of a run; `None` if it has none.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn read_checks(path: &Path) -> Result<Option<Checks>, Error> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let need = "checks written by `ridgewalk fit`";
+    let text = read_file(path, MAX_DOCUMENT, need)?;
+    serde_json::from_slice(&text).map(Some).map_err(|error| Error::format(path, error, need))
 }

@@ -41,6 +41,16 @@ impl Observed {
         self.observations.len()
     }
 
+    /// The numbers of its rows in the table that it was made of.
+    #[must_use]
+    pub fn rows_of(&self, table: &Table) -> Vec<usize> {
+        let mut left = self.frame.lines.iter().peekable();
+        // Both are in the order of the file.
+        (0..table.rows())
+            .filter(|&row| left.next_if(|line| **line == table.row_place(row)).is_some())
+            .collect()
+    }
+
     /// Where a row is in the file.
     #[must_use]
     pub fn place(&self, row: usize) -> Option<Row> {
@@ -51,10 +61,6 @@ impl Observed {
     #[must_use]
     pub fn responses(&self) -> &[f64] {
         &self.frame.response
-    }
-
-    pub(crate) fn observation(&self, row: usize) -> Observation {
-        self.observations[row]
     }
 
     pub(crate) fn observations(&self) -> &[Observation] {

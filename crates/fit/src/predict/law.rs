@@ -1,5 +1,5 @@
 //! The law of one response given its linear predictor and the parameters of the model: log density,
-//! mean, distribution function, draws.
+//! mean, probabilities of levels and times, draws.
 
 use std::f64::consts::{PI, SQRT_2};
 use std::sync::Arc;
@@ -10,11 +10,9 @@ use ridgewalk_frame::FamilyName;
 use ridgewalk_potentials::families::{self, Family, Observation};
 use ridgewalk_potentials::likelihoods::{self, Block, Likelihood};
 use ridgewalk_potentials::{self as potentials, ParameterScale};
-use statrs::distribution::{ContinuousCDF, StudentsT};
-use statrs::function::beta::checked_beta_reg;
 use statrs::function::erf::{erf, erf_inv, erfc, erfc_inv};
 use statrs::function::factorial::ln_binomial;
-use statrs::function::gamma::{checked_gamma_lr, checked_gamma_ur, ln_gamma};
+use statrs::function::gamma::ln_gamma;
 
 use crate::auxiliary::{HUBER_DELTA, survival};
 use crate::settings::Settings;
@@ -106,19 +104,6 @@ impl Law {
         &self.parameters
     }
 
-    /// Whether responses are whole numbers, so that distribution functions have steps.
-    pub(crate) fn is_discrete(&self) -> bool {
-        matches!(
-            self.family,
-            FamilyName::Logistic
-                | FamilyName::Probit
-                | FamilyName::Poisson
-                | FamilyName::NegativeBinomial
-                | FamilyName::Ordinal
-                | FamilyName::Multinomial
-        )
-    }
-
     /// The parameters as the likelihood has them.
     pub(crate) fn to_unconstrained(&self, natural: &mut [f64]) {
         let scale = match self.family {
@@ -203,74 +188,6 @@ impl Law {
                 out[1..].iter_mut().zip(s).for_each(|(out, s)| *out = (s - most).exp());
                 let sum: f64 = out.iter().sum();
                 out.iter_mut().for_each(|out| *out /= sum);
-            }
-        }
-    }
-
-    /// The probabilities of responses below `y`, and of those up to it. For a time in an interval,
-    /// of times before its beginning and before its end.
-    pub(crate) fn below(&self, s: &[f64], natural: &[f64], y: Observation) -> [f64; 2] {
-        use FamilyName as F;
-        let [y, trials] = [y.response, y.trials];
-        let steps =
-            |upto: &dyn Fn(f64) -> f64| [if y >= 1.0 { upto(y - 1.0) } else { 0.0 }, upto(y)];
-        let same = |value: f64| [value; 2];
-        match self.family {
-            F::Logistic | F::Probit => {
-                let p = self.mean(s[0], natural);
-                steps(&|k| if k >= trials { 1.0 } else { beta_upper(k + 1.0, trials - k, p) })
-            }
-            F::Poisson => {
-                let mean = s[0].exp();
-                steps(&|k| {
-                    checked_gamma_ur(k + 1.0, mean).unwrap_or(if mean > k { 0.0 } else { 1.0 })
-                })
-            }
-            F::NegativeBinomial => {
-                let (mean, size) = (s[0].exp(), natural[0]);
-                steps(&|k| beta_upper(k + 1.0, size, mean / (size + mean)))
-            }
-            F::Ordinal | F::Multinomial => {
-                let mut each = vec![0.0; self.levels.len()];
-                self.probabilities(s, natural, &mut each);
-                steps(&|k| {
-                    each.iter()
-                        .enumerate()
-                        .take_while(|(j, _)| *j as f64 <= k)
-                        .map(|(_, p)| p)
-                        .sum()
-                })
-            }
-            F::Gamma => {
-                let ratio = y * (-s[0]).exp() * natural[0];
-                same(checked_gamma_lr(natural[0], ratio).unwrap_or(f64::NAN))
-            }
-            F::Weibull | F::LogLogistic | F::LogNormal | F::Exponential => {
-                [1.0 - self.survival(s[0], natural, y), 1.0 - self.survival(s[0], natural, trials)]
-            }
-            F::Gaussian | F::StudentT | F::RobustLogistic | F::RobustHuber => {
-                same(self.noise_below((y - s[0]) / natural[0], natural))
-            }
-        }
-    }
-
-    /// The probability that noise of scale 1 is below z.
-    fn noise_below(&self, z: f64, natural: &[f64]) -> f64 {
-        match self.family {
-            FamilyName::Gaussian => normal_cdf(z),
-            FamilyName::StudentT => {
-                StudentsT::new(0.0, 1.0, natural[1]).map_or(f64::NAN, |law| law.cdf(z))
-            }
-            FamilyName::RobustLogistic => sigmoid(z),
-            _ => {
-                let tail = self.huber_tail();
-                if z.abs() > self.delta {
-                    let beyond = tail * (-self.delta * (z.abs() - self.delta)).exp();
-                    if z < 0.0 { beyond } else { 1.0 - beyond }
-                } else {
-                    let middle = 1.0 - 2.0 * tail;
-                    0.5 + 0.5 * middle * erf(z / SQRT_2) / erf(self.delta / SQRT_2)
-                }
             }
         }
     }
@@ -375,11 +292,6 @@ fn normal_cdf(z: f64) -> f64 {
 /// The inverse of [`normal_cdf`].
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     -SQRT_2 * erfc_inv(2.0 * p)
-}
-
-/// 1 − I_p(a, b), the regularized incomplete beta function.
-fn beta_upper(a: f64, b: f64, p: f64) -> f64 {
-    checked_beta_reg(b, a, (1.0 - p).clamp(0.0, 1.0)).unwrap_or(f64::NAN)
 }
 
 /// Counts beyond what generators take are drawn by the normal limit.

@@ -36,14 +36,25 @@ pub(crate) struct Room {
 impl Posterior {
     /// The draws of a run with this configuration.
     pub(crate) fn new(config: &Config, draws: &dyn DrawReader) -> Result<Self, Error> {
+        Self::thinned(config, draws, usize::MAX)
+    }
+
+    /// The same with at most about `most` draws, evenly spaced.
+    pub(crate) fn thinned(
+        config: &Config, draws: &dyn DrawReader, most: usize,
+    ) -> Result<Self, Error> {
         let resolved = &config.resolved;
         let law = Law::new(&config.options, &resolved.levels)
             .map_err(|source| Error::Draws(Box::new(source)))?;
-        let count = draws.chains() * draws.draws();
+        let made = draws.chains() * draws.draws();
+        let every = made.div_ceil(most.max(1)).max(1);
+        let count = made.div_ceil(every);
         let (coefficients, names) = (resolved.coefficients.len(), resolved.names());
         let mut all: Vec<Vec<f64>> = Vec::with_capacity(names.len());
         draws.columns(&mut |columns| {
-            all.extend(columns.iter().cloned());
+            all.extend(
+                columns.iter().map(|c| c.iter().step_by(every).copied().collect::<Vec<f64>>()),
+            );
             Ok(())
         })?;
         let columns = coefficients / law.predictors();

@@ -1,0 +1,76 @@
+//! `ridgewalk compare`: several fits of the same responses, the best first.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use ridgewalk::pipeline::{Comparison, LooDocument, Observed, compare};
+
+use super::loo::MethodOptions;
+use super::{Counter, open};
+use crate::failure::Failure;
+use crate::fit::options::Voice;
+use crate::fit::stop_signal;
+use crate::output;
+
+/// Options of `ridgewalk compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// Run directories of fits with the same response and rows
+    #[arg(required = true, num_args = 2..)]
+    directories: Vec<PathBuf>,
+    #[command(flatten)]
+    method: MethodOptions,
+    #[command(flatten)]
+    voice: Voice,
+}
+
+/// Runs `ridgewalk compare`.
+pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
+    let stop = stop_signal();
+    let mut fits: Vec<(String, Observed, LooDocument)> = Vec::new();
+    for path in &options.directories {
+        let run = open(path)?;
+        let counter = Counter::new(options.voice);
+        let done = run.loo(options.method.options(), &stop, &|progress| counter.loo(progress));
+        counter.end();
+        let (document, observed) = done?;
+        fits.push((path.display().to_string(), observed, document));
+    }
+    let lent: Vec<(String, &Observed, &LooDocument)> =
+        fits.iter().map(|(name, observed, document)| (name.clone(), observed, document)).collect();
+    let comparison = compare(&lent)?;
+    if options.voice.json { output::json(&comparison) } else { output::text(&text(&comparison)) }
+}
+
+fn text(comparison: &Comparison) -> String {
+    let heads = ["", "elpd_loo", "se", "p_loo", "difference", "se", "weight"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = comparison
+        .models
+        .iter()
+        .map(|model| {
+            let number = |value: f64| format!("{value:.1}");
+            vec![
+                model.name.clone(),
+                number(model.elpd_loo),
+                number(model.se),
+                if model.p_loo.is_nan() { String::new() } else { number(model.p_loo) },
+                number(model.elpd_diff),
+                number(model.se_diff),
+                format!("{:.2}", model.weight),
+            ]
+        })
+        .collect();
+    let mut text = format!(
+        "{} fits of the same {} responses, the best predictions first.\n\n{}\n\n\
+         difference: how much worse than the best, with its standard error. weight: share in the \
+         mixture that predicts best (stacking).\n",
+        comparison.models.len(),
+        comparison.n,
+        output::plain(&heads, &rows)
+    );
+    for warning in &comparison.warnings {
+        let _ = writeln!(text, "note: {warning}");
+    }
+    text.trim_end().to_owned()
+}

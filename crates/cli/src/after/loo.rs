@@ -1,0 +1,121 @@
+//! `ridgewalk loo`: how well a fit predicts rows that it has not seen.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use ridgewalk::pipeline::{LooDocument, LooMethod, LooOptions as Options, Observed};
+
+use super::{Counter, open};
+use crate::failure::Failure;
+use crate::fit::options::Voice;
+use crate::fit::stop_signal;
+use crate::output;
+
+/// Rows named in messages.
+const NAMED: usize = 8;
+
+/// Options of `ridgewalk loo`.
+#[derive(Debug, Args)]
+pub(crate) struct LooOptions {
+    /// The run directory
+    directory: PathBuf,
+    #[command(flatten)]
+    method: MethodOptions,
+    #[command(flatten)]
+    voice: Voice,
+}
+
+/// How rows are left out.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct MethodOptions {
+    /// Refit without each row in turn, instead of importance sampling
+    #[arg(long, conflicts_with = "folds")]
+    exact: bool,
+    /// Leave rows out in K groups, chosen at random by the seed of the fit
+    #[arg(long, value_name = "K")]
+    folds: Option<usize>,
+    /// The most rows that are refitted because importance sampling fails for them
+    #[arg(long, value_name = "N", default_value_t = Options::default().refits)]
+    refits: usize,
+}
+
+impl MethodOptions {
+    pub(crate) fn options(self) -> Options {
+        let method = match (self.exact, self.folds) {
+            (true, _) => LooMethod::Exact,
+            (false, Some(folds)) => LooMethod::Folds(folds),
+            (false, None) => LooMethod::Psis,
+        };
+        Options { method, refits: self.refits }
+    }
+}
+
+/// Runs `ridgewalk loo`.
+pub(crate) fn run(options: &LooOptions) -> Result<(), Failure> {
+    let run = open(&options.directory)?;
+    let stop = stop_signal();
+    let counter = Counter::new(options.voice);
+    let done = run.loo(options.method.options(), &stop, &|progress| counter.loo(progress));
+    counter.end();
+    let (document, observed) = done?;
+    if options.voice.json { output::json(&document) } else { output::text(&text(&document, &observed)) }
+}
+
+fn text(document: &LooDocument, observed: &Observed) -> String {
+    let LooDocument { n, draws, .. } = document;
+    let how = match document.method {
+        LooMethod::Psis => format!("leaving out each of {n} rows in turn, from {draws} draws"),
+        LooMethod::Exact => format!("leaving out each of {n} rows in turn, with a refit for each"),
+        LooMethod::Folds(folds) => format!("leaving out {n} rows in {folds} groups, with a refit for each"),
+    };
+    let number = |value: f64| if value.is_nan() { String::new() } else { format!("{value:.1}") };
+    let row = |name: &str, value: f64, error: f64| {
+        vec![name.to_owned(), number(value), number(error)]
+    };
+    let mut rows = vec![
+        row("elpd_loo", document.elpd_loo, document.se),
+        row("p_loo", document.p_loo, f64::NAN),
+        row("looic", document.looic, 2.0 * document.se),
+    ];
+    if document.method == LooMethod::Psis {
+        rows.push(row("elpd_waic", document.elpd_waic, document.se_waic));
+        rows.push(row("p_waic", document.p_waic, f64::NAN));
+    }
+    rows.retain(|row| !row[1].is_empty());
+    let heads = ["", "estimate", "standard error"].map(str::to_owned);
+    let mut text = format!("How well new responses are predicted, {how}.\n\n{}\n", output::plain(&heads, &rows));
+    text.push_str("\nelpd_loo is the expected log density of new responses: larger is better.\n");
+    if document.method == LooMethod::Psis {
+        text.push_str(&reliability(document, observed));
+    }
+    for warning in &document.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    text.trim_end().to_owned()
+}
+
+/// Which rows importance sampling could not leave out.
+fn reliability(document: &LooDocument, observed: &Observed) -> String {
+    let LooDocument { pareto_k, k_limit, refitted, unreliable, .. } = document;
+    let high = refitted.len() + unreliable.len();
+    if high == 0 {
+        let largest = pareto_k.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        return format!("Reliable for every row: the largest Pareto k is {largest:.2}, below {k_limit:.2}.\n");
+    }
+    let mut named: Vec<usize> = refitted.iter().chain(unreliable).copied().collect();
+    named.sort_by(|a, b| pareto_k[*b].total_cmp(&pareto_k[*a]));
+    let place = |row: &usize| {
+        let at = observed.place(*row).map(|place| place.to_string()).unwrap_or_default();
+        format!("{at} (k = {:.2})", pareto_k[*row])
+    };
+    let places: Vec<String> = named.iter().take(NAMED).map(place).collect();
+    let more = if high > NAMED { ", ..." } else { "" };
+    format!(
+        "{high} of {} rows are influential, with Pareto k above {k_limit:.2}: {}{more}.\n{} of them \
+         were refitted exactly.\n",
+        document.n,
+        places.join(", "),
+        refitted.len()
+    )
+}

@@ -1,0 +1,34 @@
+//! The rows that checks are made of: all of a small data set, some of a large one.
+
+use ridgewalk_frame::Frame;
+
+use crate::loo::Observed;
+
+/// The most rows.
+const ROWS: usize = 2000;
+
+/// Some rows of a fit, in the units of its reported coefficients.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    pub(crate) observed: Observed,
+    /// The number of all rows.
+    pub(crate) of: usize,
+}
+
+impl Sample {
+    /// Every so-many-th row of a frame. `original` if coefficients are reported in the units of
+    /// the data although the frame is centred or standardized.
+    pub(crate) fn new(frame: &Frame, original: bool) -> Self {
+        let every = frame.rows.div_ceil(ROWS).max(1);
+        let rows: Vec<usize> = (0..frame.rows).step_by(every).collect();
+        let mut some = frame.select(&rows);
+        if let Some(scaling) = frame.scaling.as_ref().filter(|_| original) {
+            for row in some.design.chunks_exact_mut(scaling.len().max(1)) {
+                for (x, (centre, divisor)) in row.iter_mut().zip(scaling) {
+                    *x = *x * divisor + centre;
+                }
+            }
+        }
+        Self { observed: Observed::of_frame(some), of: frame.rows }
+    }
+}
