@@ -2,6 +2,7 @@
 
 mod common;
 mod fixtures;
+mod intervals;
 mod invariance;
 mod rhat;
 mod special;
