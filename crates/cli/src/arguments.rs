@@ -32,12 +32,15 @@ pub(crate) enum Command {
                       the program and a damaged checkpoint are refused with exit code 2, naming what differs.\n\
                       A finished run is left unchanged.")]
     Resume(crate::fit::options::ResumeOptions),
-    /// Print the table of a run again
-    #[command(after_help = "Example:\n  ridgewalk summary ridgewalk-run")]
-    Summary(crate::fit::table::AgainOptions),
+    /// Print the table of a run again: other intervals, ratios, or a format for a publication
+    #[command(after_help = "Examples:\n  ridgewalk summary ridgewalk-run\n  \
+                      ridgewalk summary ridgewalk-run --exp --interval 0.95 --top 5\n  \
+                      ridgewalk summary ridgewalk-run --format latex --hdi\n\n\
+                      Ratios are computed draw by draw. Families without ratios are refused with exit code 2.")]
+    Summary(crate::fit::summary::SummaryOptions),
     /// Write the report of a run, report.html, again
     #[command(after_help = "Example:\n  ridgewalk report ridgewalk-run")]
-    Report(crate::fit::table::AgainOptions),
+    Report(crate::fit::summary::ReportOptions),
     /// Print the means, noise covariance and Cholesky factor of one step of Algorithm 1
     #[command(after_help = "Example:\n  ridgewalk coefficients --gamma 2 --xi 4 --eta 0.1\n\n\
                       The step takes (theta, p, r) to a Gaussian with mean\n  \

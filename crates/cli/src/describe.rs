@@ -9,7 +9,7 @@ use ridgewalk::pipeline::{DesignColumn, ModelDescription};
 
 use crate::failure::Failure;
 use crate::fit::options::ModelOptions;
-use crate::output;
+use crate::output::{self, shortened};
 
 /// The width of a line.
 const LINE: usize = 80;
@@ -151,19 +151,6 @@ fn design(model: &ModelDescription) -> String {
 /// The width of a column of names.
 fn width<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> usize {
     names.map(|name| shown(name, most).chars().count()).max().unwrap_or(0).min(most)
-}
-
-/// A name without its middle if it is too long: levels are at its end.
-fn shortened(name: &str, width: usize) -> String {
-    let whole: Vec<char> = shown(name, usize::MAX).chars().collect();
-    if whole.len() <= width {
-        return whole.into_iter().collect();
-    }
-    let end = width.saturating_sub(1) / 2;
-    let start = width.saturating_sub(1) - end;
-    let start: String = whole[..start].iter().collect();
-    let end: String = whole[whole.len() - end..].iter().collect();
-    format!("{start}…{end}")
 }
 
 /// Four significant digits in at most seven characters.

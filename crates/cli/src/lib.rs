@@ -16,6 +16,7 @@ mod describe;
 pub mod failure;
 pub mod fit;
 mod lab;
+mod numbers;
 mod output;
 mod plan;
 mod plot;
@@ -40,8 +41,8 @@ pub fn main() -> ExitCode {
         Command::Fit(options) => fit::run(&options),
         Command::Describe(options) => describe::run(&options),
         Command::Resume(options) => fit::resume(&options),
-        Command::Summary(options) => fit::table::summary(&options),
-        Command::Report(options) => fit::table::report(&options),
+        Command::Summary(options) => fit::summary::summary(&options),
+        Command::Report(options) => fit::summary::report(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

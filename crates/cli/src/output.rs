@@ -1,11 +1,19 @@
-//! Writing results to standard output: one JSON document, or text with tables.
+//! Writing results to standard output: one JSON document, or text with tables that fit the
+//! terminal.
 
 use std::io::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
+use ridgewalk::frame::place::shown;
 use serde::Serialize;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::failure::Failure;
+
+/// The width of lines where standard output is no terminal.
+const LINE: usize = 80;
+/// Running text is not wider than this on any terminal.
+const TEXT: usize = 100;
 
 /// Writes one JSON document and a newline.
 pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
@@ -35,4 +43,80 @@ pub(crate) fn table<const H: usize>(
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+/// The width of the terminal; 80 where there is none.
+pub(crate) fn width() -> usize {
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    size.map_or(LINE, |(columns, _)| usize::from(columns.0)).max(1)
+}
+
+/// The columns of a terminal that a text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// A name without its middle if it is too long: levels are at its end.
+pub(crate) fn shortened(name: &str, width: usize) -> String {
+    let whole = shown(name, usize::MAX);
+    if columns(&whole) <= width {
+        return whole;
+    }
+    let end = width.saturating_sub(1) / 2;
+    let start = width.saturating_sub(1) - end;
+    let first = beginning(whole.chars(), start);
+    let last: String = beginning(whole.chars().rev(), end).chars().rev().collect();
+    format!("{first}…{last}")
+}
+
+/// The first characters, as many as fit.
+fn beginning(characters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut left = width;
+    let fits = |character: &char| {
+        let rest = left.checked_sub(character.width().unwrap_or(0));
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    characters.take_while(fits).collect()
+}
+
+/// A paragraph in lines of at most `width` columns, broken at blanks; further lines are indented.
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
+    let width = width.min(TEXT);
+    let (mut lines, mut used) = (String::new(), 0);
+    for word in text.split(' ') {
+        if used == 0 {
+            used = columns(word);
+        } else if used + 1 + columns(word) <= width {
+            lines.push(' ');
+            used += 1 + columns(word);
+        } else {
+            lines.push_str("\n  ");
+            used = 2 + columns(word);
+        }
+        lines.push_str(word);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_both_ends() {
+        assert_eq!(shortened("season[summer]", 14), "season[summer]");
+        assert_eq!(shortened("income:season[summer]", 14), "income:…ummer]");
+        assert_eq!(shortened("a\tb", 9), "a\\tb");
+        // Characters of two columns.
+        let wide = shortened("\u{6e29}\u{5ea6}\u{6e29}\u{5ea6}\u{6e29}", 8);
+        assert_eq!((wide.as_str(), columns(&wide)), ("\u{6e29}\u{5ea6}…\u{6e29}", 7));
+    }
+
+    #[test]
+    fn lines_break_at_blanks() {
+        assert_eq!(wrapped("one two three", 80), "one two three");
+        assert_eq!(wrapped("one two three", 7), "one two\n  three");
+        assert_eq!(wrapped("a word-that-is-too-long b", 8), "a\n  word-that-is-too-long\n  b");
+    }
 }

@@ -46,6 +46,7 @@ mod observer;
 mod prior_checks;
 mod prior_text;
 mod priors;
+mod ratio;
 pub mod sample;
 mod scale;
 mod settings;
@@ -70,7 +71,11 @@ pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};
 pub use prior_text::{Kind, PriorText};
 pub use priors::{ModelPriors, PriorError, Priors};
+pub use ratio::Ratio;
 pub use ridgewalk_potentials::Rows;
 pub use scale::Rescaling;
-pub use settings::{KernelChoice, SearchChoice, Settings, UnknownKernel, UnknownSearch};
+pub use settings::{
+    DEFAULT_INTERVAL, KernelChoice, SearchChoice, Settings, UnknownKernel, UnknownSearch,
+    validate_interval,
+};
 pub use warm_up::Warm;

@@ -7,7 +7,7 @@
 //! - [`ZarrDraws`] and [`CsvDraws`]: sinks that take draws as they come, in bounded memory;
 //! - [`StoredDraws`]: draws read back, in bounded memory; [`read_draws`], [`read_every_draw`] and
 //!   [`replay`]: all at once, and into a sink;
-//! - [`read_summary`] and [`write_summary`]: `summary.json`.
+//! - [`read_summary`] and [`write_summary`]: `summary.json`; [`read_config`]: `config.toml`.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
@@ -28,5 +28,5 @@ pub use directory::{Lock, RunDirectory, write_atomically};
 pub use error::{Error, ErrorKind, FileAction};
 pub use keeper::Keeper;
 pub use open::OpenRun;
-pub use summary::{read_summary, write_summary};
+pub use summary::{read_config, read_summary, write_summary};
 pub use zarr::{StoredDraws, ZarrDraws, read_draws, read_every_draw, replay};

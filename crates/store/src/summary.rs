@@ -1,8 +1,8 @@
-//! Reading and writing `summary.json`.
+//! Reading and writing `summary.json`, and reading `config.toml`.
 
 use std::path::Path;
 
-use ridgewalk_fit::SummaryDocument;
+use ridgewalk_fit::{Config, SummaryDocument};
 
 use crate::directory::{MAX_DOCUMENT, read_file, write_atomically};
 use crate::error::{Error, FileAction};
@@ -25,4 +25,15 @@ pub fn read_summary(path: &Path) -> Result<SummaryDocument, Error> {
     let need = "a summary written by `ridgewalk fit` (keys parameters, sampler, problem)";
     let text = read_file(path, MAX_DOCUMENT, need)?;
     serde_json::from_slice(&text).map_err(|error| Error::format(path, error, need))
+}
+
+/// Reads the configuration of a run.
+///
+/// # Errors
+/// If it cannot be read or is not a configuration.
+pub fn read_config(path: &Path) -> Result<Config, Error> {
+    let need = "a configuration written by `ridgewalk fit`";
+    let text = read_file(path, MAX_DOCUMENT, need)?;
+    let text = String::from_utf8(text).map_err(|error| Error::format(path, error, need))?;
+    Config::from_toml(&text).map_err(|error| Error::format(path, error.message(), need))
 }

@@ -1,9 +1,12 @@
 //! `ridgewalk fit` and `ridgewalk resume`: turn options into settings, run the fit in the library,
 //! and print the results.
 
+mod formats;
+mod layout;
 pub mod options;
 pub mod progress;
-pub mod table;
+pub(crate) mod summary;
+mod table;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +57,7 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
 pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
     let directory = RunDirectory::open(&options.directory)?;
     let document = read_summary(&directory.summary())?;
-    let Voice { quiet, json } = options.voice;
+    let Voice { quiet, json, hdi } = options.voice;
     if !quiet && !json {
         let out = directory.path().display();
         progress::write_line(&format!("{out} is finished: there is nothing to resume"));
@@ -62,7 +65,7 @@ pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
     if json {
         output::json(&document)
     } else {
-        output::text(&table::text(&document, directory.path()))
+        output::text(&table::text(&document, directory.path(), hdi, output::width()))
     }
 }
 
@@ -72,7 +75,7 @@ pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
     if voice.json {
         output::json(document)?;
     } else {
-        output::text(&table::text(document, out))?;
+        output::text(&table::text(document, out, voice.hdi, output::width()))?;
     }
     if document.stopped() {
         let (draws, out) = (document.sampler.draws, out.display());
