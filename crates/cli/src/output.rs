@@ -80,23 +80,44 @@ fn beginning(characters: impl Iterator<Item = char>, width: usize) -> String {
     characters.take_while(fits).collect()
 }
 
-/// A paragraph in lines of at most `width` columns, broken at blanks; further lines are indented.
-pub(crate) fn wrapped(text: &str, width: usize) -> String {
+/// A paragraph in lines of at most `width` columns, broken at blanks outside of backquotes; further
+/// lines are indented by so many blanks.
+pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let width = width.min(TEXT);
     let (mut lines, mut used) = (String::new(), 0);
-    for word in text.split(' ') {
-        if used == 0 {
+    for word in words(text, width.saturating_sub(indent)) {
+        if lines.is_empty() {
             used = columns(word);
         } else if used + 1 + columns(word) <= width {
             lines.push(' ');
             used += 1 + columns(word);
         } else {
-            lines.push_str("\n  ");
-            used = 2 + columns(word);
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            used = indent + columns(word);
         }
         lines.push_str(word);
     }
     lines
+}
+
+/// The words of a text. Words in backquotes are one if they fit into a line.
+fn words(text: &str, width: usize) -> Vec<&str> {
+    let mut found = Vec::new();
+    let (mut begin, mut quoted) = (0, false);
+    for (at, character) in text.char_indices() {
+        match character {
+            '`' => quoted = !quoted,
+            ' ' if !quoted => {
+                found.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&text[begin..]);
+    let parts = |word: &'_ str| columns(word) > width;
+    found.into_iter().flat_map(|word| word.split(if parts(word) { ' ' } else { '\n' })).collect()
 }
 
 #[cfg(test)]
@@ -115,8 +136,11 @@ mod tests {
 
     #[test]
     fn lines_break_at_blanks() {
-        assert_eq!(wrapped("one two three", 80), "one two three");
-        assert_eq!(wrapped("one two three", 7), "one two\n  three");
-        assert_eq!(wrapped("a word-that-is-too-long b", 8), "a\n  word-that-is-too-long\n  b");
+        assert_eq!(wrapped("one two three", 80, 2), "one two three");
+        assert_eq!(wrapped("one two three", 7, 2), "one two\n  three");
+        assert_eq!(wrapped("one two three", 7, 0), "one two\nthree");
+        assert_eq!(wrapped("see `a b c` now", 9, 0), "see\n`a b c`\nnow");
+        assert_eq!(wrapped("see `a b c d e` now", 7, 0), "see `a\nb c d\ne` now");
+        assert_eq!(wrapped("a word-that-is-too-long b", 8, 2), "a\n  word-that-is-too-long\n  b");
     }
 }

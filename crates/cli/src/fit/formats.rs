@@ -32,9 +32,9 @@ fn first(document: &SummaryDocument) -> &str {
 pub(crate) fn markdown(document: &SummaryDocument, hdi: bool) -> String {
     let head = std::iter::once(first(document).to_owned()).chain(heads(document, hdi));
     let mut rows: Vec<Vec<String>> = vec![head.collect()];
-    for parameter in &document.parameters {
+    for (parameter, numbers) in document.parameters.iter().zip(estimates(document, hdi)) {
         let name = markdown_text(&parameter.name);
-        rows.push(std::iter::once(name).chain(estimates(parameter, hdi)).collect());
+        rows.push(std::iter::once(name).chain(numbers).collect());
     }
     let widths: Vec<usize> =
         (0..6).map(|k| rows.iter().map(|row| columns(&row[k])).max().unwrap_or(0).max(3)).collect();
@@ -80,8 +80,8 @@ pub(crate) fn latex(document: &SummaryDocument, hdi: bool) -> String {
         latex_text(first(document)),
         head.join(" & ")
     );
-    for parameter in &document.parameters {
-        let numbers = estimates(parameter, hdi).map(|number| latex_number(&number));
+    for (parameter, numbers) in document.parameters.iter().zip(estimates(document, hdi)) {
+        let numbers = numbers.map(|number| latex_number(&number));
         let _ = writeln!(text, "{} & {} \\\\", latex_text(&parameter.name), numbers.join(" & "));
     }
     text + "\\bottomrule\n\\end{tabular}"
@@ -136,9 +136,9 @@ pub(crate) fn html(document: &SummaryDocument, hdi: bool) -> String {
         let _ = write!(text, "<th scope=\"col\">{}</th>", html_text(&head));
     }
     text.push_str("</tr>\n</thead>\n<tbody>\n");
-    for parameter in &document.parameters {
+    for (parameter, numbers) in document.parameters.iter().zip(estimates(document, hdi)) {
         let _ = write!(text, "<tr><th scope=\"row\">{}</th>", html_text(&parameter.name));
-        for number in estimates(parameter, hdi) {
+        for number in numbers {
             let _ = write!(text, "<td>{number}</td>");
         }
         text.push_str("</tr>\n");

@@ -3,7 +3,7 @@
 
 use ridgewalk::pipeline::{Parameter, SummaryDocument};
 
-use crate::numbers::{aligned, alike, percent, rhat, whole};
+use crate::numbers::{align, alike, decimals, percent, ratios, rhat, whole};
 use crate::output::{columns, shortened};
 
 /// Blanks between two columns.
@@ -47,11 +47,15 @@ pub(crate) fn tails(interval: f64) -> [String; 2] {
     [below, 1.0 - below].map(percent)
 }
 
-/// Mean, sd, lower end, median and upper end of a parameter, as texts with the same last digit.
-pub(crate) fn estimates(parameter: &Parameter, hdi: bool) -> [String; 5] {
-    let [lower, upper] = ends(parameter, hdi);
-    let Parameter { mean, sd, q50, .. } = *parameter;
-    alike([mean, sd, lower, q50, upper], sd)
+/// Mean, sd, lower end, median and upper end of each parameter, as texts.
+pub(crate) fn estimates(document: &SummaryDocument, hdi: bool) -> Vec<[String; 5]> {
+    let sds: Vec<f64> = document.parameters.iter().map(|p| p.sd).collect();
+    let row = |(parameter, decimals): (&Parameter, Option<i32>)| {
+        let [lower, upper] = ends(parameter, hdi);
+        let values = [parameter.mean, parameter.sd, lower, parameter.q50, upper];
+        if document.scale.is_some() { ratios(values, decimals) } else { alike(values, decimals) }
+    };
+    document.parameters.iter().zip(decimals(&sds)).map(row).collect()
 }
 
 /// The table in at most `width` columns. The effective sample size of the tails is left out first,
@@ -92,31 +96,36 @@ fn line<'a>(
 
 fn all_columns(document: &SummaryDocument, hdi: bool) -> Vec<Column> {
     let parameters = &document.parameters;
-    let rows: Vec<[String; 5]> = parameters.iter().map(|p| estimates(p, hdi)).collect();
-    let number = |head: &str, rank: Option<usize>, cells: Vec<String>| {
-        let mut cells = cells;
-        aligned(&mut cells);
-        Column { head: head.to_owned(), cells, rank }
-    };
-    let estimate = |head: &str, rank: Option<usize>, k: usize| {
-        number(head, rank, rows.iter().map(|row| row[k].clone()).collect())
-    };
-    let of = |text: &dyn Fn(&Parameter) -> String| parameters.iter().map(text).collect();
-    let error = |p: &Parameter| {
-        let [text] = alike([p.mcse_mean], p.mcse_mean);
+    let rows = estimates(document, hdi);
+    let mut numbers: [Vec<String>; 5] =
+        std::array::from_fn(|k| rows.iter().map(|row| row[k].clone()).collect());
+    align(&mut numbers);
+    let [mean, sd, lower, median, upper] = numbers;
+    let errors: Vec<f64> = parameters.iter().map(|p| p.mcse_mean).collect();
+    let error = |(value, decimals): (&f64, Option<i32>)| {
+        let [text] = alike([*value], decimals);
         text
     };
+    let mut errors = [errors.iter().zip(decimals(&errors)).map(error).collect()];
+    align(&mut errors);
+    let [error] = errors;
     let [low, high] =
         if hdi { ["HDI low".to_owned(), "HDI high".to_owned()] } else { tails(document.interval) };
+    let of = |text: fn(&Parameter) -> String| parameters.iter().map(text).collect();
+    let column = |head: &str, cells: Vec<String>, rank: Option<usize>| Column {
+        head: head.to_owned(),
+        cells,
+        rank,
+    };
     vec![
-        estimate("mean", None, 0),
-        estimate("sd", None, 1),
-        number("mcse", Some(1), of(&error)),
-        estimate(&low, None, 2),
-        estimate("50 %", Some(4), 3),
-        estimate(&high, None, 4),
-        Column { head: "ESS bulk".into(), cells: of(&|p| whole(p.ess_bulk)), rank: Some(3) },
-        Column { head: "ESS tail".into(), cells: of(&|p| whole(p.ess_tail)), rank: Some(0) },
-        Column { head: "R-hat".into(), cells: of(&|p| rhat(p.rhat)), rank: Some(2) },
+        column("mean", mean, None),
+        column("sd", sd, None),
+        column("mcse", error, Some(1)),
+        column(&low, lower, None),
+        column("50 %", median, Some(4)),
+        column(&high, upper, None),
+        column("ESS bulk", of(|p| whole(p.ess_bulk)), Some(3)),
+        column("ESS tail", of(|p| whole(p.ess_tail)), Some(0)),
+        column("R-hat", of(|p| rhat(p.rhat)), Some(2)),
     ]
 }

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::output;
 use options::{FitOptions, ResumeOptions, Voice};
 use progress::Display;
+use table::Run;
 
 /// Runs `ridgewalk fit`.
 pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
@@ -65,7 +66,8 @@ pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
     if json {
         output::json(&document)
     } else {
-        output::text(&table::text(&document, directory.path(), hdi, output::width()))
+        let (shown, directory) = (&document, directory.path());
+        output::text(&Run { shown, whole: shown, directory, hdi }.text(output::width()))
     }
 }
 
@@ -75,7 +77,8 @@ pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
     if voice.json {
         output::json(document)?;
     } else {
-        output::text(&table::text(document, out, voice.hdi, output::width()))?;
+        let run = Run { shown: document, whole: document, directory: out, hdi: voice.hdi };
+        output::text(&run.text(output::width()))?;
     }
     if document.stopped() {
         let (draws, out) = (document.sampler.draws, out.display());

@@ -10,7 +10,8 @@ use ridgewalk::pipeline::{Config, Parameter, Ratio, SummaryDocument, validate_in
 use ridgewalk::report::write_report;
 use ridgewalk::store::{RunDirectory, StoredDraws, read_config, read_summary};
 
-use super::{formats, progress, table};
+use super::table::Run;
+use super::{formats, progress};
 use crate::failure::Failure;
 use crate::output;
 
@@ -80,14 +81,15 @@ pub(crate) fn summary(options: &SummaryOptions) -> Result<(), Failure> {
     }
     let directory = RunDirectory::open(&options.directory)?;
     let stored = read_summary(&directory.summary())?;
-    let (mut document, notes) = view(stored, &directory, options)?;
+    let (mut document, notes) = view(stored.clone(), &directory, options)?;
     if options.json || options.format == Format::Table {
         document.text.notes.splice(0..0, notes);
         return if options.json {
             output::json(&document)
         } else {
-            let width = output::width();
-            output::text(&table::text(&document, &options.directory, options.hdi, width))
+            let (directory, hdi) = (options.directory.as_path(), options.hdi);
+            let run = Run { shown: &document, whole: &stored, directory, hdi };
+            output::text(&run.text(output::width()))
         };
     }
     for warning in &document.text.warnings {
@@ -117,12 +119,12 @@ fn view(
     let coefficients = config.as_ref().map_or(0, |config| config.resolved.coefficients.len());
     let ranked = ranked(&stored.parameters, coefficients);
     let rows = stored.parameters.len();
-    let mut notes = Vec::new();
+    let (mut notes, mut ratios) = (Vec::new(), None);
     let mut document = match &config {
         Some(config) if options.exp => {
             let ratio = Ratio::of(config.options.family)?;
-            notes = about_ratios(config, ratio);
             let draws = StoredDraws::open(&directory.draws())?;
+            ratios = Some((config, ratio));
             stored.as_ratios(&draws, ratio, coefficients, interval)?
         }
         _ if interval != stored.interval || stored.parameters.iter().any(|p| p.hdi().is_none()) => {
@@ -137,15 +139,15 @@ fn view(
         let shown = document.parameters.len();
         if shown < rows {
             let plural = if shown == 1 { "" } else { "s" };
-            notes.insert(
-                0,
-                format!(
-                    "shown: the {shown} coefficient{plural} with the largest |mean|/sd; {} of {rows} rows are left out, and `ridgewalk summary {}` shows them all",
-                    rows - shown,
-                    options.directory.display()
-                ),
-            );
+            notes.push(format!(
+                "shown: the {shown} coefficient{plural} with the largest |mean|/sd; {} of {rows} rows are left out, and `ridgewalk summary {}` shows them all",
+                rows - shown,
+                options.directory.display()
+            ));
         }
+    }
+    if let Some((config, ratio)) = ratios {
+        notes.extend(about_ratios(config, ratio, &document.parameters));
     }
     Ok((document, notes))
 }
@@ -163,7 +165,7 @@ fn ranked(parameters: &[Parameter], coefficients: usize) -> Vec<usize> {
 }
 
 /// What a reader of ratios should know.
-fn about_ratios(config: &Config, ratio: Ratio) -> Vec<String> {
+fn about_ratios(config: &Config, ratio: Ratio, shown: &[Parameter]) -> Vec<String> {
     let at_zero = match ratio {
         Ratio::Odds => "the odds",
         Ratio::Rate => "the rate",
@@ -174,8 +176,7 @@ fn about_ratios(config: &Config, ratio: Ratio) -> Vec<String> {
         "{}: every number is that of e^coefficient, computed draw by draw",
         ratio.plural()
     )];
-    let resolved = &config.resolved;
-    if resolved.coefficients.iter().any(|name| name.ends_with("(Intercept)")) {
+    if shown.iter().any(|parameter| parameter.name.ends_with("(Intercept)")) {
         notes.push(format!(
             "(Intercept) is not a ratio: it is {at_zero} where every predictor is 0"
         ));
@@ -186,9 +187,13 @@ fn about_ratios(config: &Config, ratio: Ratio) -> Vec<String> {
     if config.options.family == FamilyName::Multinomial {
         notes.push("odds are those of a level against the base level".into());
     }
-    if !resolved.parameters.is_empty() {
-        let names = listed(&resolved.parameters, NAMED);
-        notes.push(format!("left out, because they are not coefficients: {names}"));
+    match &config.resolved.parameters[..] {
+        [] => {}
+        [one] => notes.push(format!("`{one}` is left out, because it is not a coefficient")),
+        many => {
+            let names = listed(many, NAMED);
+            notes.push(format!("left out, because they are not coefficients: {names}"));
+        }
     }
     notes
 }

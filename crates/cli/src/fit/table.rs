@@ -1,66 +1,89 @@
 //! What `ridgewalk fit`, `resume` and `summary` print about a run: the conclusion first, then the
 //! table, then how it was computed.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use ridgewalk::pipeline::{SamplerFacts, SummaryDocument, Text};
 
 use super::layout;
-use crate::numbers::{percent, rhat, whole};
+use crate::numbers::{self, percent, rhat};
 use crate::output::wrapped;
 
 /// A longer table comes with a hint.
 const LONG: usize = 60;
 
-/// The text about a run, in lines of at most `width` columns.
-pub(crate) fn text(
-    document: &SummaryDocument, directory: &Path, hdi: bool, width: usize,
-) -> String {
-    let SummaryDocument { parameters, sampler, problem, text: said, .. } = document;
-    let table = layout::table(document, hdi, width);
-    let mut lines = vec![format!("{}: {} model, {} rows", said.title, problem.family, problem.n)];
-    lines.extend(verdict(document));
-    lines.push(String::new());
-    let above: Vec<String> = lines.iter().map(|line| wrapped(line, width)).collect();
-
-    let run = directory.display();
-    let mut lines = vec![String::new(), interval(document, hdi)];
-    if !table.left_out.is_empty() {
-        lines.push(format!(
-            "Left out, to fit the width: {}. --json and `ridgewalk summary {run} --format csv` have every column.",
-            table.left_out.join(", ")
-        ));
-    }
-    if parameters.len() > LONG {
-        lines.push(format!(
-            "{} rows: `ridgewalk summary {run} --top 20` shows the 20 coefficients that are clearest of 0.",
-            parameters.len()
-        ));
-    }
-    lines.extend(said.notes.iter().map(|note| format!("note: {note}")));
-    lines.extend(origin(said));
-    lines.extend(computed(sampler));
-    lines.push(format!("guarantee: {}", said.guarantee));
-    lines.push(format!("written to {run}: open report.html in a browser, draws.zarr in ArviZ"));
-    let below: Vec<String> = lines.iter().map(|line| wrapped(line, width)).collect();
-    format!("{}\n{}\n{}", above.join("\n"), table.text, below.join("\n"))
+/// A run to be shown.
+pub(crate) struct Run<'a> {
+    /// What is shown: all results, or a part of them.
+    pub(crate) shown: &'a SummaryDocument,
+    /// All results.
+    pub(crate) whole: &'a SummaryDocument,
+    /// The run directory.
+    pub(crate) directory: &'a Path,
+    /// Whether intervals are those of highest density.
+    pub(crate) hdi: bool,
 }
 
-/// Whether the results can be used, and what to be careful of.
-fn verdict(document: &SummaryDocument) -> Vec<String> {
-    let warnings = &document.text.warnings;
-    let first = match warnings.len() {
-        // The document may be a view with some of the parameters; each of them passed.
+impl Run<'_> {
+    /// The text about the run, in lines of at most `width` columns.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let Self { shown, whole, directory, hdi } = *self;
+        let said = &shown.text;
+        let table = layout::table(shown, hdi, width);
+        let rows = shown.problem.n;
+        let title = format!("{}: {} model, {rows} rows", said.title, shown.problem.family);
+        let mut paragraphs =
+            vec![wrapped(&title, width, 0), wrapped(&verdict(whole, said), width, 0)];
+        let warnings = said.warnings.iter();
+        let warnings =
+            warnings.map(|warning| format!("warning {}: {}", warning.name, warning.text));
+        paragraphs.extend(warnings.map(|warning| wrapped(&warning, width, 2)));
+        paragraphs.extend([String::new(), table.text, String::new()]);
+
+        let run = directory.display();
+        let mut below = vec![interval(shown, hdi)];
+        if !table.left_out.is_empty() {
+            below.push(format!(
+                "Left out to fit the width: {}. They are in `ridgewalk summary {run} --format csv` and --json.",
+                table.left_out.join(", ")
+            ));
+        }
+        let count = shown.parameters.len();
+        if count > LONG {
+            below.push(format!(
+                "{count} rows: `ridgewalk summary {run} --top 20` shows the 20 coefficients that are clearest of 0."
+            ));
+        }
+        below.extend(said.notes.iter().map(|note| format!("note: {note}")));
+        below.extend(origin(said));
+        below.extend(computed(&shown.sampler));
+        below.push(format!("guarantee: {}", said.guarantee));
+        below.push(format!("written to {run}: open report.html in a browser, draws.zarr in ArviZ"));
+        paragraphs.extend(below.iter().map(|line| wrapped(line, width, 2)));
+        paragraphs.join("\n")
+    }
+}
+
+/// Whether the results can be used.
+fn verdict(whole: &SummaryDocument, said: &Text) -> String {
+    let mut text = match said.warnings.len() {
         0 => format!(
-            "All checks passed: the chains agree (R-hat at most {}), and the draws are worth at least {} independent ones.",
-            rhat(document.largest_rhat()),
-            whole(document.smallest_ess())
+            "No warnings: the chains agree (R-hat at most {}), and the draws are worth at least {} independent ones.",
+            rhat(whole.largest_rhat()),
+            numbers::whole(whole.smallest_ess())
         ),
         1 => "1 warning: read it before you use the results.".to_owned(),
         count => format!("{count} warnings: read them before you use the results."),
     };
-    let each = warnings.iter().map(|warning| format!("warning {}: {}", warning.name, warning.text));
-    std::iter::once(first).chain(each).collect()
+    match said.notes.len() {
+        0 => {}
+        1 => text.push_str(" There is 1 note below the table."),
+        count => {
+            let _ = write!(text, " There are {count} notes below the table.");
+        }
+    }
+    text
 }
 
 /// What the interval of the table is.
