@@ -227,7 +227,9 @@ fn lines_are_at_most_80_columns_wide() {
     let data = nasty(&place);
     let long = place.fit("long", &format!("{data} --response y --quiet"));
     narrow(&long.stdout);
-    assert!(rows(&long.stdout).iter().any(|row| row.starts_with("a_long_name_…")));
+    assert!(
+        rows(&long.stdout).iter().any(|row| row.starts_with("a_long_name_") && row.contains("…"))
+    );
     let many = place.fit("many", "--quiet");
     narrow(&many.stdout);
     let table = rows(&many.stdout);
@@ -341,7 +343,7 @@ fn each_family_has_its_ratio_or_a_reason_against_it() {
 #[test]
 fn the_top_rows_are_those_farthest_from_zero() {
     let place = Place::new();
-    let fit = place.fit("run", "--quiet --draws 200");
+    let fit = place.fit("run", "--quiet");
     let mut order: Vec<(f64, &str)> = fit
         .coefficients()
         .iter()

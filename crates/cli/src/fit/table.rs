@@ -1,7 +1,6 @@
 //! What `ridgewalk fit`, `resume` and `summary` print about a run: the conclusion first, then the
 //! table, then how it was computed.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use ridgewalk::pipeline::{SamplerFacts, SummaryDocument, Text};
@@ -76,12 +75,8 @@ fn verdict(whole: &SummaryDocument, said: &Text) -> String {
         1 => "1 warning: read it before you use the results.".to_owned(),
         count => format!("{count} warnings: read them before you use the results."),
     };
-    match said.notes.len() {
-        0 => {}
-        1 => text.push_str(" There is 1 note below the table."),
-        count => {
-            let _ = write!(text, " There are {count} notes below the table.");
-        }
+    if !said.notes.is_empty() {
+        text.push_str(" Notes are below the table.");
     }
     text
 }
