@@ -44,7 +44,7 @@ impl Run<'_> {
         let mut below = vec![interval(shown, hdi)];
         if !table.left_out.is_empty() {
             below.push(format!(
-                "Left out to fit the width: {}. They are in `ridgewalk summary {run} --format csv` and --json.",
+                "Left out to fit the width: {}. `ridgewalk summary {run} --format csv` and --json have every column.",
                 table.left_out.join(", ")
             ));
         }
