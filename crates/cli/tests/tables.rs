@@ -75,12 +75,18 @@ fn draws(directory: &Path) -> BTreeMap<String, Vec<f64>> {
     columns
 }
 
+/// The whole part of a number of draws.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+fn whole(count: f64) -> usize {
+    count as usize
+}
+
 /// The quantile by linear interpolation, as NumPy's default.
 fn quantile(values: &[f64], p: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let position = p * (sorted.len() - 1) as f64;
-    let (index, share) = (position.floor() as usize, position.fract());
+    let (index, share) = (whole(position), position.fract());
     let next = sorted[(index + 1).min(sorted.len() - 1)];
     sorted[index] * (1.0 - share) + next * share
 }
@@ -125,7 +131,7 @@ fn intervals_of_any_width_hold_their_share_of_the_draws() {
             let [low, high] =
                 ["hdi_lower", "hdi_upper"].map(|key| parameter[key].as_f64().unwrap());
             let inside = column.iter().filter(|x| (low..=high).contains(x)).count();
-            assert_eq!(inside, (p * column.len() as f64).floor() as usize + 1);
+            assert_eq!(inside, whole(p * column.len() as f64) + 1);
             let [lower, upper] = ["lower", "upper"].map(|key| parameter[key].as_f64().unwrap());
             assert!(high - low <= 1.001 * (upper - lower));
         }
