@@ -45,9 +45,24 @@ pub(crate) fn table<const H: usize>(
     table
 }
 
-/// The width of the terminal; 80 where there is none.
+/// The width of the terminal that standard output is; 80 where it is none.
 pub(crate) fn width() -> usize {
-    let size = terminal_size::terminal_size_of(std::io::stdout());
+    width_of(std::io::stdout())
+}
+
+/// The same of another stream.
+#[cfg(unix)]
+pub(crate) fn width_of(stream: impl std::os::fd::AsFd) -> usize {
+    columns_of(terminal_size::terminal_size_of(stream))
+}
+
+/// The same of another stream.
+#[cfg(windows)]
+pub(crate) fn width_of(stream: impl std::os::windows::io::AsHandle) -> usize {
+    columns_of(terminal_size::terminal_size_of(stream))
+}
+
+fn columns_of(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
     size.map_or(LINE, |(columns, _)| usize::from(columns.0)).max(1)
 }
 
