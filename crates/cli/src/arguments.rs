@@ -32,12 +32,36 @@ pub(crate) enum Command {
                       the program and a damaged checkpoint are refused with exit code 2, naming what differs.\n\
                       A finished run is left unchanged.")]
     Resume(crate::fit::options::ResumeOptions),
-    /// Print the table of a run again
-    #[command(after_help = "Example:\n  ridgewalk summary ridgewalk-run")]
-    Summary(crate::fit::table::AgainOptions),
+    /// Print the table of a run again: other intervals, ratios, or a format for a publication
+    #[command(after_help = "Examples:\n  ridgewalk summary ridgewalk-run\n  \
+                      ridgewalk summary ridgewalk-run --exp --interval 0.95 --top 5\n  \
+                      ridgewalk summary ridgewalk-run --format latex --hdi\n\n\
+                      Ratios are computed draw by draw. Families without ratios are refused with exit code 2.")]
+    Summary(crate::fit::summary::SummaryOptions),
     /// Write the report of a run, report.html, again
     #[command(after_help = "Example:\n  ridgewalk report ridgewalk-run")]
-    Report(crate::fit::table::AgainOptions),
+    Report(crate::fit::summary::ReportOptions),
+    /// Predict new rows: expected responses, probabilities, survival, or responses drawn at random
+    #[command(after_help = "Examples:\n  ridgewalk predict wells new.csv\n  \
+                      ridgewalk predict wells new.csv --kind response --interval 0.5 --out predicted.csv\n\n\
+                      New rows are coded like those of the fit. A level that the fit has not seen is refused.\n\
+                      Files of any length are read and written some rows at a time.")]
+    Predict(crate::after::predict::PredictOptions),
+    /// Average effects of a column on the expected response, and a plot
+    #[command(after_help = "Examples:\n  ridgewalk effects wells --by arsenic\n  \
+                      ridgewalk effects wells --by arsenic --at dist100=0.5,2 --plot arsenic.svg\n\n\
+                      Slopes for numbers; differences from the first value for texts, factors and columns of 0\n\
+                      and 1. All other columns keep their values.")]
+    Effects(crate::after::effects::EffectsOptions),
+    /// How well a fit predicts rows that it has not seen: leave-one-out cross-validation
+    #[command(
+        after_help = "Examples:\n  ridgewalk loo wells\n  ridgewalk loo wells --folds 10\n\n\
+                      By importance sampling (PSIS); rows for which that is not reliable are refitted."
+    )]
+    Loo(crate::after::loo::LooOptions),
+    /// Compare fits of the same responses by how well they predict
+    #[command(after_help = "Example:\n  ridgewalk compare wells crossed")]
+    Compare(crate::after::compare::CompareOptions),
     /// Print the means, noise covariance and Cholesky factor of one step of Algorithm 1
     #[command(after_help = "Example:\n  ridgewalk coefficients --gamma 2 --xi 4 --eta 0.1\n\n\
                       The step takes (theta, p, r) to a Gaussian with mean\n  \

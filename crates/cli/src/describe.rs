@@ -9,7 +9,8 @@ use ridgewalk::pipeline::{DesignColumn, ModelDescription};
 
 use crate::failure::Failure;
 use crate::fit::options::ModelOptions;
-use crate::output;
+use crate::numbers::short;
+use crate::output::{self, shortened};
 
 /// The width of a line.
 const LINE: usize = 80;
@@ -151,34 +152,4 @@ fn design(model: &ModelDescription) -> String {
 /// The width of a column of names.
 fn width<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> usize {
     names.map(|name| shown(name, most).chars().count()).max().unwrap_or(0).min(most)
-}
-
-/// A name without its middle if it is too long: levels are at its end.
-fn shortened(name: &str, width: usize) -> String {
-    let whole: Vec<char> = shown(name, usize::MAX).chars().collect();
-    if whole.len() <= width {
-        return whole.into_iter().collect();
-    }
-    let end = width.saturating_sub(1) / 2;
-    let start = width.saturating_sub(1) - end;
-    let start: String = whole[..start].iter().collect();
-    let end: String = whole[whole.len() - end..].iter().collect();
-    format!("{start}…{end}")
-}
-
-/// Four significant digits in at most seven characters.
-fn short(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-3..1e5).contains(&size) {
-        return match value.fract() == 0.0 && size < 1e6 {
-            true => format!("{value}"),
-            false => format!("{value:.1e}"),
-        };
-    }
-    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    let text = rounded.to_string();
-    if text.chars().count() <= 7 { text } else { format!("{value:.1e}") }
 }

@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
+mod after;
 mod arguments;
 mod certify;
 mod coefficients;
@@ -16,6 +17,7 @@ mod describe;
 pub mod failure;
 pub mod fit;
 mod lab;
+mod numbers;
 mod output;
 mod plan;
 mod plot;
@@ -39,9 +41,13 @@ pub fn main() -> ExitCode {
         Command::Plan(options) => plan::run(&options),
         Command::Fit(options) => fit::run(&options),
         Command::Describe(options) => describe::run(&options),
+        Command::Predict(options) => after::predict::run(&options),
+        Command::Effects(options) => after::effects::run(&options),
+        Command::Loo(options) => after::loo::run(&options),
+        Command::Compare(options) => after::compare::run(&options),
         Command::Resume(options) => fit::resume(&options),
-        Command::Summary(options) => fit::table::summary(&options),
-        Command::Report(options) => fit::table::report(&options),
+        Command::Summary(options) => fit::summary::summary(&options),
+        Command::Report(options) => fit::summary::report(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -195,7 +195,9 @@ fn run(case: &Case) -> Said {
     if code == 0 {
         // The run succeeds: the notes are the message.
         assert!(place.path().join("ridgewalk-run/summary.json").is_file(), "{what}");
-        let notes: Vec<&str> = out.lines().filter(|line| line.starts_with("note: ")).collect();
+        // Long notes are broken into lines, of which all but the first are indented.
+        let unbroken = out.replace("\n  ", " ");
+        let notes: Vec<&str> = unbroken.lines().filter(|line| line.starts_with("note: ")).collect();
         return (code, if notes.is_empty() { "none: it works".into() } else { notes.join(" ") });
     }
     assert_eq!(out, "", "{what}");

@@ -11,4 +11,5 @@ mod fit_reference;
 mod grammar;
 mod lab;
 mod resume;
+mod tables;
 mod verify;

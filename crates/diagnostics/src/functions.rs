@@ -69,3 +69,9 @@ pub fn mcse_quantile(chains: &[&[f64]], p: f64) -> Result<f64, Error> {
 pub fn quantile(chains: &[&[f64]], p: f64) -> Result<f64, Error> {
     Summarizer::new().quantile(chains, p)
 }
+
+/// The highest-density interval: the shortest that holds the share p in [0, 1] of all draws, with
+/// draws as its ends (ArviZ's `hdi` for one mode). For several modes it is still one interval.
+pub fn hdi(chains: &[&[f64]], p: f64) -> Result<[f64; 2], Error> {
+    Summarizer::new().hdi(chains, p)
+}

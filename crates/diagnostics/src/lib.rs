@@ -52,8 +52,8 @@
 //! A wrong shape (no chains, empty chains, chains of different lengths) is an [`Error`]. A number
 //! that is not defined for well-shaped draws is NaN:
 //!
-//! - fewer than four draws per chain: R-hat, every ESS and every MCSE (mean, sd and quantiles are
-//!   defined);
+//! - fewer than four draws per chain: R-hat, every ESS and every MCSE (mean, sd, quantiles and
+//!   intervals are defined);
 //! - any NaN or infinite draw or log likelihood: everything (ArviZ accepts infinite draws in
 //!   diagnostics based on ranks; Stan's posterior package and this crate do not);
 //! - a single chain: R-hat;
@@ -87,14 +87,14 @@ pub use covariance::Covariance;
 pub use elpd::{Elpd, ElpdDifference, Pointwise, pareto_k_limit};
 pub use error::Error;
 pub use functions::{
-    ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, mcse_mean, mcse_quantile,
+    ess_bulk, ess_mean, ess_moments, ess_quantile, ess_sd, ess_tail, hdi, mcse_mean, mcse_quantile,
     mcse_sd, quantile, rhat,
 };
 pub use moments::Moments;
 pub use psis::Psis;
 pub use stacking::stacking;
 pub use summarizer::Summarizer;
-pub use summary::{Summary, summaries, summaries_of_table};
+pub use summary::{Intervals, Summary, summaries, summaries_and_intervals, summaries_of_table};
 
 /// R-hat, ESS and MCSE are NaN for shorter chains: each half needs a variance.
 pub const MIN_DRAWS: usize = 4;

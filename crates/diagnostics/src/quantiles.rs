@@ -1,4 +1,4 @@
-//! Quantiles of the sorted draws, and their Monte Carlo standard errors.
+//! Quantiles and intervals of the sorted draws, and the Monte Carlo standard errors of quantiles.
 
 use statrs::function::beta::checked_beta_reg;
 
@@ -21,6 +21,32 @@ pub(crate) fn interpolated(sorted: &[Placed], probability: f64) -> f64 {
     let share = position - index as f64;
     let (low, high) = (sorted[index].value, sorted[(index + 1).min(n - 1)].value);
     if share < 0.5 { low + (high - low) * share } else { high - (high - low) * (1.0 - share) }
+}
+
+/// The shortest interval that holds more than the share p of the draws; the first of several.
+///
+/// As in ArviZ, its ends are two draws that are ⌊n p⌋ places apart. For p = 1 it is the range.
+pub(crate) fn shortest(sorted: &[Placed], probability: f64) -> [f64; 2] {
+    let n = sorted.len();
+    let apart = whole((n as f64 * probability).floor()).min(n - 1);
+    let ends = |first: usize| [sorted[first].value, sorted[first + apart].value];
+    let width = |[low, high]: [f64; 2]| high - low;
+    let mut best = ends(0);
+    for first in 1..n - apart {
+        let next = ends(first);
+        if width(next) < width(best) {
+            best = next;
+        }
+    }
+    best
+}
+
+/// The central interval that holds the share p: as much is below it as above.
+///
+/// The share below is rounded to twelve decimals, because (1 − 0.9)/2 is not 0.05 to the last bit.
+pub(crate) fn central(sorted: &[Placed], probability: f64) -> [f64; 2] {
+    let below = (0.5e12 * (1.0 - probability)).round() / 1e12;
+    [below, 1.0 - below].map(|p| interpolated(sorted, p))
 }
 
 /// A non-negative number of draws as an index.
@@ -60,7 +86,7 @@ fn count_while(n: usize, holds: impl Fn(usize) -> bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{count_while, interpolated};
+    use super::{central, count_while, interpolated, shortest};
     use crate::sample::Placed;
 
     fn sorted(values: &[f64]) -> Vec<Placed> {
@@ -86,6 +112,26 @@ mod tests {
         }
         for i in 0..1000 {
             assert_eq!(interpolated(&sorted(&[0.1; 7]), i as f64 / 999.0), 0.1);
+        }
+    }
+
+    #[test]
+    fn the_shortest_interval_is_the_first_of_equals_and_the_range_at_one() {
+        let draws = sorted(&[0.0, 1.0, 2.0, 2.5, 3.0, 9.0]);
+        assert_eq!(shortest(&draws, 0.34), [2.0, 3.0]);
+        assert_eq!(shortest(&draws, 0.5), [1.0, 3.0]);
+        assert_eq!(shortest(&draws, 1.0), [0.0, 9.0]);
+        assert_eq!(shortest(&draws, 0.0), [0.0, 0.0]);
+        assert_eq!(shortest(&sorted(&[7.0]), 0.9), [7.0, 7.0]);
+        assert_eq!(shortest(&sorted(&[1.0, 2.0, 3.0, 4.0]), 0.5), [1.0, 3.0]);
+    }
+
+    #[test]
+    fn the_central_interval_has_the_quantiles_of_the_table() {
+        let draws: Vec<f64> = (0..997).map(|i| (i as f64).sqrt()).collect();
+        let draws = sorted(&draws);
+        for (p, tails) in [(0.9, [0.05, 0.95]), (0.95, [0.025, 0.975]), (0.8, [0.1, 0.9])] {
+            assert_eq!(central(&draws, p), tails.map(|tail| interpolated(&draws, tail)), "{p}");
         }
     }
 

@@ -10,7 +10,7 @@ use crate::numeric;
 use crate::quantiles;
 use crate::sample::{Placed, Sample};
 use crate::scores::{self, Scores};
-use crate::summary::Summary;
+use crate::summary::{Intervals, Summary};
 
 /// Buffers, Fourier transform and normal scores, kept between calls.
 ///
@@ -126,6 +126,30 @@ impl Summarizer {
         Ok(quantiles::interpolated(self.sample.sorted(), p))
     }
 
+    /// See [`hdi`](crate::hdi()).
+    pub fn hdi(&mut self, chains: &[&[f64]], p: f64) -> Result<[f64; 2], Error> {
+        let p = probability(p)?;
+        self.sample.load(chains)?;
+        let found = self.intervals_of_sample(p);
+        Ok([found.hdi_lower, found.hdi_upper])
+    }
+
+    /// The intervals that hold the share p of the draws.
+    pub fn intervals(&mut self, chains: &[&[f64]], p: f64) -> Result<Intervals, Error> {
+        let p = probability(p)?;
+        self.sample.load(chains)?;
+        Ok(self.intervals_of_sample(p))
+    }
+
+    /// Summary and intervals, which share one sort of the draws.
+    pub fn summary_and_intervals(
+        &mut self, chains: &[&[f64]], p: f64,
+    ) -> Result<(Summary, Intervals), Error> {
+        let p = probability(p)?;
+        self.sample.load(chains)?;
+        Ok((self.summary_of_sample(), self.intervals_of_sample(p)))
+    }
+
     /// See [`Summary::of`].
     pub fn summary(&mut self, chains: &[&[f64]]) -> Result<Summary, Error> {
         self.sample.load(chains)?;
@@ -174,6 +198,17 @@ impl Summarizer {
         let ess_bulk = self.ess_of_halves();
         let rhat = if self.sample.chains() < 2 { f64::NAN } else { self.rhat_of_scores() };
         Summary { mcse_mean, mcse_sd, ess_bulk, ess_tail, ess_mean, ess_sd, rhat, ..plain }
+    }
+
+    /// The intervals of draws that are loaded.
+    fn intervals_of_sample(&mut self, p: f64) -> Intervals {
+        if !self.sample.is_finite() {
+            return Intervals::UNDEFINED;
+        }
+        self.sample.sort();
+        let [lower, upper] = quantiles::central(self.sample.sorted(), p);
+        let [hdi_lower, hdi_upper] = quantiles::shortest(self.sample.sorted(), p);
+        Intervals { lower, upper, hdi_lower, hdi_upper }
     }
 
     /// Whether the chains can be split into halves that have a variance.

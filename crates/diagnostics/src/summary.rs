@@ -50,6 +50,30 @@ pub struct Summary {
     pub rhat: f64,
 }
 
+/// Two intervals that hold the same share of the draws. NaN if a draw is not finite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Intervals {
+    /// The lower end of the central interval: as many draws are below it as above `upper`.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    pub lower: f64,
+    /// Its upper end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    pub upper: f64,
+    /// The lower end of the highest-density interval, see [`hdi`](crate::hdi()).
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    pub hdi_lower: f64,
+    /// Its upper end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::number"))]
+    pub hdi_upper: f64,
+}
+
+impl Intervals {
+    pub(crate) const UNDEFINED: Self =
+        Self { lower: f64::NAN, upper: f64::NAN, hdi_lower: f64::NAN, hdi_upper: f64::NAN };
+}
+
 impl Summary {
     pub(crate) const UNDEFINED: Self = Self {
         mean: f64::NAN,
@@ -88,6 +112,23 @@ pub fn summaries(parameters: &[&[&[f64]]]) -> Result<Vec<Summary>, Error> {
     parameters
         .par_iter()
         .map_init(|| workspace.clone(), |workspace, chains| workspace.summary(chains))
+        .collect()
+}
+
+/// Summaries and intervals that hold the share p of the draws, as [`summaries`].
+pub fn summaries_and_intervals(
+    parameters: &[&[&[f64]]], p: f64,
+) -> Result<Vec<(Summary, Intervals)>, Error> {
+    let mut workspace = Summarizer::new();
+    if let Some(chains) = parameters.first() {
+        workspace.prepare(chains.len(), common_length(chains)?);
+    }
+    parameters
+        .par_iter()
+        .map_init(
+            || workspace.clone(),
+            |workspace, chains| workspace.summary_and_intervals(chains, p),
+        )
         .collect()
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 mod fixtures;
+mod intervals;
 mod invariance;
 mod loo;
 mod psis;

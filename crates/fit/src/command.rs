@@ -2,7 +2,7 @@
 
 use ridgewalk_frame::join_names;
 
-use crate::settings::{KernelChoice, SearchChoice, Settings};
+use crate::settings::{DEFAULT_INTERVAL, KernelChoice, SearchChoice, Settings};
 
 /// The command for these settings. It leaves out `--out`, since a run directory is not written
 /// twice; `--threads`, on which no draw depends; and most settings at their defaults.
@@ -15,7 +15,7 @@ pub fn command(settings: &Settings) -> String {
         no_intercept, drop_missing, standardize, original_scale, prior, intercept_prior,
         aux_prior, prior_scale, intercept_prior_scale, priors, noise_scale, dispersion, shape,
         degrees_of_freedom, huber_delta, mode_search, kernel, nodes, gamma, xi, eta,
-        bias_tolerance, chains, draws, thin, target_ess, max_draws, seed, threads: _, out: _,
+        bias_tolerance, chains, draws, thin, target_ess, max_draws, interval, seed, threads: _, out: _,
         csv,
     } = settings;
     let mut words = Words(vec!["ridgewalk".to_owned(), "fit".to_owned()]);
@@ -67,6 +67,7 @@ pub fn command(settings: &Settings) -> String {
     words.pair("--target-ess", *target_ess);
     words.pair("--max-draws", target_ess.is_some().then_some(max_draws));
     words.pair("--thin", *thin);
+    words.pair("--interval", Some(interval).filter(|interval| **interval != DEFAULT_INTERVAL));
     words.pair("--seed", Some(seed));
     words.flag("--no-intercept", *no_intercept);
     words.flag("--drop-missing", *drop_missing);

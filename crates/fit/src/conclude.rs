@@ -70,9 +70,10 @@ impl Finished<'_> {
         // Trajectories have values of U: the run itself was held to the bound.
         let exact = self.warm.scheme.trajectory().is_some();
         let excursion = if exact { None } else { search.run(draws, values)? };
-        let summaries = summaries_of(draws)?;
-        let parameters = self.parameters(&summaries);
         let settings = &self.config.options;
+        let (summaries, intervals): (Vec<_>, Vec<_>) =
+            summaries_of(draws, settings.interval)?.into_iter().unzip();
+        let parameters = self.parameters(&summaries);
         let warnings = self.sampled.warnings(self.model.names(), &summaries);
         let warnings = warnings.iter().chain(&excursion);
         let warnings = warnings.map(|warning| verdict::entry(warning, settings));
@@ -97,7 +98,8 @@ impl Finished<'_> {
             facts: self.facts(),
         };
         let sampler = self.sampler_facts(draws.draws() as u64);
-        Ok(SummaryDocument::new(parameters, sampler, self.problem_facts(), text))
+        let document = SummaryDocument::new(parameters, sampler, self.problem_facts(), text);
+        Ok(document.with_intervals(&intervals, settings.interval))
     }
 
     /// Checks the model against its data; `None` if other processes hold rows, or there is too

@@ -4,9 +4,11 @@
 //! The keys of parameters, sampler and problem are stable; other keys may be added. A number that
 //! is not finite is `null`.
 
-use ridgewalk_diagnostics::Summary;
+use ridgewalk_diagnostics::{Intervals, Summary};
 use ridgewalk_sampler::Outcome;
 use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::settings::{DEFAULT_INTERVAL, default_interval};
 
 /// `summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +19,12 @@ pub struct SummaryDocument {
     pub sampler: SamplerFacts,
     /// What was sampled.
     pub problem: ProblemFacts,
+    /// The share of the posterior that intervals hold.
+    #[serde(default = "default_interval")]
+    pub interval: f64,
+    /// What the parameters are if not coefficients: `odds ratio`, `rate ratio` and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<String>,
     /// Texts for the reader.
     #[serde(flatten)]
     pub text: Text,
@@ -45,6 +53,18 @@ pub struct Parameter {
     pub ess_tail: f64,
     #[serde(deserialize_with = "number")]
     pub rhat: f64,
+    /// The lower end of the central interval that was asked for; `q05` if that holds 90 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// Its upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+    /// The lower end of the highest-density interval, the shortest that holds the same share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hdi_lower: Option<f64>,
+    /// Its upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hdi_upper: Option<f64>,
     /// Where the posterior density is largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<f64>,
@@ -265,10 +285,40 @@ impl Parameter {
             ess_bulk,
             ess_tail,
             rhat,
+            lower: None,
+            upper: None,
+            hdi_lower: None,
+            hdi_upper: None,
             mode: None,
             mean_extrapolated: None,
             sd_extrapolated: None,
         }
+    }
+
+    /// The same with intervals that hold the share `interval`.
+    #[must_use]
+    pub fn with_intervals(self, intervals: &Intervals, interval: f64) -> Self {
+        // The quantiles of the table are an interval of 90 % already.
+        let other = interval != DEFAULT_INTERVAL;
+        Self {
+            lower: other.then_some(intervals.lower),
+            upper: other.then_some(intervals.upper),
+            hdi_lower: Some(intervals.hdi_lower),
+            hdi_upper: Some(intervals.hdi_upper),
+            ..self
+        }
+    }
+
+    /// The ends of the central interval.
+    #[must_use]
+    pub fn central(&self) -> [f64; 2] {
+        [self.lower.unwrap_or(self.q05), self.upper.unwrap_or(self.q95)]
+    }
+
+    /// The ends of the highest-density interval; `None` in files that do not have it.
+    #[must_use]
+    pub fn hdi(&self) -> Option<[f64; 2]> {
+        self.hdi_lower.zip(self.hdi_upper).map(|(lower, upper)| [lower, upper])
     }
 }
 
@@ -279,13 +329,22 @@ fn status(warnings: &[WarningEntry]) -> String {
 }
 
 impl SummaryDocument {
-    /// Builds the document. The status comes from the warnings.
+    /// Builds the document, with intervals of 90 %. The status comes from the warnings.
     #[must_use]
     pub fn new(
         parameters: Vec<Parameter>, sampler: SamplerFacts, problem: ProblemFacts, text: Text,
     ) -> Self {
         let sampler = SamplerFacts { status: status(&text.warnings), ..sampler };
-        Self { parameters, sampler, problem, text }
+        let interval = DEFAULT_INTERVAL;
+        Self { parameters, sampler, problem, interval, scale: None, text }
+    }
+
+    /// The same with intervals that hold the share `interval`, one entry per parameter.
+    #[must_use]
+    pub fn with_intervals(self, intervals: &[Intervals], interval: f64) -> Self {
+        let with = |(parameter, found): (Parameter, _)| parameter.with_intervals(found, interval);
+        let parameters = self.parameters.into_iter().zip(intervals).map(with).collect();
+        Self { parameters, interval, ..self }
     }
 
     /// Whether the run was stopped before it had all its draws.

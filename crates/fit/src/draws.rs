@@ -1,6 +1,7 @@
 //! Reading draws back, from memory or from a store.
 
-use ridgewalk_diagnostics::{Summarizer, Summary, summaries};
+use rayon::prelude::*;
+use ridgewalk_diagnostics::{Intervals, Summarizer, Summary, summaries_and_intervals};
 use ridgewalk_sampler::Draws;
 
 use crate::error::Error;
@@ -77,23 +78,61 @@ impl DrawReader for Draws {
     }
 }
 
-/// The summary of every coefficient, some columns at a time.
-pub(crate) fn summaries_of(draws: &dyn DrawReader) -> Result<Vec<Summary>, Error> {
-    let mut all = Vec::new();
-    let mut summarizer = Summarizer::new();
+/// The summary of every coefficient, with intervals that hold the share `interval`, some columns at
+/// a time.
+pub(crate) fn summaries_of(
+    draws: &dyn DrawReader, interval: f64,
+) -> Result<Vec<(Summary, Intervals)>, Error> {
+    let (mut all, mut summarizer) = (Vec::new(), Summarizer::new());
     draws.columns(&mut |columns| {
-        let chain = |chain: usize| chain * draws.draws()..(chain + 1) * draws.draws();
-        let chains: Vec<Vec<&[f64]>> = columns
-            .iter()
-            .map(|column| (0..draws.chains()).map(|number| &column[chain(number)]).collect())
+        all.extend(summaries_of_columns(draws, columns, interval, &mut summarizer)?);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// The same of e^x, draw by draw, for the first `count` coefficients.
+pub(crate) fn summaries_of_exponentials(
+    draws: &dyn DrawReader, interval: f64, count: usize,
+) -> Result<Vec<(Summary, Intervals)>, Error> {
+    let (mut all, mut summarizer) = (Vec::new(), Summarizer::new());
+    draws.columns(&mut |columns| {
+        let columns = columns.iter().take(count.saturating_sub(all.len()));
+        let columns: Vec<Vec<f64>> =
+            columns.map(|column| column.iter().map(|x| x.exp()).collect()).collect();
+        all.extend(summaries_of_columns(draws, &columns, interval, &mut summarizer)?);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+fn summaries_of_columns(
+    draws: &dyn DrawReader, columns: &[Vec<f64>], interval: f64, summarizer: &mut Summarizer,
+) -> Result<Vec<(Summary, Intervals)>, Error> {
+    let chain = |chain: usize| chain * draws.draws()..(chain + 1) * draws.draws();
+    let chains: Vec<Vec<&[f64]>> = columns
+        .iter()
+        .map(|column| (0..draws.chains()).map(|number| &column[chain(number)]).collect())
+        .collect();
+    let chains: Vec<&[&[f64]]> = chains.iter().map(Vec::as_slice).collect();
+    Ok(if draws.chains().saturating_mul(draws.draws()) > ONE_BY_ONE {
+        let one = |chains: &&[&[f64]]| summarizer.summary_and_intervals(chains, interval);
+        chains.iter().map(one).collect::<Result<_, _>>()?
+    } else {
+        summaries_and_intervals(&chains, interval)?
+    })
+}
+
+/// Intervals of every coefficient that hold the share `interval`, some columns at a time.
+pub(crate) fn intervals_of(draws: &dyn DrawReader, interval: f64) -> Result<Vec<Intervals>, Error> {
+    let mut all = Vec::new();
+    draws.columns(&mut |columns| {
+        let some: Result<Vec<Intervals>, _> = columns
+            .par_iter()
+            .map_init(Summarizer::new, |summarizer, column| {
+                summarizer.intervals(&[column], interval)
+            })
             .collect();
-        let chains: Vec<&[&[f64]]> = chains.iter().map(Vec::as_slice).collect();
-        let some: Result<Vec<Summary>, _> =
-            if draws.chains().saturating_mul(draws.draws()) > ONE_BY_ONE {
-                chains.iter().map(|chains| summarizer.summary(chains)).collect()
-            } else {
-                summaries(&chains)
-            };
         all.extend(some?);
         Ok(())
     })?;

@@ -49,6 +49,7 @@ mod predict;
 mod prior_checks;
 mod prior_text;
 mod priors;
+mod ratio;
 pub mod sample;
 mod scale;
 mod settings;
@@ -84,7 +85,11 @@ pub use predict::{
 };
 pub use prior_text::{Kind, PriorText};
 pub use priors::{ModelPriors, PriorError, Priors};
+pub use ratio::Ratio;
 pub use ridgewalk_potentials::Rows;
 pub use scale::Rescaling;
-pub use settings::{KernelChoice, SearchChoice, Settings, UnknownKernel, UnknownSearch};
+pub use settings::{
+    DEFAULT_INTERVAL, KernelChoice, SearchChoice, Settings, UnknownKernel, UnknownSearch,
+    validate_interval,
+};
 pub use warm_up::Warm;

@@ -16,6 +16,8 @@ use crate::error::Error;
 const BUILT_IN_RESPONSE: &str = "y";
 /// The scale of its priors.
 const BUILT_IN_SCALE: f64 = 2.5;
+/// The share of the posterior that intervals hold, unless another is asked for.
+pub const DEFAULT_INTERVAL: f64 = 0.9;
 /// More chains would take gigabytes for their states alone.
 const MOST_CHAINS: usize = 100_000;
 /// More draws could overflow the count of steps.
@@ -290,6 +292,9 @@ pub struct Settings {
     pub target_ess: Option<f64>,
     /// With `target_ess`: the maximum number of draws per chain.
     pub max_draws: u64,
+    /// The share of the posterior that intervals in tables hold, between 0 and 1.
+    #[serde(default = "default_interval")]
+    pub interval: f64,
     /// The seed: the same seed gives the same draws, whatever the number of threads.
     #[serde(with = "as_text")]
     pub seed: u64,
@@ -346,6 +351,7 @@ impl Default for Settings {
             thin: None,
             target_ess: None,
             max_draws: 100_000,
+            interval: DEFAULT_INTERVAL,
             seed: 0,
             threads: None,
             out: PathBuf::from("ridgewalk-run"),
@@ -386,6 +392,7 @@ impl Settings {
     pub fn validate(&self) -> Result<(), Error> {
         self.validate_counts()?;
         self.validate_numbers()?;
+        validate_interval(self.interval)?;
         self.validate_formula()?;
         self.validate_model()?;
         self.validate_priors()
@@ -658,6 +665,23 @@ impl Settings {
             None => Table::built_in(),
         }
     }
+}
+
+/// Checks the share of the posterior that an interval is to hold.
+///
+/// # Errors
+/// [`Error::Setting`] unless it is between 0 and 1.
+pub fn validate_interval(interval: f64) -> Result<(), Error> {
+    if interval > 0.0 && interval < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::setting("--interval", interval, "a number between 0 and 1, such as 0.95"))
+    }
+}
+
+/// For runs of versions that had no such setting.
+pub(crate) fn default_interval() -> f64 {
+    DEFAULT_INTERVAL
 }
 
 /// Seeds as text, because TOML integers end at 2⁶³.

@@ -314,12 +314,18 @@ fn the_summary_has_the_promised_keys_and_reads_back() {
     assert_eq!(keys(&value["sampler"]), set(sampler));
     assert_eq!(keys(&value["problem"]), set("n d family convexity smoothness condition_number"));
     let text = "title command warnings guarantee notes history facts";
-    assert_eq!(keys(&value), set(&format!("parameters sampler problem {text}")));
+    assert_eq!(keys(&value), set(&format!("parameters sampler problem interval {text}")));
     assert_eq!(value["sampler"]["status"], "low_ess, high_rhat");
     assert!(parameter["rhat"].is_null() && value["sampler"]["bias_estimate"].is_null());
     let read = read_summary(&path).unwrap();
     assert!(read.parameters[0].rhat.is_nan());
     assert_eq!(read.to_json().unwrap(), written.to_json().unwrap());
+    // A file of a run that had no choice of intervals has those of 90 %.
+    assert_eq!(value["interval"], 0.9);
+    let mut older = value.clone();
+    older.as_object_mut().unwrap().remove("interval");
+    fs::write(&path, older.to_string()).unwrap();
+    assert_eq!(read_summary(&path).unwrap().interval, 0.9);
     fs::write(&path, "{\"parameters\": 3}").unwrap();
     assert!(
         read_summary(&path).unwrap_err().to_string().contains("keys parameters, sampler, problem")

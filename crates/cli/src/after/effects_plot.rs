@@ -57,8 +57,10 @@ fn draw(effects: &Effects) -> Drawn<String> {
             .x_label_area_size(44)
             .y_label_area_size(64)
             .build_cartesian_2d(across, up)?;
-        let names: Vec<String> =
-            curves.first().map(|(_, points)| points.iter().map(|p| p.value.clone()).collect()).unwrap_or_default();
+        let names: Vec<String> = curves
+            .first()
+            .map(|(_, points)| points.iter().map(|p| p.value.clone()).collect())
+            .unwrap_or_default();
         let label = |x: &f64| match numbers {
             true => crate::numbers::short(*x),
             // Positions of values are whole numbers.
@@ -100,12 +102,17 @@ fn draw(effects: &Effects) -> Drawn<String> {
                     .map(|(k, p)| Circle::new(at(k, p.response.mean), 4, colour.filled()));
                 let dots = chart.draw_series(dots)?;
                 if !name.is_empty() {
-                    dots.label(name).legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()));
+                    dots.label(name)
+                        .legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()));
                 }
             }
         }
         if curves.len() > 1 {
-            chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK).draw()?;
+            chart
+                .configure_series_labels()
+                .background_style(WHITE.mix(0.8))
+                .border_style(BLACK)
+                .draw()?;
         }
         root.present()?;
     }

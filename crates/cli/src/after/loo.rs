@@ -59,7 +59,11 @@ pub(crate) fn run(options: &LooOptions) -> Result<(), Failure> {
     let done = run.loo(options.method.options(), &stop, &|progress| counter.loo(progress));
     counter.end();
     let (document, observed) = done?;
-    if options.voice.json { output::json(&document) } else { output::text(&text(&document, &observed)) }
+    if options.voice.json {
+        output::json(&document)
+    } else {
+        output::text(&text(&document, &observed))
+    }
 }
 
 fn text(document: &LooDocument, observed: &Observed) -> String {
@@ -67,12 +71,13 @@ fn text(document: &LooDocument, observed: &Observed) -> String {
     let how = match document.method {
         LooMethod::Psis => format!("leaving out each of {n} rows in turn, from {draws} draws"),
         LooMethod::Exact => format!("leaving out each of {n} rows in turn, with a refit for each"),
-        LooMethod::Folds(folds) => format!("leaving out {n} rows in {folds} groups, with a refit for each"),
+        LooMethod::Folds(folds) => {
+            format!("leaving out {n} rows in {folds} groups, with a refit for each")
+        }
     };
     let number = |value: f64| if value.is_nan() { String::new() } else { format!("{value:.1}") };
-    let row = |name: &str, value: f64, error: f64| {
-        vec![name.to_owned(), number(value), number(error)]
-    };
+    let row =
+        |name: &str, value: f64, error: f64| vec![name.to_owned(), number(value), number(error)];
     let mut rows = vec![
         row("elpd_loo", document.elpd_loo, document.se),
         row("p_loo", document.p_loo, f64::NAN),
@@ -84,7 +89,10 @@ fn text(document: &LooDocument, observed: &Observed) -> String {
     }
     rows.retain(|row| !row[1].is_empty());
     let heads = ["", "estimate", "standard error"].map(str::to_owned);
-    let mut text = format!("How well new responses are predicted, {how}.\n\n{}\n", output::plain(&heads, &rows));
+    let mut text = format!(
+        "How well new responses are predicted, {how}.\n\n{}\n",
+        output::plain(&heads, &rows)
+    );
     text.push_str("\nelpd_loo is the expected log density of new responses: larger is better.\n");
     if document.method == LooMethod::Psis {
         text.push_str(&reliability(document, observed));
@@ -101,7 +109,9 @@ fn reliability(document: &LooDocument, observed: &Observed) -> String {
     let high = refitted.len() + unreliable.len();
     if high == 0 {
         let largest = pareto_k.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        return format!("Reliable for every row: the largest Pareto k is {largest:.2}, below {k_limit:.2}.\n");
+        return format!(
+            "Reliable for every row: the largest Pareto k is {largest:.2}, below {k_limit:.2}.\n"
+        );
     }
     let mut named: Vec<usize> = refitted.iter().chain(unreliable).copied().collect();
     named.sort_by(|a, b| pareto_k[*b].total_cmp(&pareto_k[*a]));

@@ -1,8 +1,8 @@
 //! Commands on a finished run: predictions, effects, cross-validation and comparison.
 
 pub(crate) mod compare;
-mod effects_plot;
 pub(crate) mod effects;
+mod effects_plot;
 pub(crate) mod loo;
 pub(crate) mod predict;
 
@@ -38,7 +38,8 @@ impl Counter {
         let quiet = voice.quiet || voice.json;
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(0);
-            let style = ProgressStyle::with_template("{msg} {human_pos} of {human_len} {wide_bar} {eta}");
+            let style =
+                ProgressStyle::with_template("{msg} {human_pos} of {human_len} {wide_bar} {eta}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });

@@ -147,11 +147,15 @@ impl Sink {
     fn open(options: &PredictOptions) -> Result<Self, Failure> {
         if let Some(path) = &options.out {
             if options.voice.json {
-                return Err(Failure::Usage("--json writes to standard output: need one of --json and --out".into()));
+                return Err(Failure::Usage(
+                    "--json writes to standard output: need one of --json and --out".into(),
+                ));
             }
             if path.exists() {
                 let path = path.display();
-                return Err(Failure::Usage(format!("{path} already exists: need the name of a new file")));
+                return Err(Failure::Usage(format!(
+                    "{path} already exists: need the name of a new file"
+                )));
             }
             let mut name = std::ffi::OsString::from(".");
             name.push(path.file_name().unwrap_or_default());
@@ -192,7 +196,11 @@ impl Sink {
             Self::Json(out, _) => {
                 let PredictionRequest { kind, interval, .. } = shape.request;
                 let kind = kind.name();
-                Ok(write!(out, "{{\"kind\": {}, \"interval\": {interval}, \"predictions\": [", json!(kind))?)
+                Ok(write!(
+                    out,
+                    "{{\"kind\": {}, \"interval\": {interval}, \"predictions\": [",
+                    json!(kind)
+                )?)
             }
             _ => self.line(&heads),
         }
@@ -237,7 +245,8 @@ impl Sink {
             return self.entry(&place);
         }
         let number = |count: usize| count.to_string();
-        let cells = [number(row), quantity.to_owned(), number(chain), number(draw), value.to_string()];
+        let cells =
+            [number(row), quantity.to_owned(), number(chain), number(draw), value.to_string()];
         self.line(&cells)
     }
 

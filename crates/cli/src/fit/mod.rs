@@ -1,9 +1,12 @@
 //! `ridgewalk fit` and `ridgewalk resume`: turn options into settings, run the fit in the library,
 //! and print the results.
 
+mod formats;
+mod layout;
 pub mod options;
 pub mod progress;
-pub mod table;
+pub(crate) mod summary;
+mod table;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +18,7 @@ use crate::failure::Failure;
 use crate::output;
 use options::{FitOptions, ResumeOptions, Voice};
 use progress::Display;
+use table::Run;
 
 /// Runs `ridgewalk fit`.
 pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
@@ -54,7 +58,7 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
 pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
     let directory = RunDirectory::open(&options.directory)?;
     let document = read_summary(&directory.summary())?;
-    let Voice { quiet, json } = options.voice;
+    let Voice { quiet, json, hdi } = options.voice;
     if !quiet && !json {
         let out = directory.path().display();
         progress::write_line(&format!("{out} is finished: there is nothing to resume"));
@@ -62,7 +66,8 @@ pub fn finished(options: &ResumeOptions) -> Result<(), Failure> {
     if json {
         output::json(&document)
     } else {
-        output::text(&table::text(&document, directory.path()))
+        let (shown, directory) = (&document, directory.path());
+        output::text(&Run { shown, whole: shown, directory, hdi }.text(output::width()))
     }
 }
 
@@ -72,7 +77,8 @@ pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
     if voice.json {
         output::json(document)?;
     } else {
-        output::text(&table::text(document, out))?;
+        let run = Run { shown: document, whole: document, directory: out, hdi: voice.hdi };
+        output::text(&run.text(output::width()))?;
     }
     if document.stopped() {
         let (draws, out) = (document.sampler.draws, out.display());

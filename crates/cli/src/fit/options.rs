@@ -156,6 +156,9 @@ pub struct FitOptions {
     /// With --target-ess: maximum number of draws per chain
     #[arg(long, value_name = "N", default_value_t = 100_000, requires = "target_ess")]
     max_draws: u64,
+    /// Intervals that hold the share P of the posterior
+    #[arg(long, value_name = "P", default_value_t = 0.9, allow_negative_numbers = true)]
+    interval: f64,
     /// Random seed; the same seed gives the same draws on any number of threads
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
@@ -182,6 +185,9 @@ pub struct Voice {
     /// Print summary.json instead of a table
     #[arg(long)]
     pub json: bool,
+    /// Show highest-density intervals, the shortest ones, instead of central ones
+    #[arg(long)]
+    pub hdi: bool,
 }
 
 /// Options of `ridgewalk resume`.
@@ -288,6 +294,7 @@ impl FitOptions {
             thin: self.thin,
             target_ess: self.target_ess,
             max_draws: self.max_draws,
+            interval: self.interval,
             seed: self.seed,
             threads: self.threads,
             out: self.out.clone(),
@@ -333,7 +340,7 @@ mod tests {
          |--weights|w|--no-intercept|--drop-missing|--standardize|--prior-scale|0.1\
          |--intercept-prior-scale|inf|--priors|p q.toml|--noise-scale|0.3|--huber-delta|1.7\
          |--mode-search|accelerated|--kernel|third-order|--nodes|4|--gamma|1.5|--xi|2.5|--eta|0.1|--bias-tolerance|0.01\
-         |--chains|3|--draws|7|--thin|2|--seed|9|--csv",
+         |--chains|3|--draws|7|--thin|2|--seed|9|--csv|--interval|0.95",
         "d.csv|--response|y|--family|probit|--trials|n|--target-ess|1234.5|--max-draws|77\
          |--standardize|--original-scale",
         "d.csv|--response|t|--family|weibull|--event|e|--upper|u|--shape|2|--prior|laplace(0, 1)\

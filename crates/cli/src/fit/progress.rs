@@ -12,6 +12,7 @@ use ridgewalk::sampler::automatic::Decision;
 use ridgewalk::sampler::{Draws, Progress, Sink};
 
 use crate::fit::options::Voice;
+use crate::output;
 
 /// Maximum number of values kept for the progress line; above it, no effective sample size is
 /// shown.
@@ -79,7 +80,7 @@ impl Display {
             return;
         }
         match &self.bar {
-            Some(bar) => bar.suspend(|| write_line(line)),
+            Some(bar) => bar.suspend(|| write_line(&folded(line))),
             None => write_line(line),
         }
     }
@@ -254,6 +255,14 @@ fn spinner() -> ProgressStyle {
 fn moving() -> ProgressStyle {
     ProgressStyle::with_template("{spinner} sampling {bar:24} {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// A line for the terminal, broken at blanks. It keeps its indentation.
+fn folded(line: &str) -> String {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let width = output::width_of(std::io::stderr()).saturating_sub(indent);
+    format!("{}{}", " ".repeat(indent), output::wrapped(text, width, indent + 2))
 }
 
 /// Standard error may be closed; the run continues.

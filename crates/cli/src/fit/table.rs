@@ -1,132 +1,133 @@
-//! The table at the end of a fit, and `ridgewalk summary` and `ridgewalk report`.
+//! What `ridgewalk fit`, `resume` and `summary` print about a run: the conclusion first, then the
+//! table, then how it was computed.
 
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
-use ridgewalk::pipeline::{Parameter, SummaryDocument};
-use ridgewalk::report::write_report;
-use ridgewalk::store::{RunDirectory, read_summary};
+use ridgewalk::pipeline::{SamplerFacts, SummaryDocument, Text};
 
-use crate::failure::Failure;
-use crate::output;
+use super::layout;
+use crate::numbers::{self, percent, rhat};
+use crate::output::wrapped;
 
-/// Maximum length of a name in the table.
-const NAME: usize = 40;
+/// A longer table comes with a hint.
+const LONG: usize = 60;
 
-/// Options of `ridgewalk summary` and `ridgewalk report`.
-#[derive(Debug, Args)]
-pub(crate) struct AgainOptions {
-    /// The run directory
-    #[arg(value_name = "DIR")]
-    directory: PathBuf,
-    /// Write one JSON document
-    #[arg(long)]
-    json: bool,
+/// A run to be shown.
+pub(crate) struct Run<'a> {
+    /// What is shown: all results, or a part of them.
+    pub(crate) shown: &'a SummaryDocument,
+    /// All results.
+    pub(crate) whole: &'a SummaryDocument,
+    /// The run directory.
+    pub(crate) directory: &'a Path,
+    /// Whether intervals are those of highest density.
+    pub(crate) hdi: bool,
 }
 
-/// Runs `ridgewalk summary`.
-pub(crate) fn summary(options: &AgainOptions) -> Result<(), Failure> {
-    let directory = RunDirectory::open(&options.directory)?;
-    let document = read_summary(&directory.summary())?;
-    if options.json {
-        output::json(&document)
-    } else {
-        output::text(&text(&document, &options.directory))
+impl Run<'_> {
+    /// The text about the run, in lines of at most `width` columns.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let Self { shown, whole, directory, hdi } = *self;
+        let said = &shown.text;
+        let table = layout::table(shown, hdi, width);
+        let rows = shown.problem.n;
+        let title = format!("{}: {} model, {rows} rows", said.title, shown.problem.family);
+        let mut paragraphs =
+            vec![wrapped(&title, width, 0), wrapped(&verdict(whole, said), width, 0)];
+        let warnings = said.warnings.iter();
+        let warnings =
+            warnings.map(|warning| format!("warning {}: {}", warning.name, warning.text));
+        paragraphs.extend(warnings.map(|warning| wrapped(&warning, width, 2)));
+        paragraphs.extend([String::new(), table.text, String::new()]);
+
+        let run = directory.display();
+        let mut below = vec![interval(shown, hdi)];
+        if !table.left_out.is_empty() {
+            below.push(format!(
+                "Left out to fit the width: {}. `ridgewalk summary {run} --format csv` and --json have every column.",
+                table.left_out.join(", ")
+            ));
+        }
+        let count = shown.parameters.len();
+        if count > LONG {
+            below.push(format!(
+                "{count} rows: `ridgewalk summary {run} --top 20` shows the 20 coefficients that are clearest of 0."
+            ));
+        }
+        below.extend(said.notes.iter().map(|note| format!("note: {note}")));
+        below.extend(origin(said));
+        below.extend(computed(&shown.sampler));
+        below.push(format!("guarantee: {}", said.guarantee));
+        below.push(format!("written to {run}: open report.html in a browser, draws.zarr in ArviZ"));
+        paragraphs.extend(below.iter().map(|line| wrapped(line, width, 2)));
+        paragraphs.join("\n")
     }
 }
 
-/// Runs `ridgewalk report`.
-pub(crate) fn report(options: &AgainOptions) -> Result<(), Failure> {
-    let directory = RunDirectory::open(&options.directory)?;
-    write_report(&directory)?;
-    let path = directory.report();
-    if options.json {
-        output::json(&serde_json::json!({ "report": path.display().to_string() }))
-    } else {
-        output::text(&format!("report written to {}", path.display()))
+/// Whether the results can be used.
+fn verdict(whole: &SummaryDocument, said: &Text) -> String {
+    let mut text = match said.warnings.len() {
+        0 => format!(
+            "No warnings: the chains agree (R-hat at most {}), and the draws are worth at least {} independent ones.",
+            rhat(whole.largest_rhat()),
+            numbers::whole(whole.smallest_ess())
+        ),
+        1 => "1 warning: read it before you use the results.".to_owned(),
+        count => format!("{count} warnings: read them before you use the results."),
+    };
+    if !said.notes.is_empty() {
+        text.push_str(" Notes are below the table.");
     }
+    text
 }
 
-/// The table, notes, warnings, the guarantee and the path of the run directory.
-pub(crate) fn text(document: &SummaryDocument, directory: &Path) -> String {
-    let SummaryDocument { parameters, sampler, text: said, .. } = document;
-    let header = ["", "mean", "sd", "mcse", "5 %", "50 %", "95 %", "ESS bulk", "ESS tail", "R-hat"];
-    let table = output::table(header, parameters.iter().map(row));
-    let mut text = format!("{}\n\n{table}\n\n", said.title);
-    let _ = writeln!(
-        text,
-        "{} of {} draws, {} kernel, eta {:.3}; {} gradients in warm-up and {} in sampling, {:.1} s.",
-        if sampler.chains == 1 {
-            "1 chain".to_owned()
-        } else {
-            format!("{} chains", sampler.chains)
-        },
+/// What the interval of the table is.
+fn interval(document: &SummaryDocument, hdi: bool) -> String {
+    let share = percent(document.interval);
+    if hdi {
+        return format!(
+            "HDI low and HDI high: the highest-density interval, the shortest that holds {share} of the draws."
+        );
+    }
+    let [low, high] = layout::tails(document.interval);
+    format!("{low} and {high}: quantiles; {share} of the posterior is between them.")
+}
+
+/// Priors, and the scale of the results if it is not that of the data.
+fn origin(said: &Text) -> Vec<String> {
+    let fact = |name: &str| said.facts.iter().find(|fact| fact.name == name);
+    let scale = fact("scale of the results").filter(|scale| scale.value != "the data");
+    let scale = scale.map(|scale| format!("scale: {}.", scale.value));
+    let priors = fact("prior").map(|prior| format!("priors: {}.", prior.value));
+    scale.into_iter().chain(priors).collect()
+}
+
+/// How the draws were made.
+fn computed(sampler: &SamplerFacts) -> Vec<String> {
+    let chains = if sampler.chains == 1 {
+        "1 chain".to_owned()
+    } else {
+        format!("{} chains", sampler.chains)
+    };
+    let mut lines = vec![format!(
+        "sampling: {chains} of {} draws in {:.1} s; {} kernel, eta {:.3}, {} gradients in warm-up and {} in sampling.",
         sampler.draws,
+        sampler.seconds,
         sampler.kernel,
         sampler.eta,
         sampler.warmup_gradients,
-        sampler.gradients,
-        sampler.seconds
-    );
+        sampler.gradients
+    )];
     if let Some(found) = &sampler.trajectories {
-        let _ = writeln!(
-            text,
-            "trajectories of {}: {:.1} % accepted, energy error {:.2} ± {:.2}, {} diverged.",
-            if found.steps == 1 { "1 step".to_owned() } else { format!("{} steps", found.steps) },
+        let steps =
+            if found.steps == 1 { "1 step".to_owned() } else { format!("{} steps", found.steps) };
+        lines.push(format!(
+            "trajectories of {steps}: {:.1} % accepted, energy error {:.2} ± {:.2}, {} diverged.",
             100.0 * found.acceptance,
             found.energy_error_mean,
             found.energy_error_sd,
             found.divergences
-        );
+        ));
     }
-    if let Some(prior) = said.facts.iter().find(|fact| fact.name == "prior") {
-        let _ = writeln!(text, "priors: {}.", prior.value);
-    }
-    for note in &said.notes {
-        let _ = writeln!(text, "note: {note}");
-    }
-    for warning in &said.warnings {
-        let _ = writeln!(text, "warning {}: {}", warning.name, warning.text);
-    }
-    let _ = writeln!(text, "guarantee: {}", said.guarantee);
-    let _ = write!(
-        text,
-        "written to {}: open report.html in a browser, draws.zarr in ArviZ",
-        directory.display()
-    );
-    text
-}
-
-fn row(parameter: &Parameter) -> Vec<String> {
-    let Parameter { name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat, .. } =
-        parameter;
-    let mut cells = vec![shortened(name)];
-    // The digits that are significant given the standard error, and one more.
-    cells.extend([mean, sd, mcse_mean, q05, q50, q95].map(|value| digits(*value, *mcse_mean)));
-    cells.extend([ess_bulk, ess_tail].map(|value| format!("{value:.0}")));
-    cells.push(format!("{rhat:.3}"));
-    cells
-}
-
-/// A number with the digits that are significant given its error.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of digits between 0 and 8"
-)]
-fn digits(value: f64, error: f64) -> String {
-    let places = if error > 0.0 && error.is_finite() { 1.0 - error.log10().floor() } else { 3.0 };
-    if !(-8.0..=8.0).contains(&places) {
-        return format!("{value:.3e}");
-    }
-    format!("{value:.*}", places.clamp(0.0, 8.0) as usize)
-}
-
-fn shortened(name: &str) -> String {
-    if name.chars().count() <= NAME {
-        return name.to_owned();
-    }
-    let start: String = name.chars().take(NAME - 1).collect();
-    format!("{start}…")
+    lines
 }
