@@ -33,7 +33,11 @@ const TABLE: [(&str, &str); 16] = [
         "coefficients quadrature lyapunov potentials sampler diagnostics frame fit store report \
          thiserror",
     ),
-    ("cli", "ridgewalk clap comfy-table ctrlc indicatif plotters serde serde_json thiserror"),
+    (
+        "cli",
+        "ridgewalk clap comfy-table ctrlc indicatif plotters serde serde_json terminal_size \
+         thiserror unicode-width",
+    ),
     ("mpi", "ridgewalk cli clap mpi serde_json"),
     ("wasm", "ridgewalk"),
     ("figures", ""),
