@@ -61,16 +61,18 @@ fn text(comparison: &Comparison) -> String {
             ]
         })
         .collect();
-    let mut text = format!(
-        "{} fits of the same {} responses, the best predictions first.\n\n{}\n\n\
-         difference: how much worse than the best, with its standard error. weight: share in the \
-         mixture that predicts best (stacking).\n",
+    let fitted = |text: &str| output::wrapped(text, output::width(), 2);
+    let title = format!(
+        "{} fits of the same {} responses, the best predictions first.",
         comparison.models.len(),
-        comparison.n,
-        output::plain(&heads, &rows)
+        comparison.n
     );
+    let mut text = format!("{}\n\n{}\n\n", fitted(&title), output::plain(&heads, &rows));
+    let said = "difference: how much worse than the best, with its standard error. weight: share in \
+                the mixture that predicts best (stacking).";
+    let _ = writeln!(text, "{}", fitted(said));
     for warning in &comparison.warnings {
-        let _ = writeln!(text, "note: {warning}");
+        let _ = writeln!(text, "{}", fitted(&format!("note: {warning}")));
     }
     text.trim_end().to_owned()
 }

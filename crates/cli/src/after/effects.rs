@@ -8,8 +8,8 @@ use ridgewalk::pipeline::{Effects, EffectsRequest, Observed};
 use super::{effects_plot, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
-use crate::numbers::short;
-use crate::output;
+use crate::numbers::{alike, decimals, short};
+use crate::output::{self, wrapped};
 
 /// Options of `ridgewalk effects`.
 #[derive(Debug, Args)]
@@ -84,7 +84,8 @@ fn text(effects: &Effects, request: &EffectsRequest, rows: usize) -> String {
             cells.extend(at.then(|| effect.at.clone()));
             cells.extend(levels.then(|| effect.level.clone().unwrap_or_default()));
             let found = &effect.effect;
-            cells.extend([found.mean, found.sd, found.lower, found.upper].map(short));
+            let numbers = [found.mean, found.sd, found.lower, found.upper];
+            cells.extend(alike(numbers, decimals(&[found.sd])[0]));
             cells
         })
         .collect();
@@ -95,9 +96,6 @@ fn text(effects: &Effects, request: &EffectsRequest, rows: usize) -> String {
         (false, true) => "How the probability differs between values of",
         (false, false) => "How the expected response differs between values of",
     };
-    format!(
-        "{what} {}, averaged over {rows} rows with all else as it is.\n\n{}",
-        effects.by,
-        output::plain(&heads, &table)
-    )
+    let title = format!("{what} {}, averaged over {rows} rows with all else as it is.", effects.by);
+    format!("{}\n\n{}", wrapped(&title, output::width(), 0), output::plain(&heads, &table))
 }

@@ -38,6 +38,11 @@ fn draw(effects: &Effects) -> Drawn<String> {
     let curves = curves(effects);
     let numbers = effects.curve.iter().all(|point| point.x.is_some()) && effects.curve.len() > 2;
     let x_of = |k: usize, point: &CurvePoint| point.x.filter(|_| numbers).unwrap_or(k as f64);
+    // Intervals at one value stand side by side.
+    let aside = |number: usize| match numbers {
+        true => 0.0,
+        false => 0.1 * (number as f64 - 0.5 * (curves.len() - 1) as f64),
+    };
     let all = || curves.iter().flat_map(|(_, points)| points.iter().enumerate());
     let range = |values: Vec<f64>| {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -46,8 +51,12 @@ fn draw(effects: &Effects) -> Drawn<String> {
         low - margin..high + margin
     };
     let across = range(all().map(|(k, point)| x_of(k, point)).collect());
+    let across = if numbers { across } else { across.start - 0.5..across.end + 0.5 };
     let ends = |(_, point): (usize, &&CurvePoint)| [point.response.lower, point.response.upper];
     let up = range(all().flat_map(ends).filter(|y| y.is_finite()).collect());
+    // Room for the legend.
+    let room = if curves.len() > 1 { 0.06 * curves.len() as f64 + 0.03 } else { 0.0 };
+    let up = up.start..up.end + room * (up.end - up.start);
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -77,7 +86,7 @@ fn draw(effects: &Effects) -> Drawn<String> {
         mesh.light_line_style(TRANSPARENT).draw()?;
         for (number, (name, points)) in curves.iter().enumerate() {
             let colour = COLOURS[(number + 1) % COLOURS.len()];
-            let at = |k: usize, y: f64| (x_of(k, points[k]), y);
+            let at = |k: usize, y: f64| (x_of(k, points[k]) + aside(number), y);
             if numbers {
                 let lower = points.iter().enumerate().map(|(k, p)| at(k, p.response.lower));
                 let upper = points.iter().enumerate().rev().map(|(k, p)| at(k, p.response.upper));
@@ -110,6 +119,7 @@ fn draw(effects: &Effects) -> Drawn<String> {
         if curves.len() > 1 {
             chart
                 .configure_series_labels()
+                .position(SeriesLabelPosition::UpperRight)
                 .background_style(WHITE.mix(0.8))
                 .border_style(BLACK)
                 .draw()?;

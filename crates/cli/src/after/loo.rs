@@ -89,18 +89,22 @@ fn text(document: &LooDocument, observed: &Observed) -> String {
     }
     rows.retain(|row| !row[1].is_empty());
     let heads = ["", "estimate", "standard error"].map(str::to_owned);
-    let mut text = format!(
-        "How well new responses are predicted, {how}.\n\n{}\n",
-        output::plain(&heads, &rows)
-    );
-    text.push_str("\nelpd_loo is the expected log density of new responses: larger is better.\n");
+    let title = format!("How well new responses are predicted, {how}.");
+    let mut text = format!("{}\n\n{}\n\n", fitted(&title), output::plain(&heads, &rows));
+    let said = "elpd_loo is the expected log density of new responses: larger is better.";
+    let _ = writeln!(text, "{}", fitted(said));
     if document.method == LooMethod::Psis {
-        text.push_str(&reliability(document, observed));
+        let _ = writeln!(text, "{}", fitted(&reliability(document, observed)));
     }
     for warning in &document.warnings {
-        let _ = writeln!(text, "warning: {warning}");
+        let _ = writeln!(text, "{}", fitted(&format!("warning: {warning}")));
     }
     text.trim_end().to_owned()
+}
+
+/// A paragraph that fits the terminal.
+fn fitted(text: &str) -> String {
+    output::wrapped(text, output::width(), 2)
 }
 
 /// Which rows importance sampling could not leave out.
@@ -110,7 +114,7 @@ fn reliability(document: &LooDocument, observed: &Observed) -> String {
     if high == 0 {
         let largest = pareto_k.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         return format!(
-            "Reliable for every row: the largest Pareto k is {largest:.2}, below {k_limit:.2}.\n"
+            "Reliable for every row: the largest Pareto k is {largest:.2}, below {k_limit:.2}."
         );
     }
     let mut named: Vec<usize> = refitted.iter().chain(unreliable).copied().collect();
@@ -122,8 +126,8 @@ fn reliability(document: &LooDocument, observed: &Observed) -> String {
     let places: Vec<String> = named.iter().take(NAMED).map(place).collect();
     let more = if high > NAMED { ", ..." } else { "" };
     format!(
-        "{high} of {} rows are influential, with Pareto k above {k_limit:.2}: {}{more}.\n{} of them \
-         were refitted exactly.\n",
+        "{high} of {} rows are influential, with Pareto k above {k_limit:.2}: {}{more}. {} of them \
+         were refitted exactly.",
         document.n,
         places.join(", "),
         refitted.len()

@@ -73,7 +73,11 @@ pub(crate) fn run(options: &PredictOptions) -> Result<(), Failure> {
         Ok(rows) => sink.finish(rows, options.voice),
         Err(failure) => {
             sink.abandon();
-            Err(failure)
+            match failure {
+                // The reader has enough, as in `| head`.
+                Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+                failure => Err(failure),
+            }
         }
     }
 }

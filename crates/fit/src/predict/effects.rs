@@ -6,13 +6,14 @@ use ridgewalk_frame::{Column, Table};
 use serde::Serialize;
 
 use super::quantity::{Summarized, summarized};
-use super::{Predictor, Room, check_interval};
+use super::{Posterior, Predictor, Room, check_interval};
 use crate::error::Error;
 
 /// Half of the step of slopes, relative to the range of the column.
 const STEP: f64 = 1e-4;
-/// Points of a curve.
+/// Points of a curve, and the draws that it is made of.
 const GRID: usize = 25;
+const CURVE_DRAWS: usize = 500;
 /// Rows whose sums one task makes.
 const BLOCK: usize = 256;
 
@@ -95,6 +96,9 @@ impl Predictor {
         }
         let values = self.values_of(table, &request.by)?;
         let (mut effects, mut curve) = (Vec::new(), Vec::new());
+        // Differences between values need every draw; a curve does not.
+        let thin = matches!(values, Values::Numbers { .. });
+        let some = self.posterior.some(if thin { CURVE_DRAWS } else { usize::MAX });
         for (at, table) in scenarios(table, &request.at)? {
             let curves = match &values {
                 Values::Numbers { low, high, .. } => grid(*low, *high),
@@ -103,7 +107,7 @@ impl Predictor {
             let mut averages = Vec::new();
             for value in &curves {
                 let (name, x) = (value.name.clone(), value.x);
-                let average = self.average(&set(&table, &request.by, value)?)?;
+                let average = self.average(&some, &set(&table, &request.by, value)?)?;
                 for (number, draws) in average.iter().enumerate() {
                     let response = summarized(&mut draws.clone(), request.interval);
                     let (level, at) = (self.level(number), at.clone());
@@ -176,15 +180,16 @@ impl Predictor {
         };
         let moved = |by: f64| {
             let values: Vec<f64> = numbers.iter().map(|x| x + by).collect();
-            self.average(&table.with_column(Column::from_numbers(name, &values)))
+            let moved = table.with_column(Column::from_numbers(name, &values));
+            self.average(&self.posterior, &moved)
         };
         Ok(differences(&moved(step)?, &moved(-step)?, 2.0 * step))
     }
 
     /// The expected response averaged over the rows of a table, in every draw; one list for each
     /// level where responses have levels.
-    fn average(&self, table: &Table) -> Result<Vec<Vec<f64>>, Error> {
-        let (new, posterior) = (self.coded(table)?, &self.posterior);
+    fn average(&self, posterior: &Posterior, table: &Table) -> Result<Vec<Vec<f64>>, Error> {
+        let new = self.coded(table)?;
         let lists = self.law().levels().len().max(1);
         let empty = || vec![vec![0.0; posterior.draws]; lists];
         // Sums of blocks are added in their order: the result does not depend on threads.

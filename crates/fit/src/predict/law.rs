@@ -282,7 +282,8 @@ impl Law {
 }
 
 fn sigmoid(x: f64) -> f64 {
-    if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
+    let e = (-x.abs()).exp();
+    if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
 }
 
 fn normal_cdf(z: f64) -> f64 {

@@ -83,6 +83,24 @@ impl Posterior {
         Ok(Self { law, chains, draws: count, coefficients: all, columns, natural, psi })
     }
 
+    /// Every so-many-th draw, at most about `most` of them.
+    pub(crate) fn some(&self, most: usize) -> Self {
+        let every = self.draws.div_ceil(most.max(1)).max(1);
+        let of = |list: &Vec<f64>, wide: usize| -> Vec<f64> {
+            list.chunks_exact(wide.max(1)).step_by(every).flatten().copied().collect()
+        };
+        let many = self.law.parameters().len();
+        Self {
+            law: self.law.clone(),
+            chains: self.chains,
+            draws: self.draws.div_ceil(every),
+            coefficients: self.coefficients.iter().map(|draws| of(draws, 1)).collect(),
+            columns: self.columns,
+            natural: of(&self.natural, many),
+            psi: of(&self.psi, many),
+        }
+    }
+
     /// The linear predictors of a row of the design, in every draw.
     pub(crate) fn linear(&self, row: &[f64], offset: f64, out: &mut Vec<f64>) {
         let wide = self.law.predictors();
