@@ -42,6 +42,9 @@ const SEED: u64 = 0x7072_6564;
 pub struct Checks {
     /// Rows that were checked, of so many.
     pub rows: [usize; 2],
+    /// Whether replicates are of the prior. Then rows are not predicted by others.
+    #[serde(default)]
+    pub prior: bool,
     /// Replicated data sets.
     pub replicates: usize,
     /// Densities of real responses.
@@ -63,7 +66,7 @@ pub struct Checks {
     /// flat for a model that fits.
     pub pit: Vec<usize>,
     /// Leave-one-out cross-validation of these rows.
-    pub loo: LooCheck,
+    pub loo: Option<LooCheck>,
 }
 
 /// Densities of observed and replicated responses on one grid.
@@ -202,6 +205,8 @@ impl Checks {
                 frequencies.add(y.response, &row.replicated);
             }
         }
+        let prior = config.options.prior_only;
+        let residuals = rows.iter().map(|row| [row.fitted, residual(row.pit)]).collect();
         let real = family.has_noise() || family == FamilyName::Gamma;
         let binary = family.is_binomial();
         let points: Vec<Pointwise> = rows.iter().map(|row| row.point).collect();
@@ -214,16 +219,17 @@ impl Checks {
         }
         Ok(Some(Self {
             rows: [observed.rows(), sample.of],
+            prior,
             replicates: posterior.draws,
             densities: real.then(|| densities(family, y, &rows)),
             frequencies: frequencies.map(Frequencies::finish),
-            calibration: if binary { calibration(y, &rows) } else { Vec::new() },
-            roc: if binary { roc(y, &rows) } else { None },
+            calibration: if binary && !prior { calibration(y, &rows) } else { Vec::new() },
+            roc: if binary && !prior { roc(y, &rows) } else { None },
             survival: family.is_survival().then(|| survival::check(&posterior, observed)).flatten(),
             statistics: if family.is_survival() { Vec::new() } else { statistics.finish() },
-            residuals: rows.iter().map(|row| [row.fitted, residual(row.pit)]).collect(),
-            pit,
-            loo: loo(&points, posterior.draws, observed),
+            residuals: if prior { Vec::new() } else { residuals },
+            pit: if prior { Vec::new() } else { pit },
+            loo: (!prior).then(|| loo(&points, posterior.draws, observed)),
         }))
     }
 }
