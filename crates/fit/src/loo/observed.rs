@@ -11,7 +11,7 @@ use crate::predict::{Posterior, Room};
 /// The rows of a fit.
 #[derive(Debug, Clone)]
 pub struct Observed {
-    pub(crate) frame: Frame,
+    frame: Frame,
     observations: Vec<Observation>,
 }
 
@@ -61,6 +61,12 @@ impl Observed {
     #[must_use]
     pub fn responses(&self) -> &[f64] {
         &self.frame.response
+    }
+
+    /// The rows as they were framed: design, response, trials, offsets and weights.
+    #[must_use]
+    pub fn frame(&self) -> &Frame {
+        &self.frame
     }
 
     pub(crate) fn observations(&self) -> &[Observation] {

@@ -9,6 +9,7 @@ pub(crate) mod posterior;
 mod quantity;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use rayon::prelude::*;
@@ -23,6 +24,7 @@ pub use quantity::Summarized;
 use crate::config::Config;
 use crate::draws::DrawReader;
 use crate::error::Error;
+use crate::loo::Observed;
 
 /// What is predicted for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -233,6 +235,45 @@ impl Predictor {
             asked.iter().map(of).collect::<Vec<Vec<f64>>>()
         })?;
         Ok(each.into_iter().flatten().collect())
+    }
+
+    /// The log likelihood of some rows of the fit in every draw, weighted as in the fit: for each
+    /// draw, chain after chain, the rows.
+    #[must_use]
+    pub fn log_likelihood(&self, observed: &Observed, rows: Range<usize>) -> Vec<f64> {
+        self.by_draw(rows, |row, room| observed.log_densities(&self.posterior, row, room))
+    }
+
+    /// A response drawn at random for some rows of the fit, in every draw and in the same order.
+    #[must_use]
+    pub fn replicates(&self, observed: &Observed, rows: Range<usize>, seed: u64) -> Vec<f64> {
+        let posterior = &self.posterior;
+        self.by_draw(rows, |row, room| {
+            observed.linear(posterior, row, room);
+            let mut rng = Posterior::generator(seed, row);
+            // Survival families have the end of an interval in place of trials.
+            let of_trials = self.law().family().is_binomial();
+            let trials = if of_trials { observed.observations()[row].trials } else { 1.0 };
+            let draw = |draw: usize| {
+                let (s, natural) = (posterior.s(room, draw), posterior.natural(draw));
+                self.law().draw(s, natural, trials, &mut rng)
+            };
+            let values = (0..posterior.draws).map(draw).collect();
+            room.values = values;
+        })
+    }
+
+    /// What `of` puts into the room of each row, turned round: draw by draw.
+    fn by_draw(&self, rows: Range<usize>, of: impl Fn(usize, &mut Room) + Sync) -> Vec<f64> {
+        let each: Vec<Vec<f64>> = rows
+            .into_par_iter()
+            .map_init(Room::default, |room, row| {
+                of(row, room);
+                std::mem::take(&mut room.values)
+            })
+            .collect();
+        let draws = 0..self.posterior.draws;
+        draws.flat_map(|draw| each.iter().map(move |values| values[draw])).collect()
     }
 
     /// Calls `of` for each row, on all threads, with its linear predictors.
