@@ -43,12 +43,13 @@ fn blocks_of_rows_fill_chunks_and_the_last_is_padded() {
     let mut blocks = Vec::new();
     while let Some(rows) = likelihood.next_block() {
         assert_eq!(predicted.next_block(), Some(rows.clone()));
-        let mut block = Vec::new();
+        let (mut block, mut counts) = (Vec::new(), Vec::new());
         for (chain, draw) in (0..chains).flat_map(|c| (0..draws).map(move |d| (c, d))) {
             block.extend(rows.clone().map(|row| of(chain, draw, row)));
+            counts.extend(rows.clone().map(|row| (chain + draw + row) as i64));
         }
         likelihood.write(&block).unwrap();
-        predicted.write(&block.iter().map(|x| *x as i64).collect::<Vec<_>>()).unwrap();
+        predicted.write(&counts).unwrap();
         blocks.push(rows);
     }
     assert_eq!(blocks, [0..349, 349..698, 698..700]);
@@ -77,7 +78,7 @@ fn blocks_of_rows_fill_chunks_and_the_last_is_padded() {
         for (at, (x, k)) in likelihood.iter().zip(predicted).enumerate() {
             let (chain, draw, row) = (at / 349 / draws, at / 349 % draws, rows.start + at % 349);
             if row < rows.end {
-                assert_eq!((*x, k as f64), (of(chain, draw, row), of(chain, draw, row)));
+                assert_eq!((*x, k), (of(chain, draw, row), (chain + draw + row) as i64));
             } else {
                 assert!(x.is_nan() && k == 0, "beyond the shape");
             }
