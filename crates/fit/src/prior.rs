@@ -62,9 +62,8 @@ fn point(model: &Model, rng: &mut ChaCha8Rng) -> Vec<f64> {
     };
     scale.to_unconstrained(&mut parameters);
     point.extend(parameters);
-    match model.rescaling() {
-        Some(rescaling) => rescaling.apply(&mut point),
-        None => {}
+    if let Some(rescaling) = model.rescaling() {
+        rescaling.apply(&mut point);
     }
     point
 }

@@ -324,8 +324,8 @@ fn densities(family: FamilyName, y: &[Observation], rows: &[Row]) -> Densities {
     let n = sorted.len() as f64;
     let mean = sorted.iter().sum::<f64>() / n;
     let sd = (sorted.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-    let quartile = |p: f64| sorted[((n - 1.0) * p).round().max(0.0) as usize];
-    let spread = sd.min((quartile(0.75) - quartile(0.25)) / 1.34);
+    let quartile = |k: usize| sorted[k * (sorted.len() - 1) / 4];
+    let spread = sd.min((quartile(3) - quartile(1)) / 1.34);
     let width = 0.9 * if spread > 0.0 { spread } else { sd.max(1e-9) } * n.powf(-0.2);
     let curve = |values: &[f64]| kernel_density(values, &x, width);
     let curves = replicated.par_iter().map(|values| curve(values)).collect();

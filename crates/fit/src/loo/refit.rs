@@ -25,6 +25,10 @@ pub(crate) struct Refitter<'a> {
     priors: ModelPriors,
 }
 
+/// Rows with the log density that the others predict for them, and the status of the refit if it is
+/// not `ok`.
+type Predicted = (Vec<(usize, f64)>, Option<String>);
+
 /// What refits found.
 pub(crate) struct Refits {
     /// Rows with the log density that the others predict for them.
@@ -78,7 +82,7 @@ impl<'a> Refitter<'a> {
     /// it is not `ok`.
     fn without(
         &self, observed: &Observed, group: &[usize], stop: &AtomicBool,
-    ) -> Result<(Vec<(usize, f64)>, Option<String>), Error> {
+    ) -> Result<Predicted, Error> {
         let mut left_out = vec![false; self.frame.rows];
         group.iter().for_each(|&row| left_out[row] = true);
         let others: Vec<usize> = (0..self.frame.rows).filter(|&row| !left_out[row]).collect();

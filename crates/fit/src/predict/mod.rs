@@ -94,10 +94,11 @@ impl Default for PredictionRequest {
 impl PredictionRequest {
     fn validate(&self, family: FamilyName) -> Result<(), Error> {
         check_interval(self.interval)?;
+        let of_times = family.is_survival() && self.kind == PredictionKind::Mean;
         let for_times = [("--times", &self.times), ("--quantiles", &self.shares)];
-        for (name, list) in for_times {
+        for (name, list) in for_times.into_iter().filter(|(_, list)| !list.is_empty()) {
             let shown = || list.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-            if !list.is_empty() && !(family.is_survival() && self.kind == PredictionKind::Mean) {
+            if !of_times {
                 let need = "--kind mean and a survival family, such as weibull";
                 return Err(Error::setting(name, shown(), need));
             }
