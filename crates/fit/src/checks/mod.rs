@@ -187,13 +187,11 @@ impl Checks {
             return Ok(None);
         }
         let r_eff = relative_efficiency(draws)?;
-        let rows: Vec<Row> = (0..observed.rows())
-            .into_par_iter()
-            .map_init(
-                || (Room::default(), Psis::new()),
-                |(room, psis), row| of_row(&posterior, observed, row, r_eff, room, psis),
-            )
-            .collect();
+        let all = 0..observed.rows();
+        let rows: Vec<Row> =
+            posterior.map_rows(observed.design(), all, Psis::new, |psis, room, row| {
+                of_row(&posterior, observed, row, r_eff, room, psis)
+            });
         let law = &posterior.law;
         let y = observed.observations();
         let family = law.family();

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::fit::run;
 use crate::model::Model;
-use crate::predict::{Posterior, Room};
+use crate::predict::Posterior;
 use crate::priors::ModelPriors;
 
 /// Fits some of the rows of a run.
@@ -94,10 +94,16 @@ impl<'a> Refitter<'a> {
             return Err(Error::Stopped);
         }
         let posterior = Posterior::new(self.config, fitted.draws())?;
-        let mut room = Room::default();
-        let rows = group.iter().map(|&row| {
-            observed.log_densities(&posterior, row, &mut room);
-            (row, log_mean_exp(&room.values))
+        let rows = group.iter().flat_map(|&row| {
+            posterior.map_rows(
+                observed.design(),
+                row..row + 1,
+                || (),
+                |(), room, row| {
+                    observed.log_densities(&posterior, row, room);
+                    (row, log_mean_exp(&room.values))
+                },
+            )
         });
         // Notes on priors and data are those of the whole fit; what counts is the sampling.
         let status = fitted.warnings().iter().find(|warning| !OF_DATA.contains(&&*warning.name));

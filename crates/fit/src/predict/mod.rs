@@ -12,12 +12,11 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use rayon::prelude::*;
 use ridgewalk_frame::{FamilyName, NewRows, Table};
 
 pub use effects::{CurvePoint, Effect, Effects, EffectsRequest};
 pub use law::Law;
-pub(crate) use posterior::{Posterior, Room};
+pub(crate) use posterior::{DesignRows, Posterior, Room};
 use quantity::Quantity;
 pub use quantity::Summarized;
 
@@ -242,15 +241,16 @@ impl Predictor {
     /// draw, chain after chain, the rows.
     #[must_use]
     pub fn log_likelihood(&self, observed: &Observed, rows: Range<usize>) -> Vec<f64> {
-        self.by_draw(rows, |row, room| observed.log_densities(&self.posterior, row, room))
+        self.by_draw(observed, rows, |row, room| {
+            observed.log_densities(&self.posterior, row, room);
+        })
     }
 
     /// A response drawn at random for some rows of the fit, in every draw and in the same order.
     #[must_use]
     pub fn replicates(&self, observed: &Observed, rows: Range<usize>, seed: u64) -> Vec<f64> {
         let posterior = &self.posterior;
-        self.by_draw(rows, |row, room| {
-            observed.linear(posterior, row, room);
+        self.by_draw(observed, rows, |row, room| {
             let mut rng = Posterior::generator(seed, row);
             // Survival families have the end of an interval in place of trials.
             let of_trials = self.law().family().is_binomial();
@@ -265,14 +265,19 @@ impl Predictor {
     }
 
     /// What `of` puts into the room of each row, turned round: draw by draw.
-    fn by_draw(&self, rows: Range<usize>, of: impl Fn(usize, &mut Room) + Sync) -> Vec<f64> {
-        let each: Vec<Vec<f64>> = rows
-            .into_par_iter()
-            .map_init(Room::default, |room, row| {
+    fn by_draw(
+        &self, observed: &Observed, rows: Range<usize>, of: impl Fn(usize, &mut Room) + Sync + Send,
+    ) -> Vec<f64> {
+        let design = observed.design();
+        let each: Vec<Vec<f64>> = self.posterior.map_rows(
+            design,
+            rows,
+            || (),
+            |(), room, row| {
                 of(row, room);
                 std::mem::take(&mut room.values)
-            })
-            .collect();
+            },
+        );
         let draws = 0..self.posterior.draws;
         draws.flat_map(|draw| each.iter().map(move |values| values[draw])).collect()
     }
@@ -280,21 +285,23 @@ impl Predictor {
     /// Calls `of` for each row, on all threads, with its linear predictors.
     fn each_row<T: Send>(
         &self, table: &Table, first: usize, request: &PredictionRequest,
-        of: impl Fn(&mut RowRoom) -> T + Sync,
+        of: impl Fn(&mut RowRoom<'_>) -> T + Sync + Send,
     ) -> Result<Vec<T>, Error> {
         let new = self.coded(table)?;
         let draws_trials = request.kind == PredictionKind::Response;
         let trials = draws_trials.then(|| self.config.resolved.coding.trials(table)).transpose()?;
         let trials = trials.flatten();
-        let design = |row: usize| &new.design[row * new.columns..(row + 1) * new.columns];
-        let done = (0..new.rows).into_par_iter().map_init(RowRoom::default, |room, row| {
-            let offset = new.offset.as_ref().map_or(0.0, |offset| offset[row]);
-            self.posterior.linear(design(row), offset, &mut room.room.s);
-            room.trials = trials.as_ref().map_or(1.0, |trials| trials[row]);
-            room.generator = draws_trials.then(|| Posterior::generator(request.seed, first + row));
-            of(room)
-        });
-        Ok(done.collect())
+        Ok(self.posterior.map_rows(
+            design_of(&new),
+            0..new.rows,
+            || (),
+            |(), room, row| {
+                let trials = trials.as_ref().map_or(1.0, |trials| trials[row]);
+                let generator =
+                    draws_trials.then(|| Posterior::generator(request.seed, first + row));
+                of(&mut RowRoom { room, trials, generator })
+            },
+        ))
     }
 
     /// The rows of a table, coded and scaled like those of the fit.
@@ -311,10 +318,15 @@ impl Predictor {
     }
 }
 
+/// The design of new rows.
+fn design_of(new: &NewRows) -> DesignRows<'_> {
+    DesignRows { design: &new.design, columns: new.columns, offset: new.offset.as_deref() }
+}
+
 /// One row: its linear predictors, its trials, and a generator if responses are drawn.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RowRoom {
-    room: Room,
+#[derive(Debug)]
+pub(crate) struct RowRoom<'r> {
+    room: &'r mut Room,
     trials: f64,
     generator: Option<rand_chacha::ChaCha8Rng>,
 }
