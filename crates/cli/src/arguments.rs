@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Third-order Langevin sampling of log-concave distributions
+/// Bayesian generalized linear models: from a data file to a posterior with a report
 #[derive(Debug, Parser)]
 #[command(name = "ridgewalk", version, max_term_width = 100)]
 pub(crate) struct Arguments {

@@ -24,6 +24,9 @@
 //! assert!((1.4..1.9).contains(&slope.mean) && fit.warnings().is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! After the fit: [`Predictor`] predicts new rows and average effects, [`loo`] and [`compare`] say how
+//! well fits predict rows that they have not seen, [`Checks`] compare the model with its data.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]

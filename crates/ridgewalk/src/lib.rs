@@ -41,6 +41,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A fit that is kept predicts new rows, is checked against rows that it has not seen, and is
+//! exported for ArviZ: [`StoredFit::predictor`], [`StoredFit::loo`], [`StoredFit::export`].
+//!
 //! # The crates below
 //!
 //! Each can be used alone:

@@ -185,7 +185,7 @@ pub struct Voice {
     /// Print only warnings on standard error
     #[arg(long)]
     pub quiet: bool,
-    /// Print summary.json instead of a table
+    /// Print one JSON document instead of a table
     #[arg(long)]
     pub json: bool,
     /// Show highest-density intervals, the shortest ones, instead of central ones

@@ -124,6 +124,21 @@ pub(crate) fn check_interval(interval: f64) -> Result<(), Error> {
 }
 
 /// Predicts rows from the draws of a fit.
+///
+/// ```
+/// use ridgewalk_fit::{PredictionRequest, Settings, fit};
+/// use ridgewalk_frame::{FamilyName, Table};
+///
+/// let study = b"hours,passed\n0.5,0\n1,0\n1.75,1\n2,0\n2.5,1\n3,0\n3.25,1\n4,1\n4.75,1\n5.5,1\n";
+/// let table = Table::from_bytes("study.csv", study)?;
+/// let settings = Settings::of_formula("passed ~ hours", FamilyName::Logistic);
+/// let predictor = fit(&table, &settings)?.predictor()?;
+/// let new = Table::from_bytes("new.csv", b"hours\n1\n6\n")?;
+/// let found = predictor.predict(&new, 0, &PredictionRequest::default())?;
+/// assert_eq!(found.quantities, ["probability"]);
+/// assert!(found.rows[0].mean < 0.5 && found.rows[1].mean > 0.8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Predictor {
     config: Config,
