@@ -1,6 +1,9 @@
 //! The law of one response given its linear predictor and the parameters of the model: log density,
 //! mean, probabilities of levels and times, draws.
 
+#[cfg(test)]
+mod tests;
+
 use std::f64::consts::{PI, SQRT_2};
 use std::sync::Arc;
 
