@@ -76,16 +76,18 @@ new_rows <- function(data) {
   rows
 }
 
-summarise <- function(draws) {
+# Quantiles, each with its error, unless they jump because responses are counts.
+summarise <- function(draws, counts) {
   draws <- matrix(draws, ncol = 4)
   result <- list(mean = mean(draws), mean_error = mcse_mean(draws), sd = sd(draws),
                  sd_error = mcse_sd(draws))
-  for (level in c(0.05, 0.5, 0.95)) {
-    key <- sprintf("q%02.0f", 100 * level)
-    result[[key]] <- unname(quantile(draws, level))
-    result[[paste0(key, "_error")]] <- unname(mcse_quantile(draws, level))
-  }
-  lapply(result, signif, 9)
+  result <- lapply(result, signif, 9)
+  if (counts) return(result)
+  levels <- c(0.05, 0.5, 0.95)
+  result$quantiles <- lapply(levels, function(level) {
+    signif(c(unname(quantile(draws, level)), unname(mcse_quantile(draws, level))), 9)
+  })
+  result
 }
 
 describe <- function(case) {
@@ -120,7 +122,10 @@ describe <- function(case) {
   if (!is.null(case$aux)) priors$aux_prior <- sprintf("exponential(%g)", case$aux)
   c(case[c("family", "file", "formula")], if (!is.null(case$trials)) list(trials = case$trials),
     priors, list(rows = paste0(text, "\n", collapse = "")),
-    lapply(drawn, function(each) apply(unname(each), 2, summarise, simplify = FALSE)))
+    Map(function(each, kind) {
+      counts <- kind == "response" && !(case$family %in% c("gaussian", "gamma"))
+      apply(unname(each), 2, summarise, counts, simplify = FALSE)
+    }, drawn, names(drawn)))
 }
 
 found <- lapply(cases, describe)

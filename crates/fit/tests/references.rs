@@ -7,22 +7,22 @@ use ridgewalk_sampler::Draws;
 use serde::de::DeserializeOwned;
 
 /// A file in `tests/data`.
-pub fn data(file: &str) -> PathBuf {
+pub(crate) fn data(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
 }
 
 /// A JSON file in `tests/data`.
-pub fn read<T: DeserializeOwned>(file: &str) -> T {
+pub(crate) fn read<T: DeserializeOwned>(file: &str) -> T {
     serde_json::from_str(&std::fs::read_to_string(data(file)).unwrap()).unwrap()
 }
 
 /// A data set.
-pub fn table(file: &str) -> Table {
+pub(crate) fn table(file: &str) -> Table {
     Table::read(data("families").join(file)).unwrap()
 }
 
 /// Draws in a CSV file with a line of names, those of one chain after another.
-pub fn draws(file: &str, chains: usize) -> Draws {
+pub(crate) fn draws(file: &str, chains: usize) -> Draws {
     let text = std::fs::read_to_string(data(file)).unwrap();
     let mut lines = text.lines();
     let names: Vec<String> = lines.next().unwrap().split(',').map(str::to_owned).collect();

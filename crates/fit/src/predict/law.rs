@@ -34,7 +34,7 @@ pub struct Law {
 /// How log densities are computed.
 #[derive(Debug, Clone)]
 enum Form {
-    /// In vector instructions, up to a constant that depends on the response alone.
+    /// In vector instructions; without the binomial coefficient.
     Family(Arc<dyn Family>),
     /// With parameters, constants included.
     Likelihood(Arc<dyn Likelihood>),
@@ -141,7 +141,8 @@ impl Law {
     /// What a family leaves out of the log density.
     fn constant(&self, y: Observation) -> f64 {
         match self.family {
-            FamilyName::Poisson => -ln_gamma(y.response + 1.0),
+            // Its own has log y!.
+            FamilyName::Poisson => 0.0,
             _ if y.trials == 1.0 => 0.0,
             // Trials are counts, and exact.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
