@@ -167,7 +167,7 @@ def poisson():
     generator = numpy.random.default_rng(4)
     x = numpy.round(generator.uniform(-1, 1.5, 12), 2)
     y = generator.poisson(numpy.exp(0.8 + 0.7 * x)).astype(float)
-    x[9], y[9] = 4.5, 70.0
+    x[9], y[9] = 3.5, 10.0
     return discrete("poisson", x, y, lambda y, s: y * s - numpy.exp(s) - special.gammaln(y + 1),
                     (3.0, 1.5))
 
