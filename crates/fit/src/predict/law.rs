@@ -7,13 +7,14 @@ mod tests;
 use std::f64::consts::{PI, SQRT_2};
 use std::sync::Arc;
 
+use libm::{erf, erfc};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, Gamma, Poisson, StandardNormal, StandardUniform, StudentT};
 use ridgewalk_frame::FamilyName;
 use ridgewalk_potentials::families::{self, Family, Observation};
 use ridgewalk_potentials::likelihoods::{self, Block, Likelihood};
 use ridgewalk_potentials::{self as potentials, ParameterScale};
-use statrs::function::erf::{erf, erf_inv, erfc, erfc_inv};
+use statrs::function::erf::{erf_inv, erfc_inv};
 use statrs::function::factorial::ln_binomial;
 use statrs::function::gamma::ln_gamma;
 
