@@ -28,7 +28,7 @@ struct References {
 }
 
 /// A data set, and for each row what the others say of it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 struct Case {
     name: String,
     x: Vec<f64>,
@@ -43,7 +43,7 @@ struct Case {
     wrong: Vec<f64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 struct Options {
     noise_scale: Option<f64>,
     prior_scale: Option<f64>,
@@ -63,16 +63,19 @@ impl Case {
     }
 
     fn fit(&self) -> Fitted {
+        fit(&self.table(), &self.fit_settings()).unwrap()
+    }
+
+    fn fit_settings(&self) -> Settings {
         let family = if self.name == "autoscaled" { "gaussian" } else { &self.name };
-        let settings = Settings {
+        Settings {
             noise_scale: self.settings.noise_scale,
             prior_scale: self.settings.prior_scale,
             intercept_prior_scale: self.settings.intercept_prior_scale,
             draws: DRAWS,
             seed: 1,
             ..Settings::new("y", family.parse().unwrap())
-        };
-        fit(&self.table(), &settings).unwrap()
+        }
     }
 
     fn loo(&self, fitted: &Fitted, method: LooMethod, refits: usize) -> LooDocument {
@@ -202,4 +205,37 @@ fn folds_give_the_density_without_their_rows() {
         }
     }
     assert!(told_apart > rows / 4, "{told_apart} rows, row {far} is far");
+}
+
+/// Priors on the scale of standardized predictors: centre and divisor stay those of all rows.
+#[test]
+fn refits_keep_the_scale_of_all_rows() {
+    let all = cases();
+    let case = all.iter().find(|case| case.name == "gaussian").unwrap();
+    let rows = case.x.len();
+    let standardized = |x: &[f64], of: &[f64]| -> Vec<f64> {
+        let n = of.len() as f64;
+        let mean = of.iter().sum::<f64>() / n;
+        let sd = (of.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+        x.iter().map(|x| (x - mean) / sd).collect()
+    };
+    for original_scale in [false, true] {
+        let settings = Settings { standardize: true, original_scale, ..case.fit_settings() };
+        let fitted = fit(&case.table(), &settings).unwrap();
+        let found = case.loo(&fitted, LooMethod::Exact, 0);
+        let (mut worst, mut wrong) = (0.0_f64, 0.0_f64);
+        for row in 0..rows {
+            let others: Vec<usize> = (0..rows).filter(|&j| j != row).collect();
+            let scaled = |of: &[f64]| Case { x: standardized(&case.x, of), ..case.clone() };
+            // The mistake: centre and divisor without the row.
+            let own: Vec<f64> = others.iter().map(|&j| case.x[j]).collect();
+            let error = error(case.spread[row]);
+            let off = |case: Case| (found.pointwise[row] - closed(&case, row, &others)) / error;
+            worst = worst.max(off(scaled(&case.x)).abs());
+            wrong = wrong.max(off(scaled(&own)).abs());
+        }
+        println!("original scale {original_scale}: {worst:.2} errors, mistake {wrong:.1}");
+        assert!(worst < ERRORS, "{worst}");
+        assert!(wrong > ERRORS, "{wrong}");
+    }
 }
