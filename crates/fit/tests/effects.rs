@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::references::{draws, read, table};
 
-/// Relative to the standard deviation of an effect: steps of slopes differ.
+/// Relative to the standard deviation of an effect: slopes are differences over other steps.
 const TOLERANCE: f64 = 1e-4;
 const CHAINS: usize = 4;
 
@@ -79,11 +79,7 @@ fn effects_are_those_of_marginaleffects() {
             println!("{} {} {}: {off:.1e}", case.name, need.by, need.contrast);
             assert!(off < TOLERANCE, "{} {}: {found:?}, need {need:?}", case.name, need.by);
         }
-        let found: usize = ["age", "region", "income", "plan"]
-            .iter()
-            .filter(|by| case.formula.contains(**by))
-            .count();
-        assert!(found >= 2 && case.effects.len() >= 3);
+        assert!(case.effects.len() >= 3, "{}", case.name);
     }
 }
 

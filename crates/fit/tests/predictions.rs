@@ -148,7 +148,7 @@ fn rows_coded_wrongly_are_seen() {
     println!("with another level: {found:.1?}");
     assert!(found.iter().all(|off| *off > ERRORS), "{found:?}");
 
-    // The intercept is left out: with a fit of its own, without an intercept.
+    // The intercept is left out.
     let case = cases.iter().find(|case| case.family == "gaussian").unwrap();
     let fitted = case.fit();
     let shift = fitted.parameter("(Intercept)").unwrap().mean;
