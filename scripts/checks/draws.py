@@ -2,10 +2,11 @@
 """Opens the draws of a run with ArviZ and with xarray, and compares what they say with
 summary.json.
 
-    scripts/env/python && target/python/bin/python scripts/checks/draws.py DIR
+    scripts/env/python 0 && target/python/bin/python scripts/checks/draws.py DIR
 
 DIR is a run directory with draws.zarr and summary.json. Means, standard deviations and quantiles
 must agree to 1e-12 of the posterior's scale, ESS, R-hat and the standard error of the mean to 1e-8.
+The draws must also survive a way through netCDF.
 Any warning while opening counts as a failure. Works with ArviZ 0.23 and 1.x. Exit codes: 0 all
 agree; 1 something does not, and what; 2 the files are not there.
 """
@@ -13,6 +14,7 @@ import json
 import math
 import pathlib
 import sys
+import tempfile
 import warnings
 
 import arviz
@@ -80,12 +82,43 @@ def structure(check, data, plain, summary):
     check.that(list(beta["chain"].values) == list(range(shape[0])), "chains are not numbered from 0")
     check.that(list(beta["draw"].values) == list(range(shape[1])), "draws are not numbered from 0")
     check.that(bool(numpy.isfinite(beta.values).all()), "a draw is not finite")
-    check.that(stats["diverging"].dtype == bool and not stats["diverging"].values.any(), "diverging is not false")
+    check.that(stats["diverging"].dtype == bool, f"diverging is {stats['diverging'].dtype}")
+    if "lp" in stats:
+        statistics(check, stats, shape[:2])
+    else:
+        check.that(not stats["diverging"].values.any(), "diverging is not false")
     check.that(stats["diverging"].shape == shape[:2] and stats["n_steps"].shape == shape[:2], "sample_stats has another shape")
     check.that(numpy.issubdtype(stats["n_steps"].dtype, numpy.integer), f"n_steps is {stats['n_steps'].dtype}")
     check.that(bool((stats["n_steps"].values == summary["sampler"]["thin"]).all()), "n_steps is not the thinning")
     check.that(plain["beta"].equals(beta), "xarray's draws are not ArviZ's")
     check.that(data["posterior"].attrs.get("inference_library") == "ridgewalk", "the posterior does not name its library")
+
+
+def statistics(check, stats, shape):
+    """Of kernels that accept or reject."""
+    for name in ("acceptance_rate", "energy", "lp"):
+        values = stats[name]
+        check.that(values.dtype == numpy.float64 and values.shape == shape, f"{name} is {values.dtype} of the shape {values.shape}")
+        check.that(bool(numpy.isfinite(values.values).all()), f"{name} is not finite")
+    rate = stats["acceptance_rate"].values
+    check.that(bool(((rate >= 0) & (rate <= 1)).all()), "acceptance_rate is not between 0 and 1")
+    check.that(bool((stats["energy"].values >= -stats["lp"].values).all()), "the kinetic energy is negative")
+    # The fraction of missing information: the change of energy from draw to draw over its variance.
+    energy = stats["energy"].values
+    bfmi = (numpy.diff(energy, axis=1) ** 2).mean(axis=1) / energy.var(axis=1)
+    check.that(bool((bfmi > 0.3).all()), f"the energy hardly changes from draw to draw: {bfmi}")
+
+
+def through_netcdf(check, data):
+    """Attributes that are no numbers or texts cannot be written."""
+    with tempfile.TemporaryDirectory() as place:
+        path = str(pathlib.Path(place) / "draws.nc")
+        data.to_netcdf(path, engine="h5netcdf")
+        for group in ("posterior", "sample_stats"):
+            back = xarray.open_dataset(path, engine="h5netcdf", group=group)
+            for name, values in data[group].data_vars.items():
+                check.that(bool((back[name].values == values.values).all()), f"{group}/{name} comes back from netCDF changed")
+            back.close()
 
 
 def numbers(check, data, summary):
@@ -124,6 +157,7 @@ def main():
     structure(check, data, plain, summary)
     if not check.failures:
         numbers(check, data, summary)
+        through_netcdf(check, data)
     for failure in check.failures[:20]:
         print(f"draws: {failure}", file=sys.stderr)
     if check.failures:

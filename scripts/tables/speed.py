@@ -230,6 +230,18 @@ def framing():
     return table(heads + ["seconds to read + frame"], rows)
 
 
+def after():
+    rows = [
+        [
+            f'`{row["command"]}`', f'{int(row["rows"]):,}', row["file_mb"], row["seconds"],
+            row["cpu_seconds"], row["peak_mb"],
+        ]
+        for row in read("after")
+    ]
+    heads = ["command", "rows", "file, MB", "seconds", "CPU seconds", "peak, MB"]
+    return table(heads, rows)
+
+
 def diagnostics():
     found = cases("diagnostics")
     summary = "a summary of one parameter: mean, sd, quantiles, their errors, both effective sizes"
@@ -322,6 +334,7 @@ TABLES = {
     "soak": ("benchmarks.md", soak),
     "fit-memory": ("benchmarks.md", fit_memory),
     "framing": ("benchmarks.md", framing),
+    "after": ("benchmarks.md", after),
     "diagnostics": ("benchmarks.md", diagnostics),
     "limits": ("benchmarks.md", limits),
     "limits-found": ("benchmarks.md", limits_found),

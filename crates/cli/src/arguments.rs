@@ -62,6 +62,10 @@ pub(crate) enum Command {
     /// Compare fits of the same responses by how well they predict
     #[command(after_help = "Example:\n  ridgewalk compare wells crossed")]
     Compare(crate::after::compare::CompareOptions),
+    /// Write a store for ArviZ: draws, log likelihood, replicated responses, data and prior
+    #[command(after_help = "Example:\n  ridgewalk export wells --arviz wells.zarr\n\n\
+                      Opens in Python with arviz.from_zarr (ArviZ 1.x) or xarray.open_datatree.")]
+    Export(crate::after::export::ExportOptions),
     /// Print the means, noise covariance and Cholesky factor of one step of Algorithm 1
     #[command(after_help = "Example:\n  ridgewalk coefficients --gamma 2 --xi 4 --eta 0.1\n\n\
                       The step takes (theta, p, r) to a Gaussian with mean\n  \

@@ -45,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Effects(options) => after::effects::run(&options),
         Command::Loo(options) => after::loo::run(&options),
         Command::Compare(options) => after::compare::run(&options),
+        Command::Export(options) => after::export::run(&options),
         Command::Resume(options) => fit::resume(&options),
         Command::Summary(options) => fit::summary::summary(&options),
         Command::Report(options) => fit::summary::report(&options),

@@ -1,5 +1,6 @@
 //! The tests of the program, in one binary. `fuzz` counts allocations and needs its own binary.
 
+mod after;
 mod bad_input;
 mod certify;
 mod coefficients;

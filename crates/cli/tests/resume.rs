@@ -141,7 +141,7 @@ fn phase(directory: &Path) -> Phase {
     let root: Option<Value> = store.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     match root {
         None => Phase::WarmUp,
-        Some(root) if root["attributes"]["incomplete"] == true => Phase::Sampling,
+        Some(root) if root["attributes"]["incomplete"] == 1 => Phase::Sampling,
         Some(_) => Phase::Finishing,
     }
 }
@@ -701,7 +701,7 @@ fn diverged(place: &Place, wanted: u64) -> Vec<Row> {
     assert!((1..8).contains(&short), "{made:?}");
     assert_eq!(
         (&root["attributes"]["truncated"], &root["attributes"]["incomplete"]),
-        (&true.into(), &true.into())
+        (&1.into(), &1.into())
     );
     // The number of draws that all chains have, all of them finite.
     let common = read_draws(&store).unwrap();

@@ -12,7 +12,7 @@ pub fn command(settings: &Settings) -> String {
     #[rustfmt::skip]
     let Settings {
         data, formula, response, family, predictors, exclude, condition, factor, base, trials, offset, weights, event, upper, levels,
-        no_intercept, drop_missing, standardize, original_scale, prior, intercept_prior,
+        no_intercept, prior_only, drop_missing, standardize, original_scale, prior, intercept_prior,
         aux_prior, prior_scale, intercept_prior_scale, priors, noise_scale, dispersion, shape,
         degrees_of_freedom, huber_delta, mode_search, kernel, nodes, gamma, xi, eta,
         bias_tolerance, chains, draws, thin, target_ess, max_draws, interval, seed, threads: _, out: _,
@@ -71,6 +71,7 @@ pub fn command(settings: &Settings) -> String {
     words.pair("--seed", Some(seed));
     words.flag("--no-intercept", *no_intercept);
     words.flag("--drop-missing", *drop_missing);
+    words.flag("--prior-only", *prior_only);
     words.flag("--standardize", *standardize && own);
     words.flag("--original-scale", *original_scale);
     words.flag("--csv", *csv);

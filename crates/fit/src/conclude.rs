@@ -6,7 +6,6 @@ use ridgewalk_diagnostics::Summary;
 use ridgewalk_potentials::{Curvature, Density};
 use ridgewalk_sampler::automatic::{Extrapolated, Sampled};
 
-use crate::checks::Checks;
 use crate::config::Config;
 use crate::dispersion;
 use crate::document::{
@@ -83,7 +82,7 @@ impl Finished<'_> {
         let warnings = warnings.chain(unlogged).chain(checked.warning).chain(dispersed).collect();
         let notes = self.notes.iter().cloned().chain(checked.notes).collect();
         let text = Text {
-            title: self.title(),
+            title: title(self.config),
             command: self.config.command.clone(),
             warnings,
             guarantee: verdict::guarantee(
@@ -95,23 +94,11 @@ impl Finished<'_> {
             ),
             notes,
             history: self.history(),
-            facts: self.facts(),
+            facts: facts(self.config, self.model, self.curvatures),
         };
         let sampler = self.sampler_facts(draws.draws() as u64);
         let document = SummaryDocument::new(parameters, sampler, self.problem_facts(), text);
         Ok(document.with_intervals(&intervals, settings.interval))
-    }
-
-    /// Checks the model against its data; `None` if other processes hold rows, or there is too
-    /// little to check.
-    ///
-    /// # Errors
-    /// Draws that cannot be read.
-    pub fn checks(&self, draws: &dyn DrawReader) -> Result<Option<Checks>, Error> {
-        match self.model.sample() {
-            Some(sample) => Checks::new(self.config, draws, sample),
-            None => Ok(None),
-        }
     }
 
     fn parameters(&self, summaries: &[Summary]) -> Vec<Parameter> {
@@ -202,46 +189,6 @@ impl Finished<'_> {
         history.extend(self.sampled.looks.iter().map(|seen| look(seen.draws, seen.ess)));
         history
     }
-
-    fn title(&self) -> String {
-        let settings = &self.config.options;
-        let file = settings.data.as_ref().and_then(|path| path.file_name());
-        let file = file.map(|name| name.to_string_lossy().into_owned());
-        let file = file.unwrap_or_else(|| self.config.data.title());
-        let model = settings.formula.as_ref().or(settings.response.as_ref());
-        format!("{} in {file}", model.map_or("", String::as_str))
-    }
-
-    fn facts(&self) -> Vec<Fact> {
-        let Config { options: settings, data, .. } = self.config;
-        let fact = |name: &str, value: String| Fact { name: name.into(), value };
-        let scale = match (settings.standardize, settings.original_scale) {
-            (false, _) => "the data",
-            (true, false) => {
-                "standardized predictors (centred, divided by their standard deviation)"
-            }
-            (true, true) => "the data; priors and sampling use standardized predictors",
-        };
-        let mut facts = vec![
-            fact("data", format!("{}, SHA-256 {}", data.file, data.sha256)),
-            fact("prior", in_words(self.model)),
-            fact("scale of the results", scale.into()),
-        ];
-        let fixed = [
-            ("noise scale", settings.noise_scale),
-            ("size", settings.dispersion),
-            ("shape", settings.shape),
-            ("degrees of freedom", settings.degrees_of_freedom),
-        ];
-        let fixed = fixed.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        facts.extend(fixed.map(|(name, value)| fact(name, format!("{value}, as given"))));
-        if let Some(Ok([m, l])) = self.curvatures.map(|c| c.white.certifiable()) {
-            let kappa = l / m;
-            let value = format!("between {m:.4} and {l:.4}, condition number {kappa:.4}");
-            facts.push(fact("curvature after whitening", value));
-        }
-        facts
-    }
 }
 
 /// m and L; NaN if unbounded.
@@ -249,4 +196,95 @@ fn bounds(curvature: &Curvature) -> [f64; 2] {
     let m = curvature.convexity().value;
     let l = curvature.smoothness().map_or(f64::NAN, |l| l.value);
     [if m > 0.0 { m } else { f64::NAN }, l]
+}
+
+/// One line about what was fitted.
+fn title(config: &Config) -> String {
+    let settings = &config.options;
+    let file = settings.data.as_ref().and_then(|path| path.file_name());
+    let file = file.map(|name| name.to_string_lossy().into_owned());
+    let file = file.unwrap_or_else(|| config.data.title());
+    let model = settings.formula.as_ref().or(settings.response.as_ref());
+    format!("{} in {file}", model.map_or("", String::as_str))
+}
+
+/// More about the problem: data, prior, scale.
+fn facts(config: &Config, model: &Model, curvatures: Option<&Curvatures>) -> Vec<Fact> {
+    let Config { options: settings, data, .. } = config;
+    let fact = |name: &str, value: String| Fact { name: name.into(), value };
+    let scale = match (settings.standardize, settings.original_scale) {
+        (false, _) => "the data",
+        (true, false) => "standardized predictors (centred, divided by their standard deviation)",
+        (true, true) => "the data; priors and sampling use standardized predictors",
+    };
+    let mut facts = vec![
+        fact("data", format!("{}, SHA-256 {}", data.file, data.sha256)),
+        fact("prior", in_words(model)),
+        fact("scale of the results", scale.into()),
+    ];
+    let fixed = [
+        ("noise scale", settings.noise_scale),
+        ("size", settings.dispersion),
+        ("shape", settings.shape),
+        ("degrees of freedom", settings.degrees_of_freedom),
+    ];
+    let fixed = fixed.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    facts.extend(fixed.map(|(name, value)| fact(name, format!("{value}, as given"))));
+    if let Some(Ok([m, l])) = curvatures.map(|c| c.white.certifiable()) {
+        let kappa = l / m;
+        let value = format!("between {m:.4} and {l:.4}, condition number {kappa:.4}");
+        facts.push(fact("curvature after whitening", value));
+    }
+    facts
+}
+
+/// The document of draws of the prior, which took so many seconds.
+///
+/// # Errors
+/// Draws that cannot be read.
+pub fn conclude_prior(
+    config: &Config, model: &Model, draws: &dyn DrawReader, seconds: f64,
+) -> Result<SummaryDocument, Error> {
+    let settings = &config.options;
+    let found = summaries_of(draws, settings.interval)?;
+    let named = model.names().iter().zip(&found);
+    let parameters = named.map(|(name, (summary, _))| Parameter::new(name, summary)).collect();
+    let intervals: Vec<_> = found.into_iter().map(|(_, interval)| interval).collect();
+    let unknown = f64::NAN;
+    let sampler = SamplerFacts {
+        kernel: "prior".to_owned(),
+        gamma: unknown,
+        xi: unknown,
+        eta: unknown,
+        chains: settings.chains,
+        draws: draws.draws() as u64,
+        thin: 1,
+        warmup_gradients: 0,
+        gradients: 0,
+        seconds,
+        bias_estimate: 0.0,
+        status: String::new(),
+        bias_details: None,
+        trajectories: None,
+    };
+    let problem = ProblemFacts {
+        n: model.frame().all_rows,
+        d: model.names().len(),
+        family: settings.family.to_string(),
+        convexity: unknown,
+        smoothness: unknown,
+        condition_number: unknown,
+    };
+    let said = "these are draws of the prior: the responses were not used".to_owned();
+    let notes = std::iter::once(said).chain(model.frame().notes.iter().cloned());
+    let text = Text {
+        title: format!("prior of {}", title(config)),
+        command: config.command.clone(),
+        guarantee: "draws of the prior are independent and exact".to_owned(),
+        notes: notes.collect(),
+        facts: facts(config, model, None),
+        ..Text::default()
+    };
+    let document = SummaryDocument::new(parameters, sampler, problem, text);
+    Ok(document.with_intervals(&intervals, settings.interval))
 }

@@ -10,13 +10,14 @@ use ridgewalk_sampler::clock::Instant;
 use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDraws};
 
 use crate::checks::{Checks, Sample};
-use crate::conclude::Finished;
+use crate::conclude::{Finished, conclude_prior};
 use crate::config::Config;
 use crate::document::{Parameter, SummaryDocument, WarningEntry};
 use crate::error::Error;
 use crate::model::Model;
 use crate::observer::{Observer, Stage};
 use crate::predict::Predictor;
+use crate::prior::sample_prior;
 use crate::priors::ModelPriors;
 use crate::settings::Settings;
 use crate::{sample, warm_up};
@@ -217,6 +218,9 @@ pub(crate) fn run(
 ) -> Result<Fitted, Error> {
     let settings = &config.options;
     observer.prepared(model);
+    if settings.prior_only {
+        return run_prior(model, config, began);
+    }
     observer.stage(Stage::Mode);
     let hear = |decision: &Decision| {
         observer.decision(decision);
@@ -237,6 +241,17 @@ pub(crate) fn run(
     let finished = Finished { config, model, warm, sampled, curvatures, notes, seconds };
     let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);
     let document = finished.conclude(&draws, values)?;
+    let sample = model.sample().cloned();
+    Ok(Fitted { config: config.clone(), names, draws, document, sample })
+}
+
+/// Draws of the prior as a fit.
+fn run_prior(model: &Model, config: &Config, began: Instant) -> Result<Fitted, Error> {
+    let settings = &config.options;
+    let names = model.names().to_vec();
+    let mut draws = Draws::named(&names);
+    sample_prior(model, settings.chains, settings.draws, settings.seed, &mut draws)?;
+    let document = conclude_prior(config, model, &draws, began.elapsed().as_secs_f64())?;
     let sample = model.sample().cloned();
     Ok(Fitted { config: config.clone(), names, draws, document, sample })
 }

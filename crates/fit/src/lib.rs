@@ -46,6 +46,7 @@ mod model;
 mod noise;
 mod observer;
 mod predict;
+mod prior;
 mod prior_checks;
 mod prior_text;
 mod priors;
@@ -63,7 +64,7 @@ pub use checks::{
     SurvivalCheck,
 };
 pub use command::command;
-pub use conclude::Finished;
+pub use conclude::{Finished, conclude_prior};
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
 pub use describe::{Described, DesignColumn, ModelDescription, PriorOf, describe};
 pub use document::{
@@ -84,6 +85,7 @@ pub use predict::{
     CurvePoint, Effect, Effects, EffectsRequest, Law, PredictionKind, PredictionRequest,
     Predictions, Predictor, Summarized,
 };
+pub use prior::sample_prior;
 pub use prior_text::{Kind, PriorText};
 pub use priors::{ModelPriors, PriorError, Priors};
 pub use ratio::Ratio;

@@ -12,7 +12,9 @@ use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
 
 use crate::auxiliary::Auxiliary;
-use crate::checks::Sample;
+use crate::checks::{Checks, Sample};
+use crate::config::Config;
+use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::noise::check_noise;
 use crate::priors::{ModelPriors, Priors};
@@ -159,6 +161,18 @@ impl Model {
     #[must_use]
     pub fn rescaling(&self) -> Option<&Rescaling> {
         self.rescaling.as_ref()
+    }
+
+    /// Checks the model against its data, by the draws of a run; `None` if other processes hold
+    /// rows, or there is too little to check.
+    ///
+    /// # Errors
+    /// Draws that cannot be read.
+    pub fn checks(&self, config: &Config, draws: &dyn DrawReader) -> Result<Option<Checks>, Error> {
+        match &self.sample {
+            Some(sample) => Checks::new(config, draws, sample),
+            None => Ok(None),
+        }
     }
 
     /// Rows for checks; none if other processes hold rows.

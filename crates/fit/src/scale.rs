@@ -3,7 +3,7 @@
 
 use ridgewalk_frame::Frame;
 use ridgewalk_potentials::ParameterScale;
-use ridgewalk_sampler::{SavedRun, SavedWarmUp, Sink, SinkError};
+use ridgewalk_sampler::{DrawStats, SavedRun, SavedWarmUp, Sink, SinkError};
 
 use crate::auxiliary::Auxiliary;
 use crate::observer::Observer;
@@ -124,6 +124,12 @@ impl Sink for Reported<'_> {
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        self.keep_with(chain, draw, point, None)
+    }
+
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
         let point = match &self.rescaling {
             Some(rescaling) => {
                 self.point.clear();
@@ -134,7 +140,7 @@ impl Sink for Reported<'_> {
             None => point,
         };
         self.observer.draw(chain, point);
-        self.sink.keep(chain, draw, point)
+        self.sink.keep_with(chain, draw, point, stats)
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

@@ -213,6 +213,9 @@ pub struct Settings {
     /// Base levels of factors: `city=Oslo`.
     #[serde(default)]
     pub base: Vec<String>,
+    /// Whether the prior is sampled instead of the posterior.
+    #[serde(default)]
+    pub prior_only: bool,
     /// The column of trials: the response counts successes out of them (logistic, probit).
     pub trials: Option<String>,
     /// The column added to the linear predictor.
@@ -318,6 +321,7 @@ impl Default for Settings {
             condition: None,
             factor: Vec::new(),
             base: Vec::new(),
+            prior_only: false,
             trials: None,
             offset: None,
             weights: None,

@@ -107,12 +107,14 @@ impl Frame {
         notes.extend(advice);
         let Designed { coding, names, terms, design } = designed;
         let (rows, columns) = (kept.len(), names.len());
-        if question.family.is_survival() && parts.event.is_none() && parts.upper.is_none() {
-            if let Some(name) = coding.variables().iter().find(|name| marks_events(name)) {
-                notes.push(format!(
-                    "column `{name}` is used as a predictor and every time as an event: if it marks events, pass --event {name}"
-                ));
-            }
+        let uncensored = parts.event.is_none() && parts.upper.is_none();
+        if question.family.is_survival()
+            && uncensored
+            && let Some(name) = coding.variables().iter().find(|name| marks_events(name))
+        {
+            notes.push(format!(
+                "column `{name}` is used as a predictor and every time as an event: if it marks events, pass --event {name}"
+            ));
         }
         if question.standardize && !roles.constant {
             notes.push(

@@ -233,8 +233,10 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
+mod export;
 mod runs;
 
+pub use export::EXPORT_GROUPS;
 pub use ridgewalk_coefficients as coefficients;
 pub use ridgewalk_diagnostics as diagnostics;
 pub use ridgewalk_fit::{Fitted, Settings, describe, fit, fit_watched, start};

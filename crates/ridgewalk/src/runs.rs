@@ -276,6 +276,9 @@ struct Driver<'a> {
 
 impl Driver<'_> {
     fn drive(&self, mut run: OpenRun, new: bool) -> Result<StoredFit, RunError> {
+        if run.config().options.prior_only {
+            return self.prior(run);
+        }
         let directory = run.directory().clone();
         let here = || directory.path().to_owned();
         let (mut warm, notes) = match self.warm_up(&run) {
@@ -310,6 +313,31 @@ impl Driver<'_> {
             }
             Err(error) => Err(RunError::Unfinished { cause: Box::new(error), directory: here() }),
         }
+    }
+
+    /// Draws of the prior. They take no time, so an interrupted run begins again.
+    fn prior(&self, run: OpenRun) -> Result<StoredFit, RunError> {
+        let (model, directory) = (self.model, run.directory().clone());
+        let settings = &run.config().options;
+        self.observer.prepared(model);
+        self.observer.stage(Stage::Sampling);
+        let mut keeper = run.keeper(1, None, self.began)?;
+        let (chains, draws, seed) = (settings.chains, settings.draws, settings.seed);
+        if let Err(error) = fit::sample_prior(model, chains, draws, seed, &mut keeper) {
+            run.abandon();
+            return Err(error.into());
+        }
+        keeper.finish(true)?;
+        self.observer.stage(Stage::Summary);
+        let stored = StoredDraws::open(&directory.draws())?;
+        let document = fit::conclude_prior(run.config(), model, &stored, run.seconds(self.began))?;
+        write_summary(&document, &directory.summary())?;
+        if let Some(checks) = model.checks(run.config(), &stored)? {
+            write_checks(&checks, &directory.checks())?;
+        }
+        write_report(&directory)?;
+        run.finish()?;
+        Ok(StoredFit { directory, document })
     }
 
     /// A finished warm-up, run or restored, and what the user should know before the first draw.
@@ -364,7 +392,7 @@ impl Driver<'_> {
         let values = &mut |points: &[f64], values: &mut [f64]| model.values(points, values);
         let document = finished.conclude(&draws, values)?;
         write_summary(&document, &run.directory().summary())?;
-        if let Some(checks) = finished.checks(&draws)? {
+        if let Some(checks) = model.checks(config, &draws)? {
             write_checks(&checks, &run.directory().checks())?;
         }
         write_report(run.directory())?;

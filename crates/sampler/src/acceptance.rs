@@ -1,4 +1,5 @@
-//! Proposals and their acceptance: of one step, and of all steps of a chain.
+//! Proposals and their acceptance: of one step, of the steps from one draw to the next, and of all
+//! steps of a chain.
 
 /// The proposal of one step, for kernels that accept or reject.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,6 +51,22 @@ impl Proposal {
     pub fn divergent(&self) -> bool {
         !(self.energy_error.is_finite() && self.energy_error <= Self::DIVERGENT)
     }
+}
+
+/// Statistics of a draw, for kernels that accept or reject: what ArviZ calls `sample_stats`. All
+/// numbers are finite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DrawStats {
+    /// The mean probability of acceptance of the proposals since the draw before.
+    pub acceptance_rate: f64,
+    /// U plus the kinetic energy (L/2)|p|² of the state that is the draw.
+    pub energy: f64,
+    /// −U at the draw: the logarithm of the density in the coordinates of the chains, up to a
+    /// constant.
+    pub lp: f64,
+    /// Whether one of the proposals since the draw before diverged ([`Proposal::divergent`]).
+    pub diverging: bool,
 }
 
 /// Statistics of all proposals of a chain, or of several chains.

@@ -19,19 +19,20 @@ use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
 use ridgewalk_potentials::{SavedWhitening, Whitening};
 use sha2::{Digest, Sha256};
 
-use crate::acceptance::Acceptance;
+use crate::acceptance::{Acceptance, DrawStats};
 use crate::automatic::{Bias, Decision, Look};
 use crate::batch::State;
 use crate::coupled::{Difference, Shift};
 use crate::draws::Table;
 use crate::ensemble::{SavedChain, Snapshot};
 use crate::error::{Error, SavedKind};
+use crate::group::Waiting;
 use crate::outcome::{ChainEnd, Why};
 use crate::saved::{SavedLooks, SavedRun, SavedWarmUp};
 use crate::vitals::{Reference, Segment, Spread, Vitals};
 
 const MAGIC: &[u8; 8] = b"ridgewlk";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const HEAD: usize = 28;
 const CHECKSUM: usize = 32;
 
@@ -253,12 +254,14 @@ entries! {
     State { theta, p, r }
     ChainEnd { step, last, why }
     Acceptance { proposals, accepted, divergences, probabilities, errors, squared_errors, largest_error }
-    SavedChain { state, gradient, value, position, steps, gradients, acceptance, vitals, end }
+    DrawStats { acceptance_rate, energy, lp, diverging }
+    SavedChain { state, gradient, value, position, steps, gradients, acceptance, recent, vitals, end }
     Reference { mode, value, far, bounds, segments, every }
     Spread { count, mean, squares }
     Segment { draws, heights, gradients, products }
     Vitals { reference, longest, present, heights, last_height, squared_changes, far, far_probabilities, above, highest, segments, full, length }
     Snapshot { seed, steps, chains }
+    Waiting { points, stats, first, given }
     Table { dimension, chains }
     Look { draws, ess }
     SavedLooks { made, interval, next, fresh }

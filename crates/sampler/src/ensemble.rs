@@ -79,6 +79,8 @@ pub struct SavedChain {
     pub gradients: u64,
     /// Statistics of its proposals.
     pub acceptance: Acceptance,
+    /// Statistics of those since its last draw.
+    pub recent: Acceptance,
     /// What it notes about itself, for the checks of a finished run; `None` if it takes no notes.
     pub vitals: Option<Vitals>,
     /// Its end, if it could not go on.
@@ -142,6 +144,7 @@ impl<'a> Ensemble<'a> {
                 steps: 0,
                 gradients: 0,
                 acceptance: Acceptance::default(),
+                recent: Acceptance::default(),
                 vitals: None,
                 end: None,
             }
@@ -167,23 +170,30 @@ impl<'a> Ensemble<'a> {
             return Err(Error::Snapshot { got: saved.steps, need: steps });
         }
         for (chain, saved) in chains.iter().enumerate() {
-            let Acceptance { proposals, accepted, divergences, .. } = saved.acceptance;
-            let counts =
-                [("steps", saved.steps), ("gradients", saved.gradients), ("proposals", proposals)];
+            let counts = [
+                ("steps", saved.steps),
+                ("gradients", saved.gradients),
+                ("proposals", saved.acceptance.proposals),
+                ("proposals since the last draw", saved.recent.proposals),
+            ];
             if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count > MOST) {
                 let (found, need) =
                     (format!("{name} = {count} of chain {chain}"), format!("at most {MOST}"));
                 return Err(Error::Saved { what: SavedKind::Ensemble, found, need });
             }
-            if accepted > proposals || divergences > proposals {
-                let found = format!(
-                    "{accepted} accepted and {divergences} divergent proposals of chain {chain}"
-                );
-                return Err(Error::Saved {
-                    what: SavedKind::Ensemble,
-                    found,
-                    need: format!("at most {proposals}"),
-                });
+            for Acceptance { proposals, accepted, divergences, .. } in
+                [saved.acceptance, saved.recent]
+            {
+                if accepted > proposals || divergences > proposals {
+                    let found = format!(
+                        "{accepted} accepted and {divergences} divergent proposals of chain {chain}"
+                    );
+                    return Err(Error::Saved {
+                        what: SavedKind::Ensemble,
+                        found,
+                        need: format!("at most {proposals}"),
+                    });
+                }
             }
             let State { theta, p, r } = &saved.state;
             for (what, list) in
@@ -272,8 +282,9 @@ impl<'a> Ensemble<'a> {
         let mut now = Batch::new(d, members.iter().filter(|saved| saved.end.is_none()).count())?;
         for (number, saved) in (first..).zip(members) {
             let stream = Stream::at(self.seed, number as u64, saved.position);
-            let SavedChain { steps, gradients, acceptance, vitals, end, .. } = saved.clone();
-            let chain = Chain { number, stream, steps, gradients, acceptance, vitals, end };
+            let SavedChain { steps, gradients, acceptance, recent, vitals, end, .. } =
+                saved.clone();
+            let chain = Chain { number, stream, steps, gradients, acceptance, recent, vitals, end };
             if chain.end.is_some() {
                 ended.push(chain);
             } else {
@@ -389,9 +400,7 @@ impl<'a> Ensemble<'a> {
             members.sort_by_key(|(number, _)| *number);
             for ((_, saved), waiting) in members.iter().zip(&group.waiting) {
                 saved.put(&mut bytes);
-                let (points, first) = waiting.parts();
-                points.put(&mut bytes);
-                first.put(&mut bytes);
+                waiting.put(&mut bytes);
             }
         }
         let all = self.team.chains().gather(&bytes);
@@ -408,7 +417,7 @@ impl<'a> Ensemble<'a> {
                 let (mut members, mut waiting) = (Vec::new(), Vec::new());
                 for _ in 0..count {
                     members.push(SavedChain::take(&mut left)?);
-                    waiting.push(Waiting::new(Code::take(&mut left)?, Code::take(&mut left)?));
+                    waiting.push(Waiting::take(&mut left)?);
                 }
                 self.groups[at] = self.group(first, &members)?;
                 self.groups[at].waiting = waiting;
@@ -430,8 +439,8 @@ impl<'a> Ensemble<'a> {
         'all: for draw in all {
             for group in &mut self.groups {
                 for (chain, waiting) in (group.first..).zip(&mut group.waiting) {
-                    let Some(point) = waiting.next(draw, d) else { continue };
-                    if let Err(source) = sink.keep(chain, draw, point) {
+                    let Some((point, stats)) = waiting.next(draw, d) else { continue };
+                    if let Err(source) = sink.keep_with(chain, draw, point, stats) {
                         outcome = Err(Error::Sink { kept: *kept, source });
                         break 'all;
                     }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ridgewalk_potentials::LineIntegral;
 
-use crate::acceptance::{Acceptance, Proposal};
+use crate::acceptance::{Acceptance, DrawStats, Proposal};
 use crate::batch::{Batch, State};
 use crate::ensemble::SavedChain;
 use crate::error::panic_message;
@@ -41,6 +41,8 @@ pub(crate) struct Chain {
     pub(crate) steps: u64,
     pub(crate) gradients: u64,
     pub(crate) acceptance: Acceptance,
+    /// Since the last draw.
+    pub(crate) recent: Acceptance,
     pub(crate) vitals: Option<Vitals>,
     pub(crate) end: Option<ChainEnd>,
 }
@@ -48,6 +50,7 @@ pub(crate) struct Chain {
 impl Chain {
     fn count(&mut self, proposal: &Proposal) {
         self.acceptance.count(proposal);
+        self.recent.count(proposal);
         if let Some(vitals) = &mut self.vitals {
             vitals.count(proposal);
         }
@@ -57,33 +60,28 @@ impl Chain {
 /// A chain's draws that no sink has taken yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiting {
-    points: Vec<f64>,
+    pub(crate) points: Vec<f64>,
+    /// One entry per draw.
+    pub(crate) stats: Vec<Option<DrawStats>>,
     /// The number of the first.
-    first: u64,
+    pub(crate) first: u64,
     /// How many of them a delivery that is under way has given.
-    given: usize,
+    pub(crate) given: usize,
 }
 
 impl Waiting {
-    /// Consecutive draws, the first of which has the number `first`.
-    pub(crate) fn new(points: Vec<f64>, first: u64) -> Self {
-        Self { points, first, given: 0 }
-    }
-
-    /// What [`Waiting::new`] takes.
-    pub(crate) fn parts(&self) -> (&Vec<f64>, u64) {
-        (&self.points, self.first)
-    }
-
     /// The numbers of the draws.
     pub(crate) fn draws(&self, dimension: usize) -> Range<u64> {
         self.first..self.first + (self.points.len() / dimension) as u64
     }
 
     /// The draw of this number, if it is the next to be given.
-    pub(crate) fn next(&self, draw: u64, dimension: usize) -> Option<&[f64]> {
-        let next = self.first + self.given as u64 == draw;
-        self.points.get(self.given * dimension..(self.given + 1) * dimension).filter(|_| next)
+    pub(crate) fn next(&self, draw: u64, dimension: usize) -> Option<(&[f64], Option<&DrawStats>)> {
+        if self.first + self.given as u64 != draw {
+            return None;
+        }
+        let point = self.points.get(self.given * dimension..(self.given + 1) * dimension)?;
+        Some((point, self.stats.get(self.given)?.as_ref()))
     }
 
     pub(crate) fn given(&mut self) {
@@ -93,6 +91,7 @@ impl Waiting {
     /// Forgets those that were given.
     pub(crate) fn settle(&mut self, dimension: usize) {
         self.points.drain(..self.given * dimension);
+        self.stats.drain(..self.given);
         self.first += self.given as u64;
         self.given = 0;
     }
@@ -135,13 +134,36 @@ impl Group {
             }
             self.step(potential, kernel);
             let Some(schedule) = schedule else { continue };
-            for (slot, chain) in self.active.iter().enumerate() {
-                if schedule.keeps(chain.steps) {
-                    let waiting = &mut self.waiting[chain.number - self.first];
-                    waiting.points.extend_from_slice(&self.now.theta()[self.now.range(slot)]);
-                }
-            }
+            self.keep_draws(kernel.smoothness(), schedule);
             self.note_draws(potential, schedule);
+        }
+    }
+
+    /// Stores the states that are draws, with their statistics if the kernel accepts or rejects.
+    fn keep_draws(&mut self, smoothness: f64, schedule: Schedule) {
+        for (slot, chain) in self.active.iter_mut().enumerate() {
+            // Proposals before the first step that can be a draw are no part of its statistics.
+            if chain.steps <= schedule.warm_up {
+                chain.recent = Acceptance::default();
+            }
+            if !schedule.keeps(chain.steps) {
+                continue;
+            }
+            let range = self.now.range(slot);
+            let recent = std::mem::take(&mut chain.recent);
+            let value = self.now.values().map(|values| values[slot]);
+            let stats = value.filter(|_| recent.proposals > 0).map(|value| {
+                let squares: f64 = self.now.p()[range.clone()].iter().map(|p| p * p).sum();
+                DrawStats {
+                    acceptance_rate: recent.rate(),
+                    energy: value + 0.5 * smoothness * squares,
+                    lp: -value,
+                    diverging: recent.divergences > 0,
+                }
+            });
+            let waiting = &mut self.waiting[chain.number - self.first];
+            waiting.points.extend_from_slice(&self.now.theta()[range]);
+            waiting.stats.push(stats);
         }
     }
 
@@ -198,8 +220,9 @@ impl Group {
             }
             let draws =
                 schedule.draws(chain.steps.saturating_add(steps)) - schedule.draws(chain.steps);
-            let entries = usize::try_from(draws).unwrap_or(0).saturating_mul(self.now.dimension());
-            waiting.points.reserve(entries);
+            let draws = usize::try_from(draws).unwrap_or(0);
+            waiting.points.reserve(draws.saturating_mul(self.now.dimension()));
+            waiting.stats.reserve(draws);
         }
     }
 
@@ -284,7 +307,7 @@ impl Group {
     /// Every chain by its number, as it is stored; in no order.
     pub(crate) fn saved(&self) -> impl Iterator<Item = (usize, SavedChain)> {
         self.states().map(|(chain, state, gradient, value)| {
-            let Chain { stream, steps, gradients, acceptance, vitals, end, .. } = chain;
+            let Chain { stream, steps, gradients, acceptance, recent, vitals, end, .. } = chain;
             let saved = SavedChain {
                 state,
                 gradient,
@@ -293,6 +316,7 @@ impl Group {
                 steps: *steps,
                 gradients: *gradients,
                 acceptance: *acceptance,
+                recent: *recent,
                 vitals: vitals.clone(),
                 end: end.clone(),
             };

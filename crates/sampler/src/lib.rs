@@ -66,7 +66,7 @@ mod vitals;
 #[cfg(feature = "serde")]
 mod with_serde;
 
-pub use acceptance::{Acceptance, Proposal};
+pub use acceptance::{Acceptance, DrawStats, Proposal};
 pub use batch::{Batch, Fields, State};
 pub use budget::{Budget, Exhausted};
 pub use coupled::{CoupledChains, Difference, Paths, Shift};

@@ -2,6 +2,7 @@
 
 use ridgewalk_potentials::Whitening;
 
+use crate::acceptance::DrawStats;
 use crate::saved::{SavedRun, SavedWarmUp};
 
 /// A sink's own error.
@@ -23,6 +24,19 @@ pub trait Sink {
     /// # Errors
     /// If it cannot be kept; the run is then ended.
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError>;
+
+    /// One draw of one chain with its statistics, which kernels that do not accept or reject do not
+    /// have. This is what a run calls. By default the statistics are dropped and the draw goes to
+    /// [`Sink::keep`].
+    ///
+    /// # Errors
+    /// As [`Sink::keep`].
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
+        let _ = stats;
+        self.keep(chain, draw, point)
+    }
 
     /// Called some ten times a second and at the end: what was kept so far should now be safe.
     ///
@@ -70,6 +84,12 @@ macro_rules! behind {
                 (**self).keep(chain, draw, point)
             }
 
+            fn keep_with(
+                &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+            ) -> Result<(), SinkError> {
+                (**self).keep_with(chain, draw, point, stats)
+            }
+
             fn flush(&mut self) -> Result<(), SinkError> {
                 (**self).flush()
             }
@@ -112,8 +132,14 @@ impl<S: Sink + ?Sized> Sink for InOriginal<'_, S> {
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        self.keep_with(chain, draw, point, None)
+    }
+
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
         self.whitening.to_original(point, &mut self.point)?;
-        self.sink.keep(chain, draw, &self.point)
+        self.sink.keep_with(chain, draw, &self.point, stats)
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

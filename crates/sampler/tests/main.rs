@@ -11,6 +11,7 @@ mod checks;
 mod coupled;
 mod delivery;
 mod distribution;
+mod draw_stats;
 mod draws;
 mod faults;
 mod invariance;

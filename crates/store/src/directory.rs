@@ -251,7 +251,7 @@ pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
 const PARTIAL: &str = ".partial";
 
 /// Creates a sibling directory, to be filled and renamed. Returns its path and the parents created.
-fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
+pub(crate) fn prepare(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     if path.symlink_metadata().is_ok() {
         return Err(occupied(path.to_owned()));
     }
@@ -297,7 +297,7 @@ fn make(path: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Removes directories that were just created, unless they are no longer empty.
-fn take_away(made: &[PathBuf]) {
+pub(crate) fn take_away(made: &[PathBuf]) {
     for directory in made.iter().rev() {
         let _ = fs::remove_dir(directory);
     }
@@ -374,7 +374,7 @@ pub(crate) fn read_file(path: &Path, limit: u64, need: &'static str) -> Result<V
 
 /// A rename is durable once the directory is synced.
 #[cfg(unix)]
-fn sync_directory(path: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_directory(path: &Path) -> std::io::Result<()> {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
         _ => File::open(".")?.sync_all(),
@@ -383,6 +383,6 @@ fn sync_directory(path: &Path) -> std::io::Result<()> {
 
 /// On other systems directories cannot be opened as files, so there is nothing to sync.
 #[cfg(not(unix))]
-fn sync_directory(_: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_directory(_: &Path) -> std::io::Result<()> {
     Ok(())
 }

@@ -112,6 +112,29 @@ pub enum Error {
         /// The number of the next draw.
         need: u64,
     },
+    /// A draw with statistics in a store without them, or without in a store with them.
+    #[error(
+        "draw {draw} of chain {chain} comes {}, need draws that have statistics all or none",
+        if *got { "with statistics" } else { "without statistics" }
+    )]
+    Statistics {
+        /// The chain.
+        chain: usize,
+        /// The number of the draw.
+        draw: u64,
+        /// Whether it has statistics.
+        got: bool,
+    },
+    /// An array of an export that cannot be written as asked.
+    #[error("{}: {found}; need {need}", path.display())]
+    Export {
+        /// The group or array.
+        path: PathBuf,
+        /// What was asked.
+        found: String,
+        /// What is possible.
+        need: String,
+    },
     /// A store has fewer draws than its checkpoint counts.
     #[error("{} holds {got} draws of chain {chain}; need {need} to resume", path.display())]
     Missing {
@@ -221,6 +244,8 @@ impl Error {
             | Self::Format { .. }
             | Self::Shape { .. }
             | Self::Order { .. }
+            | Self::Statistics { .. }
+            | Self::Export { .. }
             | Self::Missing { .. }
             | Self::Draws(_) => ErrorKind::Files,
         }

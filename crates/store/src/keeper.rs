@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use ridgewalk_sampler::{SavedRun, SavedWarmUp, Sink, SinkError};
+use ridgewalk_sampler::{DrawStats, SavedRun, SavedWarmUp, Sink, SinkError};
 
 use crate::checkpoint::Checkpoint;
 use crate::csv::CsvDraws;
@@ -63,7 +63,13 @@ impl Sink for Keeper {
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
-        self.zarr.keep(chain, draw, point)?;
+        self.keep_with(chain, draw, point, None)
+    }
+
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
+        self.zarr.keep_with(chain, draw, point, stats)?;
         self.csv.as_mut().map_or(Ok(()), |csv| csv.keep(chain, draw, point))
     }
 

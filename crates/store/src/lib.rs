@@ -7,7 +7,9 @@
 //! - [`ZarrDraws`] and [`CsvDraws`]: sinks that take draws as they come, in bounded memory;
 //! - [`StoredDraws`]: draws read back, in bounded memory; [`read_draws`], [`read_every_draw`] and
 //!   [`replay`]: all at once, and into a sink;
-//! - [`read_summary`] and [`write_summary`]: `summary.json`; [`read_config`]: `config.toml`.
+//! - [`Export`]: a store with more groups for ArviZ, written in bounded memory;
+//! - [`read_summary`], [`write_summary`], [`read_checks`] and [`write_checks`]: `summary.json` and
+//!   `checks.json`; [`read_config`]: `config.toml`.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
@@ -29,4 +31,7 @@ pub use error::{Error, ErrorKind, FileAction};
 pub use keeper::Keeper;
 pub use open::OpenRun;
 pub use summary::{read_checks, read_config, read_summary, write_checks, write_summary};
-pub use zarr::{StoredDraws, ZarrDraws, read_draws, read_every_draw, replay};
+pub use zarr::{
+    Export, ExportGroup, StoredDraws, Stream, ValueKind, Values, ZarrDraws, read_draws,
+    read_every_draw, replay,
+};

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use ridgewalk_fit::{Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text};
-use ridgewalk_sampler::{Draws, Sink};
+use ridgewalk_sampler::{DrawStats, Draws, Sink};
 use ridgewalk_store::ZarrDraws;
 use serde_json::Value;
 
@@ -37,6 +37,35 @@ pub fn feed(sink: &mut dyn Sink, first: u64, made: &[u64], d: usize) {
         }
     }
     sink.flush().unwrap();
+}
+
+/// Statistics that tell their chain and draw.
+pub fn stats(chain: usize, draw: u64) -> DrawStats {
+    DrawStats {
+        acceptance_rate: value(chain, draw, 0),
+        energy: value(chain, draw, 1),
+        lp: -value(chain, draw, 2),
+        diverging: draw % 7 == chain as u64,
+    }
+}
+
+/// As [`feed`], with statistics.
+pub fn feed_with_stats(sink: &mut dyn Sink, first: u64, made: &[u64], d: usize) {
+    for draw in first..made.iter().copied().max().unwrap() {
+        for chain in (0..made.len()).filter(|chain| draw < made[*chain]) {
+            let stats = stats(chain, draw);
+            sink.keep_with(chain, draw, &point(chain, draw, d), Some(&stats)).unwrap();
+        }
+    }
+    sink.flush().unwrap();
+}
+
+/// A finished store of such draws, with statistics.
+pub fn store_with_stats(path: &Path, made: &[u64], d: usize) {
+    let mut sink = ZarrDraws::create(path, &names(d), 3).unwrap();
+    sink.begin(made.len(), d).unwrap();
+    feed_with_stats(&mut sink, 0, made, d);
+    assert_eq!(sink.finish(true).unwrap(), *made.iter().min().unwrap());
 }
 
 /// A finished store of such draws.

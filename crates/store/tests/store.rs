@@ -22,8 +22,8 @@ fn a_store_has_the_bytes_and_the_metadata_of_the_format() {
     store(&path, &[1005, 1005], 2);
     let root = json(&path.join("zarr.json"));
     assert_eq!(root["attributes"]["inference_library"], "ridgewalk");
-    assert_eq!(root["attributes"]["incomplete"], false);
-    assert_eq!(root["attributes"]["truncated"], false);
+    assert_eq!(root["attributes"]["incomplete"], 0);
+    assert_eq!(root["attributes"]["truncated"], 0);
     let all = root["consolidated_metadata"]["metadata"].as_object().unwrap();
     assert_eq!(all.len(), 10);
     for (node, document) in all {
@@ -50,6 +50,83 @@ fn a_store_has_the_bytes_and_the_metadata_of_the_format() {
 }
 
 #[test]
+fn statistics_have_the_blocks_of_the_draws_and_come_back() {
+    let place = tempfile::tempdir().unwrap();
+    let (path, copy) = (place.path().join("draws.zarr"), place.path().join("copy.zarr"));
+    store_with_stats(&path, &[2345, 1005], 2);
+    let root = json(&path.join("zarr.json"));
+    let all = root["consolidated_metadata"]["metadata"].as_object().unwrap();
+    assert_eq!(all.len(), 13);
+    for name in ["acceptance_rate", "diverging", "energy", "lp"] {
+        let document = &all[&format!("sample_stats/{name}")];
+        assert_eq!(document["shape"], serde_json::json!([2, 1005]));
+        let chunks = &document["chunk_grid"]["configuration"]["chunk_shape"];
+        assert_eq!(*chunks, serde_json::json!([1, 1000]));
+        let chunk = fs::read(path.join(format!("sample_stats/{name}/c.1.1"))).unwrap();
+        if name == "diverging" {
+            let flags: Vec<u8> = (1000..1005).map(|draw| stats(1, draw).diverging.into()).collect();
+            assert_eq!((&chunk[..5], chunk.len()), (&flags[..], 1000));
+            assert!(chunk[5..].iter().all(|flag| *flag == 0));
+        } else {
+            let of = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap());
+            assert_eq!(chunk.len(), 8000);
+            assert!(
+                of(&chunk[32..40]).is_finite() && chunk[40..].chunks(8).all(|b| of(b).is_nan())
+            );
+        }
+    }
+    let stored = StoredDraws::open(&path).unwrap();
+    let back = stored.statistics().unwrap().unwrap();
+    assert_eq!(back.len(), 2);
+    for (chain, back) in back.iter().enumerate() {
+        assert!(back.iter().copied().eq((0..1005).map(|draw| stats(chain, draw))));
+    }
+    let mut sink = ZarrDraws::create(&copy, &names(2), 3).unwrap();
+    replay(&path, &mut sink).unwrap();
+    sink.finish(true).unwrap();
+    assert_eq!(files(&path), files(&copy));
+    // A store that has none, and one of an earlier version, whose flags were booleans.
+    fs::remove_dir_all(&copy).unwrap();
+    store(&copy, &[20, 20], 2);
+    assert_eq!(StoredDraws::open(&copy).unwrap().statistics().unwrap(), None);
+    let text = fs::read_to_string(copy.join("zarr.json")).unwrap();
+    let old = text.replace("\"incomplete\": 0", "\"incomplete\": false");
+    assert_ne!(old, text);
+    fs::write(copy.join("zarr.json"), old).unwrap();
+    assert!(!StoredDraws::open(&copy).unwrap().incomplete());
+}
+
+#[test]
+fn damaged_statistics_are_named_and_not_read() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("draws.zarr");
+    store_with_stats(&path, &[1020, 1020], 2);
+    let said = || match StoredDraws::open(&path).and_then(|stored| stored.statistics()) {
+        Ok(_) => "nothing".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    for name in ["lp/c.1.1", "diverging/c.0.0"] {
+        let chunk = path.join("sample_stats").join(name);
+        let bytes = fs::read(&chunk).unwrap();
+        fs::write(&chunk, &bytes[..100]).unwrap();
+        assert!(said().contains(&format!("{name}: 100 bytes")), "{}", said());
+        fs::remove_file(&chunk).unwrap();
+        assert!(said().contains(&format!("{name}: file not found")), "{}", said());
+        assert!(ZarrDraws::resume(&path, &[1020; 2]).is_err());
+        fs::write(&chunk, &bytes).unwrap();
+        assert_eq!(said(), "nothing");
+    }
+    let chunk = path.join("sample_stats/diverging/c.0.0");
+    fs::write(&chunk, [2; 1000]).unwrap();
+    assert!(said().contains("a byte of 2"), "{}", said());
+    fs::write(&chunk, [0; 1000]).unwrap();
+    let mut root = json(&path.join("zarr.json"));
+    root["consolidated_metadata"]["metadata"]["sample_stats/energy"]["shape"][1] = 2000.into();
+    fs::write(path.join("zarr.json"), root.to_string()).unwrap();
+    assert!(said().contains("need the metadata of a store that ridgewalk wrote"), "{}", said());
+}
+
+#[test]
 fn what_was_written_comes_back() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("draws.zarr");
@@ -63,7 +140,7 @@ fn chains_of_different_lengths_are_cut_to_the_shortest_and_marked() {
     let path = place.path().join("draws.zarr");
     store(&path, &[1500, 7, 1100], 2);
     let root = json(&path.join("zarr.json"));
-    assert_eq!(root["attributes"]["truncated"], true);
+    assert_eq!(root["attributes"]["truncated"], 1);
     assert_eq!(root["attributes"]["draws_of_chains"], serde_json::json!([1500, 7, 1100]));
     let draws = read_draws(&path).unwrap();
     assert_eq!(draws.common(), 7);
@@ -114,6 +191,22 @@ fn a_resumed_run_leaves_the_bytes_of_an_uninterrupted_one() {
         sink.finish(true).unwrap();
         assert_eq!(files(&whole), files(&broken), "{checkpoint} {stop}");
     }
+    // The same with statistics.
+    fs::remove_dir_all(&whole).unwrap();
+    store_with_stats(&whole, &[2345, 2345], 3);
+    for (checkpoint, stop) in [(1400, 2100), (1000, 1000), (0, 5)] {
+        let _ = fs::remove_dir_all(&broken);
+        let mut sink = ZarrDraws::create(&broken, &names(3), 3).unwrap();
+        sink.begin(2, 3).unwrap();
+        feed_with_stats(&mut sink, 0, &[stop; 2], 3);
+        sink.save().unwrap();
+        drop(sink);
+        let mut sink = ZarrDraws::resume(&broken, &[checkpoint; 2]).unwrap();
+        sink.begin(2, 3).unwrap();
+        feed_with_stats(&mut sink, checkpoint, &[2345; 2], 3);
+        sink.finish(true).unwrap();
+        assert_eq!(files(&whole), files(&broken), "{checkpoint} {stop}");
+    }
     let error = ZarrDraws::resume(&whole, &[2345, 2346]).unwrap_err();
     assert!(matches!(error, Error::Missing { chain: 1, got: 2345, need: 2346, .. }), "{error}");
     assert!(ZarrDraws::resume(&whole, &[4000; 2]).unwrap_err().to_string().contains("need 4000"));
@@ -136,6 +229,10 @@ fn draws_out_of_order_or_of_the_wrong_shape_are_refused() {
     assert_eq!(error, "draw 4 of chain 1 is out of order, need draw 0 next");
     assert!(sink.keep(2, 0, &[1.0, 2.0]).is_err());
     assert!(sink.keep(0, 0, &[1.0]).is_err());
+    sink.keep_with(0, 0, &[1.0, 2.0], Some(&stats(0, 0))).unwrap();
+    let error = sink.keep(1, 0, &[1.0, 2.0]).unwrap_err().to_string();
+    assert!(error.starts_with("draw 0 of chain 1 comes without statistics"), "{error}");
+    assert_eq!(sink.made(), [1, 0]);
     assert!(ZarrDraws::create(&path, &names(2), 1).is_err(), "there already");
 }
 

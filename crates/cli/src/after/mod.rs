@@ -1,8 +1,9 @@
-//! Commands on a finished run: predictions, effects, cross-validation and comparison.
+//! Commands on a finished run: predictions, effects, cross-validation, comparison and export.
 
 pub(crate) mod compare;
 pub(crate) mod effects;
 mod effects_plot;
+pub(crate) mod export;
 pub(crate) mod loo;
 pub(crate) mod predict;
 

@@ -69,16 +69,17 @@ pub(crate) fn run(options: &PredictOptions) -> Result<(), Failure> {
     let counter = Counter::new(options.voice);
     let done = write(options, &predictor, &shape, &mut sink, &counter);
     counter.end();
-    match done {
+    let done = match done {
         Ok(rows) => sink.finish(rows, options.voice),
         Err(failure) => {
             sink.abandon();
-            match failure {
-                // The reader has enough, as in `| head`.
-                Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-                failure => Err(failure),
-            }
+            Err(failure)
         }
+    };
+    match done {
+        // The reader has enough, as in `| head`.
+        Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
     }
 }
 

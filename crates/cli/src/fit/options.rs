@@ -70,6 +70,9 @@ pub struct ModelOptions {
     /// scale
     #[arg(long)]
     standardize: bool,
+    /// Sample the prior instead of the posterior: the report shows which responses it predicts
+    #[arg(long)]
+    prior_only: bool,
     /// Prior of the coefficients: normal(mean, scale), student_t(degrees, mean, scale), cauchy,
     /// laplace or flat; with `autoscale` in units of response and predictor [default: normal(0, 2.5,
     /// autoscale)]
@@ -242,6 +245,7 @@ impl ModelOptions {
                 .response
                 .or(built_in.response.filter(|_| !own && options.formula.is_none())),
             standardize: options.standardize || (!own && built_in.standardize),
+            prior_only: options.prior_only,
             formula: options.formula,
             family: options.family,
             condition: options.condition,

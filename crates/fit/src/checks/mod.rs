@@ -42,6 +42,9 @@ const SEED: u64 = 0x7072_6564;
 pub struct Checks {
     /// Rows that were checked, of so many.
     pub rows: [usize; 2],
+    /// Whether replicates are of the prior. Then rows are not predicted by others.
+    #[serde(default)]
+    pub prior: bool,
     /// Replicated data sets.
     pub replicates: usize,
     /// Densities of real responses.
@@ -63,7 +66,7 @@ pub struct Checks {
     /// flat for a model that fits.
     pub pit: Vec<usize>,
     /// Leave-one-out cross-validation of these rows.
-    pub loo: LooCheck,
+    pub loo: Option<LooCheck>,
 }
 
 /// Densities of observed and replicated responses on one grid.
@@ -184,13 +187,11 @@ impl Checks {
             return Ok(None);
         }
         let r_eff = relative_efficiency(draws)?;
-        let rows: Vec<Row> = (0..observed.rows())
-            .into_par_iter()
-            .map_init(
-                || (Room::default(), Psis::new()),
-                |(room, psis), row| of_row(&posterior, observed, row, r_eff, room, psis),
-            )
-            .collect();
+        let all = 0..observed.rows();
+        let rows: Vec<Row> =
+            posterior.map_rows(observed.design(), all, Psis::new, |psis, room, row| {
+                of_row(&posterior, observed, row, r_eff, room, psis)
+            });
         let law = &posterior.law;
         let y = observed.observations();
         let family = law.family();
@@ -202,6 +203,8 @@ impl Checks {
                 frequencies.add(y.response, &row.replicated);
             }
         }
+        let prior = config.options.prior_only;
+        let residuals = rows.iter().map(|row| [row.fitted, residual(row.pit)]).collect();
         let real = family.has_noise() || family == FamilyName::Gamma;
         let binary = family.is_binomial();
         let points: Vec<Pointwise> = rows.iter().map(|row| row.point).collect();
@@ -214,16 +217,17 @@ impl Checks {
         }
         Ok(Some(Self {
             rows: [observed.rows(), sample.of],
+            prior,
             replicates: posterior.draws,
             densities: real.then(|| densities(family, y, &rows)),
             frequencies: frequencies.map(Frequencies::finish),
-            calibration: if binary { calibration(y, &rows) } else { Vec::new() },
-            roc: if binary { roc(y, &rows) } else { None },
+            calibration: if binary && !prior { calibration(y, &rows) } else { Vec::new() },
+            roc: if binary && !prior { roc(y, &rows) } else { None },
             survival: family.is_survival().then(|| survival::check(&posterior, observed)).flatten(),
             statistics: if family.is_survival() { Vec::new() } else { statistics.finish() },
-            residuals: rows.iter().map(|row| [row.fitted, residual(row.pit)]).collect(),
-            pit,
-            loo: loo(&points, posterior.draws, observed),
+            residuals: if prior { Vec::new() } else { residuals },
+            pit: if prior { Vec::new() } else { pit },
+            loo: (!prior).then(|| loo(&points, posterior.draws, observed)),
         }))
     }
 }
@@ -318,8 +322,8 @@ fn densities(family: FamilyName, y: &[Observation], rows: &[Row]) -> Densities {
     let n = sorted.len() as f64;
     let mean = sorted.iter().sum::<f64>() / n;
     let sd = (sorted.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-    let quartile = |p: f64| sorted[((n - 1.0) * p).round().max(0.0) as usize];
-    let spread = sd.min((quartile(0.75) - quartile(0.25)) / 1.34);
+    let quartile = |k: usize| sorted[k * (sorted.len() - 1) / 4];
+    let spread = sd.min((quartile(3) - quartile(1)) / 1.34);
     let width = 0.9 * if spread > 0.0 { spread } else { sd.max(1e-9) } * n.powf(-0.2);
     let curve = |values: &[f64]| kernel_density(values, &x, width);
     let curves = replicated.par_iter().map(|values| curve(values)).collect();

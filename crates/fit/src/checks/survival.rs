@@ -3,7 +3,7 @@
 use super::SurvivalCheck;
 use super::counts::central;
 use crate::loo::Observed;
-use crate::predict::{Posterior, Room};
+use crate::predict::Posterior;
 
 /// Times at which curves are compared.
 const TIMES: usize = 40;
@@ -26,14 +26,18 @@ pub(super) fn check(posterior: &Posterior, observed: &Observed) -> Option<Surviv
     let at = |time: &f64| curve.iter().take_while(|(t, _)| t <= time).last().map_or(1.0, |p| p.1);
     let every = posterior.draws.div_ceil(DRAWS).max(1);
     let draws: Vec<usize> = (0..posterior.draws).step_by(every).collect();
+    let rows = 0..observed.rows();
+    let each = posterior.map_rows(
+        observed.design(),
+        rows,
+        || (),
+        |(), room, _| draws.iter().map(|&draw| posterior.s(room, draw)[0]).collect::<Vec<f64>>(),
+    );
     let mut sums = vec![vec![0.0; draws.len()]; TIMES];
-    let mut room = Room::default();
-    for row in 0..observed.rows() {
-        observed.linear(posterior, row, &mut room);
-        for (sums, time) in sums.iter_mut().zip(&times) {
-            for (sum, &draw) in sums.iter_mut().zip(&draws) {
-                let s = posterior.s(&room, draw)[0];
-                *sum += posterior.law.survival(s, posterior.natural(draw), *time);
+    for (sums, time) in sums.iter_mut().zip(&times) {
+        for s in &each {
+            for ((sum, s), &draw) in sums.iter_mut().zip(s).zip(&draws) {
+                *sum += posterior.law.survival(*s, posterior.natural(draw), *time);
             }
         }
     }

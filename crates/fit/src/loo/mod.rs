@@ -7,7 +7,6 @@ mod refit;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
 use ridgewalk_diagnostics::{Elpd, Pointwise, Psis, ess_mean, pareto_k_limit};
 use ridgewalk_frame::Table;
 use serde::Serialize;
@@ -19,7 +18,7 @@ pub use refit::folds;
 
 use crate::draws::DrawReader;
 use crate::error::Error;
-use crate::predict::{Predictor, Room};
+use crate::predict::Predictor;
 
 /// Rows between two looks at the stop signal.
 const ROWS: usize = 1024;
@@ -182,14 +181,11 @@ pub(crate) fn pointwise(
             return Err(Error::Stopped);
         }
         let rows = all.len()..(all.len() + ROWS).min(observed.rows());
-        let some = rows.into_par_iter().map_init(
-            || (Room::default(), Psis::new()),
-            |(room, psis), row| {
-                observed.log_densities(&predictor.posterior, row, room);
-                psis.pointwise(&room.values, r_eff)
-            },
-        );
-        all.par_extend(some);
+        let posterior = &predictor.posterior;
+        all.extend(posterior.map_rows(observed.design(), rows, Psis::new, |psis, room, row| {
+            observed.log_densities(posterior, row, room);
+            psis.pointwise(&room.values, r_eff)
+        }));
         progress(all.len());
     }
     Ok(all)

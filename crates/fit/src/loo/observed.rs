@@ -6,12 +6,12 @@ use ridgewalk_potentials::families::Observation;
 use crate::config::Config;
 use crate::error::Error;
 use crate::model::observations;
-use crate::predict::{Posterior, Room};
+use crate::predict::{DesignRows, Posterior, Room};
 
 /// The rows of a fit.
 #[derive(Debug, Clone)]
 pub struct Observed {
-    pub(crate) frame: Frame,
+    frame: Frame,
     observations: Vec<Observation>,
 }
 
@@ -63,20 +63,25 @@ impl Observed {
         &self.frame.response
     }
 
+    /// The rows as they were framed: design, response, trials, offsets and weights.
+    #[must_use]
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
     pub(crate) fn observations(&self) -> &[Observation] {
         &self.observations
     }
 
-    /// The linear predictors of a row in every draw, into `room.s`.
-    pub(crate) fn linear(&self, posterior: &Posterior, row: usize, room: &mut Room) {
+    /// The rows of the design.
+    pub(crate) fn design(&self) -> DesignRows<'_> {
         let Frame { design, columns, offset, .. } = &self.frame;
-        let offset = offset.as_ref().map_or(0.0, |offset| offset[row]);
-        posterior.linear(&design[row * columns..(row + 1) * columns], offset, &mut room.s);
+        DesignRows { design, columns: *columns, offset: offset.as_deref() }
     }
 
-    /// The log likelihood of a row in every draw, into `room.values`: weighted, as in the fit.
+    /// The log likelihood of a row in every draw, into `room.values`, from the linear predictors in
+    /// `room.s`: weighted, as in the fit.
     pub(crate) fn log_densities(&self, posterior: &Posterior, row: usize, room: &mut Room) {
-        self.linear(posterior, row, room);
         posterior.log_densities(room, self.observations[row]);
         if let Some(weights) = &self.frame.weights {
             room.values.iter_mut().for_each(|value| *value *= weights[row]);

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::fit::run;
 use crate::model::Model;
-use crate::predict::{Posterior, Room};
+use crate::predict::Posterior;
 use crate::priors::ModelPriors;
 
 /// Fits some of the rows of a run.
@@ -24,6 +24,10 @@ pub(crate) struct Refitter<'a> {
     frame: Frame,
     priors: ModelPriors,
 }
+
+/// Rows with the log density that the others predict for them, and the status of the refit if it is
+/// not `ok`.
+type Predicted = (Vec<(usize, f64)>, Option<String>);
 
 /// What refits found.
 pub(crate) struct Refits {
@@ -78,7 +82,7 @@ impl<'a> Refitter<'a> {
     /// it is not `ok`.
     fn without(
         &self, observed: &Observed, group: &[usize], stop: &AtomicBool,
-    ) -> Result<(Vec<(usize, f64)>, Option<String>), Error> {
+    ) -> Result<Predicted, Error> {
         let mut left_out = vec![false; self.frame.rows];
         group.iter().for_each(|&row| left_out[row] = true);
         let others: Vec<usize> = (0..self.frame.rows).filter(|&row| !left_out[row]).collect();
@@ -90,10 +94,16 @@ impl<'a> Refitter<'a> {
             return Err(Error::Stopped);
         }
         let posterior = Posterior::new(self.config, fitted.draws())?;
-        let mut room = Room::default();
-        let rows = group.iter().map(|&row| {
-            observed.log_densities(&posterior, row, &mut room);
-            (row, log_mean_exp(&room.values))
+        let rows = group.iter().flat_map(|&row| {
+            posterior.map_rows(
+                observed.design(),
+                row..row + 1,
+                || (),
+                |(), room, row| {
+                    observed.log_densities(&posterior, row, room);
+                    (row, log_mean_exp(&room.values))
+                },
+            )
         });
         // Notes on priors and data are those of the whole fit; what counts is the sampling.
         let status = fitted.warnings().iter().find(|warning| !OF_DATA.contains(&&*warning.name));

@@ -1,12 +1,11 @@
 //! Average effects: how the expected response changes with one column, averaged over the rows of
 //! the data, all else as it is.
 
-use rayon::prelude::*;
 use ridgewalk_frame::{Column, Table};
 use serde::Serialize;
 
 use super::quantity::{Summarized, summarized};
-use super::{Posterior, Predictor, Room, check_interval};
+use super::{Posterior, Predictor, check_interval, design_of};
 use crate::error::Error;
 
 /// Half of the step of slopes, relative to the range of the column.
@@ -192,33 +191,32 @@ impl Predictor {
         let new = self.coded(table)?;
         let lists = self.law().levels().len().max(1);
         let empty = || vec![vec![0.0; posterior.draws]; lists];
-        // Sums of blocks are added in their order: the result does not depend on threads.
-        let blocks: Vec<Vec<Vec<f64>>> = (0..new.rows.div_ceil(BLOCK))
-            .into_par_iter()
-            .map(|block| {
-                let (mut sums, mut room) = (empty(), Room::default());
-                let mut each = vec![0.0; lists];
-                for row in block * BLOCK..((block + 1) * BLOCK).min(new.rows) {
-                    let offset = new.offset.as_ref().map_or(0.0, |offset| offset[row]);
-                    let design = &new.design[row * new.columns..(row + 1) * new.columns];
-                    posterior.linear(design, offset, &mut room.s);
-                    for draw in 0..posterior.draws {
-                        let (s, natural) = (posterior.s(&room, draw), posterior.natural(draw));
-                        if self.law().levels().is_empty() {
-                            sums[0][draw] += self.law().mean(s[0], natural);
-                        } else {
-                            self.law().probabilities(s, natural, &mut each);
-                            sums.iter_mut().zip(&each).for_each(|(sum, p)| sum[draw] += p);
-                        }
-                    }
-                }
-                sums
-            })
-            .collect();
         let mut total = empty();
-        for block in blocks {
-            for (total, sums) in total.iter_mut().zip(block) {
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+        // Rows are added in their order: the result does not depend on threads.
+        for start in (0..new.rows).step_by(BLOCK) {
+            let rows = start..(start + BLOCK).min(new.rows);
+            let each = posterior.map_rows(
+                design_of(&new),
+                rows,
+                || (),
+                |(), room, _| {
+                    if self.law().levels().is_empty() {
+                        posterior.means(room);
+                        return vec![std::mem::take(&mut room.values)];
+                    }
+                    let (mut values, mut shares) = (empty(), vec![0.0; lists]);
+                    for draw in 0..posterior.draws {
+                        let (s, natural) = (posterior.s(room, draw), posterior.natural(draw));
+                        self.law().probabilities(s, natural, &mut shares);
+                        values.iter_mut().zip(&shares).for_each(|(list, p)| list[draw] = *p);
+                    }
+                    values
+                },
+            );
+            for lists in &each {
+                for (total, list) in total.iter_mut().zip(lists) {
+                    total.iter_mut().zip(list).for_each(|(total, value)| *total += value);
+                }
             }
         }
         let n = new.rows as f64;

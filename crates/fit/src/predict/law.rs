@@ -169,6 +169,19 @@ impl Law {
         }
     }
 
+    /// The expected responses at many linear predictors, in vector instructions; false for families
+    /// that do not have them.
+    pub(crate) fn means(&self, s: &[f64], out: &mut [f64]) -> bool {
+        match (&self.form, self.family) {
+            // The slope of u is the mean less the response.
+            (Form::Family(family), FamilyName::Logistic | FamilyName::Poisson) => {
+                family.slopes(s, &vec![Observation::of(0.0); s.len()], out);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The probability of each level of an ordinal or multinomial response.
     pub(crate) fn probabilities(&self, s: &[f64], natural: &[f64], out: &mut [f64]) {
         match self.family {

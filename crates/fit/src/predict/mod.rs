@@ -9,20 +9,21 @@ pub(crate) mod posterior;
 mod quantity;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
-use rayon::prelude::*;
 use ridgewalk_frame::{FamilyName, NewRows, Table};
 
 pub use effects::{CurvePoint, Effect, Effects, EffectsRequest};
 pub use law::Law;
-pub(crate) use posterior::{Posterior, Room};
+pub(crate) use posterior::{DesignRows, Posterior, Room};
 use quantity::Quantity;
 pub use quantity::Summarized;
 
 use crate::config::Config;
 use crate::draws::DrawReader;
 use crate::error::Error;
+use crate::loo::Observed;
 
 /// What is predicted for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,10 +93,11 @@ impl Default for PredictionRequest {
 impl PredictionRequest {
     fn validate(&self, family: FamilyName) -> Result<(), Error> {
         check_interval(self.interval)?;
+        let of_times = family.is_survival() && self.kind == PredictionKind::Mean;
         let for_times = [("--times", &self.times), ("--quantiles", &self.shares)];
-        for (name, list) in for_times {
+        for (name, list) in for_times.into_iter().filter(|(_, list)| !list.is_empty()) {
             let shown = || list.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-            if !list.is_empty() && !(family.is_survival() && self.kind == PredictionKind::Mean) {
+            if !of_times {
                 let need = "--kind mean and a survival family, such as weibull";
                 return Err(Error::setting(name, shown(), need));
             }
@@ -235,24 +237,71 @@ impl Predictor {
         Ok(each.into_iter().flatten().collect())
     }
 
+    /// The log likelihood of some rows of the fit in every draw, weighted as in the fit: for each
+    /// draw, chain after chain, the rows.
+    #[must_use]
+    pub fn log_likelihood(&self, observed: &Observed, rows: Range<usize>) -> Vec<f64> {
+        self.by_draw(observed, rows, |row, room| {
+            observed.log_densities(&self.posterior, row, room);
+        })
+    }
+
+    /// A response drawn at random for some rows of the fit, in every draw and in the same order.
+    #[must_use]
+    pub fn replicates(&self, observed: &Observed, rows: Range<usize>, seed: u64) -> Vec<f64> {
+        let posterior = &self.posterior;
+        self.by_draw(observed, rows, |row, room| {
+            let mut rng = Posterior::generator(seed, row);
+            // Survival families have the end of an interval in place of trials.
+            let of_trials = self.law().family().is_binomial();
+            let trials = if of_trials { observed.observations()[row].trials } else { 1.0 };
+            let draw = |draw: usize| {
+                let (s, natural) = (posterior.s(room, draw), posterior.natural(draw));
+                self.law().draw(s, natural, trials, &mut rng)
+            };
+            let values = (0..posterior.draws).map(draw).collect();
+            room.values = values;
+        })
+    }
+
+    /// What `of` puts into the room of each row, turned round: draw by draw.
+    fn by_draw(
+        &self, observed: &Observed, rows: Range<usize>, of: impl Fn(usize, &mut Room) + Sync + Send,
+    ) -> Vec<f64> {
+        let design = observed.design();
+        let each: Vec<Vec<f64>> = self.posterior.map_rows(
+            design,
+            rows,
+            || (),
+            |(), room, row| {
+                of(row, room);
+                std::mem::take(&mut room.values)
+            },
+        );
+        let draws = 0..self.posterior.draws;
+        draws.flat_map(|draw| each.iter().map(move |values| values[draw])).collect()
+    }
+
     /// Calls `of` for each row, on all threads, with its linear predictors.
     fn each_row<T: Send>(
         &self, table: &Table, first: usize, request: &PredictionRequest,
-        of: impl Fn(&mut RowRoom) -> T + Sync,
+        of: impl Fn(&mut RowRoom<'_>) -> T + Sync + Send,
     ) -> Result<Vec<T>, Error> {
         let new = self.coded(table)?;
         let draws_trials = request.kind == PredictionKind::Response;
         let trials = draws_trials.then(|| self.config.resolved.coding.trials(table)).transpose()?;
         let trials = trials.flatten();
-        let design = |row: usize| &new.design[row * new.columns..(row + 1) * new.columns];
-        let done = (0..new.rows).into_par_iter().map_init(RowRoom::default, |room, row| {
-            let offset = new.offset.as_ref().map_or(0.0, |offset| offset[row]);
-            self.posterior.linear(design(row), offset, &mut room.room.s);
-            room.trials = trials.as_ref().map_or(1.0, |trials| trials[row]);
-            room.generator = draws_trials.then(|| Posterior::generator(request.seed, first + row));
-            of(room)
-        });
-        Ok(done.collect())
+        Ok(self.posterior.map_rows(
+            design_of(&new),
+            0..new.rows,
+            || (),
+            |(), room, row| {
+                let trials = trials.as_ref().map_or(1.0, |trials| trials[row]);
+                let generator =
+                    draws_trials.then(|| Posterior::generator(request.seed, first + row));
+                of(&mut RowRoom { room, trials, generator })
+            },
+        ))
     }
 
     /// The rows of a table, coded and scaled like those of the fit.
@@ -269,10 +318,15 @@ impl Predictor {
     }
 }
 
+/// The design of new rows.
+fn design_of(new: &NewRows) -> DesignRows<'_> {
+    DesignRows { design: &new.design, columns: new.columns, offset: new.offset.as_deref() }
+}
+
 /// One row: its linear predictors, its trials, and a generator if responses are drawn.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RowRoom {
-    room: Room,
+#[derive(Debug)]
+pub(crate) struct RowRoom<'r> {
+    room: &'r mut Room,
     trials: f64,
     generator: Option<rand_chacha::ChaCha8Rng>,
 }

@@ -1,13 +1,42 @@
 //! The draws of a fit, laid out for rows of data: what each row's linear predictor is in every draw.
 
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use rayon::prelude::*;
 use ridgewalk_potentials::families::Observation;
 
 use super::law::Law;
 use crate::config::Config;
 use crate::draws::DrawReader;
 use crate::error::Error;
+
+/// Rows whose linear predictors are computed together.
+const BLOCK: usize = 16;
+/// A matrix product is faster than sums over entries that are not 0 if more than 1 in so many is.
+const DENSE: usize = 8;
+
+/// Rows of a design, in the units of the reported coefficients.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DesignRows<'a> {
+    /// Row after row.
+    pub(crate) design: &'a [f64],
+    pub(crate) columns: usize,
+    pub(crate) offset: Option<&'a [f64]>,
+}
+
+impl DesignRows<'_> {
+    fn row(&self, row: usize) -> &[f64] {
+        &self.design[row * self.columns..(row + 1) * self.columns]
+    }
+
+    fn offset(&self, row: usize) -> f64 {
+        self.offset.map_or(0.0, |offset| offset[row])
+    }
+}
 
 /// Draws of the coefficients and parameters of a model.
 #[derive(Debug, Clone)]
@@ -16,8 +45,8 @@ pub(crate) struct Posterior {
     pub(crate) chains: usize,
     /// Over all chains.
     pub(crate) draws: usize,
-    /// The draws of each coefficient, those of one linear predictor after another.
-    coefficients: Vec<Vec<f64>>,
+    /// The draws of each coefficient, one after another.
+    coefficients: Vec<f64>,
     /// The columns of the design.
     pub(crate) columns: usize,
     /// The parameters in each draw, as they are reported and as the likelihood has them.
@@ -80,7 +109,8 @@ impl Posterior {
         let mut psi = natural.clone();
         psi.chunks_exact_mut(many.max(1)).for_each(|draw| law.to_unconstrained(draw));
         let chains = draws.chains();
-        Ok(Self { law, chains, draws: count, coefficients: all, columns, natural, psi })
+        let coefficients = all.concat();
+        Ok(Self { law, chains, draws: count, coefficients, columns, natural, psi })
     }
 
     /// Every so-many-th draw, at most about `most` of them.
@@ -94,11 +124,62 @@ impl Posterior {
             law: self.law.clone(),
             chains: self.chains,
             draws: self.draws.div_ceil(every),
-            coefficients: self.coefficients.iter().map(|draws| of(draws, 1)).collect(),
+            coefficients: self
+                .coefficients
+                .chunks_exact(self.draws.max(1))
+                .flat_map(|draws| draws.iter().copied().step_by(every))
+                .collect(),
             columns: self.columns,
             natural: of(&self.natural, many),
             psi: of(&self.psi, many),
         }
+    }
+
+    /// Calls `of` for some rows, on all threads, with their linear predictors in every draw in
+    /// `Room::s`. Each thread has what `init` makes. The results are in the order of the rows.
+    pub(crate) fn map_rows<I, T: Send>(
+        &self, rows: DesignRows<'_>, range: Range<usize>, init: impl Fn() -> I + Sync + Send,
+        of: impl Fn(&mut I, &mut Room, usize) -> T + Sync + Send,
+    ) -> Vec<T> {
+        let length = self.draws * self.law.predictors();
+        let starts: Vec<usize> = range.clone().step_by(BLOCK).collect();
+        let blocks = starts.into_par_iter().map_init(
+            || (init(), Room::default(), Vec::new()),
+            |(own, room, s), start| {
+                let block = start..(start + BLOCK).min(range.end);
+                self.linear_block(rows, block.clone(), s);
+                let each = s.chunks_exact(length).zip(block).map(|(s, row)| {
+                    room.s.clear();
+                    room.s.extend_from_slice(s);
+                    of(own, room, row)
+                });
+                each.collect::<Vec<T>>()
+            },
+        );
+        blocks.collect::<Vec<Vec<T>>>().into_iter().flatten().collect()
+    }
+
+    /// The linear predictors of a block of rows, one row after another.
+    fn linear_block(&self, rows: DesignRows<'_>, block: Range<usize>, out: &mut Vec<f64>) {
+        let wide = self.law.predictors();
+        let design = &rows.design[block.start * rows.columns..block.end * rows.columns];
+        let entries = design.iter().filter(|x| **x != 0.0).count();
+        if wide > 1 || entries * DENSE <= design.len() || self.draws == 0 {
+            let mut one = Vec::new();
+            out.clear();
+            for row in block {
+                self.linear(rows.row(row), rows.offset(row), &mut one);
+                out.extend_from_slice(&one);
+            }
+            return;
+        }
+        let (count, draws) = (block.len(), self.draws);
+        out.resize(count * draws, 0.0);
+        out.chunks_exact_mut(draws).zip(block).for_each(|(s, row)| s.fill(rows.offset(row)));
+        let left = MatRef::from_row_major_slice(design, count, rows.columns);
+        let right = MatRef::from_row_major_slice(&self.coefficients, rows.columns, draws);
+        let into = MatMut::from_row_major_slice_mut(out, count, draws);
+        matmul(into, Accum::Add, left, right, 1.0, Par::Seq);
     }
 
     /// The linear predictors of a row of the design, in every draw.
@@ -106,8 +187,10 @@ impl Posterior {
         let wide = self.law.predictors();
         out.clear();
         out.resize(self.draws * wide, offset);
-        for (number, own) in self.coefficients.chunks_exact(self.columns.max(1)).enumerate() {
+        let each = self.columns * self.draws;
+        for (number, own) in self.coefficients.chunks_exact(each.max(1)).enumerate() {
             // Entries of factors are mostly 0.
+            let own = own.chunks_exact(self.draws.max(1));
             for (x, draws) in row.iter().zip(own).filter(|(x, _)| **x != 0.0) {
                 if wide == 1 {
                     out.iter_mut().zip(draws).for_each(|(s, beta)| *s += x * beta);
@@ -137,6 +220,19 @@ impl Posterior {
         values.clear();
         values.resize(self.draws, 0.0);
         self.law.log_densities(s, &self.psi, y, values);
+    }
+
+    /// The expected response in every draw, into `room.values`.
+    pub(crate) fn means(&self, room: &mut Room) {
+        let mut values = std::mem::take(&mut room.values);
+        values.clear();
+        values.resize(self.draws, 0.0);
+        if !self.law.means(&room.s, &mut values) {
+            for (draw, value) in values.iter_mut().enumerate() {
+                *value = self.law.mean(self.s(room, draw)[0], self.natural(draw));
+            }
+        }
+        room.values = values;
     }
 
     /// A generator for one row, the same whatever the order of the rows.

@@ -80,8 +80,11 @@ impl Quantity {
     }
 
     /// Its value in every draw, into the room of the row.
-    pub(crate) fn values(&self, posterior: &Posterior, row: &mut RowRoom) {
+    pub(crate) fn values(&self, posterior: &Posterior, row: &mut RowRoom<'_>) {
         let RowRoom { room, trials, generator } = row;
+        if *self == Self::Mean {
+            return posterior.means(room);
+        }
         let law = &posterior.law;
         let mut values = std::mem::take(&mut room.values);
         values.clear();
@@ -90,7 +93,7 @@ impl Quantity {
             let (s, natural) = (posterior.s(room, draw), posterior.natural(draw));
             match self {
                 Self::Linear(number) => s[*number],
-                Self::Mean => law.mean(s[0], natural),
+                Self::Mean => f64::NAN,
                 Self::Level(level) => {
                     law.probabilities(s, natural, &mut each);
                     each[*level]

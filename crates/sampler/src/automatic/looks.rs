@@ -3,6 +3,7 @@
 use ridgewalk_diagnostics::Summarizer;
 
 use super::sampling::Length;
+use crate::acceptance::DrawStats;
 use crate::draws::Table;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Quantity, SavedKind, positive};
@@ -180,7 +181,13 @@ impl Sink for Tee<'_> {
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
-        self.sink.keep(chain, draw, point)?;
+        self.keep_with(chain, draw, point, None)
+    }
+
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
+        self.sink.keep_with(chain, draw, point, stats)?;
         if self.fresh.draws(chain) < self.room {
             self.fresh.keep(chain, point)?;
         }

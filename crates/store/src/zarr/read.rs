@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ridgewalk_fit::{DrawReader, Error as FitError, TakeColumns, TakePoint};
-use ridgewalk_sampler::{Draws, Sink, SinkError};
+use ridgewalk_sampler::{DrawStats, Draws, Sink, SinkError};
 use serde_json::Value;
 
-use super::metadata::{self, Extent, Layout};
+use super::metadata::{self, Extent, Layout, STATISTICS, Statistic, ValueKind};
 use crate::directory::{MAX_DOCUMENT, read_file};
 use crate::error::Error;
 
@@ -54,32 +54,82 @@ impl Store {
 
     /// One whole chunk of a chain; `None` if it was never written.
     pub(super) fn chunk(&self, chain: usize, block: usize) -> Result<Option<Vec<f64>>, Error> {
-        let Some(bytes) = self.bytes(chain, block)? else { return Ok(None) };
-        let (numbers, _) = bytes.as_chunks::<8>();
-        Ok(Some(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()))
+        Ok(self.bytes(chain, block)?.map(|bytes| numbers(&bytes)))
     }
 
     /// The bytes of a chunk.
-    fn bytes(&self, chain: usize, block: usize) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn bytes(&self, chain: usize, block: usize) -> Result<Option<Vec<u8>>, Error> {
         let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
-        let need = "the chunk size given by the metadata";
         let values = self.layout.block.checked_mul(self.layout.dimension);
-        let length = values.and_then(|values| values.checked_mul(size_of::<f64>()));
-        let bytes = match read_file(&path, length.unwrap_or_default() as u64, need) {
+        self.bytes_of(&path, values.and_then(|values| values.checked_mul(size_of::<f64>())))
+    }
+
+    /// The bytes of a chunk of statistics; `None` if it was never written.
+    pub(super) fn statistic_bytes(
+        &self, statistic: &Statistic, chain: usize, block: usize,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let path = metadata::chunk(&self.path, statistic.array, &[chain, block]);
+        self.bytes_of(&path, self.layout.block.checked_mul(statistic.width()))
+    }
+
+    /// One whole chunk of statistics, as numbers; `None` if it was never written.
+    pub(super) fn statistic(
+        &self, statistic: &Statistic, chain: usize, block: usize,
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let Some(bytes) = self.statistic_bytes(statistic, chain, block)? else { return Ok(None) };
+        if statistic.kind != ValueKind::Flag {
+            return Ok(Some(numbers(&bytes)));
+        }
+        if let Some(byte) = bytes.iter().find(|byte| **byte > 1) {
+            let path = metadata::chunk(&self.path, statistic.array, &[chain, block]);
+            return Err(Error::format(&path, format!("a byte of {byte}"), "flags of 0 and 1"));
+        }
+        Ok(Some(bytes.into_iter().map(f64::from).collect()))
+    }
+
+    /// The statistics of the first draws of a block, which must exist.
+    pub(super) fn statistics(
+        &self, chain: usize, block: usize, rows: usize,
+    ) -> Result<Vec<DrawStats>, Error> {
+        let mut columns = Vec::new();
+        for statistic in &STATISTICS {
+            columns.push(self.statistic(statistic, chain, block)?.ok_or_else(|| {
+                self.missing_file(&metadata::chunk(&self.path, statistic.array, &[chain, block]))
+            })?);
+        }
+        let [acceptance_rate, diverging, energy, lp] = columns.as_slice() else {
+            return Ok(Vec::new());
+        };
+        let of = |row: usize| DrawStats {
+            acceptance_rate: acceptance_rate[row],
+            energy: energy[row],
+            lp: lp[row],
+            diverging: diverging[row] > 0.0,
+        };
+        Ok((0..rows.min(self.layout.block)).map(of).collect())
+    }
+
+    /// The bytes of a file that must have this length.
+    fn bytes_of(&self, path: &Path, length: Option<usize>) -> Result<Option<Vec<u8>>, Error> {
+        let need = "the chunk size given by the metadata";
+        let bytes = match read_file(path, length.unwrap_or_default() as u64, need) {
             Err(Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 return Ok(None);
             }
             read => read?,
         };
         if length != Some(bytes.len()) {
-            return Err(Error::format(&path, format!("{} bytes", bytes.len()), need));
+            return Err(Error::format(path, format!("{} bytes", bytes.len()), need));
         }
         Ok(Some(bytes))
     }
 
-    fn missing(&self, chain: usize, block: usize) -> Error {
-        let path = metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]);
-        Error::format(&path, "file not found", "the draws that the metadata declare")
+    pub(super) fn missing(&self, chain: usize, block: usize) -> Error {
+        self.missing_file(&metadata::chunk(&self.path, "posterior/beta", &[chain, block, 0]))
+    }
+
+    pub(super) fn missing_file(&self, path: &Path) -> Error {
+        Error::format(path, "file not found", "the draws that the metadata declare")
     }
 
     /// The first draws of one chain.
@@ -105,6 +155,11 @@ impl Store {
     }
 }
 
+fn numbers(bytes: &[u8]) -> Vec<f64> {
+    let (numbers, _) = bytes.as_chunks::<8>();
+    numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()
+}
+
 /// Parses the root's document, if it was written by this crate.
 fn parse(root: &Value) -> Option<(Layout, Extent)> {
     let attributes = root.get("attributes")?;
@@ -114,7 +169,10 @@ fn parse(root: &Value) -> Option<(Layout, Extent)> {
         .iter()
         .map(Value::as_u64)
         .collect::<Option<_>>()?;
-    let extent = Extent { made, incomplete: attributes.get("incomplete")?.as_bool()? };
+    // Stores of earlier versions have a boolean.
+    let incomplete = attributes.get("incomplete")?;
+    let incomplete = incomplete.as_bool().or(incomplete.as_u64().map(|flag| flag != 0))?;
+    let extent = Extent { made, incomplete };
     let arrays = root.get("consolidated_metadata")?.get("metadata")?;
     let beta = arrays.get("posterior/beta")?;
     let count = |value: &Value| value.as_u64().and_then(|count| usize::try_from(count).ok());
@@ -125,7 +183,8 @@ fn parse(root: &Value) -> Option<(Layout, Extent)> {
     let grid = beta.get("chunk_grid")?.get("configuration")?.get("chunk_shape")?;
     let [one, block, width]: [usize; 3] = counts(grid)?.try_into().ok()?;
     let steps_per_draw = arrays.get("sample_stats/n_steps")?.get("fill_value")?.as_u64()?;
-    let layout = Layout { chains, dimension, block, steps_per_draw };
+    let statistics = arrays.get("sample_stats/lp").is_some();
+    let layout = Layout { chains, dimension, block, steps_per_draw, statistics };
     // The rest of the document must be exactly as this crate writes it.
     let same = (one, width) == (1, dimension)
         && block > 0
@@ -133,9 +192,11 @@ fn parse(root: &Value) -> Option<(Layout, Extent)> {
         && chains > 0
         && chains == extent.made.len()
         && draws as u64 == extent.common()
-        && metadata::arrays(&layout, &extent)
-            .iter()
-            .any(|(path, ours)| *path == "posterior/beta" && ours == beta);
+        && metadata::arrays(&layout, &extent).iter().all(|(path, ours)| {
+            let read = *path == "posterior/beta"
+                || (statistics && STATISTICS.iter().any(|statistic| statistic.array == *path));
+            !read || arrays.get(path) == Some(ours)
+        });
     same.then_some((layout, extent))
 }
 
@@ -212,6 +273,26 @@ impl StoredDraws {
     #[must_use]
     pub fn incomplete(&self) -> bool {
         self.store.extent.incomplete
+    }
+
+    /// The statistics of every draw, chain by chain; `None` if the run has none, because its kernel
+    /// does not accept or reject.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn statistics(&self) -> Result<Option<Vec<Vec<DrawStats>>>, Error> {
+        if !self.store.layout.statistics {
+            return Ok(None);
+        }
+        let chain = |chain: usize| {
+            let mut all = Vec::new();
+            self.blocks(|block, rows| {
+                all.extend(self.store.statistics(chain, block, rows)?);
+                Ok::<(), Error>(())
+            })?;
+            Ok(all)
+        };
+        (0..self.chains()).map(chain).collect::<Result<_, Error>>().map(Some)
     }
 
     /// Passes every draw to `take`, chain after chain. One chunk is in memory at a time.
@@ -358,10 +439,20 @@ pub fn replay(store: &Path, sink: &mut dyn Sink) -> Result<(), SinkError> {
             })
             .collect();
         let tables = tables?;
+        let stats: Result<Vec<Vec<DrawStats>>, Error> = (0..chains)
+            .map(|chain| {
+                if store.layout.statistics && held(chain) > 0 {
+                    store.statistics(chain, number, held(chain))
+                } else {
+                    Ok(Vec::new())
+                }
+            })
+            .collect();
+        let stats = stats?;
         for row in 0..block {
             for (chain, table) in tables.iter().enumerate() {
                 if let Some(point) = table.get(row * dimension..(row + 1) * dimension) {
-                    sink.keep(chain, first + row as u64, point)?;
+                    sink.keep_with(chain, first + row as u64, point, stats[chain].get(row))?;
                 }
             }
         }

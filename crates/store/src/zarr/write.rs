@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ridgewalk_sampler::{Sink, SinkError};
-use serde_json::Value;
+use ridgewalk_sampler::{DrawStats, Sink, SinkError};
 
-use super::metadata::{self, Extent, GROUPS, Layout};
+use super::metadata::{self, Extent, GROUPS, Layout, STATISTICS, ValueKind};
 use super::read::Store;
 use super::writer::Writer;
 use crate::directory::write_atomically;
@@ -59,6 +58,8 @@ struct Open {
 struct Chain {
     made: u64,
     waiting: Vec<f64>,
+    /// One for each draw in `waiting`, if the store has statistics.
+    stats: Vec<DrawStats>,
     unsaved: bool,
 }
 
@@ -168,10 +169,10 @@ impl ZarrDraws {
         // A reader sees the old shape, or the new one with all its chunks.
         let arrays = metadata::arrays(&open.layout, &extent);
         for (array, document) in &arrays {
-            open.writer.write(metadata::document(&self.path, array), json(document));
+            open.writer.write(metadata::document(&self.path, array), metadata::text(document));
         }
-        open.writer
-            .write(metadata::document(&self.path, ""), json(&metadata::root(&arrays, &extent)));
+        let root = metadata::root(metadata::nodes(arrays), Some(&extent));
+        open.writer.write(metadata::document(&self.path, ""), metadata::text(&root));
         (open.saved, open.cost) = (Instant::now(), began.elapsed());
         Ok(())
     }
@@ -184,24 +185,30 @@ impl ZarrDraws {
     fn found(&mut self, chains: usize) -> Result<(), Error> {
         let dimension = self.names.len();
         let block = (WAITING / chains.saturating_mul(dimension).max(1)).clamp(1, LONGEST);
-        let layout = Layout { chains, dimension, block, steps_per_draw: self.steps_per_draw };
-        let extent = Extent { made: vec![0; chains], incomplete: true };
-        for (array, _) in metadata::arrays(&layout, &extent) {
-            let directory = self.path.join(array);
-            fs::create_dir_all(&directory).map_err(Error::file(FileAction::Make, &directory))?;
-        }
+        // Whether there are statistics is known with the first draw.
+        let (steps_per_draw, statistics) = (self.steps_per_draw, false);
+        let layout = Layout { chains, dimension, block, steps_per_draw, statistics };
+        make_arrays(&self.path, &layout)?;
         for group in GROUPS {
-            write_atomically(&metadata::document(&self.path, group), &json(&metadata::group()))?;
-            let numbers: Vec<u8> = (0..chains as i64).flat_map(i64::to_le_bytes).collect();
+            write_atomically(
+                &metadata::document(&self.path, group),
+                &metadata::text(&metadata::group()),
+            )?;
+            let numbers = metadata::counted(0..chains);
             let array = format!("{group}/chain");
             write_atomically(&metadata::chunk(&self.path, &array, &[0]), &numbers)?;
         }
         let coef = metadata::chunk(&self.path, "posterior/coef", &[0]);
-        let names = metadata::encode_strings(&self.names).ok_or_else(|| {
-            Error::format(&coef, "names of more than 4 GiB", "shorter names of the coefficients")
-        })?;
+        let names =
+            metadata::encode_strings(self.names.iter().map(String::as_str)).ok_or_else(|| {
+                Error::format(
+                    &coef,
+                    "names of more than 4 GiB",
+                    "shorter names of the coefficients",
+                )
+            })?;
         write_atomically(&coef, &names)?;
-        let chain = |_| Chain { made: 0, waiting: Vec::new(), unsaved: false };
+        let chain = |_| Chain { made: 0, waiting: Vec::new(), stats: Vec::new(), unsaved: false };
         self.open = Some(Open::new(layout, (0..chains).map(chain).collect()));
         self.save()
     }
@@ -219,9 +226,7 @@ impl Open {
             let first = self.numbered * self.layout.block;
             for group in GROUPS {
                 let path = metadata::chunk(store, &format!("{group}/draw"), &[self.numbered]);
-                let block = first..first + self.layout.block;
-                let numbers = block.flat_map(|draw| (draw as i64).to_le_bytes()).collect();
-                self.writer.write(path, numbers);
+                self.writer.write(path, metadata::counted(first..first + self.layout.block));
             }
             self.numbered += 1;
         }
@@ -243,9 +248,23 @@ impl Chain {
         // The chunk that holds the last draw.
         let block = metadata::size(self.made.saturating_sub(1) / layout.block as u64);
         writer.write(metadata::chunk(store, "posterior/beta", &[number, block, 0]), bytes);
+        for statistic in STATISTICS.iter().filter(|_| layout.statistics) {
+            let mut bytes = writer.buffer();
+            bytes.clear();
+            let known = self.stats.iter().map(statistic.of);
+            if statistic.kind == ValueKind::Flag {
+                bytes.extend(known.map(|flag| u8::from(flag > 0.0)));
+                bytes.resize(layout.block, 0);
+            } else {
+                let padded = known.chain(std::iter::repeat(f64::NAN)).take(layout.block);
+                bytes.extend(padded.flat_map(f64::to_le_bytes));
+            }
+            writer.write(metadata::chunk(store, statistic.array, &[number, block]), bytes);
+        }
         self.unsaved = false;
         if self.waiting.len() >= values {
             self.waiting.clear();
+            self.stats.clear();
         }
     }
 }
@@ -271,13 +290,51 @@ fn go_on(store: &Store, chain: usize, made: u64) -> Result<Chain, Error> {
             return Err(missing((full * block + held) as u64));
         }
     }
+    let stats = if store.layout.statistics {
+        go_on_with_statistics(store, chain, made)?
+    } else {
+        Vec::new()
+    };
     // Its chunk stays unchanged until there is more to write. The shape is reduced first and hides
     // the rest.
-    Ok(Chain { made, unsaved: false, waiting })
+    Ok(Chain { made, unsaved: false, waiting, stats })
 }
 
-fn json(document: &Value) -> Vec<u8> {
-    format!("{document:#}\n").into_bytes()
+/// The statistics of the draws that do not fill a chunk, as they were after `made` draws.
+fn go_on_with_statistics(store: &Store, chain: usize, made: u64) -> Result<Vec<DrawStats>, Error> {
+    let block = store.layout.block;
+    let (full, rest) = (metadata::size(made / block as u64), metadata::size(made % block as u64));
+    for number in 0..full {
+        if store.statistics(chain, number, block)?.last().is_none_or(unknown) {
+            let (path, got) = (store.path().to_owned(), (number * block) as u64);
+            return Err(Error::Missing { path, chain, got, need: made });
+        }
+    }
+    if rest == 0 {
+        return Ok(Vec::new());
+    }
+    let stats = store.statistics(chain, full, rest)?;
+    if stats.last().is_none_or(unknown) {
+        let held = stats.iter().take_while(|stats| !unknown(stats)).count();
+        let (path, got) = (store.path().to_owned(), (full * block + held) as u64);
+        return Err(Error::Missing { path, chain, got, need: made });
+    }
+    Ok(stats)
+}
+
+/// Whether statistics are padding after the last draw.
+fn unknown(stats: &DrawStats) -> bool {
+    STATISTICS.iter().any(|statistic| (statistic.of)(stats).is_nan())
+}
+
+/// Creates the directories of all arrays.
+fn make_arrays(store: &Path, layout: &Layout) -> Result<(), Error> {
+    let extent = Extent { made: vec![0; layout.chains], incomplete: true };
+    for (array, _) in metadata::arrays(layout, &extent) {
+        let directory = store.join(array);
+        fs::create_dir_all(&directory).map_err(Error::file(FileAction::Make, &directory))?;
+    }
+    Ok(())
 }
 
 impl Sink for ZarrDraws {
@@ -294,8 +351,16 @@ impl Sink for ZarrDraws {
     }
 
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        self.keep_with(chain, draw, point, None)
+    }
+
+    /// The first draw decides whether the store has statistics; all draws have them or none.
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
         let open = self.open.as_mut().ok_or("a draw arrived before the run began")?;
         let of = open.chains.len();
+        let first = open.chains.iter().all(|chain| chain.made == 0);
         let kept = open.chains.get_mut(chain).ok_or(Error::Shape {
             what: "chains",
             got: chain.saturating_add(1),
@@ -308,12 +373,22 @@ impl Sink for ZarrDraws {
             let need = open.layout.dimension;
             return Err(Error::Shape { what: "coefficients", got: point.len(), need }.into());
         }
+        if stats.is_some() != open.layout.statistics {
+            if !first {
+                return Err(Error::Statistics { chain, draw, got: stats.is_some() }.into());
+            }
+            let layout = Layout { statistics: stats.is_some(), ..open.layout.clone() };
+            make_arrays(&self.path, &layout)?;
+            open.layout = layout;
+        }
         let full = open.layout.block * open.layout.dimension;
         if kept.waiting.is_empty() {
             open.writer.check()?;
             kept.waiting.try_reserve_exact(full)?;
+            kept.stats.try_reserve_exact(if stats.is_some() { open.layout.block } else { 0 })?;
         }
         kept.waiting.extend_from_slice(point);
+        kept.stats.extend(stats);
         kept.made += 1;
         kept.unsaved = true;
         if kept.waiting.len() >= full {

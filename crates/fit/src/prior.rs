@@ -1,0 +1,94 @@
+//! Independent draws of the prior: for `--prior-only`, and for the group `prior` of an export.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, Exp1, Gamma, StandardNormal, StandardUniform, StudentT};
+use ridgewalk_frame::FamilyName;
+use ridgewalk_potentials::{Density, ParameterScale};
+use ridgewalk_sampler::Sink;
+
+use crate::error::Error;
+use crate::model::Model;
+
+/// The stream of the first chain's generator, beyond those of sampling.
+const STREAM: u64 = 1 << 40;
+
+/// Makes independent draws of the prior of a model and gives them to a sink, on the reported scale.
+///
+/// # Errors
+/// A flat prior, of which there are no draws; a sink that fails.
+pub fn sample_prior(
+    model: &Model, chains: usize, draws: u64, seed: u64, sink: &mut dyn Sink,
+) -> Result<(), Error> {
+    let priors = model.priors();
+    let all = || priors.coefficients.iter().chain(&priors.parameters);
+    if let Some(flat) = all().position(|prior| *prior == Density::Flat) {
+        let name = model.names().get(flat).map_or("", String::as_str);
+        let need = "proper priors; give this one with --prior or --priors";
+        return Err(Error::setting("--prior-only", format!("with a flat prior of `{name}`"), need));
+    }
+    let failed = |source| ridgewalk_sampler::Error::Sink { kept: 0, source };
+    sink.begin(chains, model.names().len()).map_err(failed)?;
+    let mut generators: Vec<ChaCha8Rng> = (0..chains)
+        .map(|chain| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(STREAM + chain as u64);
+            rng
+        })
+        .collect();
+    for draw in 0..draws {
+        for (chain, rng) in generators.iter_mut().enumerate() {
+            let point = point(model, rng);
+            sink.keep(chain, draw, &point).map_err(failed)?;
+        }
+    }
+    sink.flush().map_err(failed)?;
+    Ok(())
+}
+
+/// One draw of all coefficients and parameters.
+fn point(model: &Model, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let priors = model.priors();
+    let mut point: Vec<f64> = priors.coefficients.iter().map(|prior| one(prior, rng)).collect();
+    let mut parameters: Vec<f64> = priors.parameters.iter().map(|prior| one(prior, rng)).collect();
+    let scale = if model.family() == FamilyName::Ordinal {
+        // Priors of thresholds hold where they are in order: those are the order statistics.
+        parameters.sort_by(f64::total_cmp);
+        ParameterScale::Ordered
+    } else {
+        // Densities of the real line count as half of themselves.
+        parameters.iter_mut().for_each(|value| *value = value.abs());
+        ParameterScale::Positive
+    };
+    scale.to_unconstrained(&mut parameters);
+    point.extend(parameters);
+    if let Some(rescaling) = model.rescaling() {
+        rescaling.apply(&mut point);
+    }
+    point
+}
+
+/// A number of this density.
+fn one(density: &Density, rng: &mut ChaCha8Rng) -> f64 {
+    let uniform = |rng: &mut ChaCha8Rng| -> f64 { StandardUniform.sample(rng) };
+    let exponential = |rng: &mut ChaCha8Rng| -> f64 { Exp1.sample(rng) };
+    match *density {
+        Density::Normal { mean, scale } => {
+            let z: f64 = StandardNormal.sample(rng);
+            mean + scale * z
+        }
+        Density::StudentT { degrees, mean, scale } => {
+            StudentT::new(degrees).map_or(f64::NAN, |law| mean + scale * law.sample(rng))
+        }
+        Density::Laplace { mean, scale } => mean + scale * (exponential(rng) - exponential(rng)),
+        Density::Logistic { mean, scale } => {
+            let u = uniform(rng);
+            mean + scale * (u.ln() - (-u).ln_1p())
+        }
+        Density::Exponential { rate } => exponential(rng) / rate,
+        Density::Gamma { shape, rate } => {
+            Gamma::new(shape, 1.0 / rate).map_or(f64::NAN, |law| law.sample(rng))
+        }
+        _ => f64::NAN,
+    }
+}
