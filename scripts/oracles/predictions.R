@@ -9,7 +9,7 @@
 # new rows, and means, standard deviations and 5, 50 and 95 % quantiles for each of them. No code of
 # ridgewalk is used. Priors are explicit; that of the intercept holds at the means of the columns of
 # the model matrix, as in ridgewalk. Four chains of 5,000 kept draws; R-hat must be below 1.005 and
-# no transition may diverge. Takes about five minutes on one core.
+# no transition may diverge. Takes about two minutes on one core.
 
 suppressMessages({
   library(rstanarm)
