@@ -287,8 +287,41 @@ def habitat(generator, n=130):
             "altitude": altitude, "warmth": warmth}
 
 
+def germination(generator, n=48):
+    """Successes out of trials; a factor of three levels and a curved predictor."""
+    warmth = rounded(generator.uniform(5, 35, n))
+    soil = choose(generator, ["clay", "loam", "sand"], n)
+    seeds = generator.integers(4, 31, n).astype(float)
+    score = 0.8 - 0.012 * (warmth - 20) ** 2 + 0.02 * (warmth - 20)
+    score += effect(soil, {"clay": 0, "loam": 0.7, "sand": -0.5})
+    germinated = generator.binomial(seeds.astype(int), 1 / (1 + numpy.exp(-score)))
+    return {"germinated": germinated.astype(float), "seeds": seeds, "warmth": warmth, "soil": soil}
+
+
+def accidents(generator, n=60):
+    """Poisson counts with an exposure; a factor whose effect depends on a predictor."""
+    hours = rounded(generator.gamma(4.0, 60.0, n))
+    traffic = rounded(generator.gamma(6.0, 900.0, n))
+    weather = choose(generator, ["dry", "snow", "wet"], n)
+    rate = -4.2 + 1.5e-4 * (traffic - 5400) + effect(weather, {"dry": 0, "snow": 0.8, "wet": 0.3})
+    rate += effect(weather, {"dry": 0, "snow": -1e-4, "wet": 1e-4}) * (traffic - 5400)
+    return {"accidents": generator.poisson(hours * numpy.exp(rate)).astype(float),
+            "hours": hours, "traffic": traffic, "weather": weather}
+
+
+def assays(generator, n=40):
+    """Normal noise; rows are means of several readings, whose numbers are weights."""
+    dose = rounded(generator.uniform(0, 12, n))
+    lab = choose(generator, ["a", "b"], n)
+    readings = generator.integers(1, 6, n).astype(float)
+    mean = 3 + 0.4 * dose + effect(lab, {"a": 0, "b": 0.9})
+    return {"reading": mean + generator.normal(0, 1.1, n) / numpy.sqrt(readings), "dose": dose,
+            "lab": lab, "readings": readings}
+
+
 SETS = [wages, growth, resistance, prices, clocks, votes, alarms, visits, claims, costs, rain,
-        relapse, bearings, inspections, seedlings, opinions, pain, travel, habitat]
+        relapse, bearings, inspections, seedlings, opinions, pain, travel, habitat, germination,
+        accidents, assays]
 
 
 def main():

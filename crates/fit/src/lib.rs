@@ -79,7 +79,8 @@ pub use error::{Error, ErrorKind, NoiseError};
 pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
 pub use loo::{
-    Compared, Comparison, LooDocument, LooMethod, LooOptions, LooProgress, Observed, compare, loo,
+    Compared, Comparison, LooDocument, LooMethod, LooOptions, LooProgress, Observed, compare,
+    folds, loo,
 };
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};

@@ -14,6 +14,7 @@ use serde::Serialize;
 pub use compare::{Compared, Comparison, compare};
 pub use observed::Observed;
 use refit::Refitter;
+pub use refit::folds;
 
 use crate::draws::DrawReader;
 use crate::error::Error;

@@ -123,8 +123,12 @@ fn log_mean_exp(values: &[f64]) -> f64 {
     most + (sum / values.len() as f64).ln()
 }
 
-/// Rows in groups of nearly equal size, chosen at random by the seed of the fit.
-pub(crate) fn folds(rows: usize, folds: usize, config: &Config) -> Result<Vec<Vec<usize>>, Error> {
+/// The folds of [`LooMethod::Folds`](super::LooMethod::Folds): rows in groups of nearly equal size,
+/// chosen at random by the seed of the fit.
+///
+/// # Errors
+/// Fewer than two folds, or more than rows.
+pub fn folds(rows: usize, folds: usize, config: &Config) -> Result<Vec<Vec<usize>>, Error> {
     if folds < 2 || folds > rows {
         return Err(Error::setting("--folds", folds, format!("2 to {rows}, the number of rows")));
     }
