@@ -100,8 +100,8 @@ pub enum Error {
     },
     /// Fits that cannot be compared.
     #[error(
-        "{first} ({rows} rows) and {second} ({other_rows} rows) have different responses: need fits \
-         of the same rows and the same response"
+        "{first} ({rows} rows) and {second} ({other_rows} rows) have different responses or \
+         weights: need fits of the same rows, the same response and the same weights"
     )]
     OtherResponses {
         /// A fit.

@@ -44,7 +44,7 @@ const SMALL: f64 = 4.0;
 /// Compares fits of the same responses, each with its name and its leave-one-out result.
 ///
 /// # Errors
-/// Fewer than two fits, or fits of different responses.
+/// Fewer than two fits, or fits of different responses or weights.
 pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison, Error> {
     let [(first, data, _), rest @ ..] = fits else {
         return Err(Error::setting("compare", "no run", "at least two run directories"));
@@ -53,7 +53,8 @@ pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison,
         return Err(Error::setting("compare", first, "at least two run directories"));
     }
     for (name, other, _) in rest {
-        if other.observations() != data.observations() {
+        let weights = |fit: &Observed| fit.frame().weights.clone();
+        if other.observations() != data.observations() || weights(other) != weights(data) {
             return Err(Error::OtherResponses {
                 first: first.clone(),
                 rows: data.rows(),
