@@ -23,7 +23,7 @@ const TABLE: [(&str, &str); 16] = [
     ("frame", "bytes parquet rayon serde sha2 thiserror"),
     (
         "fit",
-        "lyapunov potentials sampler diagnostics frame faer rand_chacha rand_distr rayon serde serde_json \
+        "lyapunov potentials sampler diagnostics frame faer libm rand_chacha rand_distr rayon serde serde_json \
          statrs thiserror toml",
     ),
     ("store", "fit sampler csv serde serde_json sha2 thiserror"),
