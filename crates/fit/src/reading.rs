@@ -5,6 +5,7 @@ use ridgewalk_frame::FamilyName;
 use ridgewalk_potentials::Density;
 
 use crate::config::Config;
+use crate::prior_text::{Kind, rounded};
 
 /// The name of the intercept.
 const INTERCEPT: &str = "(Intercept)";
@@ -47,6 +48,12 @@ pub struct ReportedPrior {
 }
 
 impl ReportedPrior {
+    /// The prior as users write it, with four digits.
+    #[must_use]
+    pub fn text(&self) -> String {
+        rounded(&self.density, if self.positive { Kind::Positive } else { Kind::Real })
+    }
+
     /// The density as a function whose integral is 1; `None` if it is flat.
     ///
     /// The constant is a sum over x = mean + scale tan θ, which reaches the heaviest tails.
