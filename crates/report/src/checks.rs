@@ -19,7 +19,9 @@ const DOTS: usize = 800;
 const CURVES: usize = 30;
 /// The most rows that are named.
 const NAMED: usize = 8;
-/// Bars of a histogram of n rows are outside this many standard deviations once in 50.
+/// More influential rows than this share are no outliers.
+const MANY_ROWS: f64 = 0.05;
+/// The 99 % quantile of a standard normal distribution.
 const UNUSUAL: f64 = 2.326;
 
 /// The section.
@@ -39,7 +41,7 @@ pub(super) fn checks(checks: &Checks) -> String {
     let [used, of] = checks.rows;
     if used < of {
         let [used, of] = [used, of].map(|rows| count(rows as u64));
-        let _ = write!(about, " {used} of {of} rows, drawn at random, were checked.");
+        let _ = write!(about, " {used} of {of} rows, evenly spaced, were checked.");
     }
     let _ = writeln!(html, "<p class=\"say\">{about}</p>");
     let figures = [
@@ -67,7 +69,7 @@ fn shown(checks: &Checks) -> Vec<&StatisticCheck> {
 }
 
 /// What speaks against the model, in words.
-fn verdicts(checks: &Checks) -> Vec<String> {
+pub(super) fn verdicts(checks: &Checks) -> Vec<String> {
     let mut said: Vec<String> = shown(checks).into_iter().filter_map(unusual).collect();
     let outside = |group: &&CalibrationGroup| !within(group.predicted, group.range);
     let groups = checks.calibration.len();
@@ -90,11 +92,11 @@ fn verdicts(checks: &Checks) -> Vec<String> {
             ));
         }
     }
-    let (off, bars) = (pit_outside(&checks.pit), checks.pit.len());
-    if many(off, bars, 0.02) {
-        said.push(format!(
-            "The responses are not spread as predicted: {off} of {bars} bars of their ranks are outside the range of chance."
-        ));
+    if uneven(&checks.pit) {
+        said.push(
+            "The responses are not spread over their predictions as they should be: see the histogram of where they lie."
+                .to_owned(),
+        );
     }
     if let Some(text) = influential(&checks.loo) {
         said.push(text);
@@ -151,18 +153,19 @@ fn influential(loo: &LooCheck) -> Option<String> {
     if high == 0 {
         return None;
     }
-    let mut names: Vec<String> = loo
-        .influential
-        .iter()
-        .take(NAMED)
-        .filter(|(place, _)| !place.is_empty())
-        .map(|(place, _)| escape(place))
-        .collect();
+    let rows = if high == 1 { "1 row has".to_owned() } else { format!("{high} rows have") };
+    if high as f64 > MANY_ROWS * loo.pareto_k.len() as f64 && high > NAMED {
+        return Some(format!(
+            "{rows} a strong influence on the fit, too many to be outliers: the model is flexible for so \
+             few data. Checks that predict each row from the others are only rough here."
+        ));
+    }
+    let named = loo.influential.iter().take(NAMED).filter(|(place, _)| !place.is_empty());
+    let mut names: Vec<String> = named.map(|(place, _)| escape(place)).collect();
     if names.len() < high && !names.is_empty() {
         names.push(format!("{} more", high - names.len()));
     }
     let which = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-    let rows = if high == 1 { "1 row has".to_owned() } else { format!("{high} rows have") };
     Some(format!("{rows} a strong influence on the fit, or fit badly{which}. Look at them."))
 }
 
@@ -172,6 +175,7 @@ fn densities(found: &Densities) -> Option<String> {
     let curves = found.replicated.iter().take(CURVES);
     let top = curves.clone().chain([&found.observed]).flatten().copied().fold(0.0, f64::max);
     let mut chart = Chart::new(x, [0.0, 1.05 * top]);
+    // Heights of densities mean nothing to a reader.
     chart.up.clear();
     let points = |heights: &[f64]| -> Vec<(f64, f64)> {
         found.x.iter().copied().zip(heights.iter().copied()).collect()
@@ -325,9 +329,17 @@ fn flat(bars: &[usize]) -> [f64; 2] {
     [(n * p - half).max(0.0), n * p + half]
 }
 
-fn pit_outside(bars: &[usize]) -> usize {
-    let range = flat(bars);
-    bars.iter().filter(|bar| !within(**bar as f64, range)).count()
+/// Whether a histogram is less even than chance makes it, once in 100 times: by the χ² statistic
+/// and Wilson and Hilferty's approximation of its quantile.
+fn uneven(bars: &[usize]) -> bool {
+    let (n, df) = (bars.iter().sum::<usize>() as f64, bars.len() as f64 - 1.0);
+    if !(df > 0.0) || !(n > 0.0) {
+        return false;
+    }
+    let expected = n / bars.len() as f64;
+    let sum: f64 = bars.iter().map(|bar| (*bar as f64 - expected).powi(2) / expected).sum();
+    let part = 2.0 / (9.0 * df);
+    sum > df * (1.0 - part + UNUSUAL * part.sqrt()).powi(3)
 }
 
 fn pit(bars: &[usize]) -> Option<String> {
@@ -411,4 +423,28 @@ fn statistics(all: &[&StatisticCheck]) -> String {
         );
     }
     html + "</tbody>\n</table>\n</div>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The 99 % quantile of χ² with 19 degrees of freedom is 36.19 (R: qchisq(0.99, 19)).
+    #[test]
+    fn a_histogram_is_uneven_beyond_the_quantile() {
+        // Twenty bars of 100, two of them moved by x: the statistic is 2 x²/100.
+        let moved = |x: usize| {
+            let mut bars = [100; 20];
+            bars[3] += x;
+            bars[7] -= x;
+            uneven(&bars)
+        };
+        assert!(!moved(42) && moved(43));
+        assert!(!uneven(&[]) && !uneven(&[5]) && !uneven(&[0, 0]));
+    }
+
+    #[test]
+    fn one_of_ten_groups_outside_is_chance() {
+        assert!(!many(1, 10, 0.1) && !many(3, 10, 0.1) && many(4, 10, 0.1) && !many(0, 0, 0.1));
+    }
 }

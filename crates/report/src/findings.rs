@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::html::{escape, listed};
 use crate::model::Model;
 use crate::numbers::{count, percent, signed, significant};
-use ridgewalk_fit::{FamilyName, Parameter, Ratio, Reading, SummaryDocument};
+use ridgewalk_fit::{Checks, FamilyName, Parameter, Ratio, Reading, SummaryDocument};
 
 /// The most coefficients with a sentence of their own.
 const SENTENCES: usize = 4;
@@ -98,10 +98,18 @@ fn event(model: &Model, summary: &SummaryDocument) -> String {
 }
 
 /// The findings as a list; empty if there is nothing to say.
-pub(super) fn findings(summary: &SummaryDocument, model: Option<&Model>) -> String {
+pub(super) fn findings(
+    summary: &SummaryDocument, model: Option<&Model>, checks: Option<&Checks>,
+) -> String {
     let Some(model) = model else { return String::new() };
     let said = Said { model, summary, event: event(model, summary) };
-    let sentences = said.sentences();
+    let mut sentences = said.sentences();
+    if checks.is_some_and(|checks| !crate::checks::verdicts(checks).is_empty()) {
+        sentences.push(
+            "The model does not describe the data in every respect: see <a href=\"#checks\">the checks</a>."
+                .to_owned(),
+        );
+    }
     if sentences.is_empty() {
         return String::new();
     }
@@ -113,7 +121,8 @@ pub(super) fn findings(summary: &SummaryDocument, model: Option<&Model>) -> Stri
     if !summary.text.warnings.is_empty() {
         html.push_str("<p class=\"small\">Read the warnings first: they may change this.</p>\n");
     }
-    if model.columns.len() > 1 {
+    let compared = |number| !matches!(model.reading(number), None | Some(Reading::Joint));
+    if (0..model.coefficients).filter(|k| model.compares(*k) && compared(*k)).count() > 1 {
         html.push_str(
             "<p class=\"small\">Each sentence compares rows that are equal in all other predictors. \
              That one thing goes with another does not mean that it causes it.</p>\n",
@@ -183,7 +192,7 @@ impl Said<'_> {
                 (format!("a {more} rate of {response}"), "the rate".to_owned())
             }
             FamilyName::Poisson | FamilyName::NegativeBinomial => {
-                (format!("a {more} expected {response}"), "it".to_owned())
+                (format!("a {more} mean of {response}"), "it".to_owned())
             }
             FamilyName::Gamma => (format!("a {more} mean of {response}"), "it".to_owned()),
             FamilyName::Ordinal => {
@@ -211,6 +220,7 @@ impl Said<'_> {
             _ => format!("<b>{name}</b>: higher values go with {what}."),
         };
         let unit = match (model.standardized, reading) {
+            (true, Reading::Level { .. }) => "One standard deviation of its 0/1 column",
             (true, _) => "One more standard deviation",
             (false, Reading::Level { .. }) => "The difference",
             _ => "One more unit",

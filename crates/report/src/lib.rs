@@ -206,7 +206,7 @@ impl Source<'_> {
             findings::fitted(summary, model)
         );
         list(&mut html, "warnings", &warnings);
-        html.push_str(&findings::findings(summary, model));
+        html.push_str(&findings::findings(summary, model, self.checks));
         let notes: Vec<String> = text.notes.iter().map(|note| capital(&escape(note))).collect();
         if notes.len() > FEW_NOTES {
             let _ = writeln!(html, "<details><summary>{} notes</summary>", notes.len());

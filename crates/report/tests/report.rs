@@ -13,7 +13,7 @@ use crate::made_up::*;
 
 /// Checks that tags are balanced, every attribute is quoted, and every link goes to an element of
 /// the page.
-fn well_formed(page: &str) {
+pub(crate) fn well_formed(page: &str) {
     let page = page.split_once("<html").unwrap().1;
     // Style sheets and scripts are not HTML.
     let mut body = format!("<html{page}");
@@ -77,8 +77,9 @@ fn a_report_is_whole_needs_no_network_and_shows_names_as_they_are() {
     assert!(!page.contains("alert('x')") && !page.contains("alert(\"x\")"));
     assert!(page.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;"));
     assert!(page.contains(&"l".repeat(300)) && page.contains("größe 身長 🌡"));
-    assert_eq!(page.matches("<svg").count(), 2 * 6 + 1 + 2);
-    assert!(page.contains("data-plots=\"15\""));
+    // Density and trace of each, effects, R-hat, effective sample sizes, and ten pairs.
+    assert_eq!(page.matches("<svg").count(), 2 * 6 + 1 + 2 + 10);
+    assert!(page.contains("data-plots=\"25\""));
     let content = page.split_once("<script>").unwrap().0;
     assert!(
         !content.contains("NaN") && !content.contains("inf"),
