@@ -346,6 +346,8 @@ fn densities(family: FamilyName, y: &[Observation], rows: &[Row]) -> Densities {
     let n = sorted.len() as f64;
     let mean = sorted.iter().sum::<f64>() / n;
     let sd = (sorted.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    // An index of the list.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let quartile = |p: f64| sorted[((n - 1.0) * p).round().max(0.0) as usize];
     let spread = sd.min((quartile(0.75) - quartile(0.25)) / 1.34);
     let width = 0.9 * if spread > 0.0 { spread } else { sd.max(1e-9) } * n.powf(-0.2);

@@ -78,7 +78,7 @@ impl<'a> Refitter<'a> {
     /// it is not `ok`.
     fn without(
         &self, observed: &Observed, group: &[usize], stop: &AtomicBool,
-    ) -> Result<(Vec<(usize, f64)>, Option<String>), Error> {
+    ) -> Result<LeftOut, Error> {
         let mut left_out = vec![false; self.frame.rows];
         group.iter().for_each(|&row| left_out[row] = true);
         let others: Vec<usize> = (0..self.frame.rows).filter(|&row| !left_out[row]).collect();

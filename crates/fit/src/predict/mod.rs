@@ -95,7 +95,7 @@ impl PredictionRequest {
         let for_times = [("--times", &self.times), ("--quantiles", &self.shares)];
         for (name, list) in for_times {
             let shown = || list.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-            if !list.is_empty() && !(family.is_survival() && self.kind == PredictionKind::Mean) {
+            if !(list.is_empty() || family.is_survival() && self.kind == PredictionKind::Mean) {
                 let need = "--kind mean and a survival family, such as weibull";
                 return Err(Error::setting(name, shown(), need));
             }
