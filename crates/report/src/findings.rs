@@ -92,6 +92,7 @@ fn event(model: &Model, summary: &SummaryDocument) -> String {
     let plain = response.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
     match level {
         Some(level) => format!("the probability of {response} = {level}"),
+        None if model.built_in => format!("the probability of {response} = 1 (a benign tumour)"),
         None if plain => format!("the probability of {response} = 1"),
         None => format!("the probability of {response}"),
     }

@@ -30,6 +30,8 @@ pub(super) struct Model {
     pub(super) levels: Vec<String>,
     /// The name of the data file.
     pub(super) file: String,
+    /// Whether the data are those that ship with the program.
+    pub(super) built_in: bool,
     /// The formula, if one was given.
     pub(super) formula: Option<String>,
 }
@@ -74,6 +76,7 @@ impl Model {
             columns: columns.into_iter().filter(used).collect(),
             levels: resolved.levels,
             file: file.unwrap_or_else(own),
+            built_in,
             formula: options.formula,
         })
     }

@@ -17,6 +17,9 @@ use crate::model::Model;
 use crate::predict::{Posterior, Room};
 use crate::priors::ModelPriors;
 
+/// The log density of each row that was left out, and the status of the refit if it is not `ok`.
+type LeftOut = (Vec<(usize, f64)>, Option<String>);
+
 /// Fits some of the rows of a run.
 pub(crate) struct Refitter<'a> {
     config: &'a Config,
