@@ -21,7 +21,7 @@ use crate::settings::Settings;
 /// assert_eq!(found.table.columns[1].name, "x");
 /// let model = found.model.ok_or("no model")?;
 /// assert_eq!((model.columns.len(), model.rank), (3, Some(3)));
-/// assert_eq!(model.columns[1].prior, "normal(0, 11.4)");
+/// assert_eq!(model.columns[1].prior, "normal(0, 11.39)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]

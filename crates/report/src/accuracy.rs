@@ -69,9 +69,9 @@ fn plain(summary: &SummaryDocument) -> String {
     }
     if !rhat.is_nan() {
         let said = if rhat <= crate::convergence::HIGHEST_RHAT {
-            "The chains, which started apart, agree"
+            "The chains agree"
         } else {
-            "The chains, which started apart, do not agree well"
+            "The chains do not agree well"
         };
         let _ = write!(measured, " {said} (R&#770; is at most {}).", crate::rhat(rhat));
     }

@@ -26,7 +26,8 @@ const UNUSUAL: f64 = 2.326;
 
 /// The section.
 pub(super) fn checks(checks: &Checks) -> String {
-    let mut said = verdicts(checks);
+    let mut said = misfits(checks);
+    said.extend(influential(&checks.loo));
     let unusual = !said.is_empty();
     if !unusual {
         said.push("Nothing that was checked speaks against the model.".to_owned());
@@ -68,8 +69,8 @@ fn shown(checks: &Checks) -> Vec<&StatisticCheck> {
     checks.statistics.iter().filter(|check| !binary || check.name == "mean").collect()
 }
 
-/// What speaks against the model, in words.
-pub(super) fn verdicts(checks: &Checks) -> Vec<String> {
+/// What the model does not reproduce, in words.
+pub(super) fn misfits(checks: &Checks) -> Vec<String> {
     let mut said: Vec<String> = shown(checks).into_iter().filter_map(unusual).collect();
     let outside = |group: &&CalibrationGroup| !within(group.predicted, group.range);
     let groups = checks.calibration.len();
@@ -97,9 +98,6 @@ pub(super) fn verdicts(checks: &Checks) -> Vec<String> {
             "The responses are not spread over their predictions as they should be: see the histogram of where they lie."
                 .to_owned(),
         );
-    }
-    if let Some(text) = influential(&checks.loo) {
-        said.push(text);
     }
     said
 }
@@ -148,7 +146,7 @@ fn unusual(check: &StatisticCheck) -> Option<String> {
 }
 
 /// Rows that the fit depends on.
-fn influential(loo: &LooCheck) -> Option<String> {
+pub(super) fn influential(loo: &LooCheck) -> Option<String> {
     let high = loo.pareto_k.iter().filter(|k| !(**k <= loo.limit)).count();
     if high == 0 {
         return None;

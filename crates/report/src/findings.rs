@@ -105,11 +105,16 @@ pub(super) fn findings(
     let Some(model) = model else { return String::new() };
     let said = Said { model, summary, event: event(model, summary) };
     let mut sentences = said.sentences();
-    if checks.is_some_and(|checks| !crate::checks::verdicts(checks).is_empty()) {
-        sentences.push(
-            "The model does not describe the data in every respect: see <a href=\"#checks\">the checks</a>."
-                .to_owned(),
-        );
+    let link = "see <a href=\"#checks\">the checks</a>";
+    match checks {
+        Some(checks) if !crate::checks::misfits(checks).is_empty() => {
+            sentences
+                .push(format!("The model does not describe the data in every respect: {link}."));
+        }
+        Some(checks) if crate::checks::influential(&checks.loo).is_some() => {
+            sentences.push(format!("Single rows have a strong influence on the result: {link}."));
+        }
+        _ => {}
     }
     if sentences.is_empty() {
         return String::new();
