@@ -110,6 +110,9 @@ pub struct Resolved {
     /// With `--standardize`: the divisor of each column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub divisors: Option<Vec<f64>>,
+    /// The term of the formula that each column of the design belongs to.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub terms: Vec<String>,
     /// The levels of an ordinal or multinomial response, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub levels: Vec<String>,
@@ -176,6 +179,7 @@ impl Resolved {
             noise_scale: model.noise_scale(),
             centres: scaling.map(|list| list.iter().map(|(centre, _)| *centre).collect()),
             divisors: scaling.map(|list| list.iter().map(|(_, divisor)| *divisor).collect()),
+            terms: frame.terms.clone(),
             levels: frame.levels.clone(),
             coding: frame.coding.clone(),
         }

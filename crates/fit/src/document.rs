@@ -10,6 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::settings::{DEFAULT_INTERVAL, default_interval};
 
+/// How the guarantee of a certified run begins.
+pub(crate) const CERTIFIED: &str = "certified";
+
 /// `summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SummaryDocument {
@@ -351,6 +354,12 @@ impl SummaryDocument {
     #[must_use]
     pub fn stopped(&self) -> bool {
         self.text.warnings.iter().any(|warning| warning.name == "stopped")
+    }
+
+    /// Whether the guarantee is a proof about the steps of this run.
+    #[must_use]
+    pub fn is_certified(&self) -> bool {
+        self.text.guarantee.starts_with(CERTIFIED)
     }
 
     /// The smallest bulk or tail ESS; NaN if none is defined.

@@ -54,6 +54,7 @@ mod prior_checks;
 mod prior_text;
 mod priors;
 mod ratio;
+mod reading;
 pub mod sample;
 mod scale;
 mod settings;
@@ -92,6 +93,8 @@ pub use prior::sample_prior;
 pub use prior_text::{Kind, PriorText};
 pub use priors::{ModelPriors, PriorError, Priors};
 pub use ratio::Ratio;
+pub use reading::{Reading, ReportedPrior};
+pub use ridgewalk_frame::FamilyName;
 pub use ridgewalk_potentials::Rows;
 pub use scale::Rescaling;
 pub use settings::{

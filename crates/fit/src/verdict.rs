@@ -6,7 +6,7 @@ use ridgewalk_lyapunov::planner::{IntegralRule, Problem, plan};
 use ridgewalk_potentials::{Curvature, Obstacle};
 use ridgewalk_sampler::automatic::{Bias, Sampled, Warning};
 
-use crate::document::WarningEntry;
+use crate::document::{CERTIFIED, WarningEntry};
 use crate::settings::Settings;
 
 /// A warning for the user: what it means and which settings to change.
@@ -78,7 +78,7 @@ pub(crate) fn guarantee(
     sampled: &Sampled,
 ) -> String {
     if scheme.kernel() == KernelKind::Adjusted {
-        return "no discretisation bias: trajectories are accepted or rejected so that the posterior is exactly invariant; what remains is Monte Carlo error and convergence of the chains"
+        return "no discretisation bias: trajectories are accepted or rejected, so the posterior is exactly what the chains converge to; how close these draws are is measured, by ESS and R-hat; how fast chains converge is not proved"
             .into();
     }
     let Bias { mean, mean_error, sd, sd_error, quantile, quantile_error } = sampled.bias;
@@ -105,7 +105,7 @@ pub(crate) fn guarantee(
     };
     if let Some(factor) = contraction(settings, scheme, m, l) {
         return format!(
-            "certified: each step contracts the distance of any two chains on the same noise by a factor of at most {factor:.6}; {measured}"
+            "{CERTIFIED}: it is proved that each step contracts the distance of any two chains on the same noise by a factor of at most {factor:.6}; {measured}"
         );
     }
     let line_integral = settings.nodes.map_or(IntegralRule::Exact, |nodes| IntegralRule::Nodes {

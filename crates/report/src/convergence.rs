@@ -14,9 +14,9 @@ pub(super) const HIGHEST_RHAT: f64 = 1.01;
 const WIDTH: i32 = 1000;
 const HEIGHT: i32 = 200;
 
-/// The section and its number of drawings. A diagnostic that is undefined for every coefficient is
+/// The section. A diagnostic that is undefined for every coefficient is
 /// not drawn.
-pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
+pub(super) fn convergence(summary: &SummaryDocument) -> String {
     let parameters = &summary.parameters;
     let mut drawn: Vec<String> = Vec::new();
     let rhats: [Series<'_>; 1] = [("dot", "R-hat", &|p| p.rhat)];
@@ -44,12 +44,11 @@ pub(super) fn convergence(summary: &SummaryDocument) -> (String, usize) {
             ("Effective sample sizes", caption),
         ));
     }
-    let html = format!(
+    format!(
         "<p class=\"say\">{}</p>\n<div class=\"halves\">\n{}</div>\n",
         verdict(summary),
         drawn.concat()
-    );
-    (html, drawn.len())
+    )
 }
 
 /// CSS class, name and value of a series.

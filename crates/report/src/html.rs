@@ -19,9 +19,30 @@ pub(super) fn escape(text: &str) -> String {
     safe
 }
 
+/// Names in a sentence, escaped: `a, b and c`, at most `most` of them.
+pub(super) fn listed(names: &[String], most: usize) -> String {
+    let bold = |name: &String| format!("<b>{}</b>", escape(name));
+    let mut parts: Vec<String> = names.iter().take(most).map(bold).collect();
+    if names.len() > most {
+        parts.push(format!("{} more", names.len() - most));
+    }
+    match parts.pop() {
+        Some(last) if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names = ["a", "<b>", "c"].map(str::to_owned);
+        assert_eq!(listed(&names, 3), "<b>a</b>, <b>&lt;b&gt;</b> and <b>c</b>");
+        assert_eq!(listed(&names, 1), "<b>a</b> and 2 more");
+        assert_eq!(listed(&names[..1], 3), "<b>a</b>");
+    }
 
     #[test]
     fn html_is_escaped() {

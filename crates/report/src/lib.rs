@@ -1,4 +1,5 @@
-//! `report.html`: everything about a run in one self-contained file.
+//! `report.html`: everything about a run in one self-contained file. What was asked and found comes
+//! first, then the model against its data, then the details; how it was sampled is in the back.
 //!
 //! No script is needed to read it; a short one sorts and filters the table. Plots are inline SVG
 //! whose colours come from the style sheet, so that they follow the reader's light or dark setting.
@@ -6,12 +7,18 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
+mod accuracy;
+mod checks;
 mod convergence;
 mod density;
+mod findings;
 mod forest;
 mod html;
+mod model;
 mod numbers;
+mod pairs;
 mod panels;
+mod priors;
 mod svg;
 mod table;
 
@@ -19,12 +26,13 @@ use std::fmt::Write;
 use std::fs;
 
 use rayon::prelude::*;
-use ridgewalk_fit::{DrawReader, SummaryDocument, Trajectories};
+use ridgewalk_fit::{Checks, DrawReader, SummaryDocument};
 use ridgewalk_store::{
-    Error, FileAction, RunDirectory, StoredDraws, read_summary, write_atomically,
+    Error, FileAction, RunDirectory, StoredDraws, read_checks, read_summary, write_atomically,
 };
 
 use html::escape;
+use model::Model;
 use numbers::{count, short, whole};
 use panels::{Column, Shown};
 
@@ -42,16 +50,18 @@ pub fn write_report(directory: &RunDirectory) -> Result<(), Error> {
         let (got, need) = (draws.names().len(), summary.parameters.len());
         return Err(Error::Shape { what: "coefficients in draws.zarr", got, need });
     }
-    let page = report(&summary, &draws, &config)?;
+    let checks = read_checks(&directory.checks())?;
+    let page = report(&summary, &draws, &config, checks.as_ref())?;
     write_atomically(&directory.report(), page.as_bytes())
 }
 
-/// The report as HTML, from a summary, its draws and the text of `config.toml`.
+/// The report as HTML, from a summary, its draws, the text of `config.toml` and the checks of the
+/// model against its data. Sections whose source is missing are left out.
 ///
 /// # Errors
 /// If the draws cannot be read.
 pub fn report(
-    summary: &SummaryDocument, draws: &dyn DrawReader, config: &str,
+    summary: &SummaryDocument, draws: &dyn DrawReader, config: &str, checks: Option<&Checks>,
 ) -> Result<String, ridgewalk_fit::Error> {
     let about = About {
         made: draws.made(),
@@ -72,7 +82,10 @@ pub fn report(
         shown.par_extend(some);
         Ok(())
     })?;
-    Ok(page(summary, &about, config, &shown))
+    let model = Model::new(config, summary);
+    let all =
+        Source { summary, about: &about, config, checks, model: model.as_ref(), shown: &shown };
+    Ok(all.page())
 }
 
 /// Facts about the draws as a whole.
@@ -86,95 +99,142 @@ struct About {
     draws: usize,
 }
 
-fn page(summary: &SummaryDocument, draws: &About, config: &str, shown: &[Shown]) -> String {
-    let (forest, forests) = forest::forest(&summary.parameters, shown);
-    let (convergence, overviews) = convergence::convergence(summary);
-    let cards: String = shown.iter().map(|shown| shown.card.as_str()).collect();
-    let cards = format!("<div class=\"cards\">\n{cards}</div>\n");
-    let plots = forests + overviews + cards.matches("<svg").count();
-    let title = escape(&summary.text.title);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" \
-         content=\"ridgewalk {}\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main data-plots=\"{plots}\">\n",
-        env!("CARGO_PKG_VERSION"),
-        include_str!("style.css")
-    );
-    page.push_str(&header(summary, draws));
-    section(&mut page, "summary", "Summary", &table::table(&summary.parameters));
-    section(&mut page, "intervals", "Intervals", &forest);
-    section(&mut page, "convergence", "Convergence", &convergence);
-    section(&mut page, "accuracy", "Accuracy", &accuracy(summary));
-    section(&mut page, "problem", "Problem", &problem(summary));
-    section(&mut page, "tuning", "Tuning", &tuning(summary));
-    section(
-        &mut page,
-        "plots",
-        "Densities and traces",
-        &format!("{}{cards}", about_cards(summary, draws)),
-    );
-    section(&mut page, "again", "Run it again", &again(summary, config));
-    let _ = write!(
-        page,
-        "<footer>Made by ridgewalk {}.</footer>\n</main>\n<script>\n{}</script>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION"),
-        include_str!("script.js")
-    );
-    page
+/// What a page is made of.
+struct Source<'a> {
+    summary: &'a SummaryDocument,
+    about: &'a About,
+    config: &'a str,
+    checks: Option<&'a Checks>,
+    model: Option<&'a Model>,
+    shown: &'a [Shown],
 }
 
-fn section(page: &mut String, id: &str, title: &str, body: &str) {
-    let _ = write!(page, "<section id=\"{id}\">\n<h2>{title}</h2>\n{body}</section>\n");
-}
-
-/// Title, status, warnings and key figures.
-fn header(summary: &SummaryDocument, draws: &About) -> String {
-    let SummaryDocument { sampler, problem, text, .. } = summary;
-    let missing = shortfall(draws);
-    let (class, status) = match &missing {
-        _ if sampler.status != "ok" => ("warn", escape(&sampler.status)),
-        Some((name, _)) => ("warn", (*name).to_owned()),
-        None => ("good", "No warnings".to_owned()),
-    };
-    let mut html = format!(
-        "<header>\n<h1>{}</h1>\n<p class=\"lede\">{} model, {} observations, {} coefficients; {} chains of {} draws with the {} kernel.</p>\n\
-         <p class=\"status {class}\"><span>{status}</span></p>\n",
-        escape(&text.title),
-        escape(&capital(&problem.family)),
-        count(problem.n as u64),
-        count(problem.d as u64),
-        count(sampler.chains as u64),
-        count(sampler.draws),
-        escape(&sampler.kernel)
-    );
-    let mut warnings: Vec<String> = Vec::new();
-    for warning in &text.warnings {
-        warnings.push(format!("<b>{}</b> {}", escape(&warning.name), escape(&warning.text)));
+impl Source<'_> {
+    fn page(&self) -> String {
+        let summary = self.summary;
+        let sections = self.sections();
+        let mut body = self.header();
+        body.push_str("<nav aria-label=\"Contents\">");
+        for (id, title, _) in &sections {
+            let _ = write!(body, "<a href=\"#{id}\">{title}</a>");
+        }
+        body.push_str("</nav>\n</header>\n");
+        for (id, title, content) in &sections {
+            let _ = write!(body, "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>\n");
+        }
+        let (version, plots) = (env!("CARGO_PKG_VERSION"), body.matches("<svg").count());
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+             content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" \
+             content=\"ridgewalk {version}\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main data-plots=\"{plots}\">\n\
+             {body}<footer>Made by ridgewalk {version}.</footer>\n</main>\n<script>\n{}</script>\n</body>\n</html>\n",
+            escape(&summary.text.title),
+            include_str!("style.css"),
+            include_str!("script.js")
+        )
     }
-    warnings.extend(missing.map(|(name, said)| format!("<b>{name}</b> {said}")));
-    list(&mut html, "warnings", &warnings);
-    list(&mut html, "notes", &text.notes.iter().map(|note| escape(note)).collect::<Vec<_>>());
-    html.push_str("<dl class=\"figures\">\n");
-    let bias = if sampler.bias_estimate.is_nan() {
-        "–".to_owned()
-    } else {
-        short(sampler.bias_estimate)
-    };
+
+    /// Identifier, title and content of each section, in order.
+    fn sections(&self) -> Vec<(&'static str, &'static str, String)> {
+        let Self { summary, about, config, model, shown, .. } = *self;
+        let mut all = vec![("effects", "Effects", forest::forest(summary, shown, model))];
+        if let Some(checks) = self.checks {
+            all.push(("checks", "Does the model fit the data?", checks::checks(checks)));
+        }
+        let curves: Vec<_> = shown.iter().map(|shown| shown.curve.clone()).collect();
+        let priors = model.and_then(|model| {
+            priors::priors(model, &summary.parameters, &curves, &self.at_means(model))
+        });
+        all.extend(priors.map(|content| ("priors", "Priors and posteriors", content)));
+        all.push(("summary", "Table", table::table(summary, model)));
+        let names: Vec<&str> = summary.parameters.iter().map(|p| p.name.as_str()).collect();
+        let some: Vec<&[f64]> = shown.iter().map(|shown| &shown.some[..]).collect();
+        let pairs = pairs::pairs(&names, &some);
+        all.extend(pairs.map(|content| ("pairs", "Correlated coefficients", content)));
+        let cards: String = shown.iter().map(|shown| shown.card.as_str()).collect();
+        let cards =
+            format!("{}<div class=\"cards\">\n{cards}</div>\n", about_cards(summary, about));
+        let converged = format!("{}{}", figures(summary), convergence::convergence(summary));
+        all.extend([
+            ("convergence", "Convergence", converged),
+            ("accuracy", "Accuracy", accuracy::accuracy(summary)),
+            ("problem", "Model, data and sampler", problem(summary)),
+            ("tuning", "Tuning", tuning(summary)),
+            ("plots", "Densities and traces", cards),
+            ("again", "Run it again", again(summary, config)),
+        ]);
+        all
+    }
+
+    /// Draws of the intercept at the means of the predictors, for each linear predictor.
+    fn at_means(&self, model: &Model) -> Vec<Vec<f64>> {
+        let columns = model.centres.len();
+        if columns == 0 {
+            return Vec::new();
+        }
+        let coefficients = &self.shown[..model.coefficients.min(self.shown.len())];
+        let sum = |own: &[Shown]| {
+            let mut sum: Vec<f64> = own.first().map(|first| first.some.clone()).unwrap_or_default();
+            for (shown, centre) in own.iter().zip(&model.centres).skip(1) {
+                sum.iter_mut().zip(&shown.some).for_each(|(sum, beta)| *sum += centre * beta);
+            }
+            sum
+        };
+        coefficients.chunks_exact(columns).map(sum).collect()
+    }
+
+    /// What was asked, whether the results can be used, and what was found.
+    fn header(&self) -> String {
+        let Self { summary, about, model, .. } = *self;
+        let (sampler, text) = (&summary.sampler, &summary.text);
+        let missing = shortfall(about);
+        let mut warnings: Vec<String> = Vec::new();
+        for warning in &text.warnings {
+            let (name, said) = (escape(&warning.name), escape(&warning.text));
+            warnings.push(format!("{}. <code>{name}</code>", capital(said.trim_end_matches('.'))));
+        }
+        warnings.extend(missing.map(|(name, said)| format!("{said} <code>{name}</code>")));
+        let (class, status) = match warnings.len() {
+            0 if sampler.status != "ok" => ("warn", escape(&sampler.status)),
+            0 => ("good", "No warnings".to_owned()),
+            1 => ("warn", "1 warning: read it before you use the results".to_owned()),
+            many => ("warn", format!("{many} warnings: read them before you use the results")),
+        };
+        let mut html = format!(
+            "<header>\n<h1>{}</h1>\n<p class=\"lede\">{}</p>\n<p class=\"status {class}\"><span>{status}</span></p>\n",
+            findings::question(summary, model),
+            findings::fitted(summary, model)
+        );
+        list(&mut html, "warnings", &warnings);
+        html.push_str(&findings::findings(summary, model, self.checks));
+        let notes: Vec<String> = text.notes.iter().map(|note| capital(&escape(note))).collect();
+        if notes.len() > FEW_NOTES {
+            let _ = writeln!(html, "<details><summary>{} notes</summary>", notes.len());
+            list(&mut html, "notes", &notes);
+            html.push_str("</details>\n");
+        } else {
+            list(&mut html, "notes", &notes);
+        }
+        html
+    }
+}
+
+/// More notes than these are folded.
+const FEW_NOTES: usize = 2;
+
+/// Key figures of the sampling.
+fn figures(summary: &SummaryDocument) -> String {
+    let sampler = &summary.sampler;
+    let mut html = "<dl class=\"figures\">\n".to_owned();
     for (value, name) in [
-        (whole(summary.smallest_ess()), "smallest ESS"),
+        (whole(summary.smallest_ess()), "smallest effective sample size"),
         (rhat(summary.largest_rhat()), "largest R&#770;"),
-        (bias, "bias estimate, in sd"),
-        (count(sampler.warmup_gradients.saturating_add(sampler.gradients)), "gradients"),
+        (format!("{} × {}", count(sampler.chains as u64), count(sampler.draws)), "chains × draws"),
         (format!("{} s", short(sampler.seconds)), "run time"),
     ] {
         let _ = writeln!(html, "<div><dd>{value}</dd><dt>{name}</dt></div>");
     }
-    html.push_str(
-        "</dl>\n<nav aria-label=\"Contents\"><a href=\"#summary\">Summary</a><a href=\"#intervals\">Intervals</a>\
-         <a href=\"#convergence\">Convergence</a><a href=\"#accuracy\">Accuracy</a><a href=\"#problem\">Problem</a>\
-         <a href=\"#tuning\">Tuning</a><a href=\"#plots\">Densities and traces</a><a href=\"#again\">Run it again</a></nav>\n</header>\n",
-    );
-    html
+    html + "</dl>\n"
 }
 
 /// The name and text of a warning about missing draws.
@@ -205,75 +265,6 @@ fn list(html: &mut String, class: &str, items: &[String]) {
         let _ = writeln!(html, "<li>{item}</li>");
     }
     html.push_str("</ul>\n");
-}
-
-/// The bias estimate and the guarantee.
-fn accuracy(summary: &SummaryDocument) -> String {
-    let sampler = &summary.sampler;
-    let mut html = String::new();
-    if !summary.text.guarantee.is_empty() {
-        let _ = writeln!(html, "<p class=\"guarantee\">{}</p>", escape(&summary.text.guarantee));
-    }
-    if let Some(trajectories) = &sampler.trajectories {
-        return html + &energy(trajectories);
-    }
-    let Some(bias) = &sampler.bias_details else {
-        let said = if sampler.bias_estimate.is_nan() {
-            "The discretisation bias was not estimated.".to_owned()
-        } else {
-            format!(
-                "The discretisation bias is estimated as {} posterior standard deviations.",
-                short(sampler.bias_estimate)
-            )
-        };
-        return html + &format!("<p class=\"say\">{said}</p>\n");
-    };
-    let _ = write!(
-        html,
-        "<p class=\"say\">A sampler with a finite step has a bias that more draws do not remove. It was estimated from pairs of chains with the full and the half step, driven by the same noise.</p>\n<table class=\"facts\">\n<thead><tr><th></th><th scope=\"col\">estimate</th>\
-         <th scope=\"col\">standard error</th><th scope=\"col\">allowed</th></tr></thead>\n<tbody>\n"
-    );
-    for (name, value, error) in [
-        ("largest bias of a mean, in posterior sd", bias.mean, bias.mean_error),
-        ("largest relative bias of an sd", bias.sd, bias.sd_error),
-        ("largest bias of a quantile, in sds", bias.quantile, bias.quantile_error),
-    ] {
-        let _ = writeln!(
-            html,
-            "<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
-            short(value),
-            short(error),
-            short(bias.tolerance)
-        );
-    }
-    html + "</tbody>\n</table>\n"
-}
-
-/// Trajectory statistics.
-fn energy(found: &Trajectories) -> String {
-    let Trajectories { steps, count: made, acceptance, divergences, acceptance_by_chain, .. } =
-        found;
-    let lowest = acceptance_by_chain.iter().copied().fold(f64::INFINITY, f64::min);
-    let highest = acceptance_by_chain.iter().copied().fold(0.0, f64::max);
-    let facts = [
-        ("trajectories, all chains", count(*made)),
-        ("steps per trajectory", count(u64::from(*steps))),
-        ("accepted", format!("{:.1} %", 100.0 * acceptance)),
-        ("accepted, by chain", format!("{:.1} to {:.1} %", 100.0 * lowest, 100.0 * highest)),
-        (
-            "energy error, mean and standard deviation",
-            format!("{} and {}", short(found.energy_error_mean), short(found.energy_error_sd)),
-        ),
-        ("largest energy error", short(found.energy_error_largest)),
-        ("divergences", count(*divergences)),
-    ];
-    let mut html = String::from(
-        "<p class=\"say\">Trajectories are accepted or rejected by their energy error, so there is no discretisation bias: accuracy improves with more draws without limit.</p>\n<table class=\"facts\">\n<tbody>\n",
-    );
-    for (name, value) in facts {
-        let _ = writeln!(html, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");
-    }
-    html + "</tbody>\n</table>\n"
 }
 
 /// The data, the curvature and the sampler's parameters.

@@ -56,6 +56,27 @@ pub(super) fn fixed(value: f64, decimals: i32) -> String {
     }
 }
 
+/// A positive number with two digits of its own, and of an interval of this width.
+pub(super) fn significant(value: f64, width: f64) -> String {
+    if !value.is_finite() || !(1e-4..1e6).contains(&value) {
+        return short(value);
+    }
+    let places = [value, width].into_iter().filter_map(decimals).max();
+    fixed(value, places.unwrap_or(2).min(6))
+}
+
+/// A number with two digits of an interval of this width, and a proper minus.
+pub(super) fn signed(value: f64, width: f64) -> String {
+    fixed(value, decimals(width).unwrap_or(2)).replace('-', "\u{2212}")
+}
+
+/// A share in per cent.
+pub(super) fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    let whole = (value - value.round()).abs() < 1e-9;
+    if whole { format!("{value:.0} %") } else { format!("{} %", short(value)) }
+}
+
 /// About three digits.
 pub(super) fn short(value: f64) -> String {
     if value == 0.0 {
@@ -137,6 +158,14 @@ mod tests {
             [0, 999, 1000, 12345, 1_234_567].map(count),
             ["0", "999", "1000", "12\u{202f}345", "1\u{202f}234\u{202f}567"]
         );
+    }
+
+    #[test]
+    fn numbers_in_sentences_have_two_digits() {
+        assert_eq!(significant(0.4123, 0.14), "0.41");
+        assert_eq!([12.3, 1.21, 120.4].map(|x| significant(x, 119.0)), ["12", "1.2", "120"]);
+        assert_eq!(signed(-0.0441, 0.098), "\u{2212}0.044");
+        assert_eq!([0.9, 0.955, 0.5].map(percent), ["90 %", "95.5 %", "50 %"]);
     }
 
     #[test]

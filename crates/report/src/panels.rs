@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::density::{Densities, GRID, densities, quantile};
 use crate::html::escape;
 use crate::numbers::{column as column_of_numbers, short, ticks, whole};
+use crate::priors::Curve;
 use crate::svg::{Scale, labels_below, labels_beside, line, units};
 use ridgewalk_fit::Parameter;
 
@@ -17,6 +18,8 @@ const STRETCHES: usize = 24;
 pub(super) const MOST_CHAINS: usize = 32;
 /// Number of colours in the style sheet.
 const COLOURS: usize = 8;
+/// The most draws that are kept for plots of several coefficients.
+const SOME_DRAWS: usize = 1200;
 /// Heights of the drawings in their own units.
 const HEIGHT: i32 = 200;
 
@@ -45,6 +48,10 @@ pub(super) struct Shown {
     pub(super) quartiles: [f64; 2],
     /// Its card.
     pub(super) card: String,
+    /// Its posterior density.
+    pub(super) curve: Option<Curve>,
+    /// Some of its draws, evenly spaced.
+    pub(super) some: Vec<f64>,
 }
 
 impl Shown {
@@ -52,7 +59,13 @@ impl Shown {
         number: usize, parameter: &Parameter, column: &Column<'_>, points: usize,
     ) -> Self {
         let quartiles = [0.25, 0.75].map(|p| quantile(&column.sorted, p));
-        Self { quartiles, card: card(number, parameter, column, points) }
+        let density = densities(&column.chains, &column.sorted);
+        let curve = density.as_ref().and_then(|d| Curve::new(d.low, d.high, &d.pooled));
+        let all = column.chains.iter().map(|chain| chain.len()).sum::<usize>();
+        let every = all.div_ceil(SOME_DRAWS).max(1);
+        let some = column.chains.iter().copied().flatten().step_by(every).copied().collect();
+        let card = card(number, parameter, column, density.as_ref(), points);
+        Self { quartiles, card, curve, some }
     }
 }
 
@@ -63,7 +76,10 @@ pub(super) fn points(coefficients: usize, chains: usize) -> usize {
 }
 
 /// The card of a coefficient.
-fn card(number: usize, parameter: &Parameter, column: &Column<'_>, points: usize) -> String {
+fn card(
+    number: usize, parameter: &Parameter, column: &Column<'_>, density: Option<&Densities>,
+    points: usize,
+) -> String {
     let name = escape(&parameter.name);
     let Parameter { mean, sd, ess_bulk, rhat, .. } = *parameter;
     let written = column_of_numbers(&[mean, sd], &[sd, sd]);
@@ -77,8 +93,7 @@ fn card(number: usize, parameter: &Parameter, column: &Column<'_>, points: usize
     );
     match (column.sorted.first(), column.sorted.last()) {
         (Some(low), Some(high)) => {
-            let density = densities(&column.chains, &column.sorted);
-            match &density {
+            match density {
                 Some(density) => html.push_str(&draw_density(&name, column, density)),
                 None => {
                     let _ = writeln!(

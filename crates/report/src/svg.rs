@@ -100,6 +100,109 @@ fn labels<'a>(class: &str, edge: &str, ticks: impl Iterator<Item = (f64, &'a Str
     html + "</div>"
 }
 
+/// The size of a chart in its own units.
+pub(super) const CHART: [i32; 2] = [1000, 500];
+
+/// A chart with two axes: HTML labels around a stretched drawing.
+#[derive(Debug)]
+pub(super) struct Chart {
+    pub(super) x: Scale,
+    pub(super) y: Scale,
+    /// Ticks of the axes.
+    pub(super) across: Vec<(f64, String)>,
+    pub(super) up: Vec<(f64, String)>,
+    /// What is drawn.
+    pub(super) body: String,
+}
+
+impl Chart {
+    /// A chart of these ranges, with round ticks.
+    pub(super) fn new(x: [f64; 2], y: [f64; 2]) -> Self {
+        let [x, y] = [(x, CHART[0]), (y, CHART[1])].map(|([a, b], size)| Scale::new(a, b, size));
+        let across = crate::numbers::ticks(x.low(), x.high(), 5);
+        let up = crate::numbers::ticks(y.low(), y.high(), 5);
+        Self { x, y, across, up, body: String::new() }
+    }
+
+    pub(super) fn at(&self, x: f64, y: f64) -> (i32, i32) {
+        (self.x.at(x), self.y.up(y))
+    }
+
+    /// A line through points; those that are not finite are left out.
+    pub(super) fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let points = points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite());
+        let path = line(points.map(|(x, y)| self.at(x, y)));
+        if !path.is_empty() {
+            let _ = write!(self.body, "<path class=\"{class}\" d=\"{path}\"/>");
+        }
+    }
+
+    /// Dots, all in one path; those beyond the axes are left out.
+    pub(super) fn dots(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let mut path = String::new();
+        for (x, y) in points {
+            if self.x.holds(x) && self.y.holds(y) {
+                let (x, y) = self.at(x, y);
+                let _ = write!(path, "M{x} {y}h0");
+            }
+        }
+        if !path.is_empty() {
+            let _ = write!(self.body, "<path class=\"{class}\" d=\"{path}\"/>");
+        }
+    }
+
+    /// The area between two lines over the same x.
+    pub(super) fn band(&mut self, class: &str, points: &[(f64, [f64; 2])]) {
+        let good = || points.iter().filter(|(_, ends)| ends.iter().all(|y| y.is_finite()));
+        let low = good().map(|(x, ends)| (*x, ends[0]));
+        let high = good().rev().map(|(x, ends)| (*x, ends[1]));
+        let path = line(low.chain(high).map(|(x, y)| self.at(x, y)));
+        if !path.is_empty() {
+            let _ = write!(self.body, "<path class=\"{class}\" d=\"{path}z\"/>");
+        }
+    }
+
+    /// Vertical bars from one height to another.
+    pub(super) fn bars(&mut self, class: &str, bars: impl IntoIterator<Item = (f64, [f64; 2])>) {
+        let mut path = String::new();
+        for (x, [low, high]) in bars {
+            if x.is_finite() && low.is_finite() && high.is_finite() {
+                let ((x, from), (_, to)) = (self.at(x, low), self.at(x, high));
+                let _ = write!(path, "M{x} {from}V{to}");
+            }
+        }
+        if !path.is_empty() {
+            let _ = write!(self.body, "<path class=\"{class}\" d=\"{path}\"/>");
+        }
+    }
+
+    /// The figure: heading, drawing, axes and caption. `names` are those of the axes, x first.
+    pub(super) fn figure(self, heading: &str, names: [&str; 2], caption: &str) -> String {
+        let [width, height] = CHART;
+        let mut grid = String::new();
+        for (tick, _) in &self.up {
+            let _ = write!(grid, "M0 {}h{width}", self.y.up(*tick));
+        }
+        for (tick, _) in &self.across {
+            let _ = write!(grid, "M{} 0v{height}", self.x.at(*tick));
+        }
+        let grid = if grid.is_empty() { "M0 0".to_owned() } else { grid };
+        let (beside, below) =
+            (labels_beside(&self.y, &self.up), labels_below(&self.x, &self.across));
+        let [x, y] = names;
+        let caption = match caption {
+            "" => String::new(),
+            text => format!("<figcaption>{text}</figcaption>"),
+        };
+        format!(
+            "<div class=\"chart\"><h3>{heading}</h3><p class=\"small\">{y}</p><figure class=\"plot\">{beside}\
+             <svg class=\"tall\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" role=\"img\"><title>{heading}</title>\
+             <path class=\"grid\" d=\"{grid}\"/>{}</svg>{below}<p class=\"axis\">{x}</p>{caption}</figure></div>\n",
+            self.body
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,3 +3,4 @@
 #[path = "../../store/tests/made_up.rs"]
 mod made_up;
 mod report;
+mod sections;

@@ -13,7 +13,7 @@ use crate::made_up::*;
 
 /// Checks that tags are balanced, every attribute is quoted, and every link goes to an element of
 /// the page.
-fn well_formed(page: &str) {
+pub(crate) fn well_formed(page: &str) {
     let page = page.split_once("<html").unwrap().1;
     // Style sheets and scripts are not HTML.
     let mut body = format!("<html{page}");
@@ -68,7 +68,7 @@ fn a_report_is_whole_needs_no_network_and_shows_names_as_they_are() {
     });
     summary.sampler.kernel = hostile.to_owned();
     summary.problem.family = hostile.to_owned();
-    let page = report(&summary, &draws, hostile).unwrap();
+    let page = report(&summary, &draws, hostile, None).unwrap();
     well_formed(&page);
     for outside in ["http", "//www", "src=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
@@ -77,8 +77,9 @@ fn a_report_is_whole_needs_no_network_and_shows_names_as_they_are() {
     assert!(!page.contains("alert('x')") && !page.contains("alert(\"x\")"));
     assert!(page.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;"));
     assert!(page.contains(&"l".repeat(300)) && page.contains("größe 身長 🌡"));
-    assert_eq!(page.matches("<svg").count(), 2 * 6 + 1 + 2);
-    assert!(page.contains("data-plots=\"15\""));
+    // Density and trace of each, effects, R-hat, effective sample sizes, and ten pairs.
+    assert_eq!(page.matches("<svg").count(), 2 * 6 + 1 + 2 + 10);
+    assert!(page.contains("data-plots=\"25\""));
     let content = page.split_once("<script>").unwrap().0;
     assert!(
         !content.contains("NaN") && !content.contains("inf"),
@@ -124,17 +125,17 @@ fn draws_that_cannot_be_plotted_are_noted_in_the_report() {
     let table: Vec<f64> = (0..50).flat_map(row).collect();
     let draws = Draws::from_chains(names.clone(), vec![table; 2]).unwrap();
     let summary = document(&draws, Text::default());
-    let page = report(&summary, &Incomplete(draws), "").unwrap();
+    let page = report(&summary, &Incomplete(draws), "", None).unwrap();
     well_formed(&page);
     assert!(page.contains("no density") && page.contains("before it had made all its draws"));
     // No draws at all.
     let none = Incomplete(Draws::from_chains(names, vec![Vec::new(); 2]).unwrap());
     let mut summary = summary;
     summary.parameters.iter_mut().for_each(|p| p.mean = f64::NAN);
-    well_formed(&report(&summary, &none, "").unwrap());
+    well_formed(&report(&summary, &none, "", None).unwrap());
     // Nothing to plot.
     summary.parameters.clear();
-    well_formed(&report(&summary, &none, "").unwrap());
+    well_formed(&report(&summary, &none, "", None).unwrap());
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn a_large_report_stays_small_and_can_be_made_from_the_directory_again() {
     write_report(&directory).unwrap();
     let page = fs::read_to_string(directory.report()).unwrap();
     assert!(page.len() < 6_000_000, "{} bytes", page.len());
-    assert_eq!(page, report(&summary, &draws, "seed = 0\n").unwrap());
+    assert_eq!(page, report(&summary, &draws, "seed = 0\n", None).unwrap());
     well_formed(&page);
 }
 
@@ -160,7 +161,7 @@ fn a_report_says_that_chains_have_different_numbers_of_draws() {
     let path = place.path().join("draws.zarr");
     store(&path, &[1500, 7, 1100], 2);
     let summary = document(&read_draws(&path).unwrap(), Text::default());
-    let page = report(&summary, &StoredDraws::open(&path).unwrap(), "").unwrap();
+    let page = report(&summary, &StoredDraws::open(&path).unwrap(), "", None).unwrap();
     assert!(
         page.contains("The chains made 1500, 7, 1100 draws. This report uses the first 7 of each")
     );

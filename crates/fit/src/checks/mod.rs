@@ -5,6 +5,7 @@
 //! little beside the fit. Rows are predicted by the others (PSIS-LOO), not by themselves.
 
 mod counts;
+mod numbers;
 mod sample;
 mod survival;
 
@@ -61,6 +62,7 @@ pub struct Checks {
     pub statistics: Vec<StatisticCheck>,
     /// For each row the expected response and the residual, on the scale of a standard normal
     /// distribution.
+    #[serde(deserialize_with = "numbers::twos")]
     pub residuals: Vec<[f64; 2]>,
     /// The histogram of the probability that a row's response is above what the others predict:
     /// flat for a model that fits.
@@ -73,12 +75,15 @@ pub struct Checks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Densities {
     /// The grid.
+    #[serde(deserialize_with = "numbers::list")]
     pub x: Vec<f64>,
     /// Whether x are logarithms, for positive responses.
     pub logarithm: bool,
     /// Of the observed responses.
+    #[serde(deserialize_with = "numbers::list")]
     pub observed: Vec<f64>,
     /// Of replicated ones.
+    #[serde(deserialize_with = "numbers::lists")]
     pub replicated: Vec<Vec<f64>>,
 }
 
@@ -88,10 +93,13 @@ pub struct FrequencyCheck {
     /// The counts or levels; the last may stand for all above.
     pub names: Vec<String>,
     /// How often each was observed.
+    #[serde(deserialize_with = "numbers::list")]
     pub observed: Vec<f64>,
     /// The mean frequency in replicates.
+    #[serde(deserialize_with = "numbers::list")]
     pub expected: Vec<f64>,
     /// The central 90 % of the frequencies in replicates.
+    #[serde(deserialize_with = "numbers::twos")]
     pub ranges: Vec<[f64; 2]>,
 }
 
@@ -99,12 +107,16 @@ pub struct FrequencyCheck {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationGroup {
     /// Their mean predicted probability.
+    #[serde(deserialize_with = "numbers::one")]
     pub predicted: f64,
     /// The observed share.
+    #[serde(deserialize_with = "numbers::one")]
     pub observed: f64,
     /// A 90 % interval of the share if the prediction is right (Wilson's).
+    #[serde(deserialize_with = "numbers::two")]
     pub range: [f64; 2],
     /// Trials in the group.
+    #[serde(deserialize_with = "numbers::one")]
     pub trials: f64,
 }
 
@@ -112,8 +124,10 @@ pub struct CalibrationGroup {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Roc {
     /// Shares of false and of true positives.
+    #[serde(deserialize_with = "numbers::twos")]
     pub points: Vec<[f64; 2]>,
     /// The area under the curve.
+    #[serde(deserialize_with = "numbers::one")]
     pub area: f64,
 }
 
@@ -121,12 +135,16 @@ pub struct Roc {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SurvivalCheck {
     /// Times.
+    #[serde(deserialize_with = "numbers::list")]
     pub times: Vec<f64>,
     /// Kaplan and Meier's estimate at these times.
+    #[serde(deserialize_with = "numbers::list")]
     pub observed: Vec<f64>,
     /// The average survival probability of the rows: its mean over draws.
+    #[serde(deserialize_with = "numbers::list")]
     pub expected: Vec<f64>,
     /// Its central 90 %.
+    #[serde(deserialize_with = "numbers::twos")]
     pub ranges: Vec<[f64; 2]>,
 }
 
@@ -136,12 +154,16 @@ pub struct StatisticCheck {
     /// Its name.
     pub name: String,
     /// Of the observed responses.
+    #[serde(deserialize_with = "numbers::one")]
     pub observed: f64,
     /// Its mean over replicates.
+    #[serde(deserialize_with = "numbers::one")]
     pub expected: f64,
     /// Its central 90 % over replicates.
+    #[serde(deserialize_with = "numbers::two")]
     pub range: [f64; 2],
     /// The share of replicates whose statistic is at least the observed one; ties count half.
+    #[serde(deserialize_with = "numbers::one")]
     pub tail: f64,
 }
 
@@ -149,16 +171,22 @@ pub struct StatisticCheck {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LooCheck {
     /// The expected log density of new responses, over these rows.
+    #[serde(deserialize_with = "numbers::one")]
     pub elpd: f64,
     /// Its standard error.
+    #[serde(deserialize_with = "numbers::one")]
     pub se: f64,
     /// The effective number of parameters.
+    #[serde(deserialize_with = "numbers::one")]
     pub p: f64,
     /// Pareto k of each row, in the order of the file.
+    #[serde(deserialize_with = "numbers::list")]
     pub pareto_k: Vec<f64>,
     /// The largest k that is reliable.
+    #[serde(deserialize_with = "numbers::one")]
     pub limit: f64,
     /// The rows with larger k: their place in the file, and k.
+    #[serde(deserialize_with = "numbers::named")]
     pub influential: Vec<(String, f64)>,
 }
 
@@ -414,4 +442,41 @@ fn roc(y: &[Observation], rows: &[Row]) -> Option<Roc> {
 /// Whether responses of a law are counts.
 fn counted(law: &Law) -> bool {
     matches!(law.family(), FamilyName::Poisson | FamilyName::NegativeBinomial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_not_finite_can_be_read_back() {
+        let [observed, expected, tail, elpd] = [f64::NAN, f64::INFINITY, 0.5, -3.0];
+        let statistic = StatisticCheck {
+            name: "variance / mean".into(),
+            observed,
+            expected,
+            range: [observed, 1.0],
+            tail,
+        };
+        let (pareto_k, influential) = (vec![0.1, observed], vec![("line 3".into(), observed)]);
+        let loo = LooCheck { elpd, se: 1.0, p: 2.0, pareto_k, limit: 0.7, influential };
+        let checks = Checks {
+            rows: [2, 2],
+            replicates: 10,
+            densities: None,
+            frequencies: None,
+            calibration: Vec::new(),
+            roc: None,
+            survival: None,
+            statistics: vec![statistic],
+            residuals: vec![[expected, 0.0]],
+            pit: vec![1, 1],
+            loo,
+        };
+        let text = serde_json::to_string(&checks).unwrap();
+        let read: Checks = serde_json::from_str(&text).unwrap();
+        assert!(read.statistics[0].observed.is_nan() && read.statistics[0].range[1] == 1.0);
+        assert!(read.loo.pareto_k[1].is_nan() && read.residuals[0][0].is_nan());
+        assert_eq!((read.loo.elpd, read.statistics[0].tail), (elpd, tail));
+    }
 }

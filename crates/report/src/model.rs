@@ -1,0 +1,97 @@
+//! What the report knows about the model, from `config.toml`.
+
+use ridgewalk_fit::{Config, FamilyName, Ratio, Reading, ReportedPrior, SummaryDocument};
+
+/// A model whose configuration could be read, and belongs to the summary.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub(super) family: FamilyName,
+    /// What e^coefficient is, if it is a ratio.
+    pub(super) ratio: Option<Ratio>,
+    /// What each coefficient stands for; empty if that is not known.
+    pub(super) readings: Vec<Reading>,
+    /// Coefficients; other parameters follow them.
+    pub(super) coefficients: usize,
+    /// Whether coefficients are per standard deviation of their predictor.
+    pub(super) standardized: bool,
+    /// The prior of each reported number.
+    pub(super) priors: Vec<Option<ReportedPrior>>,
+    /// The mean of each column, for intercepts at the means.
+    pub(super) centres: Vec<f64>,
+    /// The response as it is written.
+    pub(super) response: String,
+    /// Whether it counts successes out of trials.
+    pub(super) trials: bool,
+    /// Whether there is an offset.
+    pub(super) offset: bool,
+    /// The columns that predictors are made of.
+    pub(super) columns: Vec<String>,
+    /// The levels of the response.
+    pub(super) levels: Vec<String>,
+    /// The name of the data file.
+    pub(super) file: String,
+    /// Whether the data are those that ship with the program.
+    pub(super) built_in: bool,
+    /// The formula, if one was given.
+    pub(super) formula: Option<String>,
+}
+
+impl Model {
+    /// Reads the text of `config.toml`; `None` if it is none, or belongs to another summary.
+    pub(super) fn new(text: &str, summary: &SummaryDocument) -> Option<Self> {
+        let config = Config::from_toml(text).ok()?;
+        let names = config.resolved.names();
+        if !names.iter().eq(summary.parameters.iter().map(|parameter| &parameter.name)) {
+            return None;
+        }
+        let (readings, priors) = (config.readings(), config.reported_priors());
+        let columns = config.resolved.coding.columns().unwrap_or_default();
+        let Config { options, resolved, data, .. } = config;
+        let used = |column: &String| resolved.terms.iter().any(|term| term.contains(&**column));
+        let left = options.formula.as_deref().and_then(|text| text.split_once('~'));
+        let left = left.map(|(left, _)| left.trim().to_owned());
+        let left = left.or(options.response).unwrap_or_default();
+        let (response, trials) = match left.split_once('|') {
+            Some((response, rest)) if rest.trim_start().starts_with("trials(") => {
+                (response.trim().to_owned(), true)
+            }
+            _ => (left, options.trials.is_some()),
+        };
+        let file = options.data.as_ref().and_then(|path| path.file_name());
+        let file = file.map(|name| name.to_string_lossy().into_owned());
+        let built_in = data.file == ridgewalk_fit::DataConfig::BUILT_IN;
+        let own =
+            || if built_in { "the built-in breast cancer data".to_owned() } else { data.file };
+        Some(Self {
+            family: options.family,
+            ratio: Ratio::of(options.family).ok(),
+            readings,
+            coefficients: resolved.coefficients.len(),
+            standardized: options.standardize && !options.original_scale,
+            priors,
+            centres: resolved.centres.unwrap_or_default(),
+            response,
+            trials,
+            offset: options.offset.is_some() || !resolved.coding.offsets().is_empty(),
+            columns: columns.into_iter().filter(used).collect(),
+            levels: resolved.levels,
+            file: file.unwrap_or_else(own),
+            built_in,
+            formula: options.formula,
+        })
+    }
+
+    /// What a parameter stands for; `None` if it is no coefficient, or that is not known.
+    pub(super) fn reading(&self, number: usize) -> Option<&Reading> {
+        self.readings.get(number)
+    }
+
+    /// Whether a parameter is a coefficient that compares rows: neither an intercept nor a
+    /// parameter beside the coefficients.
+    pub(super) fn compares(&self, number: usize) -> bool {
+        match self.reading(number) {
+            Some(reading) => !matches!(reading, Reading::Intercept | Reading::Own),
+            None => number < self.coefficients,
+        }
+    }
+}
