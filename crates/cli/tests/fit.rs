@@ -296,6 +296,18 @@ fn the_adjusted_kernel_has_no_bias_and_reports_its_trajectories() {
     );
     let report = fs::read_to_string(fit.directory.join("report.html")).unwrap();
     assert!(report.contains("<th scope=\"row\">divergences</th><td>0</td>"));
+    // What was found comes first, then the model against its data, then how it was sampled.
+    let order = [
+        "id=\"found\"",
+        "id=\"effects\"",
+        "id=\"checks\"",
+        "id=\"priors\"",
+        "id=\"summary\"",
+        "id=\"accuracy\"",
+    ];
+    let places: Vec<usize> = order.iter().map(|id| report.find(id).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(report.contains("<dt>Exact</dt><dd>The method"));
     // Warm-up below a fifth of the run.
     let [before, after] = ["warmup_gradients", "gradients"]
         .map(|key| of(&fit, &format!("/sampler/{key}")).as_f64().unwrap());

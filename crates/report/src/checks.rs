@@ -372,9 +372,7 @@ fn pit(bars: &[usize]) -> Option<String> {
 fn influence(loo: &LooCheck) -> Option<String> {
     let finite = || loo.pareto_k.iter().copied().filter(|k| k.is_finite());
     let rows = loo.pareto_k.len();
-    if finite().next().is_none() {
-        return None;
-    }
+    finite().next()?;
     let (low, high) = (finite().fold(0.0, f64::min), finite().fold(loo.limit, f64::max));
     let mut chart = Chart::new([0.0, rows as f64 + 1.0], [low - 0.05, 1.08 * high]);
     chart.line("limit", [(0.0, loo.limit), (rows as f64 + 1.0, loo.limit)]);
