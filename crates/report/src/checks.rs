@@ -389,11 +389,7 @@ fn influence(loo: &LooCheck) -> Option<String> {
     Some(chart.figure(
         "Influence of single rows",
         ["row, in the order of the file", "influence (Pareto k)"],
-        &format!(
-            "{said} Expected log density of new rows: {} ± {}, for <code>ridgewalk compare</code>.",
-            short(loo.elpd).replace('-', "\u{2212}"),
-            short(loo.se)
-        ),
+        &format!("{said} <code>ridgewalk loo</code> says how well new rows are predicted."),
     ))
 }
 
