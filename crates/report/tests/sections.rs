@@ -29,6 +29,7 @@ fn checks() -> Checks {
     let x: Vec<f64> = (0..10).map(f64::from).collect();
     Checks {
         rows: [40, 100],
+        prior: false,
         replicates: 7,
         densities: Some(Densities {
             logarithm: false,
@@ -56,14 +57,14 @@ fn checks() -> Checks {
         ],
         residuals: (0..40).map(|i| [f64::from(i), f64::from(i % 5) / 2.0 - 1.0]).collect(),
         pit: vec![2; 20],
-        loo: LooCheck {
+        loo: Some(LooCheck {
             elpd: -20.0,
             se: 1.0,
             p: 2.0,
             pareto_k: vec![0.1; 40],
             limit: 0.7,
             influential: Vec::new(),
-        },
+        }),
     }
 }
 
@@ -108,8 +109,8 @@ fn what_the_model_does_not_reproduce_is_said_in_words() {
     bad.calibration.iter_mut().for_each(|group| group.range = [0.9, 1.0]);
     bad.pit = vec![0; 20];
     bad.pit[0] = 40;
-    bad.loo.pareto_k[3] = 0.9;
-    bad.loo.influential = vec![("line <5>".into(), 0.9)];
+    bad.loo.as_mut().unwrap().pareto_k[3] = 0.9;
+    bad.loo.as_mut().unwrap().influential = vec![("line <5>".into(), 0.9)];
     let page = page_with(&bad);
     for said in [
         "The data have more zeros (35 %) than the model produces (12 % to 18 %).",
@@ -152,7 +153,7 @@ fn checks_that_make_no_sense_are_drawn_as_far_as_possible() {
     odd.statistics[0].tail = f64::NAN;
     odd.residuals = vec![[f64::NAN, 0.0], [f64::INFINITY, 1.0]];
     odd.pit = vec![];
-    odd.loo.pareto_k = vec![f64::NAN; 4];
+    odd.loo.as_mut().unwrap().pareto_k = vec![f64::NAN; 4];
     let content = page_with(&odd);
     let content = content.split_once("<script>").unwrap().0;
     assert!(!content.contains("NaN"), "numbers that are none are dashes");

@@ -462,6 +462,7 @@ mod tests {
         let loo = LooCheck { elpd, se: 1.0, p: 2.0, pareto_k, limit: 0.7, influential };
         let checks = Checks {
             rows: [2, 2],
+            prior: false,
             replicates: 10,
             densities: None,
             frequencies: None,
@@ -471,12 +472,13 @@ mod tests {
             statistics: vec![statistic],
             residuals: vec![[expected, 0.0]],
             pit: vec![1, 1],
-            loo,
+            loo: Some(loo),
         };
         let text = serde_json::to_string(&checks).unwrap();
         let read: Checks = serde_json::from_str(&text).unwrap();
         assert!(read.statistics[0].observed.is_nan() && read.statistics[0].range[1] == 1.0);
-        assert!(read.loo.pareto_k[1].is_nan() && read.residuals[0][0].is_nan());
-        assert_eq!((read.loo.elpd, read.statistics[0].tail), (elpd, tail));
+        let loo = read.loo.unwrap();
+        assert!(loo.pareto_k[1].is_nan() && read.residuals[0][0].is_nan());
+        assert_eq!((loo.elpd, read.statistics[0].tail), (elpd, tail));
     }
 }
