@@ -11,8 +11,9 @@ use ridgewalk_fit::{
     SurvivalCheck,
 };
 
-/// An observed statistic is unusual outside this range of tail probabilities.
-const USUAL: std::ops::RangeInclusive<f64> = 0.025..=0.975;
+/// An observed statistic is unusual outside this range of tail probabilities. There are up to four
+/// statistics, and a good fit should hardly ever be called a bad one.
+const USUAL: std::ops::RangeInclusive<f64> = 0.005..=0.995;
 /// The most dots of a scatter plot.
 const DOTS: usize = 800;
 /// The most replicated curves that are drawn.
