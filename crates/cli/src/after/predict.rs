@@ -13,6 +13,7 @@ use super::{Counter, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
+use crate::numbers::{alike, decimals};
 use crate::output;
 
 /// Rows shown on a terminal.
@@ -230,14 +231,13 @@ impl Sink {
             }
             return self.entry(&entry);
         }
-        let short = matches!(self, Self::Table { .. });
-        let number = |value: f64| match (value.is_nan(), short) {
-            (true, _) => String::new(),
-            (false, true) => crate::numbers::short(value),
-            (false, false) => value.to_string(),
+        let numbers = [one.mean, one.sd, one.lower, one.median, one.upper];
+        let numbers = match self {
+            Self::Table { .. } => alike(numbers, decimals(&[one.sd])[0]),
+            _ => numbers.map(|x| if x.is_nan() { String::new() } else { x.to_string() }),
         };
         let mut cells = vec![row.to_string(), quantity.to_owned()];
-        cells.extend([one.mean, one.sd, one.lower, one.median, one.upper].map(number));
+        cells.extend(numbers);
         cells.extend(level.cloned());
         self.line(&cells)
     }
@@ -307,7 +307,8 @@ impl Sink {
             Self::Table { heads, rows: shown, more } => {
                 let mut text = output::plain(&heads, &shown);
                 if more {
-                    text.push_str(&format!("\n\n... of {rows} rows; --out FILE.csv writes all"));
+                    let said = format!("The beginning of {rows} rows; --out FILE.csv writes all.");
+                    text.push_str(&format!("\n\n{said}"));
                 }
                 output::text(&text)
             }
