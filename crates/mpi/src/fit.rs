@@ -56,6 +56,7 @@ pub(crate) fn resume(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<()
         threads: options.threads.or(config.options.threads).or(Some(1)),
         ..config.options.clone()
     };
+    check(&settings, &processes)?;
     let shared = Shared { processes: &processes, settings: &settings, voice: options.voice };
     shared.run(Some(Earlier { run, config, checkpoint }))
 }
@@ -74,6 +75,10 @@ fn open(options: &ResumeOptions) -> Result<(Option<OpenRun>, Vec<u8>), Failure> 
 /// Checks for settings that several processes do not support.
 fn check(settings: &Settings, processes: &Processes) -> Result<(), Failure> {
     let (groups, shards) = (processes.chain_groups(), processes.row_shards());
+    if settings.prior_only {
+        let text = "--prior-only takes no time and needs one process: use `ridgewalk`";
+        return Err(Failure::Usage(text.into()));
+    }
     if settings.chains < groups {
         return Err(Failure::Usage(format!(
             "--chains {}: need at least {groups}, one per group of processes, or more --row-shards",
