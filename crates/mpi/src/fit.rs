@@ -56,7 +56,7 @@ pub(crate) fn resume(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<()
         threads: options.threads.or(config.options.threads).or(Some(1)),
         ..config.options.clone()
     };
-    check(&settings, &processes)?;
+    check_prior(&settings)?;
     let shared = Shared { processes: &processes, settings: &settings, voice: options.voice };
     shared.run(Some(Earlier { run, config, checkpoint }))
 }
@@ -72,13 +72,19 @@ fn open(options: &ResumeOptions) -> Result<(Option<OpenRun>, Vec<u8>), Failure> 
     Ok((Some(run), bytes))
 }
 
-/// Checks for settings that several processes do not support.
-fn check(settings: &Settings, processes: &Processes) -> Result<(), Failure> {
-    let (groups, shards) = (processes.chain_groups(), processes.row_shards());
+/// Several processes sample the posterior alone.
+fn check_prior(settings: &Settings) -> Result<(), Failure> {
     if settings.prior_only {
         let text = "--prior-only takes no time and needs one process: use `ridgewalk`";
         return Err(Failure::Usage(text.into()));
     }
+    Ok(())
+}
+
+/// Checks for settings that several processes do not support.
+fn check(settings: &Settings, processes: &Processes) -> Result<(), Failure> {
+    let (groups, shards) = (processes.chain_groups(), processes.row_shards());
+    check_prior(settings)?;
     if settings.chains < groups {
         return Err(Failure::Usage(format!(
             "--chains {}: need at least {groups}, one per group of processes, or more --row-shards",
