@@ -239,6 +239,19 @@ fn an_influential_row_is_refitted() {
 }
 
 #[test]
+fn what_follows_from_a_run_with_warnings_has_a_warning() {
+    let place = Place::new();
+    let fit = wells(&place, "run", "--draws 10 --chains 2");
+    assert!(fit.stdout.contains("low_ess"), "{}", fit.stdout);
+    for words in ["predict run", "effects run --by arsenic", "loo run"] {
+        let data = if words.starts_with("predict") { shipped("wells.csv") } else { String::new() };
+        let output = place.run(&format!("{words} {data} --quiet"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.starts_with("warning: run has warnings (low_ess"), "{words}: {said}");
+    }
+}
+
+#[test]
 fn the_prior_alone_is_sampled_exactly() {
     let place = Place::new();
     let data = shipped("wells.csv");
@@ -256,6 +269,7 @@ fn the_prior_alone_is_sampled_exactly() {
     assert!(fit.stdout.contains("the responses were not used"), "{}", fit.stdout);
     assert!(fit.summary["command"].as_str().unwrap().contains("--prior-only"));
     assert!(done(&place, "resume prior").contains("dist100"));
+    refused(&place, "loo prior", "loo of draws of the prior: need a fit without --prior-only");
     let words = format!("fit {data} --response switched --prior flat --prior-only --out flat");
     refused(&place, &words, "--prior-only with a flat prior of `dist100`");
     assert!(!place.path("flat").exists());

@@ -19,9 +19,17 @@ use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
 
-/// Opens a finished run.
+/// Opens a run. What was wrong with its draws is wrong with everything that follows from them.
 fn open(path: &Path) -> Result<StoredFit, Failure> {
-    Ok(StoredFit::open(path)?)
+    let run = StoredFit::open(path)?;
+    let status = &run.document().sampler.status;
+    if status != "ok" {
+        let path = path.display();
+        write_line(&format!(
+            "warning: {path} has warnings ({status}); `ridgewalk summary {path}` explains them"
+        ));
+    }
+    Ok(run)
 }
 
 /// A bar on a terminal, a line now and then elsewhere.

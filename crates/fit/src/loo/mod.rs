@@ -109,6 +109,9 @@ pub fn loo(
     predictor: &Predictor, draws: &(dyn DrawReader + Sync), table: &Table, observed: &Observed,
     options: LooOptions, stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
 ) -> Result<LooDocument, Error> {
+    if predictor.config().options.prior_only {
+        return Err(Error::setting("loo", "of draws of the prior", "a fit without --prior-only"));
+    }
     let r_eff = relative_efficiency(draws)?;
     let mut points = pointwise(predictor, observed, r_eff, stop, &|done| {
         progress(LooProgress::Rows(done, observed.rows()));
