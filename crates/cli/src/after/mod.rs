@@ -57,6 +57,12 @@ impl Counter {
 
     fn show(&self, what: &'static str, done: u64, of: Option<u64>) {
         if let Some(bar) = &self.bar {
+            // Without a known end there is nothing to draw a bar of.
+            if of.is_none()
+                && let Ok(style) = ProgressStyle::with_template("{human_pos} {msg}")
+            {
+                bar.set_style(style);
+            }
             bar.set_message(what);
             bar.set_length(of.unwrap_or(done));
             bar.set_position(done);
