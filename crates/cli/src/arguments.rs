@@ -1,6 +1,8 @@
 //! The command line: every subcommand and its options, for clap.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use ridgewalk::theory::SteppedKernel;
 
 /// Bayesian generalized linear models: from a data file to a posterior with a report
 #[derive(Debug, Parser)]
@@ -123,20 +125,10 @@ pub(crate) struct CoefficientOptions {
     pub(crate) json: bool,
 }
 
-/// A kernel that has certificates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SteppedKernel {
-    ThirdOrder,
-    Symmetric,
-}
-
-impl std::fmt::Display for SteppedKernel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::ThirdOrder => "third-order",
-            Self::Symmetric => "symmetric",
-        })
-    }
+/// Kernels that have certificates.
+fn stepped_kernels() -> impl TypedValueParser<Value = SteppedKernel> {
+    PossibleValuesParser::new(SteppedKernel::ALL.map(SteppedKernel::name))
+        .try_map(|name| name.parse::<SteppedKernel>())
 }
 
 /// Options of `ridgewalk certify`.
@@ -158,7 +150,7 @@ pub(crate) struct CertifyOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<usize>,
     /// The algorithm; the symmetric one is seen after each whole kick [default: third-order]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = stepped_kernels())]
     pub(crate) kernel: Option<SteppedKernel>,
     /// Write one JSON document
     #[arg(long)]

@@ -1,108 +1,27 @@
 //! `ridgewalk certify`: a contraction certificate for the diffusion or for an algorithm, or why
 //! there is none.
 
-use ridgewalk::lyapunov::certificate::{Certification, Process, Verdict, certify};
-use serde::Serialize;
+use ridgewalk::lyapunov::certificate::Process;
+use ridgewalk::theory::{CertificateDocument, CertifyRequest};
 
-use crate::arguments::{CertifyOptions, SteppedKernel};
+use crate::arguments::CertifyOptions;
 use crate::failure::Failure;
 use crate::output;
 
-/// The JSON document; its keys are a promise to scripts.
-#[derive(Debug, Serialize)]
-struct Document {
-    status: &'static str,
-    kappa: f64,
-    gamma: f64,
-    xi: f64,
-    eta: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    factor: Option<f64>,
-    #[serde(rename = "S")]
-    s: Option<[[f64; 3]; 3]>,
-    tau: Option<f64>,
-    margin: Option<f64>,
-    witness: Option<WitnessDocument>,
-}
-
-#[derive(Debug, Serialize)]
-struct WitnessDocument {
-    eigenvalue: f64,
-    spectral_radius: f64,
-}
-
 /// Runs the subcommand.
 pub(crate) fn run(options: &CertifyOptions) -> Result<(), Failure> {
-    let process = process(options)?;
-    let outcome = certify(options.kappa, process, options.gamma, options.xi)?;
-    let document = document(options.kappa, process, &outcome);
-    if options.json {
+    let &CertifyOptions { kappa, gamma, xi, eta, nodes, kernel, json } = options;
+    let request = CertifyRequest { kappa, gamma, xi, eta, nodes, kernel };
+    let document = request.answer()?;
+    if json {
         output::json(&document)?;
     } else {
-        output::text(&text(&document, process))?;
+        output::text(&text(&document, request.process()?))?;
     }
-    match outcome.status {
-        Verdict::Certified(_) => Ok(()),
-        Verdict::Refuted(_) | Verdict::Unknown => Err(Failure::NotCertified),
-    }
+    if document.certified() { Ok(()) } else { Err(Failure::NotCertified) }
 }
 
-fn process(options: &CertifyOptions) -> Result<Process, Failure> {
-    let Some(eta) = options.eta else {
-        return match (options.nodes, options.kernel) {
-            (None, None) => Ok(Process::Diffusion),
-            (Some(nodes), _) => Err(Failure::Usage(format!(
-                "--nodes {nodes} is about the algorithm: need --eta too"
-            ))),
-            (_, Some(kernel)) => Err(Failure::Usage(format!(
-                "--kernel {kernel} is about the algorithm: need --eta too"
-            ))),
-        };
-    };
-    match (options.kernel.unwrap_or(SteppedKernel::ThirdOrder), options.nodes) {
-        (SteppedKernel::ThirdOrder, nodes) => Ok(Process::ThirdOrder { eta, nodes }),
-        (SteppedKernel::Symmetric, None) => Ok(Process::Symmetric { eta }),
-        (SteppedKernel::Symmetric, Some(nodes)) => Err(Failure::Usage(format!(
-            "--nodes {nodes}: the symmetric kernel has no line integral, need --kernel third-order"
-        ))),
-    }
-}
-
-fn document(kappa: f64, process: Process, outcome: &Certification) -> Document {
-    let certificate = match outcome.status {
-        Verdict::Certified(certificate) => Some(certificate),
-        Verdict::Refuted(_) | Verdict::Unknown => None,
-    };
-    let eta = process.eta();
-    let speed = certificate.map(|c| c.speed());
-    Document {
-        status: match outcome.status {
-            Verdict::Certified(_) => "certified",
-            Verdict::Refuted(_) => "refuted",
-            Verdict::Unknown => "unknown",
-        },
-        kappa,
-        gamma: outcome.gamma,
-        xi: outcome.xi,
-        eta,
-        rate: speed.filter(|_| eta.is_none()),
-        factor: speed.filter(|_| eta.is_some()),
-        s: certificate.map(|c| c.s()),
-        tau: certificate.map(|c| c.tau()).filter(|_| matches!(process, Process::ThirdOrder { .. })),
-        margin: certificate.map(|c| c.margin()),
-        witness: match outcome.status {
-            Verdict::Refuted(w) => Some(WitnessDocument {
-                eigenvalue: w.curvature,
-                spectral_radius: w.spectral_radius,
-            }),
-            Verdict::Certified(_) | Verdict::Unknown => None,
-        },
-    }
-}
-
-fn text(d: &Document, process: Process) -> String {
+fn text(d: &CertificateDocument, process: Process) -> String {
     let what = match process {
         Process::Diffusion => "the third-order diffusion".to_owned(),
         Process::ThirdOrder { eta, nodes: None } => {

@@ -127,6 +127,12 @@ impl From<ridgewalk::coefficients::Error> for Failure {
     }
 }
 
+impl From<ridgewalk::theory::TheoryError> for Failure {
+    fn from(error: ridgewalk::theory::TheoryError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
 impl From<ridgewalk::lyapunov::Error> for Failure {
     fn from(error: ridgewalk::lyapunov::Error) -> Self {
         Self::Usage(error.to_string())

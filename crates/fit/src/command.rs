@@ -13,7 +13,7 @@ pub fn command(settings: &Settings) -> String {
     let Settings {
         data, formula, response, family, predictors, exclude, condition, factor, base, trials, offset, weights, event, upper, levels,
         no_intercept, prior_only, drop_missing, standardize, original_scale, prior, intercept_prior,
-        aux_prior, prior_scale, intercept_prior_scale, priors, noise_scale, dispersion, shape,
+        aux_prior, prior_scale, intercept_prior_scale, priors, prior_of, noise_scale, dispersion, shape,
         degrees_of_freedom, huber_delta, mode_search, kernel, nodes, gamma, xi, eta,
         bias_tolerance, chains, draws, thin, target_ess, max_draws, interval, seed, threads: _, out: _,
         csv,
@@ -45,6 +45,7 @@ pub fn command(settings: &Settings) -> String {
     }
     words.pair("--levels", levels.as_ref().map(|names| join_names(names)));
     words.pair("--priors", priors.as_ref().map(|path| path.display()));
+    prior_of.iter().for_each(|prior| words.pair("--prior-of", Some(prior)));
     words.numbers(&[
         ("--prior-scale", *prior_scale),
         ("--intercept-prior-scale", *intercept_prior_scale),

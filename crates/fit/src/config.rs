@@ -55,6 +55,14 @@ impl DataConfig {
         }
     }
 
+    /// The command; for a table in memory, a file with its rows stands in for it.
+    fn command(settings: &Settings, table: &Table) -> String {
+        if settings.data.is_some() || table.name() == Table::BUILT_IN {
+            return command(settings);
+        }
+        command(&Settings { data: Some("DATA".into()), ..settings.clone() })
+    }
+
     /// The name used in titles for data that are not in a file.
     pub(crate) fn title(&self) -> String {
         if self.file == Self::BUILT_IN {
@@ -133,7 +141,7 @@ impl Config {
     pub fn with_digest(settings: &Settings, model: &Model, table: &Table, sha256: &str) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: command(settings),
+            command: DataConfig::command(settings, table),
             data: DataConfig {
                 file: DataConfig::file(settings, table),
                 sha256: sha256.to_owned(),

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
+use ridgewalk_frame::place::listed;
 use ridgewalk_frame::{Frame, Table};
 use ridgewalk_potentials::Rows;
 use ridgewalk_sampler::automatic::Decision;
@@ -14,6 +15,7 @@ use crate::conclude::{Finished, conclude_prior};
 use crate::config::Config;
 use crate::document::{Parameter, SummaryDocument, WarningEntry};
 use crate::error::Error;
+use crate::loo::Observed;
 use crate::model::Model;
 use crate::observer::{Observer, Stage};
 use crate::predict::Predictor;
@@ -33,6 +35,25 @@ pub struct Fitted {
 }
 
 impl Fitted {
+    /// A fit from its parts, as a run directory keeps them. Without its table it cannot be checked
+    /// against its data.
+    ///
+    /// # Errors
+    /// Draws of other coefficients; [`Error::OtherData`] if the table is not the one that was
+    /// fitted.
+    pub fn from_parts(
+        config: Config, document: SummaryDocument, draws: Draws, table: Option<&Table>,
+    ) -> Result<Self, Error> {
+        let names = config.resolved.names();
+        if draws.names() != names {
+            let found = format!("found draws of {}", listed(draws.names(), 8));
+            return Err(Error::Draws(format!("{found}, need {}", listed(&names, 8)).into()));
+        }
+        let observed = table.map(|table| Observed::new(&config, table)).transpose()?;
+        let sample = observed.map(|observed| Sample::new(observed.frame(), false));
+        Ok(Self { config, names, draws, document, sample })
+    }
+
     /// The names of the coefficients.
     #[must_use]
     pub fn names(&self) -> &[String] {
@@ -62,6 +83,18 @@ impl Fitted {
             Some(sample) => Checks::new(&self.config, &self.draws, sample),
             None => Ok(None),
         }
+    }
+
+    /// The same for a fit that was made from its parts, with the table that was fitted.
+    ///
+    /// # Errors
+    /// [`Error::OtherData`] if it is another one.
+    pub fn checks_with(&self, table: &Table) -> Result<Option<Checks>, Error> {
+        if self.sample.is_some() {
+            return self.checks();
+        }
+        let observed = Observed::new(&self.config, table)?;
+        Checks::new(&self.config, &self.draws, &Sample::new(observed.frame(), false))
     }
 
     /// The draws.
@@ -112,9 +145,12 @@ pub fn fit_watched(
     table: &Table, settings: &Settings, stop: &AtomicBool, observer: &(dyn Observer + Sync),
 ) -> Result<Fitted, Error> {
     let began = Instant::now();
-    let model = prepare(table, settings, None)?;
-    let config = Config::new(settings, &model, table);
-    in_threads(settings, || run(&model, &config, stop, observer, began))?
+    // All of it on these threads: a process that is forked later has no others.
+    in_threads(settings, || {
+        let model = prepare(table, settings, None)?;
+        let config = Config::new(settings, &model, table);
+        run(&model, &config, stop, observer, began)
+    })?
 }
 
 /// The same on a background thread: [`Job`] shows its progress and draws so far, cancels it and

@@ -81,7 +81,7 @@ pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
 pub use loo::{
     Compared, Comparison, LooDocument, LooMethod, LooOptions, LooProgress, Observed, compare,
-    folds, loo,
+    folds, loo, loo_of,
 };
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};
@@ -89,7 +89,7 @@ pub use predict::{
     CurvePoint, Effect, Effects, EffectsRequest, Law, PredictionKind, PredictionRequest,
     Predictions, Predictor, Summarized,
 };
-pub use prior::sample_prior;
+pub use prior::{prior_draws, sample_prior};
 pub use prior_text::{Kind, PriorText};
 pub use priors::{ModelPriors, PriorError, Priors};
 pub use ratio::Ratio;

@@ -165,10 +165,29 @@ impl Priors {
         let kind = if settings.family == FamilyName::Ordinal { Kind::Real } else { Kind::Positive };
         let auxiliary = text("--aux-prior", &settings.aux_prior, kind)?;
         let priors = Self { coefficients, intercept, auxiliary, entries: Vec::new() };
-        match &settings.priors {
-            Some(path) => priors.with_file(path),
-            None => Ok(priors),
-        }
+        let priors = match &settings.priors {
+            Some(path) => priors.with_file(path)?,
+            None => priors,
+        };
+        settings.prior_of.iter().try_fold(priors, |priors, text| priors.with_option(text))
+    }
+
+    /// Adds the prior of `--prior-of NAME=PRIOR`. A name may have `=` in it, a prior has none.
+    fn with_option(mut self, text: &str) -> Result<Self, PriorError> {
+        let option = "--prior-of";
+        let Some((name, prior)) = text.rsplit_once('=').filter(|(name, _)| !name.is_empty()) else {
+            let need = "a name and a prior, such as age=normal(0, 1)";
+            return Err(PriorError::Written { option, found: text.to_owned(), need });
+        };
+        let prior = Written::Text(prior.trim().to_owned());
+        self.add(Entry { name: name.trim().to_owned(), prior, place: Place::file(option) });
+        Ok(self)
+    }
+
+    /// Adds an entry, in place of an earlier one for the same name.
+    fn add(&mut self, entry: Entry) {
+        self.entries.retain(|old| old.name != entry.name);
+        self.entries.push(entry);
     }
 
     /// Adds the priors of a TOML file.
@@ -212,9 +231,7 @@ impl Priors {
             message: shown(error.message(), NAME_SHOWN).replace("\\n", " "),
         })?;
         for (key, value) in document.get_ref() {
-            let entry = file.entry(key, value)?;
-            self.entries.retain(|old| old.name != entry.name);
-            self.entries.push(entry);
+            self.add(file.entry(key, value)?);
         }
         Ok(self)
     }

@@ -256,6 +256,9 @@ pub struct Settings {
     pub intercept_prior_scale: Option<f64>,
     /// A TOML file with priors of single coefficients.
     pub priors: Option<PathBuf>,
+    /// Priors of single coefficients: `age=normal(0, 1)`. They come after those of the file.
+    #[serde(default)]
+    pub prior_of: Vec<String>,
     /// Fixes the scale of the noise (gaussian, robust-logistic, robust-huber).
     pub noise_scale: Option<f64>,
     /// Fixes the size r of the negative binomial: the variance is μ + μ²/r.
@@ -338,6 +341,7 @@ impl Default for Settings {
             prior_scale: None,
             intercept_prior_scale: None,
             priors: None,
+            prior_of: Vec::new(),
             noise_scale: None,
             dispersion: None,
             shape: None,

@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use builder::Builder;
 
-use crate::factors::level_of;
+use crate::MAX_HELD_LEVELS;
+use crate::factors::{level_of, natural_order};
 
 /// Cells that count as missing, in upper or lower case; an empty cell does too.
 pub const MISSING_MARKERS: [&str; 7] = ["NA", "N/A", "#N/A", "NaN", "null", ".", "?"];
@@ -19,6 +20,8 @@ pub(crate) const NO_TEXT: u32 = u32::MAX;
 pub struct Column {
     name: String,
     cells: Cells,
+    /// Whether the levels are in an order that was given, instead of that of their first use.
+    ordered: bool,
 }
 
 /// The values of a column. Rows count from 0.
@@ -37,7 +40,6 @@ pub(crate) enum Cells {
     /// More distinct texts than are kept in memory: the first, with its row.
     ManyTexts { row: usize, text: String },
     /// Values of a type that cannot be used.
-    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     Other(String),
 }
 
@@ -84,6 +86,51 @@ impl Column {
         builder.finish()
     }
 
+    /// A column of text with its levels in an order of their own: the first that occurs is the base
+    /// of a factor, and an ordinal response goes up through them. A code is the number of a level;
+    /// one beyond the last is missing, and so is a level without text.
+    ///
+    /// ```
+    /// use ridgewalk_frame::{Column, FamilyName, Frame, Question, Table};
+    ///
+    /// let size = Column::from_levels("size", &["small", "medium", "large"], vec![2, 0, 1, 0]);
+    /// let y = Column::from_numbers("y", &[5.0, 1.5, 2.5, 1.0]);
+    /// let table = Table::from_columns("shop", vec![y, size])?;
+    /// let frame = Frame::new(&table, &Question::new("y", FamilyName::Gaussian))?;
+    /// assert_eq!(frame.names, ["(Intercept)", "size[medium]", "size[large]"]);
+    /// # Ok::<(), ridgewalk_frame::DataError>(())
+    /// ```
+    #[must_use]
+    pub fn from_levels<S: AsRef<str>>(name: &str, levels: &[S], mut codes: Vec<u32>) -> Self {
+        let name = name.to_owned();
+        let mut used = vec![false; levels.len()];
+        for code in &mut codes {
+            let index = *code as usize;
+            match used.get_mut(index) {
+                Some(used) if !levels[index].as_ref().is_empty() => *used = true,
+                _ => *code = NO_TEXT,
+            }
+        }
+        let levels: Vec<String> = levels.iter().map(|level| level.as_ref().to_owned()).collect();
+        let cells = if !used.contains(&true) {
+            Cells::Missing(codes.len())
+        } else if levels.len() > MAX_HELD_LEVELS {
+            let row = codes.iter().position(|code| *code != NO_TEXT).unwrap_or_default();
+            let text = levels.get(codes[row] as usize).cloned().unwrap_or_default();
+            Cells::ManyTexts { row, text }
+        } else {
+            Cells::Text { levels, codes }
+        };
+        Self { name, cells, ordered: true }
+    }
+
+    /// A column whose values cannot be used: `found` says what they are. It is an error only where
+    /// it is used.
+    #[must_use]
+    pub fn unusable(name: &str, found: &str) -> Self {
+        Builder::other(name.to_owned(), found.to_owned()).finish()
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -112,6 +159,22 @@ impl Column {
         }
     }
 
+    /// Its levels, the number of the level of each row, and whether their order was given, if it is
+    /// a column of text. A number beyond the last level is a missing value.
+    #[must_use]
+    pub fn levels(&self) -> Option<(&[String], &[u32], bool)> {
+        match &self.cells {
+            Cells::Text { levels, codes } => Some((levels, codes, self.ordered)),
+            _ => None,
+        }
+    }
+
+    /// Whether all its values are missing.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self.cells, Cells::Missing(_))
+    }
+
     /// Some of its rows, in this order.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         let name = self.name.clone();
@@ -126,7 +189,25 @@ impl Column {
             Cells::Missing(_) => Cells::Missing(rows.len()),
             other => other.clone(),
         };
-        Self { name, cells }
+        Self { name, cells, ordered: self.ordered }
+    }
+
+    /// Sorts levels into the order that was given, or into natural order.
+    pub(crate) fn sort_levels(&self, found: &mut [String]) {
+        match &self.cells {
+            Cells::Text { levels, .. } if self.ordered => {
+                found.sort_by_key(|level| levels.iter().position(|other| other == level));
+            }
+            _ => found.sort_by(|a, b| natural_order(a, b)),
+        }
+    }
+
+    /// The levels in the order that was given, if one was.
+    pub(crate) fn given_levels(&self) -> &[String] {
+        match &self.cells {
+            Cells::Text { levels, .. } if self.ordered => levels,
+            _ => &[],
+        }
     }
 
     /// The number of rows that were kept.
@@ -138,6 +219,10 @@ impl Column {
     pub(crate) fn digest(&self, digest: &mut Sha256) {
         digest.update(self.name.as_bytes());
         digest.update([0xff]);
+        for level in self.given_levels() {
+            digest.update(level.as_bytes());
+            digest.update([0xff]);
+        }
         for value in self.numbers().unwrap_or_default() {
             digest.update(value.to_bits().to_le_bytes());
         }

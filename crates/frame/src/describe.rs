@@ -184,7 +184,9 @@ fn describe(table: &Table, column: &Column, rows: &[usize]) -> ColumnDescription
             found.kind = if dates { Kind::Date } else { Kind::Text };
             let mut used: Vec<(String, usize)> =
                 levels.iter().cloned().zip(counts).filter(|(_, count)| *count > 0).collect();
-            used.sort_by(|a, b| natural_order(&a.0, &b.0));
+            if column.given_levels().is_empty() {
+                used.sort_by(|a, b| natural_order(&a.0, &b.0));
+            }
             found.distinct = Some(used.len());
             // The last date stays, for the range.
             if let Some(last) = used.last().cloned().filter(|_| dates && used.len() > LEVELS) {

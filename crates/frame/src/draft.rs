@@ -67,7 +67,8 @@ impl<'t> Draft<'t> {
         Frame::unscaled(self, facts)
     }
 
-    /// The levels of a text column in natural order, the base level that was asked for first.
+    /// The levels of a text column in the order that it gives them, or in natural order; the base
+    /// level that was asked for comes first.
     pub(crate) fn levels(&self, name: &str, facts: &Facts) -> Result<Vec<String>, DataError> {
         let place = || Place::column(self.table.name(), name);
         let rows = facts.counts.kept;
@@ -96,7 +97,10 @@ impl<'t> Draft<'t> {
             });
         }
         let mut levels: Vec<String> = all.iter().cloned().collect();
-        levels.sort_by(|a, b| natural_order(a, b));
+        match self.source.column(name) {
+            Some(column) => column.sort_levels(&mut levels),
+            None => levels.sort_by(|a, b| natural_order(a, b)),
+        }
         if let [level] = &levels[..] {
             return Err(DataError::Constant { place: place(), value: level.clone(), reason: "" });
         }

@@ -95,6 +95,7 @@ impl Frame {
             check_vanishing(table, used.column, used.role, facts)?;
         }
         let mut notes = row_notes(draft, facts);
+        notes.extend(level_notes(draft, facts));
         let mut response = response::values(draft, facts, &mut notes)?;
         let upper = response::intervals(draft, &mut response);
         let levels = if question.family.has_levels() {
@@ -230,6 +231,19 @@ fn check_vanishing(
         return Err(DataError::TooSmall { place, largest });
     }
     Ok(())
+}
+
+/// Levels that columns name and no row in use has.
+fn level_notes(draft: &Draft<'_>, facts: &Facts) -> Vec<String> {
+    let used = draft.roles.columns(&draft.source).into_iter().filter_map(|used| {
+        let (column, seen) = (used.column, facts.levels(used.column.name())?);
+        let unused = column.given_levels().iter().filter(|level| !seen.contains(*level));
+        let unused: Vec<String> = unused.cloned().collect();
+        let name = shown(column.name(), NAME_SHOWN);
+        (!unused.is_empty())
+            .then(|| format!("no row has these levels of `{name}`: {}", listed(&unused, 8)))
+    });
+    used.collect()
 }
 
 /// Which rows are used, and why others are not.

@@ -51,6 +51,9 @@ behind_pointers!(Gradient {
     fn value_and_gradient(
         &self, point: &[f64], gradient: &mut [f64]
     ) -> Result<Option<f64>, GradientError>;
+    fn values_and_gradients_at(
+        &self, points: &[f64], values: &mut [f64], gradients: &mut [f64]
+    ) -> Result<(), Error>;
 });
 
 behind_pointers!(LineIntegral {

@@ -473,6 +473,27 @@ impl<G: Gradient> Gradient for Whitened<G> {
             self.gradient.value_and_gradient(theta, slope)
         })
     }
+
+    fn values_and_gradients_at(
+        &self, points: &[f64], values: &mut [f64], gradients: &mut [f64],
+    ) -> Result<(), Error> {
+        let d = self.whitening.dimension().max(1);
+        let mut room = ROOM.take();
+        room.resize(2 * points.len(), 0.0);
+        let (thetas, slopes) = room.split_at_mut(points.len());
+        for (point, theta) in points.chunks_exact(d).zip(thetas.chunks_exact_mut(d)) {
+            theta.copy_from_slice(&self.whitening.centre);
+            self.whitening.map.add_image(point, theta);
+        }
+        slopes.fill(0.0);
+        let outcome = self.gradient.values_and_gradients_at(thetas, values, slopes);
+        gradients.fill(0.0);
+        for (slope, gradient) in slopes.chunks_exact(d).zip(gradients.chunks_exact_mut(d)) {
+            self.whitening.map.add_transposed_image(slope, gradient);
+        }
+        ROOM.set(room);
+        outcome
+    }
 }
 
 impl<G> Whitened<G> {

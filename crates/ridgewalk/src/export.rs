@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ridgewalk_fit::{self as fit, Observed, Predictor, in_threads, prepare, sample_prior};
+use ridgewalk_fit::{self as fit, Observed, Predictor, in_threads, prior_draws};
 use ridgewalk_sampler::Draws;
 use ridgewalk_store::{Export, ValueKind};
 
@@ -20,10 +20,8 @@ pub const EXPORT_GROUPS: [&str; 7] = [
     "prior",
 ];
 
-/// The seed of replicated responses, apart from that of the chains.
-const SEED: u64 = 0x6172_7669;
-/// Draws of the prior.
-const PRIOR_DRAWS: u64 = 1000;
+/// The seed of replicated responses in exports, apart from that of the chains.
+pub const REPLICATES_SEED: u64 = 0x6172_7669;
 
 impl StoredFit {
     /// Writes a Zarr store with the groups of [`EXPORT_GROUPS`] that `wanted` names; draws are always
@@ -57,12 +55,8 @@ impl StoredFit {
             job.streams(&mut export, rows)?;
             let mut notes = Vec::new();
             if has("prior") {
-                let priors =
-                    config.resolved.model_priors(&config.options).map_err(fit::Error::from)?;
-                let model = prepare(&table, &config.options, Some(priors))?;
-                let mut prior = Draws::default();
-                match sample_prior(&model, 1, PRIOR_DRAWS, config.options.seed, &mut prior) {
-                    Ok(()) => job.prior(&mut export, &prior)?,
+                match prior_draws(&config, &table) {
+                    Ok(prior) => job.prior(&mut export, &prior)?,
                     Err(error) if error.kind() == fit::ErrorKind::Input => {
                         notes.push(format!("the group prior is left out: {error}"));
                     }
@@ -149,7 +143,7 @@ impl Job<'_> {
                 let values = if likelihood {
                     self.predictor.log_likelihood(self.observed, block)
                 } else {
-                    self.predictor.replicates(self.observed, block, SEED)
+                    self.predictor.replicates(self.observed, block, REPLICATES_SEED)
                 };
                 stream.write(&values)?;
                 (self.progress)(end, rows);

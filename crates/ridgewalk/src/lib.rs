@@ -237,9 +237,12 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
 
 mod export;
+mod memory;
 mod runs;
+pub mod theory;
 
-pub use export::EXPORT_GROUPS;
+pub use export::{EXPORT_GROUPS, REPLICATES_SEED};
+pub use memory::{report_of, save};
 pub use ridgewalk_coefficients as coefficients;
 pub use ridgewalk_diagnostics as diagnostics;
 pub use ridgewalk_fit::{Fitted, Settings, describe, fit, fit_watched, start};

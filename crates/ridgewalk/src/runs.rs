@@ -103,12 +103,7 @@ impl StoredFit {
         &self, options: LooOptions, stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
     ) -> Result<(LooDocument, Observed), RunError> {
         let (config, table, draws) = (self.config()?, self.table()?, self.stored_draws()?);
-        in_threads(&config.options, || {
-            let predictor = Predictor::new(&config, &draws)?;
-            let observed = Observed::new(&config, &table)?;
-            let found = fit::loo(&predictor, &draws, &table, &observed, options, stop, progress)?;
-            Ok((found, observed))
-        })?
+        Ok(fit::loo_of(&config, &draws, &table, options, stop, progress)?)
     }
 
     /// The content of `summary.json`: parameters, warnings, notes.

@@ -31,7 +31,7 @@ const TABLE: [(&str, &str); 16] = [
     (
         "ridgewalk",
         "coefficients quadrature lyapunov potentials sampler diagnostics frame fit store report \
-         thiserror",
+         serde thiserror",
     ),
     (
         "cli",

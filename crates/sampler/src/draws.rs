@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use ridgewalk_diagnostics::{Covariance, Summary, summaries_of_table};
 
+use crate::acceptance::DrawStats;
 use crate::error::{Error, Quantity, length};
 use crate::saved::SavedWarmUp;
 use crate::sink::{Sink, SinkError};
@@ -32,6 +33,9 @@ use crate::sink::{Sink, SinkError};
 pub struct Draws {
     names: Vec<String>,
     table: Table,
+    /// The statistics of each chain's draws; fewer than draws if some came without.
+    #[cfg_attr(feature = "serde", serde(default))]
+    stats: Vec<Vec<DrawStats>>,
     /// Numbers that each chain had when the present run began.
     #[cfg_attr(feature = "serde", serde(skip))]
     before: Before,
@@ -113,7 +117,7 @@ impl Draws {
         for chain in &chains {
             length("a chain", chain.len(), chain.len().next_multiple_of(dimension))?;
         }
-        Ok(Self { names, table: Table { dimension, chains }, before: Before::default() })
+        Ok(Self { names, table: Table { dimension, chains }, ..Self::default() })
     }
 
     /// The names of the coordinates.
@@ -144,6 +148,13 @@ impl Draws {
     #[must_use]
     pub fn chain(&self, chain: usize) -> &[f64] {
         self.table.chain(chain)
+    }
+
+    /// The statistics of a chain's draws; empty for kernels that do not accept or reject.
+    #[must_use]
+    pub fn stats(&self, chain: usize) -> &[DrawStats] {
+        let known = self.stats.get(chain).filter(|stats| stats.len() == self.draws(chain));
+        known.map_or(&[], Vec::as_slice)
     }
 
     /// Every chain's draws, in the layout of [`Draws::chain`].
@@ -270,6 +281,9 @@ impl Draws {
         for (chain, before) in self.table.chains.iter_mut().zip(&self.before.0) {
             chain.truncate(*before);
         }
+        for (chain, stats) in self.stats.iter_mut().enumerate() {
+            stats.truncate(self.table.draws(chain));
+        }
     }
 }
 
@@ -302,6 +316,17 @@ impl Sink for Draws {
             self.before.0.iter_mut().skip(chain).take(1).for_each(|before| *before = had);
         }
         self.table.keep(chain, point)
+    }
+
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
+        self.keep(chain, draw, point)?;
+        if let Some(stats) = stats {
+            self.stats.resize(self.chains(), Vec::new());
+            self.stats[chain].push(*stats);
+        }
+        Ok(())
     }
 
     /// Draws of earlier runs stay.

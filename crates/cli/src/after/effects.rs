@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ridgewalk::pipeline::{Effects, EffectsRequest, Observed};
+use ridgewalk::pipeline::{Effects, EffectsRequest};
 
 use super::{effects_plot, open};
 use crate::failure::Failure;
@@ -47,24 +47,19 @@ fn column_and_values(text: &str) -> Result<(String, Vec<String>), String> {
 pub(crate) fn run(options: &EffectsOptions) -> Result<(), Failure> {
     let run = open(&options.directory)?;
     let (predictor, table) = (run.predictor()?, run.table()?);
-    let observed = Observed::new(predictor.config(), &table)?;
-    let rows = observed.rows_of(&table);
-    let mut columns = predictor.config().resolved.coding.columns()?;
-    columns.push(options.by.clone());
-    let table = table.select(&rows, &columns);
     let request = EffectsRequest {
         by: options.by.clone(),
         at: options.at.clone(),
         interval: options.interval,
     };
-    let effects = predictor.effects(&table, &request)?;
+    let (effects, rows) = predictor.effects_of_fit(&table, &request)?;
     if let Some(path) = &options.plot {
         effects_plot::save(path, &effects)?;
     }
     if options.voice.json {
         output::json(&effects)
     } else {
-        output::text(&text(&effects, &request, rows.len()))
+        output::text(&text(&effects, &request, rows))
     }
 }
 

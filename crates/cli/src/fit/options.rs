@@ -95,6 +95,10 @@ pub struct ModelOptions {
     /// Priors of single coefficients: a TOML file with `[age]`, `prior = "normal(0, 2.5)"`
     #[arg(long, value_name = "FILE")]
     priors: Option<PathBuf>,
+    /// The prior of one coefficient, of a factor or of a parameter: 'age=normal(0, 1)'; may be
+    /// repeated
+    #[arg(long, value_name = "NAME=PRIOR")]
+    prior_of: Vec<String>,
     /// Fix the scale of the noise (gaussian, robust-logistic, robust-huber) [default: sampled]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     noise_scale: Option<f64>,
@@ -268,6 +272,7 @@ impl ModelOptions {
             intercept_prior: options.intercept_prior,
             aux_prior: options.aux_prior,
             priors: options.priors,
+            prior_of: options.prior_of,
             noise_scale: options.noise_scale,
             dispersion: options.dispersion,
             shape: options.shape,
@@ -353,7 +358,7 @@ mod tests {
         "d.csv|--response|y|--family|student-t|--degrees-of-freedom|4|--aux-prior|gamma(2, 1)",
         "d.csv|--response|y|--family|negative-binomial|--dispersion|3",
         "d.csv|y ~ x * `it's` + offset(log(n))|--family|poisson|--exclude|a,\"b, cm\"|--where|sex == \"f\" & age > 18\
-         |--factor|k,race|--base|k=2|--base|city=St. John's",
+         |--factor|k,race|--base|k=2|--base|city=St. John's|--prior-of|x=normal(0, 1)|--prior-of|a=b=laplace(0, 2)",
     ];
 
     /// Every option with a value other than its default survives the recorded command.

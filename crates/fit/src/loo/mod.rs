@@ -16,8 +16,10 @@ pub use observed::Observed;
 use refit::Refitter;
 pub use refit::folds;
 
+use crate::config::Config;
 use crate::draws::DrawReader;
 use crate::error::Error;
+use crate::fit::in_threads;
 use crate::predict::Predictor;
 
 /// Rows between two looks at the stop signal.
@@ -171,6 +173,23 @@ pub fn loo(
         unreliable,
         warnings,
     })
+}
+
+/// The same for draws and their configuration, on its number of threads; with the rows of the fit,
+/// which [`compare`] needs.
+///
+/// # Errors
+/// As [`loo`], and [`Error::OtherData`] if the table is not the one that was fitted.
+pub fn loo_of(
+    config: &Config, draws: &(dyn DrawReader + Sync), table: &Table, options: LooOptions,
+    stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
+) -> Result<(LooDocument, Observed), Error> {
+    in_threads(&config.options, || {
+        let predictor = Predictor::new(config, draws)?;
+        let observed = Observed::new(config, table)?;
+        let found = loo(&predictor, draws, table, &observed, options, stop, progress)?;
+        Ok((found, observed))
+    })?
 }
 
 /// Importance sampling of each row, some rows at a time on all threads.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::quantity::{Summarized, summarized};
 use super::{Posterior, Predictor, check_interval, design_of};
 use crate::error::Error;
+use crate::loo::Observed;
 
 /// Half of the step of slopes, relative to the range of the column.
 const STEP: f64 = 1e-4;
@@ -74,6 +75,21 @@ pub struct CurvePoint {
 }
 
 impl Predictor {
+    /// Average effects of a column over the rows of the fit, whose data are `table`, and the number
+    /// of these rows.
+    ///
+    /// # Errors
+    /// [`Error::OtherData`] if the table is not the one that was fitted; as
+    /// [`effects`](Self::effects).
+    pub fn effects_of_fit(
+        &self, table: &Table, request: &EffectsRequest,
+    ) -> Result<(Effects, usize), Error> {
+        let rows = Observed::new(self.config(), table)?.rows_of(table);
+        let mut columns = self.config().resolved.coding.columns()?;
+        columns.push(request.by.clone());
+        Ok((self.effects(&table.select(&rows, &columns), request)?, rows.len()))
+    }
+
     /// Average effects of a column over the rows of a table, which are usually those of the fit:
     /// the slope of a column of numbers, and differences from the first value for texts, factors
     /// and columns of 0 and 1.

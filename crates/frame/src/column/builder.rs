@@ -26,7 +26,6 @@ impl Builder {
     }
 
     /// A column whose type cannot be used.
-    #[cfg(feature = "parquet")]
     pub(crate) fn other(name: String, found: String) -> Self {
         Self { cells: Cells::Other(found), ..Self::new(name) }
     }
@@ -217,7 +216,7 @@ impl Builder {
         if let Cells::Numbers(values) = &mut self.cells {
             values.shrink_to_fit();
         }
-        Column { name: self.name, cells: self.cells }
+        Column { name: self.name, cells: self.cells, ordered: false }
     }
 }
 

@@ -210,6 +210,12 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// The columns that the condition names, in order.
+    #[must_use]
+    pub fn columns(&self) -> Vec<&str> {
+        self.node.columns()
+    }
+
     pub(crate) fn node(&self) -> &Node {
         &self.node
     }

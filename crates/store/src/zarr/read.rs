@@ -226,6 +226,18 @@ fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
         .map_err(|error| Error::format(store.path(), error, "complete draws of every chain"))
 }
 
+/// The same with the statistics of each draw.
+///
+/// # Errors
+/// As [`read_draws`].
+pub fn read_draws_with_stats(store: &Path) -> Result<Draws, Error> {
+    let names = Store::open(store)?.names()?;
+    let mut draws = Draws::named(names);
+    replay(store, &mut draws)
+        .map_err(|error| Error::format(store, error, "complete draws of every chain"))?;
+    Ok(draws)
+}
+
 /// The draws of a store, left on disk and read point by point or some columns at a time: for each
 /// chain, as many as all chains have.
 #[derive(Debug)]
