@@ -15,7 +15,6 @@ use crate::conclude::{Finished, conclude_prior};
 use crate::config::Config;
 use crate::document::{Parameter, SummaryDocument, WarningEntry};
 use crate::error::Error;
-use crate::loo::Observed;
 use crate::model::Model;
 use crate::observer::{Observer, Stage};
 use crate::predict::Predictor;
@@ -49,8 +48,7 @@ impl Fitted {
             let found = format!("found draws of {}", listed(draws.names(), 8));
             return Err(Error::Draws(format!("{found}, need {}", listed(&names, 8)).into()));
         }
-        let observed = table.map(|table| Observed::new(&config, table)).transpose()?;
-        let sample = observed.map(|observed| Sample::new(observed.frame(), false));
+        let sample = table.map(|table| sample_of(&config, table)).transpose()?.flatten();
         Ok(Self { config, names, draws, document, sample })
     }
 
@@ -93,8 +91,10 @@ impl Fitted {
         if self.sample.is_some() {
             return self.checks();
         }
-        let observed = Observed::new(&self.config, table)?;
-        Checks::new(&self.config, &self.draws, &Sample::new(observed.frame(), false))
+        match sample_of(&self.config, table)? {
+            Some(sample) => Checks::new(&self.config, &self.draws, &sample),
+            None => Ok(None),
+        }
     }
 
     /// The draws.
@@ -126,6 +126,15 @@ impl Fitted {
     pub fn document(&self) -> &SummaryDocument {
         &self.document
     }
+}
+
+/// The rows that checks are made of, the same to the last bit as when the fit was made.
+fn sample_of(config: &Config, table: &Table) -> Result<Option<Sample>, Error> {
+    if table.digest() != config.data.sha256 {
+        return Err(Error::OtherData { file: table.name().to_owned() });
+    }
+    let priors = config.resolved.model_priors(&config.options)?;
+    Ok(prepare(table, &config.options, Some(priors))?.sample().cloned())
 }
 
 /// Fits a table, with the draws in memory.

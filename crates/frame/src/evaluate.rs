@@ -376,7 +376,12 @@ impl<'t> Source<'t> {
         let Kind::Name(name) = &argument.kind else {
             return error(format!("{function}() needs a column of dates"));
         };
-        let Some(Cells::Text { levels, .. }) = self.column(name).map(Column::cells) else {
+        let cells = self.column(name).map(Column::cells);
+        if let Some(Cells::Other(found)) = cells {
+            let need = "need dates such as 2024-03-09";
+            return error(format!("column `{name}` has values of type {found}, {need}"));
+        }
+        let Some(Cells::Text { levels, .. }) = cells else {
             return error(format!("column `{name}` has no dates, need text such as 2024-03-09"));
         };
         match levels.iter().find(|level| dates::days(level).is_none()) {

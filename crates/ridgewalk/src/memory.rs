@@ -8,7 +8,7 @@ use ridgewalk_frame::Table;
 use ridgewalk_report::{report, write_report};
 use ridgewalk_sampler::{Draws, Sink};
 use ridgewalk_store::{
-    self as store, OpenRun, RunDirectory, read_draws_with_stats, write_checks, write_summary,
+    self as store, OpenRun, RunDirectory, read_draws, write_checks, write_summary,
 };
 
 use crate::runs::{RunError, StoredFit};
@@ -82,7 +82,7 @@ impl StoredFit {
     /// # Errors
     /// Files that cannot be read; [`fit::Error::OtherData`] for a table that was not fitted.
     pub fn load(&self, table: Option<&Table>) -> Result<Fitted, RunError> {
-        let draws = read_draws_with_stats(&self.directory().draws())?;
+        let draws = read_draws(&self.directory().draws())?;
         Ok(Fitted::from_parts(self.config()?, self.document().clone(), draws, table)?)
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Every crate with all it may depend on: crates of ours without `ridgewalk-`, and others. A crate
 /// never knows one above it.
-const TABLE: [(&str, &str); 16] = [
+const TABLE: [(&str, &str); 17] = [
     ("coefficients", "thiserror"),
     ("quadrature", "thiserror"),
     ("diagnostics", "rayon rustfft serde statrs thiserror"),
@@ -39,6 +39,7 @@ const TABLE: [(&str, &str); 16] = [
          thiserror unicode-width",
     ),
     ("mpi", "ridgewalk cli clap mpi serde_json"),
+    ("python", "ridgewalk arrow-array arrow-schema numpy pyo3 serde serde_json"),
     ("wasm", "ridgewalk"),
     ("figures", ""),
     ("gallery", "potentials rand_chacha rand_distr serde serde_json"),

@@ -11,7 +11,8 @@ use crate::sink::{Sink, SinkError};
 
 /// Draws of some chains in memory, with a name for each coordinate.
 ///
-/// Chains may have different numbers of draws: one that could not go on has fewer.
+/// Chains may have different numbers of draws: one that could not go on has fewer. Draws are equal if
+/// their names and points are; statistics that came with them do not count.
 ///
 /// ```
 /// use ridgewalk_sampler::{Draws, Sink};
@@ -28,7 +29,7 @@ use crate::sink::{Sink, SinkError};
 /// assert_eq!(String::from_utf8(csv)?, "chain,draw,intercept,slope\n0,0,0.5,2.0\n0,1,1.5,4.0\n");
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Draws {
     names: Vec<String>,
@@ -38,16 +39,12 @@ pub struct Draws {
     stats: Vec<Vec<DrawStats>>,
     /// Numbers that each chain had when the present run began.
     #[cfg_attr(feature = "serde", serde(skip))]
-    before: Before,
+    before: Vec<usize>,
 }
 
-/// Where a run began, which is no part of the draws: all are equal.
-#[derive(Debug, Clone, Default)]
-struct Before(Vec<usize>);
-
-impl PartialEq for Before {
-    fn eq(&self, _: &Self) -> bool {
-        true
+impl PartialEq for Draws {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names && self.table == other.table
     }
 }
 
@@ -278,7 +275,7 @@ impl Draws {
 impl Draws {
     /// Forgets the draws of the present run.
     pub(crate) fn forget(&mut self) {
-        for (chain, before) in self.table.chains.iter_mut().zip(&self.before.0) {
+        for (chain, before) in self.table.chains.iter_mut().zip(&self.before) {
             chain.truncate(*before);
         }
         for (chain, stats) in self.stats.iter_mut().enumerate() {
@@ -303,7 +300,7 @@ impl Sink for Draws {
             return Err(format!("names of {got} coordinates: need {dimension}").into());
         }
         self.table.begin(chains, dimension)?;
-        self.before.0.resize(chains, 0);
+        self.before.resize(chains, 0);
         if self.names.is_empty() {
             self.names = (0..dimension).map(|k| format!("x[{k}]")).collect();
         }
@@ -313,7 +310,7 @@ impl Sink for Draws {
     fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
         if draw == 0 {
             let had = self.table.chain(chain).len();
-            self.before.0.iter_mut().skip(chain).take(1).for_each(|before| *before = had);
+            self.before.iter_mut().skip(chain).take(1).for_each(|before| *before = had);
         }
         self.table.keep(chain, point)
     }

@@ -5,8 +5,7 @@
 //! - [`Checkpoint`]: from where an interrupted run resumes; a [`Lock`] keeps two processes from
 //!   doing so at the same time;
 //! - [`ZarrDraws`] and [`CsvDraws`]: sinks that take draws as they come, in bounded memory;
-//! - [`StoredDraws`]: draws read back, in bounded memory; [`read_draws`],
-//!   [`read_draws_with_stats`], [`read_every_draw`] and
+//! - [`StoredDraws`]: draws read back, in bounded memory; [`read_draws`], [`read_every_draw`] and
 //!   [`replay`]: all at once, and into a sink;
 //! - [`Export`]: a store with more groups for ArviZ, written in bounded memory;
 //! - [`read_summary`], [`write_summary`], [`read_checks`] and [`write_checks`]: `summary.json` and
@@ -34,5 +33,5 @@ pub use open::OpenRun;
 pub use summary::{read_checks, read_config, read_summary, write_checks, write_summary};
 pub use zarr::{
     Export, ExportGroup, StoredDraws, Stream, ValueKind, Values, ZarrDraws, read_draws,
-    read_draws_with_stats, read_every_draw, replay,
+    read_every_draw, replay,
 };

@@ -65,13 +65,16 @@ class Fit(Results):
         """Everything needed to run it again: the content of `config.toml`."""
         return self._native.config()
 
-    def summary(self, *, interval: float | None = None, exp: bool = False) -> pd.DataFrame:
+    def summary(
+        self, *, interval: float | None = None, exp: bool = False, hdi: bool = False
+    ) -> pd.DataFrame:
         """Mean, sd, quantiles, effective sample sizes and R-hat of each parameter.
 
         With `interval=0.95`, `lower` and `upper` are the ends of that interval. With `exp=True` the
-        numbers are those of ratios: odds ratios, rate ratios and so on, by the family.
+        numbers are those of ratios: odds ratios, rate ratios and so on, by the family. With `hdi=True`
+        there are highest-density intervals too.
         """
-        return summary_frame(json.loads(self._native.summary(interval, exp)))
+        return summary_frame(json.loads(self._native.summary(interval, exp)), hdi)
 
     def predict(
         self,

@@ -76,6 +76,8 @@ def _of_pandas(frame: pd.DataFrame, wanted: list[str] | None) -> list[Column]:
     if isinstance(frame.columns, pd.MultiIndex):
         raise InputError("data: found columns with several levels of names, need one name each")
     names = [str(name) for name in frame.columns]
+    if not names:
+        raise InputError("data: found no columns, need a response and predictors")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         places = [at + 1 for at, name in enumerate(names) if name == twice]

@@ -24,11 +24,13 @@ _ORDER = (
 )  # fmt: skip
 
 
-def summary_frame(document: dict[str, Any]) -> pd.DataFrame:
+def summary_frame(document: dict[str, Any], hdi: bool = False) -> pd.DataFrame:
     """The parameters of a document, one row each."""
     frame = pd.DataFrame(document["parameters"]).set_index("name")
     frame.index.name = None
     known = [column for column in _ORDER if column in frame.columns]
+    if not hdi:
+        known = [column for column in known if not column.startswith("hdi")]
     return frame[known].astype("float64")
 
 

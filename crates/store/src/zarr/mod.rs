@@ -39,5 +39,5 @@ mod writer;
 
 pub use export::{Export, ExportGroup, Stream, Values};
 pub use metadata::ValueKind;
-pub use read::{StoredDraws, read_draws, read_draws_with_stats, read_every_draw, replay};
+pub use read::{StoredDraws, read_draws, read_every_draw, replay};
 pub use write::ZarrDraws;

@@ -132,21 +132,6 @@ impl Store {
         Error::format(path, "file not found", "the draws that the metadata declare")
     }
 
-    /// The first draws of one chain.
-    fn table(&self, chain: usize, draws: u64) -> Result<Vec<f64>, Error> {
-        let mut table = Vec::new();
-        let mut left = metadata::size(draws);
-        for block in 0.. {
-            if left == 0 {
-                break;
-            }
-            let take = left.min(self.layout.block);
-            table.extend_from_slice(&self.rows(chain, block, take)?);
-            left -= take;
-        }
-        Ok(table)
-    }
-
     /// The first rows of a chunk, which must exist.
     fn rows(&self, chain: usize, block: usize, rows: usize) -> Result<Vec<f64>, Error> {
         let mut values = self.chunk(chain, block)?.ok_or_else(|| self.missing(chain, block))?;
@@ -219,22 +204,11 @@ pub fn read_every_draw(store: &Path) -> Result<Draws, Error> {
     read(&store, &store.extent.made)
 }
 
-fn read(store: &Store, draws: &[u64]) -> Result<Draws, Error> {
-    let chains: Result<Vec<Vec<f64>>, Error> =
-        draws.iter().enumerate().map(|(chain, draws)| store.table(chain, *draws)).collect();
-    Draws::from_chains(store.names()?, chains?)
-        .map_err(|error| Error::format(store.path(), error, "complete draws of every chain"))
-}
-
-/// The same with the statistics of each draw.
-///
-/// # Errors
-/// As [`read_draws`].
-pub fn read_draws_with_stats(store: &Path) -> Result<Draws, Error> {
-    let names = Store::open(store)?.names()?;
-    let mut draws = Draws::named(names);
-    replay(store, &mut draws)
-        .map_err(|error| Error::format(store, error, "complete draws of every chain"))?;
+/// So many draws of each chain, with their statistics.
+fn read(store: &Store, made: &[u64]) -> Result<Draws, Error> {
+    let mut draws = Draws::named(store.names()?);
+    pass(store, made, &mut draws)
+        .map_err(|error| Error::format(store.path(), error, "complete draws of every chain"))?;
     Ok(draws)
 }
 
@@ -435,8 +409,12 @@ impl From<Passed> for FitError {
 /// If the store cannot be read or the sink fails.
 pub fn replay(store: &Path, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let store = Store::open(store)?;
+    pass(&store, &store.extent.made, sink)
+}
+
+/// Passes so many draws of each chain to a sink.
+fn pass(store: &Store, made: &[u64], sink: &mut dyn Sink) -> Result<(), SinkError> {
     let Layout { chains, dimension, block, .. } = store.layout;
-    let made = &store.extent.made;
     sink.begin(chains, dimension)?;
     let last = made.iter().copied().max().unwrap_or(0);
     for (number, first) in (0..last).step_by(block).enumerate() {
