@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares rw.sample with numpyro's NUTS on densities in jax: writes docs/results/python-sample.csv.
+"""Compares rw.sample with numpyro's NUTS on densities in jax, for docs/results/python-sample.csv.
 
     python3 -m venv VENV && VENV/bin/pip install jax numpyro arviz, and ridgewalk
     scripts/measure/python_sample.py [--python VENV/bin/python] [TARGET ...]
@@ -49,7 +49,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIMENSION = 50
 TARGETS = ("logistic", "robust", "robust-few")
-# Sampler and method. The second last makes the coordinates of the reference.
+# Sampler and method.
 RUNS = (
     ("ridgewalk", "vectorized"),
     ("ridgewalk", "pointwise"),
@@ -141,9 +141,10 @@ def by_ridgewalk(target, method):
     if draws is None:
         return draws, kept | {"warnings": f"no draws: {samples}"}
     facts = samples.sampler
-    names = [name for name, _ in samples.warnings]
-    kept |= {"warnings": ", ".join(dict.fromkeys(names)), "warmup_gradients": facts["warmup_gradients"]}
-    return draws, kept | {"gradients": facts["gradients"] + facts["warmup_gradients"]}
+    names = dict.fromkeys(name for name, _ in samples.warnings)
+    warmup = facts["warmup_gradients"]
+    kept |= {"warmup_gradients": warmup, "gradients": facts["gradients"] + warmup}
+    return draws, kept | {"warnings": ", ".join(names)}
 
 
 def by_numpyro(target, method):
@@ -172,7 +173,8 @@ def by_numpyro(target, method):
     warmup = int(mcmc.get_extra_fields()["num_steps"].sum())
     assert (again == draws).all(), "the second run differs from the first"
     kept |= {"warmup_gradients": warmup, "gradients": extra["num_steps"] + warmup}
-    return draws, kept | {"warnings": f"{extra['diverging']} divergences" if extra["diverging"] else ""}
+    diverging = extra["diverging"]
+    return draws, kept | {"warnings": f"{diverging} divergences" if diverging else ""}
 
 
 def reference(target, earlier):

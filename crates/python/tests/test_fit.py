@@ -240,7 +240,7 @@ def test_arviz(fit: rw.Fit) -> None:
     assert "diverging" in data["sample_stats"]
     theirs = arviz.summary(data, var_names=["beta"], round_to=None)
     found = theirs["mean"].astype(float).to_numpy()
-    assert np.allclose(found, fit.summary()["mean"], atol=2e-3)
+    assert np.allclose(found, fit.summary()["mean"], atol=6e-3)
     if hasattr(arviz, "loo"):
         assert abs(float(arviz.loo(data).elpd) - fit.loo().elpd) < 0.1
     with pytest.raises(ValueError, match="found the group `posteriors`"):
@@ -298,7 +298,7 @@ def test_progress_is_shown_where_it_can_be_seen(wells_path: pathlib.Path) -> Non
 
     def shown(wanted: str) -> str:
         command = [sys.executable, "-c", code, wanted]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        return subprocess.run(command, capture_output=True, check=True).stderr.decode()
 
     assert shown("None") == "", "nothing in a pipe"
     line = shown("True")

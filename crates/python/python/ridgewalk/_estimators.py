@@ -235,10 +235,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         options |= {"chains": self.chains, "draws": self.draws, "threads": self.threads}
         # The labels say where the rows came from.
         frame = pd.DataFrame(columns, index=pd.Index(rows.at))
-        self.fit_ = self._run(frame, {**options, "seed": seed, "progress": False}, spread)
-        if any(name == "stopped" for name, _ in self.fit_.warnings):
+        found = self._run(frame, {**options, "seed": seed, "progress": False}, spread)
+        if any(name == "stopped" for name, _ in found.warnings):
             # A search over many fits must end too.
             raise KeyboardInterrupt
+        self.fit_ = found
         subtracted = centre[used] if own else None
         self._layout = _Layout(used, names, intercept, subtracted, predictors, seed)
         return self._moments(spread)
@@ -392,17 +393,18 @@ class LogisticRegression(_Classifier):
     fit_intercept
         Whether there is an intercept.
     chains, draws, threads
-        Chains, draws of each chain, and threads; by default as many as there are processors. They
-        do not change the draws.
+        Chains, draws of each chain, and threads: by default one per processor. The number of
+        threads does not change the draws. With `n_jobs` in scikit-learn, `threads=1` is best.
     random_state
         The seed: with the same one, the draws are the same. None or a RandomState give other draws
         each time.
 
-    After `fit`: `coef_`, `coef_sd_` and `intercept_` are posterior means and standard deviations, with
-    a row for two classes and a row per class for more. The first class is then the base: its row is 0,
-    and the others are log odds against it. `fit_` is the `ridgewalk.Fit`, with draws, summary,
-    warnings and checks. With sample weights that are no whole numbers, its predictors are centred, and
-    its intercept is a column. `classes_`, `n_features_in_` and `feature_names_in_` are as usual.
+    After `fit`: `coef_`, `coef_sd_` and `intercept_` are posterior means and standard deviations.
+    They have one row for two classes, and a row per class for more. The first class is then the
+    base: its row is 0, and the others are log odds against it. `fit_` is the `ridgewalk.Fit`, with
+    draws, summary, warnings and checks. With sample weights that are no whole numbers, its
+    predictors are centred, and its intercept is a column. `classes_`, `n_features_in_` and
+    `feature_names_in_` are as usual.
 
     >>> from ridgewalk import LogisticRegression
     >>> X = [[0.5], [1], [1.5], [1.75], [2], [2.5], [3], [3.25], [4], [4.25], [4.75], [5.5]]
@@ -468,8 +470,8 @@ class LogisticRegression(_Classifier):
 class OrdinalClassifier(_Classifier):
     """Ordinal regression with proportional odds: classes with an order.
 
-    The order is that of `np.unique`: numbers from low to high, texts by the alphabet. The log odds of
-    a class of at most k are `thresholds_[k]` minus the sum of coefficients and predictors.
+    The order is that of `np.unique`: numbers from low to high, texts by the alphabet. The log odds
+    of a class of at most k are `thresholds_[k]` minus the sum of coefficients times predictors.
 
     prior, aux_prior
         The prior of each coefficient, and of each threshold at the means of the predictors. The
@@ -477,10 +479,10 @@ class OrdinalClassifier(_Classifier):
     chains, draws, random_state, threads
         As for `LogisticRegression`.
 
-    After `fit`: `coef_` and `coef_sd_` have one row; `thresholds_` has one number less than there are
-    classes, and takes the place of an intercept. `fit_`, `classes_`, `n_features_in_` and
+    After `fit`: `coef_` and `coef_sd_` have one row. `thresholds_` has one number less than there
+    are classes, and takes the place of an intercept. `fit_`, `classes_`, `n_features_in_` and
     `feature_names_in_` are as for `LogisticRegression`. Sample weights that are no whole numbers do
-    not count for the means of the predictors.
+    not count for the means of the predictors, and the predictors in `fit_` are as they were.
 
     >>> from ridgewalk import OrdinalClassifier
     >>> X = [[1], [2], [3], [4], [5], [6], [7], [8], [9], [10], [11], [12]]
@@ -581,7 +583,7 @@ class _Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         if least is None or (y.min() >= least and not (self._above and y.min() == least)):
             return
         need = f"numbers above {least:g}" if self._above else f"numbers of at least {least:g}"
-        raise ValueError(f"found {y.min():g} in y, need {need} for {type(self).__name__}")
+        raise ValueError(f"found {y.min() + 0.0:g} in y, need {need} for {type(self).__name__}")
 
     def _split(self, rows: _Rows) -> _Rows:
         return rows
@@ -600,8 +602,8 @@ class _Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Expected responses, averaged over the posterior.
 
-        With `return_std=True` also the standard deviations of the responses: of the noise and of what
-        is not known about the expected response, together.
+        With `return_std=True` also the standard deviations of the responses. They include the noise
+        and what is not known about the expected response.
         """
         X = self._input(X)
         if self._is_linear and not return_std:
@@ -621,7 +623,7 @@ class _Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     ) -> tuple[Array, Array]:
         """The lower and upper ends of intervals, one of each for a row.
 
-        With `kind="mean"` they are about expected responses, with `kind="response"` about single ones.
+        With `kind="mean"` they are for expected responses, with `kind="response"` for single ones.
         """
         X = self._input(X)
         if kind not in ("mean", "response"):
@@ -654,9 +656,9 @@ class _NoisyRegressor(_Regressor):
         response, predictors = frame[options["response"]], frame[options["predictors"]]
         noise = _noise(predictors, response, not options["no_intercept"], spread)
         text = (
-            f"the model fits every response exactly, and so the data do not determine the noise: its "
-            f"scale is fixed at {noise:.3g}, normal noise. Use fewer predictors, or set the scale with "
-            "LinearRegression(noise_scale=...)"
+            "the data do not determine the noise, because the model fits every response exactly or "
+            f"has as many coefficients as there are rows: normal noise of the scale {noise:.3g} is "
+            "assumed. Use fewer predictors, or LinearRegression with a noise_scale"
         )
         _warnings.warn([("fixed_noise", text)])
         self._fixed = noise
@@ -679,16 +681,16 @@ class LinearRegression(_NoisyRegressor):
     """Linear regression with normal noise.
 
     prior, intercept_prior, aux_prior
-        The prior of each coefficient, such as "normal(0, 1)" or "student_t(4, 0, 2.5, autoscale)", of
-        the intercept at the means of the predictors, and of the noise scale, such as
+        The prior of each coefficient, such as "normal(0, 1)" or "student_t(4, 0, 2.5, autoscale)",
+        of the intercept at the means of the predictors, and of the noise scale, such as
         "exponential(1)". The defaults are those of `ridgewalk.fit`.
     noise_scale
         The standard deviation of the noise, if it is known. Otherwise it is sampled.
     fit_intercept
         Whether there is an intercept.
     chains, draws, threads
-        Chains, draws of each chain, and threads; by default as many as there are processors. They
-        do not change the draws.
+        Chains, draws of each chain, and threads: by default one per processor. The number of
+        threads does not change the draws. With `n_jobs` in scikit-learn, `threads=1` is best.
     random_state
         The seed: with the same one, the draws are the same. None or a RandomState give other draws
         each time.
@@ -698,8 +700,8 @@ class LinearRegression(_NoisyRegressor):
     weights that are no whole numbers, its predictors are centred, and its intercept is a column.
 
     If the model fits every response exactly, the data do not determine the noise. Its scale is then
-    fixed, with a warning: at the standard deviation of y if there are no more different rows than
-    coefficients that they determine, and otherwise at a thousandth of it.
+    fixed, with a warning: at the standard deviation of y if there are as many coefficients as
+    different rows, and otherwise at a thousandth of it.
 
     >>> from ridgewalk import LinearRegression
     >>> X, y = [[1], [2], [3], [4], [5], [6], [7]], [1.1, 1.9, 3.2, 3.9, 5.1, 6.2, 6.8]
@@ -744,16 +746,16 @@ class RobustRegressor(_NoisyRegressor):
     """Linear regression with Student's t as the law of the noise: outliers count for little.
 
     prior, intercept_prior, aux_prior
-        Priors of the coefficients, of the intercept at the means of the predictors, and of the noise
-        scale. The defaults are those of `ridgewalk.fit`.
+        Priors of the coefficients, of the intercept at the means of the predictors, and of the
+        noise scale. The defaults are those of `ridgewalk.fit`.
     degrees_of_freedom
         Those of Student's t, if they are known. Otherwise they are sampled.
     fit_intercept, chains, draws, random_state, threads
         As for `LinearRegression`.
 
-    After `fit`: the attributes of `LinearRegression`, and `nu_`, the posterior mean of the degrees of
-    freedom. Where two or fewer are possible, responses have no finite standard deviation, and that of
-    `predict` is infinite; `predict_interval` is finite.
+    After `fit`: the attributes of `LinearRegression`, and `nu_`, the posterior mean of the degrees
+    of freedom. Where two or fewer are possible, responses have no finite standard deviation, and
+    that of `predict` is infinite; `predict_interval` is finite.
 
     If the model fits every response exactly, there are no outliers to tell from the others. It is
     then fitted as by `LinearRegression`, with a fixed scale of the noise, and a warning.
@@ -848,17 +850,17 @@ class _CountRegressor(_LogRegressor):
 class PoissonRegressor(_CountRegressor):
     """Poisson regression of counts; the linear predictor is the logarithm of the expected count.
 
-    y may be rates, with their exposures as sample weights: the likelihood is then that of the counts.
+    y may be rates, with their exposures as sample weights: the likelihood is that of the counts.
 
     prior, intercept_prior
-        Priors of the coefficients, and of the intercept at the means of the predictors. The defaults
-        are those of `ridgewalk.fit`.
+        Priors of the coefficients, and of the intercept at the means of the predictors. The
+        defaults are those of `ridgewalk.fit`.
     fit_intercept, chains, draws, random_state, threads
         As for `LinearRegression`.
 
-    After `fit`: `coef_`, `coef_sd_`, `intercept_` and `fit_`, as for `LinearRegression`. In `fit_`, a
-    response between two whole numbers is two rows, with weights that have its mean. That is the
-    likelihood of the rate, but checks of `fit_` are about the rows.
+    After `fit`: `coef_`, `coef_sd_`, `intercept_` and `fit_`, as for `LinearRegression`. In `fit_`,
+    a response between two whole numbers is two rows, with weights that have its mean. The
+    likelihood is that of the response, but `loo` and `checks` of `fit_` are about the two rows.
 
     >>> from ridgewalk import PoissonRegressor
     >>> X, y = [[0], [1], [2], [3], [4], [5]], [1, 1, 4, 8, 13, 33]
@@ -898,8 +900,8 @@ class NegativeBinomialRegressor(_CountRegressor):
     The linear predictor is the logarithm of the expected count m; the variance is m + m²/`size_`.
 
     prior, intercept_prior, aux_prior
-        Priors of the coefficients, of the intercept at the means of the predictors, and of the size.
-        The defaults are those of `ridgewalk.fit`.
+        Priors of the coefficients, of the intercept at the means of the predictors, and of the
+        size. The defaults are those of `ridgewalk.fit`.
     fit_intercept, chains, draws, random_state, threads
         As for `LinearRegression`.
 
@@ -955,8 +957,8 @@ class GammaRegressor(_LogRegressor):
     expected response divided by the square root of `shape_`.
 
     prior, intercept_prior, aux_prior
-        Priors of the coefficients, of the intercept at the means of the predictors, and of the shape.
-        The defaults are those of `ridgewalk.fit`.
+        Priors of the coefficients, of the intercept at the means of the predictors, and of the
+        shape. The defaults are those of `ridgewalk.fit`.
     fit_intercept, chains, draws, random_state, threads
         As for `LinearRegression`.
 
@@ -1063,6 +1065,8 @@ def _ends(interval: float) -> list[float]:
 
 def _parsed(prior: str) -> Optional[tuple[str, list[float], bool]]:
     """The name of a prior, its numbers, and whether they follow the units of the data."""
+    if not isinstance(prior, str):
+        raise TypeError(f"prior={prior!r} ({type(prior).__name__}): need a text")
     found = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", prior)
     if found is None:
         return None
@@ -1101,8 +1105,8 @@ def _noise(
 ) -> float:
     """A noise scale for data that do not determine it.
 
-    With as many coefficients as different rows, any noise is possible: that of the response alone is
-    the largest. Otherwise it is what least squares leave, or next to nothing.
+    With as many coefficients as different rows, any noise is possible: the largest is that of the
+    response alone. Otherwise it is what least squares leave, or next to nothing.
     """
     design = predictors.to_numpy()
     if intercept:

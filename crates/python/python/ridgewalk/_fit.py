@@ -226,11 +226,11 @@ def _labels(data: Data) -> Any:
     return None if plain else data.index
 
 
-def _texts(value: Union[str, Iterable[str], None]) -> list[str] | None:
-    """A list of names, also of one."""
-    if value is None:
-        return None
-    return [value] if isinstance(value, str) else [str(item) for item in value]
+def _texts(value: Any) -> Any:
+    """A list of names, also of one. What is no list is left to be refused."""
+    if isinstance(value, str):
+        return [value]
+    return [str(item) for item in value] if isinstance(value, Iterable) else value
 
 
 def fit(
