@@ -3,7 +3,8 @@
 use std::sync::{Barrier, Mutex};
 
 use ridgewalk_frame::{
-    Combine, DataError, Draft, Facts, FamilyName, Formula, Frame, Part, Question, Row, Table,
+    Column, Combine, DataError, Draft, Facts, FamilyName, Formula, Frame, Part, Question, Row,
+    Table,
 };
 
 fn ask(text: &str, change: impl FnOnce(&mut Question)) -> Result<Frame, DataError> {
@@ -500,4 +501,51 @@ fn errors_that_depend_on_all_rows_are_found_in_parts_too() {
     }
     // Constant within each part but not overall.
     assert!(in_parts(&parts_of("x,y\n1,0\n1,1\n2,0\n2,1\n", 2), &question).is_ok());
+}
+
+#[test]
+fn levels_in_an_order_of_their_own_keep_it() {
+    let y = Column::from_numbers("y", &[1.0, 2.0, 3.0, 5.0, 4.0, 6.0]);
+    // `none` does not occur, the last row has none, and the first in natural order is not the base.
+    let levels = ["none", "small", "large", "big"];
+    let size = |codes: [u32; 6]| Column::from_levels("size", &levels, codes.to_vec());
+    let of = |column: Column| {
+        let table = Table::from_columns("shop", vec![y.clone(), column]).unwrap();
+        let question = Question { drop_missing: true, ..Question::new("y", FamilyName::Gaussian) };
+        (Frame::new(&table, &question).unwrap(), table.digest().to_owned())
+    };
+    let (frame, digest) = of(size([1, 2, 3, 2, 1, 9]));
+    assert_eq!(frame.names, ["(Intercept)", "size[large]", "size[big]"]);
+    assert_eq!(frame.rows, 5);
+    assert!(frame.notes.iter().any(|note| note == "no row has these levels of `size`: `none`"));
+    let texts = ["small", "large", "big", "large", "small", ""];
+    let (plain, other) = of(Column::from_texts("size", &texts));
+    assert_eq!(plain.names, ["(Intercept)", "size[large]", "size[small]"]);
+    assert_ne!(digest, other, "another order is other data");
+    // The response goes up through them.
+    let table = Table::from_columns(
+        "shop",
+        vec![size([1, 2, 3, 2, 1, 3]), Column::from_numbers("x", &[1.0, 2.0, 4.0, 3.0, 1.0, 5.0])],
+    )
+    .unwrap();
+    let frame = Frame::new(&table, &Question::new("size", FamilyName::Ordinal)).unwrap();
+    assert_eq!(frame.levels, ["small", "large", "big"]);
+    assert_eq!(frame.response, [0.0, 1.0, 2.0, 1.0, 0.0, 2.0]);
+}
+
+#[test]
+fn a_column_that_cannot_be_used_is_an_error_only_where_it_is_used() {
+    let y = Column::from_numbers("y", &[1.0, 2.0, 3.0, 5.0]);
+    let x = Column::from_numbers("x", &[1.0, 2.0, 4.0, 3.0]);
+    let odd = Column::unusable("odd", "list");
+    let table = Table::from_columns("data", vec![y, x, odd]).unwrap();
+    let of = |formula: &str| {
+        let question = Question::of_formula(formula.parse().unwrap(), FamilyName::Gaussian);
+        Frame::new(&table, &question)
+    };
+    assert!(of("y ~ x").is_ok());
+    let error = of("y ~ odd").unwrap_err().to_string();
+    assert!(error.starts_with("data, column `odd`: found values of type list, need"), "{error}");
+    let error = of("y ~ days(odd)").unwrap_err().to_string();
+    assert!(error.starts_with("column `odd` has values of type list, need dates"), "{error}");
 }

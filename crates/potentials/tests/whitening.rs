@@ -198,6 +198,33 @@ fn a_whitened_gradient_is_the_gradient_of_the_whitened_model() {
 }
 
 #[test]
+fn many_points_at_once_are_the_same_as_one_after_the_other() {
+    let original = model(Logistic, 30, 4, 21, false);
+    for w in whitenings(22, 4) {
+        let white = Whitened::new(original.clone(), w).unwrap();
+        let points = numbers(23, 12);
+        let [mut values, mut gradients] = [vec![0.0; 3], vec![0.0; 12]];
+        white.values_and_gradients_at(&points, &mut values, &mut gradients).unwrap();
+        for (k, point) in points.chunks(4).enumerate() {
+            let mut gradient = [0.0; 4];
+            let value = white.value_and_gradient(point, &mut gradient).unwrap();
+            assert_eq!((value, &gradient[..]), (Some(values[k]), &gradients[4 * k..4 * k + 4]));
+        }
+    }
+    // Points of density 0 have an infinite value; a function without values has none.
+    let half = ridgewalk_potentials::FromValueFn::new(1, |x: &[f64], g: &mut [f64]| {
+        g[0] = 1.0;
+        if x[0] < 0.0 { Err(ridgewalk_potentials::GradientError::OutsideSupport) } else { Ok(x[0]) }
+    });
+    let [mut values, mut gradients] = [[0.0; 2], [7.0; 2]];
+    half.values_and_gradients_at(&[-1.0, 2.0], &mut values, &mut gradients).unwrap();
+    assert_eq!((values, gradients), ([f64::INFINITY, 2.0], [0.0, 1.0]));
+    let plain = ridgewalk_potentials::FromFn::new(1, |_: &[f64], _: &mut [f64]| Ok(()));
+    let found = plain.values_and_gradients_at(&[0.0], &mut [0.0], &mut [0.0]);
+    assert!(matches!(found, Err(Error::NoValue)));
+}
+
+#[test]
 fn scales_of_1e9_beside_1e_minus_9_are_brought_to_1() {
     // Two columns eighteen orders of magnitude apart; the Hessian of the Gaussian model is AᵀA.
     let rows = 50;

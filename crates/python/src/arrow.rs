@@ -102,8 +102,7 @@ fn each<'a, T: Default + 'a>(
     let of = Arc::new(of);
     parts.iter().flat_map(move |part| {
         let of = Arc::clone(&of);
-        (0..part.len())
-            .map(move |row| if part.is_null(row) { T::default() } else { of(part, row) })
+        (0..part.len()).map(move |row| if part.is_null(row) { T::default() } else { of(part, row) })
     })
 }
 
@@ -145,7 +144,9 @@ fn dictionary<K: ArrowDictionaryKeyType>(name: &str, parts: &[ArrayRef]) -> Colu
 fn text_values(values: &ArrayRef) -> Option<Vec<String>> {
     let parts = std::slice::from_ref(values);
     let all: Vec<String> = match values.data_type() {
-        DataType::Utf8 => each(parts, |p, row| p.as_string::<i32>().value(row).to_owned()).collect(),
+        DataType::Utf8 => {
+            each(parts, |p, row| p.as_string::<i32>().value(row).to_owned()).collect()
+        }
         DataType::LargeUtf8 => {
             each(parts, |p, row| p.as_string::<i64>().value(row).to_owned()).collect()
         }

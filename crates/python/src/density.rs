@@ -131,7 +131,16 @@ fn pair<'py>(found: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'p
         let kind = found.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         PyTypeError::new_err(format!("found a result of type {kind}: {need}"))
     };
-    let pair = found.cast::<PyTuple>().cloned().or_else(|_| found.try_iter()?.collect::<PyResult<Vec<_>>>().and_then(|items| PyTuple::new(found.py(), items))).map_err(|_| wrong())?;
+    let pair = found
+        .cast::<PyTuple>()
+        .cloned()
+        .or_else(|_| {
+            found
+                .try_iter()?
+                .collect::<PyResult<Vec<_>>>()
+                .and_then(|items| PyTuple::new(found.py(), items))
+        })
+        .map_err(|_| wrong())?;
     if pair.len() != 2 {
         return Err(PyTypeError::new_err(format!("found {} results: {need}", pair.len())));
     }

@@ -27,10 +27,8 @@ pub(crate) fn words(message: &str) -> String {
     let mut rest = message;
     while let Some(at) = rest.find("--") {
         let (before, option) = rest.split_at(at);
-        let name: String = option[2..]
-            .chars()
-            .take_while(|c| c.is_ascii_lowercase() || *c == '-')
-            .collect();
+        let name: String =
+            option[2..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
         let name = name.trim_end_matches('-');
         let alone = !before.ends_with(|c: char| c.is_alphanumeric() || c == '-');
         out.push_str(before);
@@ -106,11 +104,8 @@ pub(crate) fn of_theory(error: theory::TheoryError) -> PyErr {
 /// An error of the sampler on a density of the user's own.
 pub(crate) fn of_sampler(error: sampler::Error) -> PyErr {
     match error {
-        sampler::Error::Stopped => {
-            PyKeyboardInterrupt::new_err("stopped before the first draw")
-        }
+        sampler::Error::Stopped => PyKeyboardInterrupt::new_err("stopped before the first draw"),
         sampler::Error::Zero { .. } | sampler::Error::Scheme(_) => input(error),
         other => failed(other),
     }
 }
-

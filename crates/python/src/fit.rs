@@ -53,7 +53,8 @@ impl Fit {
 pub(crate) fn fit(
     py: Python<'_>, table: &Table, options: &Bound<'_, PyDict>, show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Fit> {
-    let into_directory = options.contains("out")? && !options.get_item("out")?.is_none_or(|o| o.is_none());
+    let into_directory =
+        options.contains("out")? && !options.get_item("out")?.is_none_or(|o| o.is_none());
     let settings = settings(options)?;
     let data = Arc::clone(&table.inner);
     if into_directory {
@@ -96,7 +97,9 @@ pub(crate) fn resume(
     let settings = ridgewalk::settings_of(&run, None);
     let data = match table {
         Some(table) => Arc::clone(&table.inner),
-        None if settings.data.is_none() && run.config().data.file != pipeline::DataConfig::BUILT_IN => {
+        None if settings.data.is_none()
+            && run.config().data.file != pipeline::DataConfig::BUILT_IN =>
+        {
             let name = run.config().data.file.clone();
             let error = pipeline::Error::NotAFile { name };
             return Err(input(format!("{error}; `ridgewalk.resume(path, data)` takes them again")));

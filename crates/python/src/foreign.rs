@@ -2,7 +2,7 @@
 //! address. The only unsafe code of the package.
 #![allow(unsafe_code)]
 
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 

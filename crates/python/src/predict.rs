@@ -3,10 +3,10 @@
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use ridgewalk::REPLICATES_SEED;
 use ridgewalk::pipeline::{
     self, EffectsRequest, Observed, PredictionRequest, Predictor, in_threads, prior_draws,
 };
-use ridgewalk::REPLICATES_SEED;
 
 use crate::errors::{input, of_fit};
 use crate::fit::{Fit, array3, draws_array};
@@ -96,8 +96,7 @@ impl Fit {
     fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let observed = self.observed()?;
         let rows = observed.rows();
-        let values =
-            self.work(py, |predictor| Ok(predictor.log_likelihood(&observed, 0..rows)))?;
+        let values = self.work(py, |predictor| Ok(predictor.log_likelihood(&observed, 0..rows)))?;
         self.by_chain(py, values, rows)
     }
 
@@ -105,8 +104,8 @@ impl Fit {
     fn replicates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let observed = self.observed()?;
         let rows = observed.rows();
-        let values =
-            self.work(py, |predictor| Ok(predictor.replicates(&observed, 0..rows, REPLICATES_SEED)))?;
+        let values = self
+            .work(py, |predictor| Ok(predictor.replicates(&observed, 0..rows, REPLICATES_SEED)))?;
         self.by_chain(py, values, rows)
     }
 

@@ -101,7 +101,9 @@ pub(crate) fn sample(
             Ok((Some(Samples { draws, document }), raised))
         }
         Ok(_) if raised.is_some() => Ok((None, raised)),
-        Ok(_) => Err(failed("no chain made a draw: the density is 0 or not finite where chains go")),
+        Ok(_) => {
+            Err(failed("no chain made a draw: the density is 0 or not finite where chains go"))
+        }
         Err(_) if raised.is_some() => Ok((None, raised)),
         Err(error) => Err(of_sampler(error)),
     }
@@ -128,9 +130,7 @@ impl Question {
         }
     }
 
-    fn run(
-        &self, watch: &Watch, draws: &mut Draws,
-    ) -> Result<(Sampled, Warmed), sampler::Error> {
+    fn run(&self, watch: &Watch, draws: &mut Draws) -> Result<(Sampled, Warmed), sampler::Error> {
         let target = BlackBox::new(self.density.clone(), NODES, &self.start)?;
         watch.enter("warm-up");
         let expected = match self.length {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
+use ridgewalk::Settings;
 use ridgewalk::frame::{self, Column};
 use ridgewalk::pipeline::in_threads;
-use ridgewalk::Settings;
 
 use crate::arrow;
 use crate::errors::{input, of_data, of_fit};

@@ -104,7 +104,9 @@ pub(crate) fn watched<T: Send + 'static>(
                 return Ok(found);
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(failed("the run panicked: this is an error in ridgewalk, please report it"));
+                return Err(failed(
+                    "the run panicked: this is an error in ridgewalk, please report it",
+                ));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }

@@ -108,3 +108,73 @@ fn a_job_in_the_background_is_watched_and_cancelled() {
     let (fit, _) = ridgewalk::start(table(), settings()).unwrap().join().unwrap();
     assert_eq!(fit.unwrap().draws(), ridgewalk::fit(&table(), &settings()).unwrap().draws());
 }
+
+#[test]
+fn a_fit_that_is_saved_from_memory_is_the_run_of_the_directory() {
+    let place = tempfile::tempdir().unwrap();
+    let direct = Settings { out: place.path().join("direct"), ..settings() };
+    let fit = ridgewalk::fit(&table(), &direct).unwrap();
+    let run = ridgewalk::fit_into(&table(), &direct).unwrap();
+    let path = place.path().join("saved");
+    let saved = ridgewalk::save(&fit, &path).unwrap();
+    // Point by point, with their statistics.
+    let [ours, theirs] = [&saved, &run].map(|run| run.draws().unwrap());
+    assert_eq!(ours, theirs);
+    assert_eq!((0..4).map(|chain| ours.stats(chain).len()).collect::<Vec<_>>(), [100; 4]);
+    assert!((0..4).all(|chain| ours.stats(chain) == theirs.stats(chain)));
+    assert_eq!(saved.document(), fit.document());
+    for file in ["checks.json", "config.toml"] {
+        let read = |run: &ridgewalk::StoredFit| {
+            let text = std::fs::read_to_string(run.directory().path().join(file)).unwrap();
+            text.lines().filter(|line| !line.starts_with("out = ")).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(read(&saved), read(&run), "{file}");
+    }
+    assert!(ridgewalk::report_of(&fit).unwrap().contains("Does the model fit the data?"));
+    // Read back, it is the fit again.
+    let loaded = saved.load(Some(&table())).unwrap();
+    assert_eq!((loaded.draws(), loaded.document()), (fit.draws(), fit.document()));
+    assert_eq!(loaded.checks().unwrap(), fit.checks().unwrap());
+    let without = saved.load(None).unwrap();
+    assert_eq!(without.checks().unwrap(), None);
+    assert_eq!(without.checks_with(&table()).unwrap(), fit.checks().unwrap());
+    let other = Table::from_bytes("other.csv", b"y,x\n0,1\n1,2\n").unwrap();
+    assert!(matches!(saved.load(Some(&other)), Err(RunError::Fit(Error::OtherData { .. }))));
+    // A directory that exists is refused, and stays as it is.
+    assert!(matches!(ridgewalk::save(&fit, &path), Err(RunError::Store(_))));
+    assert_eq!(saved.draws().unwrap(), *fit.draws());
+}
+
+#[test]
+fn priors_of_single_coefficients_come_after_those_of_the_file() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("priors.toml");
+    std::fs::write(&file, "[x]\nprior = \"normal(0, 1)\"\n[z]\nprior = \"normal(0, 3)\"\n")
+        .unwrap();
+    let table = b"y,x,z\n1,1,2\n2,2,1\n3,4,4\n5,5,3\n4,6,6\n";
+    let table = Table::from_bytes("data.csv", table).unwrap();
+    let with = |prior_of: &[&str]| {
+        let prior_of = prior_of.iter().map(|text| (*text).to_owned()).collect();
+        let of = Settings::of_formula("y ~ x + z", FamilyName::Gaussian);
+        ridgewalk::fit(&table, &Settings { draws: 10, priors: Some(file.clone()), prior_of, ..of })
+    };
+    let fit = with(&["x=normal(0, 2)", "sigma = exponential(3)"]).unwrap();
+    let resolved = &fit.config().resolved;
+    assert_eq!(resolved.priors[1..], ["normal(0, 2)", "normal(0, 3)"]);
+    assert_eq!(resolved.parameter_priors, ["exponential(3)"]);
+    assert!(fit.config().command.contains("--prior-of 'x=normal(0, 2)'"));
+    for (wrong, message) in [
+        (
+            "xx=normal(0, 2)",
+            "--prior-of: found a prior for `xx`, which is not a coefficient of this model",
+        ),
+        (
+            "normal(0, 2)",
+            "--prior-of 'normal(0, 2)': need a name and a prior, such as age=normal(0, 1)",
+        ),
+        ("x=norml(0, 2)", "--prior-of: found `prior = \"norml(0, 2)\"`"),
+    ] {
+        let error = with(&[wrong]).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
