@@ -1,7 +1,7 @@
 //! Errors of a fit.
 
-use ridgewalk_frame::DataError;
 use ridgewalk_frame::place::listed;
+use ridgewalk_frame::{DataError, FamilyName};
 use ridgewalk_potentials as potentials;
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::NoDraws;
@@ -46,6 +46,17 @@ pub enum Error {
         file: String,
         /// Its columns.
         columns: Vec<String>,
+    },
+    /// A coefficient with the name of a parameter of the family.
+    #[error(
+        "found a predictor called `{name}`, which is the name of a parameter of the {family} family: \
+         need another name of the column"
+    )]
+    TakenName {
+        /// The name.
+        name: String,
+        /// The family.
+        family: FamilyName,
     },
     /// Invalid data.
     #[error(transparent)]
@@ -155,6 +166,7 @@ impl Error {
         match self {
             Self::Setting { .. }
             | Self::NoResponse { .. }
+            | Self::TakenName { .. }
             | Self::Data(_)
             | Self::Prior(_)
             | Self::Noise(_)

@@ -75,6 +75,10 @@ impl Model {
             Combine::Largest => rows.largest(numbers),
         };
         let auxiliary = Auxiliary::new(settings, &frame);
+        let taken = |name: &&String| auxiliary.names().contains(name);
+        if let Some(name) = auxiliary.coefficients(&frame.names).iter().find(taken) {
+            return Err(Error::TakenName { name: name.clone(), family });
+        }
         let sizes = frame.sizes(family, combine);
         let priors = match priors {
             Some(priors) => priors,

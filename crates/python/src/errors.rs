@@ -22,6 +22,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// A message of the program for Python: `--prior-scale` is the argument `prior_scale`.
+#[pyfunction]
 pub(crate) fn words(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;

@@ -24,6 +24,8 @@ mod _ridgewalk {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use super::errors::words;
+    #[pymodule_export]
     use super::fit::{Fit, Loo, columns_of_run, compare, describe, fit, load, restore, resume};
     #[pymodule_export]
     use super::options::columns_of;

@@ -178,3 +178,16 @@ fn priors_of_single_coefficients_come_after_those_of_the_file() {
         assert!(error.starts_with(message), "{error}");
     }
 }
+
+#[test]
+fn a_predictor_cannot_have_the_name_of_a_parameter() {
+    let table = Table::from_bytes("data.csv", b"y,sigma\n1,1\n2,2\n4,3\n3,4\n6,5\n").unwrap();
+    let gaussian =
+        Settings { draws: 10, ..Settings::of_formula("y ~ sigma", FamilyName::Gaussian) };
+    let error = ridgewalk::fit(&table, &gaussian).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+    assert!(error.to_string().starts_with("found a predictor called `sigma`"), "{error}");
+    // With the noise fixed there is no such parameter.
+    let fixed = Settings { noise_scale: Some(1.0), ..gaussian };
+    assert_eq!(ridgewalk::fit(&table, &fixed).unwrap().names(), ["(Intercept)", "sigma"]);
+}

@@ -52,7 +52,7 @@ class Loo:
     @property
     def warnings(self) -> list[str]:
         """What to be careful of."""
-        return list(self._document["warnings"])
+        return [_ridgewalk.words(text) for text in self._document["warnings"]]
 
     @property
     def pointwise(self) -> pd.DataFrame:
@@ -86,7 +86,7 @@ class Comparison:
     @property
     def warnings(self) -> list[str]:
         """What to be careful of."""
-        return list(self._document["warnings"])
+        return [_ridgewalk.words(text) for text in self._document["warnings"]]
 
     def __repr__(self) -> str:
         shown = self.table.to_string(float_format=lambda value: f"{value:.2f}")

@@ -58,7 +58,7 @@ class Fit(Results):
     @property
     def notes(self) -> list[str]:
         """Notes: base levels, rows left out, and what else was decided about the data."""
-        return list(self._document["notes"])
+        return [_ridgewalk.words(note) for note in self._document["notes"]]
 
     @property
     def config(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from . import _warnings
+from ._ridgewalk import words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ class Results:
     @property
     def warnings(self) -> list[tuple[str, str]]:
         """What to be careful of, as (name, text); empty if all is well."""
-        return [(entry["name"], entry["text"]) for entry in self._document["warnings"]]
+        return [(each["name"], words(each["text"])) for each in self._document["warnings"]]
 
     @property
     def status(self) -> str:
@@ -88,7 +89,7 @@ class Results:
     @property
     def history(self) -> list[str]:
         """What the warm-up decided, line by line."""
-        return list(self._document["history"])
+        return [words(line) for line in self._document["history"]]
 
     @property
     def sampler(self) -> dict[str, Any]:
