@@ -389,10 +389,12 @@ def raising(at: int, error: BaseException, vectorized: bool = False) -> Function
     return density
 
 
+EARLY = (1, 2, 3, 4, 7, 8, 9, 10, 15, 30, 60)
+
+
 @pytest.mark.parametrize(
     ("at", "vectorized"),
-    [(at, vectorized) for at in (1, 2, 3, 4, 7, 8, 9, 10, 15, 30, 60) for vectorized in (False, True)]
-    + [(at, False) for at in (100, 200, 500, 1000)],
+    [(at, False) for at in (*EARLY, 100, 200, 500, 1000)] + [(at, True) for at in EARLY],
 )
 def test_an_exception_before_the_first_draw(at: int, vectorized: bool) -> None:
     planted = Planted("a message, and\nits second line")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,7 @@ GROUPS = (
 
 def _import() -> tuple[Any, Any]:
     try:
-        import arviz
-        import xarray
+        arviz, xarray = map(importlib.import_module, ("arviz", "xarray"))
     except ImportError as error:
         raise ImportError("to_arviz() needs ArviZ: pip install 'ridgewalk[arviz]'") from error
     return arviz, xarray

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Literal, Union, overload
 
 import numpy as np
 import pandas as pd
@@ -75,6 +75,20 @@ class Fit(Results):
         there are highest-density intervals too.
         """
         return summary_frame(json.loads(self._native.summary(interval, exp)), hdi)
+
+    @overload
+    def predict(
+        self, new: Data | None = None, *, kind: str = "mean", interval: float = 0.9,
+        times: Sequence[float] = (), quantiles: Sequence[float] = (), seed: int = 0,
+        draws: Literal[False] = False,
+    ) -> pd.DataFrame: ...  # fmt: skip
+
+    @overload
+    def predict(
+        self, new: Data | None = None, *, kind: str = "mean", interval: float = 0.9,
+        times: Sequence[float] = (), quantiles: Sequence[float] = (), seed: int = 0,
+        draws: Literal[True],
+    ) -> np.ndarray[Any, np.dtype[np.float64]]: ...  # fmt: skip
 
     def predict(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Union
+from typing import Any, TypeGuard, Union
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ Data = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
 Column = tuple[Any, ...]
 
 
-def is_path(data: Data) -> bool:
+def is_path(data: Data) -> TypeGuard[str | os.PathLike[str]]:
     """Whether the data are in a file."""
     return isinstance(data, (str, os.PathLike))
 
@@ -119,7 +119,7 @@ def _column(name: str, series: pd.Series[Any]) -> Column:
 
 
 def _numbers(name: str, series: pd.Series[Any]) -> Column:
-    if pd.api.types.is_integer_dtype(series.dtype) and series.dtype.itemsize == 8:
+    if pd.api.types.is_integer_dtype(series.dtype):
         present = series.dropna()
         if len(present) and (present.max() > _EXACT or present.min() < -_EXACT):
             worst = present.max() if present.max() > _EXACT else present.min()
@@ -167,7 +167,8 @@ def _dates(series: pd.Series[Any]) -> pd.Series[Any]:
     present = series.dropna()
     midnight = (present == present.dt.normalize()).all()
     shown = series.dt.strftime("%Y-%m-%d" if midnight else "%Y-%m-%dT%H:%M:%S.%f")
-    return shown.where(series.notna(), None)
+    found: pd.Series[Any] = shown.where(series.notna(), None)
+    return found
 
 
 def _objects(name: str, series: pd.Series[Any]) -> Column:
@@ -200,7 +201,7 @@ def _other(name: str, series: pd.Series[Any]) -> Column:
         return _texts(name, present.astype(str).reindex(series.index))
     kinds: dict[str, tuple[int, Any]] = {}
     for row, value in enumerate(series):
-        if not (np.isscalar(value) and pd.isna(value)):
+        if value is not None and value is not pd.NA and value == value:
             kinds.setdefault(type(value).__name__, (row + 1, value))
     shown = [f"{kind} (`{str(value)[:30]}` in row {row})" for kind, (row, value) in kinds.items()]
     return ("unusable", name, " and ".join(shown[:3]))

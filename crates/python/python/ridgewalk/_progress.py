@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from collections.abc import Callable
@@ -66,13 +67,12 @@ class Display:
         self._width = len(line)
 
     def _in_notebook(self, words: str, share: str, done: int, of: int, seconds: float) -> None:
-        from IPython.display import HTML, display
-
+        shown = importlib.import_module("IPython.display")
         bar = f'<progress value="{done}" max="{of}"></progress> ' if of else ""
-        html = HTML(f"<div>{bar}{words}{share}, {seconds:.0f} s</div>")
+        html = shown.HTML(f"<div>{bar}{words}{share}, {seconds:.0f} s</div>")
         if self._handle is None:
-            self._handle = display(html, display_id=True)
-        elif self._handle is not None:
+            self._handle = shown.display(html, display_id=True)
+        else:
             self._handle.update(html)
 
     def __enter__(self) -> Display:
@@ -85,9 +85,7 @@ class Display:
         trace: TracebackType | None,
     ) -> None:
         if self._handle is not None:
-            from IPython.display import HTML
-
-            self._handle.update(HTML(""))
+            self._handle.update(importlib.import_module("IPython.display").HTML(""))
         elif self._width:
             sys.stderr.write(f"\r{' ' * self._width}\r")
             sys.stderr.flush()
