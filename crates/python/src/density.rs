@@ -144,7 +144,11 @@ fn pair<'py>(found: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'p
     if pair.len() != 2 {
         return Err(PyTypeError::new_err(format!("found {} results: {need}", pair.len())));
     }
-    Ok((pair.get_item(0)?, pair.get_item(1)?))
+    let (value, slope) = (pair.get_item(0)?, pair.get_item(1)?);
+    if value.is_none() || slope.is_none() {
+        return Err(PyTypeError::new_err(format!("found None: {need}")));
+    }
+    Ok((value, slope))
 }
 
 /// A number from an array of one.

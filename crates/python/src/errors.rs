@@ -107,6 +107,10 @@ pub(crate) fn of_sampler(error: sampler::Error) -> PyErr {
     match error {
         sampler::Error::Stopped => PyKeyboardInterrupt::new_err("stopped before the first draw"),
         sampler::Error::Zero { .. } | sampler::Error::Scheme(_) => input(error),
+        other if other.to_string().contains("the density is 0") => failed(format!(
+            "{other}. Where a density ends near its mode, sample a transformed coordinate: the \
+             logarithm of a positive one, for example, with the Jacobian in the log density"
+        )),
         other => failed(other),
     }
 }

@@ -155,7 +155,7 @@ def test_vectorized_equals_pointwise_bit_for_bit() -> None:
 def test_vectorized_gets_all_chains_in_one_call() -> None:
     shapes: list[tuple[int, ...]] = []
 
-    def counted(points: Any) -> tuple[Any, Any]:
+    def counted(points: Any) -> Any:
         shapes.append(points.shape)
         return rows_of(normal)(points)
 
@@ -265,7 +265,7 @@ def test_jax() -> None:
         assert distance(samples.draws) < BOUND_OF[9]
         jax.config.update("jax_enable_x64", False)
         with pytest.warns(rw.FitWarning, match="low_precision.*jax_enable_x64"):
-            rw.sample(jax.jit(jax.value_and_grad(logp)), START, draws=50)
+            rw.sample(jax.jit(jax.value_and_grad(lambda x: -0.5 * x @ x)), START, draws=50)
     finally:
         jax.config.update("jax_enable_x64", before)
 
@@ -535,12 +535,12 @@ def test_ctrl_c_before_the_first_draw() -> None:
         pytest.param(lambda value, slope: (value, slope[:2]), r"\(2,\): need \(3,\)", id="short"),
         pytest.param(lambda value, slope: (value, slope[None]), r"\(1, 3\): need", id="row"),
         pytest.param(lambda value, slope: (value, 1.0), r"\(\): need \(3,\)", id="number"),
-        pytest.param(lambda value, slope: (value, None), r"need \(3,\)", id="no gradient"),
+        pytest.param(lambda value, slope: (value, None), "found None", id="no gradient"),
         pytest.param(lambda value, slope: (slope, slope), "must be one number", id="values"),
         pytest.param(lambda value, slope: (slope, value), "number|shape", id="swapped"),
         pytest.param(lambda value, slope: ("a", slope), "could not convert", id="text"),
         pytest.param(lambda value, slope: (value, ["a"] * 3), "could not convert", id="texts"),
-        pytest.param(lambda value, slope: (None, slope), "", id="no value"),
+        pytest.param(lambda value, slope: (None, slope), "found None", id="no value"),
     ],
 )
 def test_wrong_results(result: Callable[[Any, Any], Any], message: str) -> None:
@@ -603,11 +603,15 @@ def tail_moments(edge: float) -> tuple[float, float]:
 @pytest.mark.parametrize("start", [1.0, 0.01, 0.0])
 @pytest.mark.parametrize("edge", [-0.5, 0.0])
 def test_truncated_densities(edge: float, start: float) -> None:
-    """With the edge at 0 a half-normal law, whose mode is on the edge."""
+    """With the edge at 0 a half-normal law, whose mode is on the edge: right, or refused."""
     function = truncated(edge, -np.inf, 0.0)
-    samples = rw.sample(function, [start, 0.0], chains=CHAINS, draws=500, seed=1)
-    assert samples.draws[..., 0].min() >= edge
+    try:
+        samples = rw.sample(function, [start, 0.0], chains=CHAINS, draws=500, seed=1)
+    except rw.RunError as error:
+        assert edge == 0.0 and "sample a transformed coordinate" in str(error)
+        return
     x = samples.draws[..., 0]
+    assert x.min() >= edge
     mean, square = tail_moments(edge)
     assert largest(np.stack([x - mean, x**2 - square], axis=2)) < BOUND_OF[2]
     # The bound is close enough to tell the law from one whose edge is a little lower.

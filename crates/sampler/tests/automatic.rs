@@ -6,7 +6,7 @@ use ridgewalk_diagnostics::{Summary, summaries_of_table};
 use ridgewalk_gallery::{self as gallery, Ladder, Reference, reference};
 use ridgewalk_lyapunov::laws::KernelKind;
 use ridgewalk_potentials::families::{Gaussian, Logistic, Poisson};
-use ridgewalk_potentials::{Dense, FromFn, Prior, Ridge};
+use ridgewalk_potentials::{Dense, FromFn, FromValueFn, Prior, Ridge};
 use ridgewalk_sampler::automatic::{
     BlackBox, Decision, Extrapolated, Length, Sampled, Target, Wanted, WarmUp, WarmedUp,
 };
@@ -367,4 +367,22 @@ fn more_chains_than_there_is_memory_for_are_refused() {
         let found = WarmUp::new(&target).chains(chains).run();
         assert!(matches!(found, Err(Error::TooMany { what: Quantity::Chains })));
     }
+}
+
+#[test]
+fn hessians_at_the_edge_of_the_support_come_from_within() {
+    // A half-normal law, whose mode is on the edge, and another coordinate.
+    let half = |x: &[f64], g: &mut [f64]| {
+        (g[0], g[1]) = (x[0] + 0.5 * x[1], 3.0 * x[1] + 0.5 * x[0]);
+        match x[0] < 0.0 {
+            true => Err(ridgewalk_potentials::GradientError::OutsideSupport),
+            false => Ok(0.5 * x[0] * x[0] + 1.5 * x[1] * x[1] + 0.5 * x[0] * x[1]),
+        }
+    };
+    let target = BlackBox::new(FromValueFn::new(2, half), 3, &[0.0; 2]).unwrap();
+    let (hessian, _) = target.hessian(&[0.0, 0.0]).unwrap();
+    for (found, need) in hessian.iter().zip([1.0, 0.5, 0.5, 3.0]) {
+        assert!((found - need).abs() < 1e-9, "{hessian:?}");
+    }
+    assert!(target.hessian(&[-1.0, 0.0]).is_err());
 }

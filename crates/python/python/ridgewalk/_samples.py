@@ -63,7 +63,11 @@ def _address(function: Any) -> int | None:
 def _check_precision(function: Any, start: Any, vectorized: bool) -> None:
     """Warns of a function that computes with 32 bits."""
     point = start[np.newaxis, :].copy() if vectorized else start.copy()
-    found = function(point)
+    try:
+        found = function(point)
+    except BaseException as error:
+        _attach(error, None)
+        raise
     if not isinstance(found, (tuple, list)):
         return
     if any(str(getattr(part, "dtype", "")) in ("float32", "float16", "bfloat16") for part in found):

@@ -266,7 +266,8 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
         Ok((mode, counted.calls.get()))
     }
 
-    /// The given one, or by central differences, made symmetric.
+    /// The given one, or by central differences, made symmetric. At the edge of the support the
+    /// difference is that of the side within.
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {
         let d = self.dimension();
         if let Some(hessian) = &self.hessian {
@@ -281,13 +282,25 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
         let mut hessian = vec![0.0; d * d];
         for k in 0..d {
             let h = STEP * point[k].abs().max(1.0);
+            let mut width = 0.0;
             for (shift, into) in [(h, &mut up), (-h, &mut down)] {
                 at[k] = point[k] + shift;
-                self.gradient.gradient(&at, into).map_err(|error| error.at(&at))?;
+                width += h;
+                match self.gradient.gradient(&at, into) {
+                    Err(GradientError::OutsideSupport) => {
+                        at[k] = point[k];
+                        width -= h;
+                        self.gradient.gradient(&at, into).map_err(|error| error.at(&at))?;
+                    }
+                    found => found.map_err(|error| error.at(&at))?,
+                }
             }
             at[k] = point[k];
+            if width == 0.0 {
+                return Err(GradientError::OutsideSupport.at(&at).into());
+            }
             for j in 0..d {
-                hessian[k * d + j] = (up[j] - down[j]) / (2.0 * h);
+                hessian[k * d + j] = (up[j] - down[j]) / width;
             }
         }
         for (i, j) in (0..d).flat_map(|i| (0..i).map(move |j| (i, j))) {
