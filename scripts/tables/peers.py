@@ -51,12 +51,30 @@ def agreement():
     return table(head, lines)
 
 
+def densities():
+    """Densities of 50 dimensions, by any gradient."""
+    lines = []
+    for row in read("python-sample"):
+        numbers = [digits(float(row[key])) for key in ("seconds", "seconds_compiled")]
+        rates = [number(row[key], "{:,.0f}") for key in ("ess", "ess_per_second", "ess_per_second_compiled")]
+        spent = int(row["gradients"]) + int(row["warmup_gradients"])
+        errors = [number(row[key], "{:.1f}") for key in ("mean_z", "sd_z")]
+        who = f'{row["sampler"]}, {row["method"]}'
+        lines.append([row["target"], who, *numbers, *rates, f"{spent:,}", *errors])
+    head = [
+        "density", "sampler", "seconds", "seconds, compiled", "E", "E per second",
+        "E per second, compiled", "gradients", "means, errors", "sds, errors",
+    ]
+    return table(head, lines)
+
+
 def versions():
     found = [one for row in read("python-peers") for one in row["versions"].split(", ")]
     return f"Versions: {listed(list(dict.fromkeys(found)))}."
 
 
 TABLES = {
+    "python-sample": ("python.md", densities),
     "python-peers": ("python.md", speed),
     "python-agreement": ("python.md", agreement),
     "python-versions": ("python.md", versions),
