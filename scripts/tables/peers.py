@@ -55,11 +55,14 @@ def densities():
     """Densities of 50 dimensions, by any gradient."""
     lines = []
     for row in read("python-sample"):
+        who = f'{row["sampler"]}, {row["method"]}'
+        if not row["ess"]:
+            lines.append([row["target"], who, digits(float(row["seconds"])), "refused", *[""] * 6])
+            continue
         numbers = [digits(float(row[key])) for key in ("seconds", "seconds_compiled")]
         rates = [number(row[key], "{:,.0f}") for key in ("ess", "ess_per_second", "ess_per_second_compiled")]
         spent = int(row["gradients"]) + int(row["warmup_gradients"])
         errors = [number(row[key], "{:.1f}") for key in ("mean_z", "sd_z")]
-        who = f'{row["sampler"]}, {row["method"]}'
         lines.append([row["target"], who, *numbers, *rates, f"{spent:,}", *errors])
     head = [
         "density", "sampler", "seconds", "seconds, compiled", "E", "E per second",
