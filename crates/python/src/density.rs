@@ -83,6 +83,7 @@ impl Density {
                 let (value, slope) = pair(found.bind(py))?;
                 let value = value.extract::<f64>().or_else(|_| scalar(&value))?;
                 copy(&slope, gradient)?;
+                finite(&[value])?;
                 Ok(value)
             }),
             Kind::Points(_) => {
@@ -111,6 +112,7 @@ impl Density {
             let found = function.call1(py, (array,))?;
             let (value, slope) = pair(found.bind(py))?;
             copy(&value, values)?;
+            finite(values)?;
             let slope = floats(&slope)?;
             let slope = slope.cast::<PyArray2<f64>>().map_err(|_| wrong_shape(&slope, &shape))?;
             let slope: PyReadonlyArray2<'_, f64> = slope.readonly();
@@ -185,6 +187,14 @@ fn copy(found: &Bound<'_, PyAny>, into: &mut [f64]) -> PyResult<()> {
     }
     into.iter_mut().zip(array.as_array().iter()).for_each(|(to, from)| *to = *from);
     Ok(())
+}
+
+/// Refuses a density that is infinite somewhere.
+fn finite(values: &[f64]) -> PyResult<()> {
+    match values.contains(&f64::INFINITY) {
+        true => Err(PyValueError::new_err("the log density is +inf, need a finite number or -inf")),
+        false => Ok(()),
+    }
 }
 
 /// The potential is minus the log density. Where that is −∞ or not a number, or the gradient is not

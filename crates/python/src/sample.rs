@@ -123,7 +123,13 @@ impl Question {
         let settings = Settings { threads: self.threads, ..Settings::default() };
         let mut draws = Draws::named(&self.names);
         let into = &mut draws;
-        let outcome = in_threads(&settings, move || self.run(watch, into));
+        let outcome = in_threads(&settings, move || {
+            if self.density.is_compiled() {
+                return self.run(watch, into);
+            }
+            // One state of the interpreter for the thread that calls Python, not one for each call.
+            Python::attach(|py| py.detach(|| self.run(watch, into)))
+        });
         match outcome {
             Ok(outcome) => (draws, outcome),
             Err(error) => (draws, Err(sampler::Error::Sink { kept: 0, source: Box::new(error) })),

@@ -683,3 +683,61 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(rw.InputError, match=message):
         rw.sample(counted, START, **options)
     assert calls <= 1
+
+
+def test_arguments_are_named_in_messages() -> None:
+    for error, message, arguments in (
+        (rw.InputError, "seed -1: need at least 0", {"seed": -1}),
+        (TypeError, "draws=2.5 (float): need a whole number", {"draws": 2.5}),
+        (TypeError, "chains=True (bool): need a whole number", {"chains": True}),
+        (rw.InputError, "threads 0: need at least 1", {"threads": 0}),
+        (TypeError, "names: found a text", {"names": "abc"}),
+    ):
+        with pytest.raises(error) as found:
+            rw.sample(normal, START, **arguments)  # type: ignore[arg-type]
+        assert message in str(found.value)
+    with pytest.raises(ValueError, match=r"the log density is \+inf"):
+        rw.sample(lambda x: (np.inf, -x), START)
+
+
+def test_thread_locals_of_the_function_stay() -> None:
+    local, threads = threading.local(), set()
+
+    def counted(x: Any) -> Any:
+        local.calls = getattr(local, "calls", 0) + 1
+        threads.add(threading.get_ident())
+        counted.most = max(getattr(counted, "most", 0), local.calls)  # type: ignore[attr-defined]
+        return normal(x)
+
+    rw.sample(counted, START, draws=50)
+    assert counted.most > 100 and len(threads) <= 2  # type: ignore[attr-defined]
+
+
+def test_a_posterior_much_wider_than_its_mode_is_not_refused() -> None:
+    """Student-t noise, 80 rows, 50 unknowns: in different directions wider by ten or so."""
+    rng = np.random.default_rng(2)
+    d, rows = 49, 80
+    size = 10.0 ** np.linspace(-1.5, 1.5, d)
+    z = rng.standard_normal((rows, d))
+    for k in range(1, d):
+        z[:, k] = 0.95 * z[:, k - 1] + (1 - 0.95**2) ** 0.5 * z[:, k]
+    x = z * size
+    y = x @ (rng.standard_normal(d) / size) + rng.standard_t(2, rows)
+
+    def student(u: Any, scale: Any) -> tuple[Any, Any]:
+        u = u / scale
+        return -2.5 * np.log1p(u * u / 4), -5 * u / (4 + u * u) / scale
+
+    def density(theta: Any) -> tuple[float, Any]:
+        beta, log_scale = theta[:-1], theta[-1]
+        scale = np.exp(log_scale)
+        residual = (y - x @ beta) / scale
+        weight = 4 * residual / (3 + residual**2)
+        prior, pull = student(beta, 2.5 / size)
+        last, last_pull = student(log_scale, 2.5)
+        value = -2 * np.log1p(residual**2 / 3).sum() - rows * log_scale + prior.sum() + last
+        of_scale = (weight * residual).sum() - rows + last_pull
+        return value, np.append(weight @ x / scale + pull, of_scale)
+
+    samples = rw.sample(density, np.zeros(d + 1), seed=1, draws=200)
+    assert "divergence" not in samples.status

@@ -328,7 +328,7 @@ def fit(
     >>> fit = rw.fit("y ~ x", data, family="gaussian", priors={"x": "normal(0, 2)"}, seed=1)
     >>> fit.names
     ['(Intercept)', 'x', 'sigma']
-    >>> round(fit.summary().loc["x", "mean"], 1)
+    >>> float(fit.summary().loc["x", "mean"].round(1))
     1.0
     >>> fit.predict({"x": [10]})["mean"].round(0).tolist()
     [10.0]

@@ -60,6 +60,15 @@ def _address(function: Any) -> int | None:
     return address
 
 
+def _check_whole(name: str, number: Any, least: int) -> None:
+    if number is None and name == "threads":
+        return
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise TypeError(f"{name}={number!r} ({type(number).__name__}): need a whole number")
+    if number < least:
+        raise InputError(f"{name} {number}: need at least {least}")
+
+
 def _check_precision(function: Any, start: Any, vectorized: bool) -> None:
     """Warns of a function that computes with 32 bits."""
     point = start[np.newaxis, :].copy() if vectorized else start.copy()
@@ -105,6 +114,9 @@ def sample(
       `float64(CPointer(float64), CPointer(float64), intp)` is called without Python, on all threads.
     - Where the density is 0, return -inf.
 
+    Chains start around one mode. A second mode far away is not found; a density that is strongly bent
+    is sampled slowly, with a warning.
+
     An exception of the function ends the run and comes out as itself; the draws so far are in its
     attribute `samples`. Ctrl-C ends the run with the draws made so far.
 
@@ -120,6 +132,8 @@ def sample(
     at = np.asarray(start, dtype="float64")
     if at.ndim != 1 or not len(at):
         raise InputError(f"start: found an array of shape {at.shape}, need one point: (d,)")
+    if isinstance(names, str):
+        raise TypeError("names: found a text, need a list of them")
     if not np.isfinite(at).all():
         raise InputError("start: found a number that is not finite, need a point of the density")
     labels = [f"x[{k}]" for k in range(len(at))] if names is None else [str(n) for n in names]
@@ -127,7 +141,14 @@ def sample(
         raise InputError(f"names: found {len(labels)}, need {len(at)} that differ")
     if vectorized and threads not in (None, 1):
         raise InputError("threads with vectorized: need one of them, because all chains are one call")
+    for name, number, least in (
+        ("chains", chains, 1), ("draws", draws, 1), ("max_draws", max_draws, 1), ("seed", seed, 0),
+        ("threads", threads, 1),
+    ):  # fmt: skip
+        _check_whole(name, number, least)
     address = _address(value_and_grad)
+    if address is not None and vectorized:
+        raise InputError("vectorized with a compiled function: need one of them")
     if address is None and not callable(value_and_grad):
         kind = type(value_and_grad).__name__
         raise TypeError(f"found {kind}, need a function that returns the log density and its gradient")

@@ -33,8 +33,8 @@ const ROUNDS: usize = 8;
 /// A posterior this many times as wide, or as narrow, as the coordinates say (in variance) is too
 /// far off for Hessians to help.
 const FAR_OFF: f64 = 4.0;
-/// Chains that are still wider than their coordinates after so many rounds, and have become this many
-/// times as wide in all, run away.
+/// Chains that are still wider than their coordinates after so many rounds, and are this many times as
+/// wide as those at the beginning in one direction, run away.
 const RUNAWAY: f64 = 1e4;
 /// A variance that is off by this factor is worth a correction.
 const OFF: f64 = 1.5;
@@ -114,13 +114,13 @@ impl<T: Target> Work<'_, T> {
     /// they fit, then from the mean Hessian along the last one where that is cheap. And the step of
     /// the last pilot.
     pub(super) fn settle(&mut self, mut white: T::White) -> Result<(T::White, f64), Error> {
-        let (mut round, mut growth) = (1, 1.0);
+        let (mut round, first) = (1, self.whitening.clone());
         loop {
             let (points, eta) = self.pilot(&white)?;
             let spread = self.spread(&points)?;
             let far_off = spread.widest() > FAR_OFF || spread.narrowest() < 1.0 / FAR_OFF;
-            growth *= spread.widest().sqrt();
-            if round == ROUNDS && spread.widest() > FAR_OFF && growth > RUNAWAY {
+            let last = round == ROUNDS && spread.widest() > FAR_OFF;
+            if last && self.width_in(&first, &points)? > RUNAWAY {
                 let why = "chains went farther and farther out, as they do where a density has no \
                            finite integral: check that the posterior is proper";
                 return Err(Error::Pilot { why: why.to_owned() });
@@ -139,6 +139,19 @@ impl<T: Target> Work<'_, T> {
             }
             return Ok((white, eta));
         }
+    }
+
+    /// The standard deviation of points, of the present coordinates, along their widest direction in
+    /// earlier coordinates.
+    fn width_in(&self, earlier: &Whitening, points: &[f64]) -> Result<f64, Error> {
+        let d = self.whitening.dimension();
+        let (mut theta, mut moved) = (vec![0.0; d], vec![0.0; points.len()]);
+        for (point, moved) in points.chunks_exact(d).zip(moved.chunks_exact_mut(d)) {
+            self.whitening.to_original(point, &mut theta)?;
+            earlier.to_whitened(&theta, moved)?;
+        }
+        let count = (points.len() / d) as f64;
+        Ok(Spread::of(&moved, d, EFFICIENCY * count)?.widest().sqrt())
     }
 
     /// Coordinates in which draws of this spread are round, if they are not yet.
