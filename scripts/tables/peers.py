@@ -61,9 +61,8 @@ def densities():
             continue
         numbers = [digits(float(row[key])) for key in ("seconds", "seconds_compiled")]
         rates = [number(row[key], "{:,.0f}") for key in ("ess", "ess_per_second", "ess_per_second_compiled")]
-        spent = int(row["gradients"]) + int(row["warmup_gradients"])
         errors = [number(row[key], "{:.1f}") for key in ("mean_z", "sd_z")]
-        lines.append([row["target"], who, *numbers, *rates, f"{spent:,}", *errors])
+        lines.append([row["target"], who, *numbers, *rates, number(row["gradients"], "{:,.0f}"), *errors])
     head = [
         "density", "sampler", "seconds", "seconds, compiled", "E", "E per second",
         "E per second, compiled", "gradients", "means, errors", "sds, errors",
