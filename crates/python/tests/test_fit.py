@@ -245,6 +245,11 @@ def test_arviz(fit: rw.Fit) -> None:
         found = arviz.loo(data)
         elpd = found.elpd if hasattr(found, "elpd") else found.elpd_loo
         assert abs(float(elpd) - fit.loo().elpd) < 0.1
+    from ridgewalk import _arviz
+
+    _arviz._check_size("log_likelihood", 8000, 50_000)
+    with pytest.raises(rw.InputError, match="takes 64 GB of memory: name the groups"):
+        _arviz._check_size("log_likelihood", 8000, 1_000_000)
     with pytest.raises(ValueError, match="found the group `posteriors`"):
         fit.to_arviz(["posteriors"])
 

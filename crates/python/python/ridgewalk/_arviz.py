@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._ridgewalk import InputError
+
 if TYPE_CHECKING:
     from ._fit import Fit
     from ._results import Results
@@ -72,6 +74,20 @@ def _response_name(fit: Fit) -> str:
     return name if plain and name not in ("chain", "draw", "obs", "coef") else "y"
 
 
+# Bytes that a group may have in memory.
+_MOST_BYTES = 4 * 10**9
+
+
+def _check_size(group: str, draws: int, rows: int) -> None:
+    if 8 * draws * rows > _MOST_BYTES:
+        raise InputError(
+            f"the group {group} of {draws:,} draws and {rows:,} rows takes "
+            f"{8 * draws * rows / 1e9:.0f} GB of memory: name the groups that you need, as in "
+            'to_arviz(["posterior", "sample_stats"]), or save the fit and let `ridgewalk export` '
+            "write them to a disk"
+        )
+
+
 def of_fit(fit: Fit, groups: Iterable[str]) -> Any:
     """All groups of a fit, with the names and dimensions of `ridgewalk export`."""
     _, xarray = _import()
@@ -89,6 +105,7 @@ def of_fit(fit: Fit, groups: Iterable[str]) -> Any:
         ("posterior_predictive", native.replicates),
     ):
         if group in wanted:
+            _check_size(group, chains * draws, int(fit._document["problem"]["n"]))
             array = values()
             coords = _counted({"chain": chains, "draw": draws, "obs": array.shape[2]})
             found[group] = xarray.Dataset({name: (rows, array)}, coords=coords, attrs=_attrs())
@@ -118,8 +135,6 @@ def of_fit(fit: Fit, groups: Iterable[str]) -> Any:
 
 def _prior(fit: Fit) -> Any:
     """Draws of the prior; None if a prior is flat."""
-    from ._ridgewalk import InputError
-
     try:
         return fit._native.prior()
     except InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import textwrap
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,7 @@ class Results:
 
     def __repr__(self) -> str:
         frame = self._table()
-        lines = [self._title(), "", frame.to_string()]
+        lines = [textwrap.fill(self._title(), 80), "", frame.to_string()]
         if self.warnings:
             lines += ["", *(f"warning {name}: {text}" for name, text in self.warnings)]
         return "\n".join(lines)
