@@ -11,7 +11,7 @@ use crate::error::DataError;
 use crate::evaluate::{Learned, Memory, Source};
 use crate::factors::{Contrast, interval_of, level_of};
 use crate::formula::parse;
-use crate::formula::syntax::Node;
+use crate::formula::syntax::{Kind, Node};
 use crate::place::{Place, number};
 use crate::plan::{Asked, Plan};
 use crate::table::Table;
@@ -143,7 +143,7 @@ impl Coding {
     /// Columns that are missing or of another type, missing values, and levels that the data of the
     /// fit do not have, each with its place.
     pub fn rows(&self, table: &Table) -> Result<NewRows, DataError> {
-        let source = Source::new(table, &self.factors)?;
+        let source = Source::new(table, &self.columns_of_levels(table)?)?;
         let rows: Vec<usize> = (0..table.rows()).collect();
         let plan = |text: &String| Plan::new(&source, text, &parse::expression(text)?);
         let plans = self.variables.iter().map(plan).collect::<Result<Vec<Plan>, DataError>>()?;
@@ -161,6 +161,31 @@ impl Coding {
         let design = coder.design(&rows)?;
         let offset = (!offsets.is_empty()).then(|| sum(&source, &offsets, &rows)).transpose()?;
         Ok(NewRows { rows: rows.len(), columns: coder.width(), design, offset })
+    }
+
+    /// Columns of new rows whose numbers are levels: factors of numbers, and columns that had text in
+    /// the data of the fit, where a file of new rows may happen to have only numbers.
+    ///
+    /// # Errors
+    /// A column that had numbers and has text now.
+    fn columns_of_levels(&self, table: &Table) -> Result<Vec<String>, DataError> {
+        let mut names = self.factors.clone();
+        for text in &self.variables {
+            let Kind::Name(name) = parse::expression(text)?.kind else { continue };
+            let Some(column) = table.column(&name).filter(|_| !self.factors.contains(&name)) else {
+                continue;
+            };
+            let had_text = matches!(self.learned.get(text), Some(Learned::Levels(_)));
+            if had_text && column.numbers().is_some() {
+                names.push(name);
+            } else if !had_text && let Some(texts) = column.texts() {
+                let row = texts.iter().position(Option::is_some).unwrap_or_default();
+                let value = texts[row].unwrap_or_default().to_owned();
+                let need = "a number, as in the data of the fit";
+                return Err(DataError::Text { place: table.cell(row, &name), value, need });
+            }
+        }
+        Ok(names)
     }
 
     /// The number of trials of each row, if the model has trials.

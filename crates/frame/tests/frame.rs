@@ -549,3 +549,36 @@ fn a_column_that_cannot_be_used_is_an_error_only_where_it_is_used() {
     let error = of("y ~ days(odd)").unwrap_err().to_string();
     assert!(error.starts_with("column `odd` has values of type list, need dates"), "{error}");
 }
+
+#[test]
+fn new_rows_have_the_types_of_the_fit() {
+    let numbers = |name: &str, values: &[f64]| Column::from_numbers(name, values);
+    let old = Table::from_columns(
+        "old",
+        vec![
+            numbers("y", &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0]),
+            numbers("x", &[0.0, 2.0, 4.0, 2.0, 3.0, 1.0]),
+            Column::from_texts("sex", &["f", "m", "f", "m", "f", "m"]),
+            Column::from_texts("band", &["<25", "25", "30", "<25", "25", "30"]),
+        ],
+    )
+    .unwrap();
+    let question =
+        Question::of_formula("y ~ x + sex * band".parse().unwrap(), FamilyName::Gaussian);
+    let coding = Frame::new(&old, &question).unwrap().coding;
+    let code = |text: &str| coding.rows(&Table::from_bytes("new.csv", text.as_bytes()).unwrap());
+    // A file whose bands are all numbers: they are levels all the same.
+    let design = code("x,sex,band\n1,f,25\n2,m,30\n").unwrap().design;
+    // (Intercept), x, sex[m], band[25], band[30], sex[m]:band[25], sex[m]:band[30].
+    assert_eq!(design[..7], [1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(design[7..], [1.0, 2.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+    // Numbers in place of text are levels that the fit has not seen, not numbers to be multiplied.
+    for (text, message) in [
+        ("x,sex,band\n1,7,25\n", "new.csv, line 2, column `sex`: found the level `7`"),
+        ("x,sex,band\n1,f,26\n", "new.csv, line 2, column `band`: found the level `26`"),
+        ("x,sex,band\nhigh,f,25\n", "new.csv, line 2, column `x`: found the text `high`"),
+    ] {
+        let error = code(text).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}

@@ -103,6 +103,18 @@ def test_predictions(fit: rw.Fit, wells: pd.DataFrame) -> None:
         fit.predict(new[["dist100"]])
 
 
+def test_new_rows_have_the_types_of_the_fit(study: pd.DataFrame) -> None:
+    found = rw.fit("passed ~ hours + city", study, draws=100)
+    new = pd.DataFrame({"hours": [1.0, 2.0], "city": ["Oslo", "Bergen"]})
+    for column, values, message in (
+        ("city", [1, 0], "column `city`: found the level `1`"),
+        ("city", [True, False], "column `city`: found the level `1`"),
+        ("hours", ["a", "b"], "column `hours`: found the text `a`, need a number"),
+    ):
+        with pytest.raises(rw.InputError, match=message):
+            found.predict(new.assign(**{column: values}))
+
+
 def test_predictions_of_the_rows_of_the_fit_have_their_labels(study: pd.DataFrame) -> None:
     labelled = study.set_index(pd.Index([f"r{k}" for k in range(len(study))]))
     labelled.loc["r3", "hours"] = np.nan
@@ -129,6 +141,11 @@ def test_cross_validation_and_comparison(fit: rw.Fit, wells: pd.DataFrame) -> No
         rw.compare({"all": loo, "some": other})
     with pytest.raises(rw.InputError, match="need one of them"):
         fit.loo(exact=True, folds=5)
+    assert "5 folds" in repr(other.loo(folds=5))
+    with pytest.raises(TypeError, match="needs fits by name"):
+        rw.compare([fit, flat])  # type: ignore[arg-type]
+    with pytest.raises(rw.InputError, match="found 1 fits"):
+        rw.compare({"one": fit})
 
 
 def test_effects(fit: rw.Fit, wells: pd.DataFrame) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Union
 import pandas as pd
 
 from . import _ridgewalk, _warnings
+from ._ridgewalk import InputError
 
 if TYPE_CHECKING:
     from ._fit import Fit
@@ -65,12 +66,15 @@ class Loo:
         return dict(self._document)
 
     def __repr__(self) -> str:
-        lines = [
-            f"elpd_loo {self.elpd:.1f} ± {self.se:.1f}, p_loo {self.p:.1f}, "
-            f"{self._document['n']} rows",
-        ]
-        refitted = self._document["refitted"]
-        if refitted:
+        method, refitted = self._document["method"], self._document["refitted"]
+        if isinstance(method, dict):
+            how = f"{method['folds']} folds"
+        else:
+            how = f"p_loo {self.p:.1f}"
+        lines = [f"elpd_loo {self.elpd:.1f} ± {self.se:.1f}, {how}, {self._document['n']} rows"]
+        if method == "exact":
+            lines.append("every row was left out and refitted")
+        elif refitted:
             lines.append(f"{len(refitted)} rows were refitted, because they are influential")
         return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
 
@@ -109,6 +113,10 @@ def compare(fits: Mapping[str, Union[Fit, Loo]]) -> Comparison:
     >>> list(rw.compare({"flat": flat, "line": line}).table.index)
     ['line', 'flat']
     """
+    if not isinstance(fits, Mapping):
+        raise TypeError("compare() needs fits by name, as in compare({'a': fit, 'b': other})")
+    if len(fits) < 2:
+        raise InputError(f"compare: found {len(fits)} fits, need at least two")
     loos = {name: fit if isinstance(fit, Loo) else fit.loo() for name, fit in fits.items()}
     found = _ridgewalk.compare([(name, loo._native) for name, loo in loos.items()])
     return Comparison(json.loads(found))

@@ -467,6 +467,19 @@ class LogisticRegression(_Classifier):
         return probabilities
 
 
+def _check_order(y: Any) -> None:
+    """Refuses ordered categories that scikit-learn would sort into another order."""
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+        order = list(dtype.categories)
+        if order != sorted(order):
+            shown = " < ".join(map(str, order))
+            raise ValueError(
+                f"found the ordered categories {shown}, which scikit-learn would sort: need numbers, "
+                "such as y.cat.codes"
+            )
+
+
 class OrdinalClassifier(_Classifier):
     """Ordinal regression with proportional odds: classes with an order.
 
@@ -532,6 +545,7 @@ class OrdinalClassifier(_Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OrdinalClassifier:
         """Draws from the posterior."""
+        _check_order(y)
         rows = self._classes(X, y, sample_weight)
         if (rows.X == rows.X[0]).all():
             raise ValueError("found only constant features in X, need one that varies")
