@@ -71,12 +71,6 @@ def apart(one: Any, other: Any) -> float:
 
 
 @parametrize_with_checks([kind() for kind in ALL])
-def test_ordered_categories_that_would_be_sorted_are_refused() -> None:
-    y = pd.Series(pd.Categorical(["none", "mild"] * 10, ["none", "mild"], ordered=True))
-    with pytest.raises(ValueError, match="none < mild, which scikit-learn would sort"):
-        rw.OrdinalClassifier().fit(np.arange(20.0)[:, None], y)
-
-
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -545,3 +539,9 @@ def test_lazy_import() -> None:
         "rw.LinearRegression; assert 'sklearn' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_ordered_categories_that_would_be_sorted_are_refused() -> None:
+    y = pd.Series(pd.Categorical(["none", "mild"] * 10, ["none", "mild"], ordered=True))
+    with pytest.raises(ValueError, match="none < mild, which scikit-learn would sort"):
+        rw.OrdinalClassifier().fit(np.arange(20.0)[:, None], y)
