@@ -242,6 +242,7 @@ def test_unused_categories_are_noted() -> None:
     fit = rw.fit("y ~ x", data, family="gaussian", draws=50)
     assert fit.names == ["(Intercept)", "x[a]", "sigma"], "the first category that occurs is the base"
     assert any("`z`" in note for note in fit.notes), fit.notes
+    assert "note: no row has these levels" in repr(fit) and "Notes" in fit._repr_html_()
 
 
 def test_an_ordered_categorical_is_an_ordinal_response() -> None:

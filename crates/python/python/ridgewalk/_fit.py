@@ -56,11 +56,6 @@ class Fit(Results):
         return str(self._document["problem"]["family"])
 
     @property
-    def notes(self) -> list[str]:
-        """Notes: base levels, rows left out, and what else was decided about the data."""
-        return [_ridgewalk.words(note) for note in self._document["notes"]]
-
-    @property
     def config(self) -> str:
         """Everything needed to run it again: the content of `config.toml`."""
         return self._native.config()

@@ -88,6 +88,11 @@ class Results:
         return str(self._document["sampler"]["status"])
 
     @property
+    def notes(self) -> list[str]:
+        """Notes: base levels, rows left out, and what else was decided about the data."""
+        return [words(note) for note in self._document.get("notes", [])]
+
+    @property
     def history(self) -> list[str]:
         """What the warm-up decided, line by line."""
         return [words(line) for line in self._document["history"]]
@@ -115,8 +120,10 @@ class Results:
     def __repr__(self) -> str:
         frame = self._table()
         lines = [textwrap.fill(self._title(), 80), "", frame.to_string()]
-        if self.warnings:
-            lines += ["", *(f"warning {name}: {text}" for name, text in self.warnings)]
+        said = [f"warning {name}: {text}" for name, text in self.warnings]
+        said += [f"note: {note}" for note in self.notes]
+        if said:
+            lines += ["", *(textwrap.fill(line, 80, subsequent_indent="  ") for line in said)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -126,7 +133,9 @@ class Results:
         )
         status = f"<p><b>Warnings</b></p><ul>{warnings}</ul>" if warnings else ""
         table = self._table().to_html(border=0)
-        return f"<p>{html.escape(self._title())}</p>{status}{table}"
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        folded = f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""
+        return f"<p>{html.escape(self._title())}</p>{status}{table}{folded}"
 
     def _table(self) -> pd.DataFrame:
         """The table that is shown: few columns, sensible digits."""
