@@ -292,6 +292,12 @@ def test_arguments_are_checked(wells: pd.DataFrame) -> None:
     refused(rw.InputError, "priors: found `prior = \"normal(0)\"`", priors={"dist100": "normal(0)"})
     refused(rw.InputError, "prior with prior_scale", prior="normal(0, 1)", prior_scale=1.0)
     refused(TypeError, "prior_sd", prior_sd=1)
+    refused(rw.InputError, "found the family `bernoulli`, need the name `logistic`", family="bernoulli")
+    refused(rw.InputError, "need the name `negative-binomial`", family="NegativeBinomial")
+    refused(rw.InputError, "need the name `student-t`", family="Student_t")
+    refused(rw.InputError, "need a dict such as {'x': 'normal(0, 1)'}", priors="normal(0, 1)")
+    refused(TypeError, "`priors` takes it", prior={"dist100": "normal(0, 1)"})
+    refused(TypeError, "offset: found a Series, need the name of a column", offset=wells["arsenic"])
     with pytest.raises(rw.InputError, match="found the end of the formula"):
         rw.fit("switched ~", wells)
     with pytest.raises(rw.InputError, match="no response column given: pass response NAME"):

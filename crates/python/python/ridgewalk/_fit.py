@@ -16,6 +16,7 @@ from ._compare import Loo
 from ._frames import Data, is_path, table_of
 from ._progress import Display
 from ._results import Results, summary_frame
+from ._ridgewalk import InputError
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -329,6 +330,7 @@ def fit(
     [10.0]
     """
     options = dict(locals())
+    _check_habits(options)
     for name in ("data", "priors", "progress", "base"):
         del options[name]
     for name in ("predictors", "exclude", "factor", "levels"):
@@ -345,6 +347,35 @@ def fit(
     found = Fit(native, _labels(data))
     found._warn()
     return found
+
+
+# What other packages call our families.
+_ELSEWHERE = {
+    "bernoulli": "logistic", "binomial": "logistic", "categorical": "multinomial",
+    "cumulative": "ordinal", "lognormal": "log-normal", "negativebinomial": "negative-binomial",
+    "normal": "gaussian", "t": "student-t",
+}  # fmt: skip
+
+
+def _check_habits(options: Mapping[str, Any]) -> None:
+    """Refuses what users of other packages try first, with what to write instead."""
+    family, prior, priors = (options[name] for name in ("family", "prior", "priors"))
+    if isinstance(family, str):
+        plain = family.lower().replace("_", "-")
+        meant = _ELSEWHERE.get(plain.replace("-", ""), plain if plain != family else None)
+        if meant is not None:
+            raise InputError(f"found the family `{family}`, need the name `{meant}`")
+    if isinstance(priors, str) and "(" in priors:
+        raise InputError(
+            f"priors={priors!r}: need a dict such as {{'x': {priors!r}}}, or a TOML file; `prior` is "
+            "the prior of all coefficients"
+        )
+    if isinstance(prior, Mapping):
+        raise TypeError("prior: found a dict, need one prior for all coefficients; `priors` takes it")
+    for name in ("response", "trials", "offset", "weights", "event", "upper"):
+        if options[name] is not None and not isinstance(options[name], str):
+            kind = type(options[name]).__name__
+            raise TypeError(f"{name}: found a {kind}, need the name of a column of the data")
 
 
 def _table(data: Data, options: dict[str, Any]) -> _ridgewalk.Table:
