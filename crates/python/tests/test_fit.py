@@ -307,6 +307,20 @@ def test_arguments_are_checked(wells: pd.DataFrame) -> None:
     assert rw.fit("switched ~ arsenic", wells, draws=np.int64(100), seed=np.uint64(0)).draws.shape[1] == 100
 
 
+def test_every_family_is_known_by_its_name() -> None:
+    data = {"x": [1, 2, 3, 4, 5, 6, 7, 8], "y": [1, 0, 1, 0, 1, 1, 0, 1], "t": [1.5, 2, 3, 2, 5, 4, 6, 7]}
+    for family in (
+        "logistic", "probit", "poisson", "negative-binomial", "gaussian", "student-t",
+        "robust-logistic", "robust-huber", "gamma", "weibull", "log-logistic", "log-normal",
+        "exponential", "ordinal", "multinomial",
+    ):  # fmt: skip
+        of_times = family in ("gamma", "weibull", "log-logistic", "log-normal", "exponential")
+        formula = f"{'t' if of_times else 'y'} ~ x"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert rw.fit(formula, data, family=family, draws=20).family == family
+
+
 def test_priors(wells: pd.DataFrame, tmp_path: pathlib.Path) -> None:
     tight = rw.fit("switched ~ dist100", wells, priors={"dist100": "normal(0, 0.001)"})
     assert abs(tight.summary().loc["dist100", "mean"]) < 0.01

@@ -362,8 +362,8 @@ def _check_habits(options: Mapping[str, Any]) -> None:
     family, prior, priors = (options[name] for name in ("family", "prior", "priors"))
     if isinstance(family, str):
         plain = family.lower().replace("_", "-")
-        meant = _ELSEWHERE.get(plain.replace("-", ""), plain if plain != family else None)
-        if meant is not None:
+        meant = _ELSEWHERE.get(plain.replace("-", ""), plain)
+        if meant != family:
             raise InputError(f"found the family `{family}`, need the name `{meant}`")
     if isinstance(priors, str) and "(" in priors:
         raise InputError(
