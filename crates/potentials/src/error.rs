@@ -18,6 +18,11 @@ pub enum Error {
         /// The value it was given.
         value: f64,
     },
+    /// The Cholesky factor of a model with groups does not fit into memory.
+    #[error(
+        "the groups of this model are linked so densely that the factor of its precision does not fit into memory"
+    )]
+    TooLarge,
     /// A number is infinite or not a number.
     #[error("{name} = {value}: need a finite number")]
     NotFiniteNumber {

@@ -5,6 +5,8 @@
 //!   its line integrals are exact.
 //! - [`Joint`]: the same with [`likelihoods`] that have parameters of their own (a noise scale, a
 //!   shape, thresholds), and priors of other kinds than the normal one; values and gradients only.
+//! - [`Mixed`]: a `Joint` with effects of groups, whose standard deviations and correlations are
+//!   sampled too.
 //! - [`Chebyshev`]: any gradient, from a type or a closure, with line integrals by quadrature at
 //!   Chebyshev nodes.
 //! - [`Ridge::curvature`]: guaranteed bounds of the Hessian, each with how it was obtained;
@@ -50,6 +52,7 @@ mod hessian;
 mod joint;
 pub mod likelihoods;
 mod line_integral;
+mod mixed;
 mod mode;
 mod narrow;
 mod normal;
@@ -78,6 +81,7 @@ pub use design::{Dense, Design, Sparse};
 pub use error::{Error, GradientError, PriorValue, RowValue};
 pub use joint::{Joint, ParameterScale, WhitenedJoint};
 pub use line_integral::{LineIntegral, Scratch};
+pub use mixed::{Chart, GroupTerm, Mixed, Scale, WhitenedMixed};
 pub use mode::{Method, Mode, ModeSearch, Note, accelerated_gradients_bound, start_tolerance};
 pub use prior::Prior;
 pub use properness::{

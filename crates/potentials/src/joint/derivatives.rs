@@ -39,9 +39,7 @@ impl Joint<'_> {
         let d = self.dimension();
         length("the point", point.len(), d)?;
         let (beta, psi) = point.split_at(self.priors.len());
-        let m = self.likelihood.predictors();
-        let mut s = vec![0.0; self.observations.len() * m];
-        self.predictors(0..self.observations.len(), beta, &mut s);
+        let s = self.all_predictors(beta);
         let mut hessian = vec![0.0; d * d];
         self.add_by_predictors(&s, psi, &mut hessian);
         self.add_by_parameters(&s, psi, &mut hessian);
@@ -61,21 +59,50 @@ impl Joint<'_> {
         slopes
     }
 
-    /// The blocks Aᵀ diag(∂²u/∂s_j∂s_k) A.
-    fn add_by_predictors(&self, s: &[f64], psi: &[f64], hessian: &mut [f64]) {
-        let (columns, m) = (self.design.columns(), self.likelihood.predictors());
-        let d = self.dimension();
+    /// w ∂²u/∂s_j∂s_k for each row, m² numbers a row, at the linear predictors of all rows.
+    pub(crate) fn row_curvatures(&self, s: &[f64], psi: &[f64]) -> Vec<f64> {
+        let m = self.likelihood.predictors();
         let moved = |j: usize, by: f64| {
             let each = s.iter().enumerate();
             let s: Vec<f64> = each.map(|(i, s)| if i % m == j { s + by } else { *s }).collect();
             self.slopes(&s, psi)
         };
         let step = STEP * self.likelihood.unit(psi);
+        let mut all = vec![0.0; s.len() * m];
         for j in 0..m {
-            let curvatures = moved(j, step).less(&moved(j, -step), 2.0 * step).by_s;
+            let by_s = moved(j, step).less(&moved(j, -step), 2.0 * step).by_s;
+            for (row, curvatures) in by_s.chunks_exact(m).enumerate() {
+                all[(row * m + j) * m..][..m].copy_from_slice(curvatures);
+            }
+        }
+        all
+    }
+
+    /// For each parameter, w ∂²u/∂ψ∂s_j for each row, m numbers a row, and Σ w ∂²u/∂ψ∂ψ over the
+    /// rows of this process.
+    pub(crate) fn parameter_curvatures(&self, s: &[f64], psi: &[f64]) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let of = |a: usize| {
+            let step = STEP * psi[a].abs().max(1.0);
+            let moved = |by: f64| {
+                let mut psi = psi.to_vec();
+                psi[a] += by;
+                self.slopes(s, &psi)
+            };
+            let Slopes { by_s, by_psi } = moved(step).less(&moved(-step), 2.0 * step);
+            (by_s, by_psi)
+        };
+        (0..psi.len()).map(of).collect()
+    }
+
+    /// The blocks Aᵀ diag(∂²u/∂s_j∂s_k) A.
+    fn add_by_predictors(&self, s: &[f64], psi: &[f64], hessian: &mut [f64]) {
+        let (columns, m) = (self.design.columns(), self.likelihood.predictors());
+        let d = self.dimension();
+        let curvatures = self.row_curvatures(s, psi);
+        for j in 0..m {
             for k in 0..=j {
-                let c: Vec<f64> = curvatures.iter().skip(k).step_by(m).copied().collect();
-                let block = gram(&self.design, &c);
+                let entries = curvatures.iter().skip(j * m + k).step_by(m * m);
+                let block = gram(&self.design, &entries.copied().collect::<Vec<f64>>());
                 for row in 0..columns {
                     for column in 0..columns {
                         let entry = block[row * columns + column];
@@ -92,14 +119,7 @@ impl Joint<'_> {
     fn add_by_parameters(&self, s: &[f64], psi: &[f64], hessian: &mut [f64]) {
         let (columns, m) = (self.design.columns(), self.likelihood.predictors());
         let (d, first) = (self.dimension(), self.priors.len());
-        for a in 0..psi.len() {
-            let step = STEP * psi[a].abs().max(1.0);
-            let moved = |by: f64| {
-                let mut psi = psi.to_vec();
-                psi[a] += by;
-                self.slopes(s, &psi)
-            };
-            let Slopes { by_s, by_psi } = moved(step).less(&moved(-step), 2.0 * step);
+        for (a, (by_s, by_psi)) in self.parameter_curvatures(s, psi).into_iter().enumerate() {
             for j in 0..m {
                 let c: Vec<f64> = by_s.iter().skip(j).step_by(m).copied().collect();
                 let mut mixed = vec![0.0; columns];
@@ -124,14 +144,25 @@ impl Joint<'_> {
         for (k, (prior, &x)) in self.priors.iter().zip(point).enumerate() {
             hessian[k * (d + 1)] += curvature(prior, x);
         }
+        let count = self.parameter_priors.len();
+        for (at, entry) in self.parameter_prior_curvatures(&point[first..]).into_iter().enumerate()
+        {
+            let (a, b) = (at / count, at % count);
+            hessian[(first + a) * d + first + b] += entry;
+        }
+    }
+
+    /// The curvatures of the priors of the parameters, row by row.
+    pub(crate) fn parameter_prior_curvatures(&self, psi: &[f64]) -> Vec<f64> {
+        let count = psi.len();
+        let mut all = vec![0.0; count * count];
         let scale = self.likelihood.scale();
-        let psi = &point[first..];
         let gradient = |psi: &[f64]| {
             let mut gradient = vec![0.0; psi.len()];
             scale.add_priors(&self.parameter_priors, psi, &mut gradient);
             gradient
         };
-        for a in 0..psi.len() {
+        for a in 0..count {
             let step = STEP * psi[a].abs().max(1.0);
             let [high, low] = [step, -step].map(|by| {
                 let mut psi = psi.to_vec();
@@ -140,17 +171,18 @@ impl Joint<'_> {
             });
             for (b, (high, low)) in high.iter().zip(low).enumerate() {
                 let entry = (high - low) / (2.0 * step);
-                hessian[(first + a) * d + first + b] += 0.5 * entry;
-                hessian[(first + b) * d + first + a] += 0.5 * entry;
+                all[a * count + b] += 0.5 * entry;
+                all[b * count + a] += 0.5 * entry;
             }
         }
+        all
     }
 }
 
 /// The curvature of a prior of a coefficient: exact, since units of coefficients vary too much for
 /// one step. Laplace's density has none, or infinitely much; a number of its order makes useful
 /// coordinates.
-fn curvature(prior: &Density, x: f64) -> f64 {
+pub(crate) fn curvature(prior: &Density, x: f64) -> f64 {
     match *prior {
         Density::Normal { scale, .. } => 1.0 / scale / scale,
         Density::StudentT { degrees, mean, scale } => {

@@ -1,6 +1,6 @@
 //! Posteriors of coefficients and of the likelihood's own parameters together.
 
-mod derivatives;
+pub(crate) mod derivatives;
 mod mode;
 mod scale;
 mod whitened;
@@ -166,6 +166,23 @@ impl<'a> Joint<'a> {
     #[must_use]
     pub fn coefficients(&self) -> usize {
         self.priors.len()
+    }
+
+    /// The rows a_i.
+    pub(crate) fn design(&self) -> &Design<'a> {
+        &self.design
+    }
+
+    /// The priors of the coefficients.
+    pub(crate) fn priors(&self) -> &[Density] {
+        &self.priors
+    }
+
+    /// The linear predictors of all rows, m numbers a row.
+    pub(crate) fn all_predictors(&self, beta: &[f64]) -> Vec<f64> {
+        let mut s = vec![0.0; self.observations.len() * self.likelihood.predictors()];
+        self.predictors(0..self.observations.len(), beta, &mut s);
+        s
     }
 
     /// The likelihood.

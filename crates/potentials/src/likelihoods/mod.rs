@@ -100,6 +100,14 @@ pub trait Likelihood: Debug + Send + Sync {
         1.0
     }
 
+    /// How the curvature of u by s depends on ψ, up to a factor, where it does for all rows alike: as
+    /// 1/σ² for noise. From [`Likelihood::unit`] by default. It makes coordinates; an exact one is
+    /// not needed.
+    fn information(&self, psi: &[f64]) -> f64 {
+        let unit = self.unit(psi);
+        1.0 / unit / unit
+    }
+
     /// How the parameters that users read follow from ψ: as e^ψ by default.
     fn scale(&self) -> ParameterScale {
         ParameterScale::Positive

@@ -25,6 +25,10 @@ impl Likelihood for Gamma {
         positive(y)
     }
 
+    fn information(&self, psi: &[f64]) -> f64 {
+        exp_within(psi[0])
+    }
+
     fn evaluate(
         &self, psi: &[f64], block: Block<'_>, slopes: &mut [f64], by_parameter: &mut [f64],
     ) -> f64 {
