@@ -5,6 +5,8 @@
 //! integrals stay exact. With W Wᵀ the inverse of the Hessian at the mode, or a covariance, the
 //! condition number falls from thousands to a small number (section 6 of `docs/theory.md`).
 
+use std::borrow::Cow;
+
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
@@ -45,7 +47,8 @@ pub struct Whitening {
 pub struct SavedWhitening {
     /// The centre.
     pub centre: Vec<f64>,
-    /// Whether W is diagonal, and the two lists are diagonals; else they are matrices, row by row.
+    /// Whether W is diagonal, and the two lists are diagonals; else they are matrices, row by row,
+    /// of all coordinates or of as many of the last ones as their length says.
     pub diagonal: bool,
     /// W.
     pub map: Vec<f64>,
@@ -59,6 +62,8 @@ enum Map {
     Diagonal(Vec<f64>),
     /// Row by row.
     Matrix(Vec<f64>),
+    /// The same for the last coordinates alone, so many of them. Those before stay as they are.
+    Last(usize, Vec<f64>),
 }
 
 impl Map {
@@ -69,6 +74,11 @@ impl Map {
                 out.iter_mut().zip(scales).zip(v).for_each(|((out, scale), v)| *out += scale * v);
             }
             Self::Matrix(rows) => square::add_product(rows, v, out),
+            Self::Last(count, rows) => {
+                let ((head, last), (into, out)) = apart(v, out, *count);
+                into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
+                square::add_product(rows, last, out);
+            }
         }
     }
 
@@ -77,8 +87,42 @@ impl Map {
         match self {
             Self::Diagonal(_) => self.add_image(v, out),
             Self::Matrix(rows) => square::add_transposed_product(rows, |k| v[k], out),
+            Self::Last(count, rows) => {
+                let ((head, last), (into, out)) = apart(v, out, *count);
+                into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
+                square::add_transposed_product(rows, |k| last[k], out);
+            }
         }
     }
+
+    /// Every entry, row by row.
+    fn dense(&self, d: usize) -> Cow<'_, [f64]> {
+        match self {
+            Self::Matrix(rows) => rows.into(),
+            Self::Diagonal(scales) => {
+                let mut rows = vec![0.0; d * d];
+                rows.iter_mut().step_by(d + 1).zip(scales).for_each(|(entry, s)| *entry = *s);
+                rows.into()
+            }
+            Self::Last(count, last) => {
+                let mut rows = vec![0.0; d * d];
+                rows.iter_mut().step_by(d + 1).for_each(|entry| *entry = 1.0);
+                for (k, row) in last.chunks_exact((*count).max(1)).enumerate() {
+                    let end = (d - count + k + 1) * d;
+                    rows[end - count..end].copy_from_slice(row);
+                }
+                rows.into()
+            }
+        }
+    }
+}
+
+/// Two lists, each cut before its last `count` entries.
+type Apart<'a> = ((&'a [f64], &'a [f64]), (&'a mut [f64], &'a mut [f64]));
+
+fn apart<'a>(v: &'a [f64], out: &'a mut [f64], count: usize) -> Apart<'a> {
+    let first = v.len() - count;
+    (v.split_at(first), out.split_at_mut(first))
 }
 
 impl Map {
@@ -89,8 +133,9 @@ impl Map {
                 let entry = |(at, q): (usize, &f64)| scales[at / d] * scales[at % d] * q;
                 q.iter().enumerate().map(entry).collect()
             }
-            Self::Matrix(w) => {
-                let (q, w) = (as_square(q, d), as_square(w, d));
+            Self::Matrix(_) | Self::Last(..) => {
+                let w = self.dense(d);
+                let (q, w) = (as_square(q, d), as_square(&w, d));
                 let half = q * w;
                 let whole = w.transpose() * &half;
                 rows_of(Mat::from_fn(d, d, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)])).as_ref())
@@ -99,22 +144,23 @@ impl Map {
     }
 
     /// W V.
-    fn times(&self, other: &Self) -> Self {
+    fn times(&self, other: &Self, d: usize) -> Self {
         match (self, other) {
             (Self::Diagonal(a), Self::Diagonal(b)) => {
                 Self::Diagonal(a.iter().zip(b).map(|(a, b)| a * b).collect())
             }
             (Self::Diagonal(a), Self::Matrix(b)) => {
-                let d = a.len();
                 Self::Matrix(b.iter().enumerate().map(|(at, b)| a[at / d] * b).collect())
             }
             (Self::Matrix(a), Self::Diagonal(b)) => {
-                let d = b.len();
                 Self::Matrix(a.iter().enumerate().map(|(at, a)| a * b[at % d]).collect())
             }
-            (Self::Matrix(a), Self::Matrix(b)) => {
-                let d = a.len().isqrt();
-                Self::Matrix(rows_of((as_square(a, d) * as_square(b, d)).as_ref()))
+            (Self::Last(d, a), Self::Last(other, b)) if d == other => {
+                Self::Last(*d, rows_of((as_square(a, *d) * as_square(b, *d)).as_ref()))
+            }
+            _ => {
+                let (a, b) = (self.dense(d), other.dense(d));
+                Self::Matrix(rows_of((as_square(&a, d) * as_square(&b, d)).as_ref()))
             }
         }
     }
@@ -174,6 +220,24 @@ impl Whitening {
         })
     }
 
+    /// These coordinates for the last ones of `dimension` coordinates. Those before stay as they
+    /// are.
+    ///
+    /// # Errors
+    /// A dimension that is less than this one.
+    pub fn of_last(self, dimension: usize) -> Result<Self, Error> {
+        let count = self.dimension();
+        length("the list of coordinates", count.max(dimension), dimension)?;
+        if count == dimension {
+            return Ok(self);
+        }
+        let mut centre = vec![0.0; dimension - count];
+        centre.extend_from_slice(&self.centre);
+        let [map, back] =
+            [&self.map, &self.back].map(|map| Map::Last(count, map.dense(count).into_owned()));
+        Ok(Self { centre, map, back })
+    }
+
     /// The same W around another centre.
     ///
     /// # Errors
@@ -192,10 +256,12 @@ impl Whitening {
     pub fn variances(&self) -> Vec<f64> {
         match &self.map {
             Map::Diagonal(scales) => scales.iter().map(|scale| scale * scale).collect(),
-            Map::Matrix(rows) => rows
-                .chunks_exact(self.dimension().max(1))
-                .map(|row| row.iter().map(|w| w * w).sum())
-                .collect(),
+            Map::Matrix(rows) => squares(rows, self.dimension()),
+            Map::Last(count, rows) => {
+                let mut variances = vec![1.0; self.dimension() - count];
+                variances.extend(squares(rows, *count));
+                variances
+            }
         }
     }
 
@@ -210,8 +276,9 @@ impl Whitening {
                 covariance.iter_mut().step_by(d + 1).zip(squares).for_each(|(c, s)| *c = s);
                 covariance
             }
-            Map::Matrix(w) => {
-                let w = as_square(w, d);
+            Map::Matrix(_) | Map::Last(..) => {
+                let w = self.map.dense(d);
+                let w = as_square(&w, d);
                 let whole = w * w.transpose();
                 rows_of(Mat::from_fn(d, d, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)])).as_ref())
             }
@@ -303,9 +370,9 @@ impl Whitening {
     /// For another dimension.
     pub fn then(&self, next: &Self) -> Result<Self, Error> {
         length("the next whitening", next.dimension(), self.dimension())?;
-        let mut centre = self.centre.clone();
+        let (d, mut centre) = (self.dimension(), self.centre.clone());
         self.map.add_image(&next.centre, &mut centre);
-        Ok(Self { centre, map: self.map.times(&next.map), back: next.back.times(&self.back) })
+        Ok(Self { centre, map: self.map.times(&next.map, d), back: next.back.times(&self.back, d) })
     }
 
     /// The change of coordinates that undoes this one.
@@ -322,7 +389,7 @@ impl Whitening {
     #[must_use]
     pub fn saved(&self) -> SavedWhitening {
         let numbers = |map: &Map| match map {
-            Map::Diagonal(list) | Map::Matrix(list) => list.clone(),
+            Map::Diagonal(list) | Map::Matrix(list) | Map::Last(_, list) => list.clone(),
         };
         SavedWhitening {
             centre: self.centre.clone(),
@@ -340,14 +407,20 @@ impl Whitening {
         let SavedWhitening { centre, diagonal, map, back } = saved;
         let d = centre.len();
         finite_centre(&centre)?;
+        let side = if diagonal { d } else { map.len().isqrt().min(d) };
         for (what, list) in [("the map", &map), ("the inverse map", &back)] {
-            length(what, list.len(), if diagonal { d } else { d * d })?;
+            length(what, list.len(), if diagonal { d } else { side * side })?;
             if let Some(at) = list.iter().position(|x| !x.is_finite()) {
-                let (coefficient, value) = (if diagonal { at } else { at / d }, list[at]);
+                let row = if diagonal { at } else { d - side + at / side };
+                let (coefficient, value) = (row, list[at]);
                 return Err(Error::Whitening { what, coefficient, value, need: "a finite number" });
             }
         }
-        let kind = if diagonal { Map::Diagonal } else { Map::Matrix };
+        let kind = |list| match diagonal {
+            true => Map::Diagonal(list),
+            false if side == d => Map::Matrix(list),
+            false => Map::Last(side, list),
+        };
         Ok(Self { centre, map: kind(map), back: kind(back) })
     }
 
@@ -374,11 +447,13 @@ impl<F: Family + Clone> Ridge<'_, F> {
                 let values: Vec<f64> = entries.map(|(a, s)| a * s).collect();
                 Dense::new(self.design().rows(), scales.len(), values)?.into()
             }
-            (Design::Dense(dense), Map::Matrix(matrix)) => product(dense, matrix)?,
+            (Design::Dense(dense), map) => product(dense, &map.dense(self.dimension()))?,
             (Design::Sparse(sparse), Map::Diagonal(scales)) => {
                 sparse.with_scaled_columns(scales)?.into()
             }
-            (Design::Sparse(sparse), Map::Matrix(matrix)) => product(&sparse.to_dense()?, matrix)?,
+            (Design::Sparse(sparse), map) => {
+                product(&sparse.to_dense()?, &map.dense(self.dimension()))?
+            }
         };
         let offsets =
             (0..self.design().rows()).map(|row| self.predictor(row, &whitening.centre)).collect();
@@ -536,6 +611,11 @@ fn product(dense: &Dense<'_>, matrix: &[f64]) -> Result<Design<'static>, Error> 
     Ok(Dense::new(rows, d, values)?.into())
 }
 
+/// The sum of squares of each row of a square matrix.
+fn squares(rows: &[f64], d: usize) -> Vec<f64> {
+    rows.chunks_exact(d.max(1)).map(|row| row.iter().map(|w| w * w).sum()).collect()
+}
+
 fn as_square(rows: &[f64], d: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(rows, d, d)
 }
@@ -597,5 +677,55 @@ fn factors(
     match (0..d).find(|k| !usable(k)) {
         Some(k) => not_definite(k),
         None => Ok((factor, inverse)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Coordinates of the last two of five are those of a matrix with an identity before them.
+    #[test]
+    fn coordinates_of_the_last_ones_are_those_of_the_whole_matrix() {
+        let last = Whitening::from_covariance(&[1.0, -1.0], &[4.0, 1.0, 1.0, 9.0]).unwrap();
+        let other = Whitening::diagonal(&[0.5, 2.0], &[3.0, 0.1]).unwrap();
+        let of = |inner: &Whitening| {
+            let small = inner.clone().of_last(5).unwrap();
+            let full = Whitening {
+                centre: small.centre.clone(),
+                map: Map::Matrix(small.map.dense(5).into_owned()),
+                back: Map::Matrix(small.back.dense(5).into_owned()),
+            };
+            (small, full)
+        };
+        let ((small, full), (next, full_next)) = (of(&last), of(&other));
+        let point = [0.3, -2.0, 1.5, 0.7, -0.4];
+        let both = |small: &Whitening, full: &Whitening| {
+            type Change = fn(&Whitening, &[f64], &mut [f64]) -> Result<(), Error>;
+            let changes: [Change; 5] = [
+                Whitening::to_original,
+                Whitening::to_whitened,
+                Whitening::direction_to_whitened,
+                Whitening::gradient_to_whitened,
+                Whitening::gradient_to_original,
+            ];
+            for change in changes {
+                let [mut a, mut b] = [[0.0; 5]; 2];
+                change(small, &point, &mut a).unwrap();
+                change(full, &point, &mut b).unwrap();
+                assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14), "{a:?} {b:?}");
+            }
+            assert_eq!(small.covariance(), full.covariance());
+            assert_eq!(small.variances(), full.variances());
+            let q: Vec<f64> = (0..25).map(|k| f64::from(k % 5 * (k / 5))).collect();
+            let [a, b] = [small, full].map(|w| w.hessian_to_whitened(&q).unwrap());
+            assert_eq!(a, b);
+        };
+        both(&small, &full);
+        both(&small.then(&next).unwrap(), &full.then(&full_next).unwrap());
+        both(&small.inverse(), &full.inverse());
+        assert_eq!(Whitening::restore(small.saved()).unwrap(), small);
+        assert_eq!(Whitening::restore(full.saved()).unwrap(), full);
+        assert!(last.of_last(1).is_err());
     }
 }

@@ -151,7 +151,18 @@ impl<T: Target> Work<'_, T> {
             earlier.to_whitened(&theta, moved)?;
         }
         let count = (points.len() / d) as f64;
-        Ok(Spread::of(&moved, d, EFFICIENCY * count)?.widest().sqrt())
+        Ok(self.spread_of(&moved, EFFICIENCY * count)?.widest().sqrt())
+    }
+
+    /// The spread of points in the coordinates that may change.
+    fn spread_of(&self, points: &[f64], effective: f64) -> Result<Spread, Error> {
+        let (d, first) = (self.whitening.dimension(), self.question.target.round());
+        if first == 0 {
+            return Ok(Spread::of(points, d, effective)?);
+        }
+        let last: Vec<f64> =
+            points.chunks_exact(d).flat_map(|point| &point[first..]).copied().collect();
+        Ok(Spread::of(&last, d - first, effective)?)
     }
 
     /// Coordinates in which draws of this spread are round, if they are not yet.
@@ -159,7 +170,7 @@ impl<T: Target> Work<'_, T> {
         if spread.widest() <= OFF && spread.narrowest() >= 1.0 / OFF {
             return Ok(None);
         }
-        let origin = vec![0.0; self.whitening.dimension()];
+        let origin = vec![0.0; spread.mean().len()];
         self.change(&spread.whitening(&origin)?, 0).map(Some)
     }
 
@@ -189,7 +200,7 @@ impl<T: Target> Work<'_, T> {
     pub(super) fn spread(&mut self, points: &[f64]) -> Result<Spread, Error> {
         let d = self.whitening.dimension();
         let count = (points.len() / d) as f64;
-        let spread = Spread::of(points, d, EFFICIENCY * count)?;
+        let spread = self.spread_of(points, EFFICIENCY * count)?;
         self.decide(Decision::Pilot {
             draws: (points.len() / d) as u64,
             widest: spread.widest().sqrt(),
@@ -198,9 +209,10 @@ impl<T: Target> Work<'_, T> {
         Ok(spread)
     }
 
-    /// Goes over to coordinates within the present ones.
+    /// Goes over to coordinates within the present ones that may change.
     fn change(&mut self, within: &Whitening, hessians: usize) -> Result<T::White, Error> {
         let d = self.whitening.dimension();
+        let within = &within.clone().of_last(d)?;
         let states = self.states.clone();
         for (state, new) in states.chunks_exact(d).zip(self.states.chunks_exact_mut(d)) {
             within.to_whitened(state, new)?;
@@ -284,6 +296,9 @@ impl<T: Target> Work<'_, T> {
     /// compared with the run.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64")]
     pub(super) fn curvature_points(&self) -> usize {
+        if self.question.target.round() > 0 {
+            return 0;
+        }
         let exact = self.question.exact();
         let most = if exact { CURVATURE_POINTS } else { FEW_POINTS };
         let points = self.question.target.affordable_hessians(most);

@@ -27,11 +27,19 @@ pub trait Target: Sync {
     /// If there is none, or the target cannot be evaluated.
     fn mode(&self) -> Result<(Mode, u64), Error>;
 
-    /// The Hessian at a point, row by row, and how many gradients it took.
+    /// The Hessian at a point, row by row, and how many gradients it took: by the coordinates after
+    /// the first [`Target::round`] ones.
     ///
     /// # Errors
     /// If the target cannot be evaluated.
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error>;
+
+    /// The number of leading coordinates in which the target is nearly standard normal already,
+    /// whatever the others are. Only the others are given new coordinates, from one Hessian and the
+    /// spread of points.
+    fn round(&self) -> usize {
+        0
+    }
 
     /// How many Hessians beside that at the mode are worth their cost, at most `most`.
     fn affordable_hessians(&self, most: usize) -> usize;
@@ -126,6 +134,10 @@ macro_rules! behind {
 
             fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {
                 (**self).hessian(point)
+            }
+
+            fn round(&self) -> usize {
+                (**self).round()
             }
 
             fn affordable_hessians(&self, most: usize) -> usize {

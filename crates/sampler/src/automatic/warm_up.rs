@@ -349,7 +349,8 @@ impl<'a, T: Target> WarmUp<'a, T> {
         let (hessian, more) = self.target.hessian(&mode.point)?;
         let mut work = Work {
             question: self,
-            whitening: definite(&mode.point, hessian)?,
+            whitening: definite(&mode.point[self.target.round()..], hessian)?
+                .of_last(self.target.dimension())?,
             history: Vec::new(),
             gradients: self.looked + spent + more,
             hessian: more,
