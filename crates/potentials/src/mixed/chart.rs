@@ -13,9 +13,9 @@ use super::quadratic::Quadratic;
 
 /// Multiplications of a factorisation for each stored entry of the design, beyond which the factor is
 /// kept as it is.
-const DEAR: f64 = 30.0;
+const DEAR: f64 = 4.0;
 /// A factorisation that is cheap whatever the rows cost.
-const CHEAP: f64 = 2e3;
+const CHEAP: f64 = 2e4;
 
 /// Coordinates (ζ, t) of a [`Mixed`] model.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Chart {
     /// The curvature of −log density by t at ζ = 0, row by row.
     pub(super) hessian: Vec<f64>,
     fixed: Option<Fixed>,
+    /// The gradients that finding it took.
+    pub(super) gradients: u64,
 }
 
 /// What does not follow t where the factor is kept.
@@ -85,7 +87,7 @@ impl Chart {
 
     /// Coordinates whose factor follows t, whatever that costs.
     pub(super) fn following(quadratic: Quadratic, centre: Vec<f64>) -> Self {
-        Self { quadratic, centre, hessian: Vec::new(), fixed: None }
+        Self { quadratic, centre, hessian: Vec::new(), fixed: None, gradients: 0 }
     }
 
     /// The same with one factor for all t.
@@ -105,6 +107,12 @@ impl Chart {
     #[must_use]
     pub fn hessian(&self) -> &[f64] {
         &self.hessian
+    }
+
+    /// About how many gradients it took to find.
+    #[must_use]
+    pub fn gradients(&self) -> u64 {
+        self.gradients
     }
 
     /// Whether each gradient has a factor of its own; otherwise one factor serves all.

@@ -24,6 +24,7 @@ pub use chart::Chart;
 pub use terms::{GroupTerm, Scale};
 pub use whitened::WhitenedMixed;
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, length};
@@ -69,6 +70,8 @@ pub struct Mixed {
     /// The coordinates that are whitened given the others: the coefficients, and thresholds.
     head: usize,
     chart: OnceLock<Arc<Chart>>,
+    /// Gradients that the search for the chart took so far.
+    spent: AtomicU64,
 }
 
 impl Mixed {
@@ -100,8 +103,8 @@ impl Mixed {
         let symbolic = places.and_then(|places| Some((places, Symbolic::new(pattern)?)));
         let Some((places, symbolic)) = symbolic else { return Err(Error::TooLarge) };
         let head = gram.size();
-        let (start, chart) = (start.to_vec(), OnceLock::new());
-        Ok(Self { joint, terms, start, gram, symbolic, places, head, chart })
+        let (start, chart, spent) = (start.to_vec(), OnceLock::new(), AtomicU64::new(0));
+        Ok(Self { joint, terms, start, gram, symbolic, places, head, chart, spent })
     }
 
     /// The model without the law of the groups' effects.

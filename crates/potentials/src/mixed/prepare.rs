@@ -8,6 +8,8 @@
 //!
 //! Nothing of this decides what is sampled, only how well. It follows from the data alone.
 
+use std::sync::atomic::Ordering;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -70,6 +72,7 @@ impl Mixed {
             chart = self.chart_of(quadratic, &t)?;
             chart.hessian = self.curvature(&chart, &t)?;
         }
+        chart.gradients = self.spent.load(Ordering::Relaxed);
         Ok(chart)
     }
 
@@ -108,6 +111,7 @@ impl Mixed {
     /// −log density of x given t, up to a constant.
     fn value_given(&self, x: &[f64], t: &[f64]) -> Result<f64, Error> {
         let (mut value, mut gradient) = ([0.0], vec![0.0; x.len()]);
+        self.spent.fetch_add(1, Ordering::Relaxed);
         self.joint.values_and_gradients(x, &mut value, &mut gradient, &mut Scratch::default())?;
         let phi = &t[x.len() - self.head..];
         Ok(value[0] + self.add_groups(x, phi, &mut gradient, &mut vec![0.0; phi.len()]))
@@ -174,6 +178,7 @@ impl Mixed {
         point.extend_from_slice(t);
         let (mut value, mut gradient) = ([0.0], vec![0.0; point.len()]);
         let scratch = &mut Scratch::default();
+        self.spent.fetch_add(1, Ordering::Relaxed);
         self.evaluate(chart, &point, &mut value, &mut gradient, scratch)?;
         Ok(Slope { value: value[0], gradient: gradient.split_off(self.head) })
     }

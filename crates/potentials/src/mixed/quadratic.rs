@@ -1,5 +1,7 @@
 //! Quadratic approximations of a mixed model's likelihood: what [`Chart`](super::Chart) is made of.
 
+use std::sync::atomic::Ordering;
+
 use super::Mixed;
 use crate::error::Error;
 use crate::joint::derivatives::curvature;
@@ -52,6 +54,9 @@ impl Mixed {
     /// of the groups.
     pub(super) fn expand(&self, point: &[f64]) -> Result<Quadratic, Error> {
         let joint = &self.joint;
+        // The differences of slopes, and a product of the design with itself.
+        let each = 3 * joint.likelihood().predictors() + self.gram.entries() / joint.design().rows();
+        self.spent.fetch_add(each as u64, Ordering::Relaxed);
         let (beta, psi) = point.split_at(joint.coefficients());
         let s = joint.all_predictors(beta);
         let mut w = joint.row_curvatures(&s, psi);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{
-    Chebyshev, Gradient, GradientError, LineIntegral, Method, Mode, ModeSearch, Ridge, Whitened,
-    Whitening,
+    Chebyshev, Gradient, GradientError, LineIntegral, Method, Mixed, Mode, ModeSearch, Ridge,
+    Whitened, WhitenedMixed, Whitening,
 };
 
 use crate::error::Error;
@@ -115,6 +115,39 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
         Ok(Ridge::whitened(self, whitening)?)
+    }
+}
+
+/// In the coordinates (ζ, t) of its chart: those of ζ are round already. Draws are of (ζ, t);
+/// [`Mixed::to_plain`] makes coefficients of them.
+impl Target for Arc<Mixed> {
+    type White = WhitenedMixed;
+
+    fn dimension(&self) -> usize {
+        Mixed::dimension(self)
+    }
+
+    fn mode(&self) -> Result<(Mode, u64), Error> {
+        let chart = self.chart()?;
+        let mut point = vec![0.0; self.head()];
+        point.extend_from_slice(chart.centre());
+        Ok((Mode::given(point, 0.0), chart.gradients()))
+    }
+
+    fn hessian(&self, _: &[f64]) -> Result<(Vec<f64>, u64), Error> {
+        Ok((self.chart()?.hessian().to_vec(), 0))
+    }
+
+    fn round(&self) -> usize {
+        self.head()
+    }
+
+    fn affordable_hessians(&self, _: usize) -> usize {
+        0
+    }
+
+    fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
+        Ok(WhitenedMixed::new(self.clone(), whitening.clone())?)
     }
 }
 
