@@ -500,7 +500,9 @@ pub enum DataError {
         level: String,
     },
     /// A grouping factor with too many levels.
-    #[error("{place}: found more than {limit} levels in {rows} rows, need at most that many for group effects; group the levels")]
+    #[error(
+        "{place}: found more than {limit} levels in {rows} rows, need at most that many for group effects; group the levels"
+    )]
     TooManyGroups {
         /// The grouping factor.
         place: Box<Place>,

@@ -372,7 +372,8 @@ impl GroupPlan {
         &self, draft: &Draft<'_>, facts: &Facts, learned: &mut Memory,
     ) -> Result<(CodedGroup, Grouping), DataError> {
         let Draft { table, source, question, kept, .. } = draft;
-        let variables: Vec<String> = self.slopes.variables.iter().map(ToString::to_string).collect();
+        let variables: Vec<String> =
+            self.slopes.variables.iter().map(ToString::to_string).collect();
         for (plan, label) in self.plans.iter().zip(&variables) {
             let mut levels = |name: &str| draft.levels(name, facts);
             plan.learn(label, source, kept, learned, &mut levels)?;
@@ -386,9 +387,7 @@ impl GroupPlan {
             factors: self.keys.iter().map(|key| key.label.clone()).collect(),
             intercept: self.slopes.intercept,
             variables,
-            terms: terms
-                .map(|(term, full)| CodedTerm { variables: term.clone(), full })
-                .collect(),
+            terms: terms.map(|(term, full)| CodedTerm { variables: term.clone(), full }).collect(),
             coefficients: Vec::new(),
             levels: found.names,
         };
@@ -509,4 +508,3 @@ fn numbered_within(inner: &Grouping, outer: &Grouping) -> bool {
     pairs.iter().for_each(|(level, _)| with[*level as usize] += 1);
     with.iter().all(|count| 2 * count >= outer.levels.len())
 }
-

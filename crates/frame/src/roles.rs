@@ -77,7 +77,18 @@ impl Roles {
         }
         let constant = terms.intercept || thresholds;
         let offsets = offset.into_iter().chain(terms.offsets.iter().cloned()).collect();
-        Ok(Self { response, trials, offsets, weights, event, upper, terms, plans, groups, constant })
+        Ok(Self {
+            response,
+            trials,
+            offsets,
+            weights,
+            event,
+            upper,
+            terms,
+            plans,
+            groups,
+            constant,
+        })
     }
 
     /// Every expression with its role.

@@ -46,7 +46,9 @@ impl Group {
 }
 
 /// The groupings of `left | right` or `left || right` in the formula `text`.
-pub(crate) fn groups(text: &str, node: &Node, columns: &[&str]) -> Result<Vec<Group>, FormulaError> {
+pub(crate) fn groups(
+    text: &str, node: &Node, columns: &[&str],
+) -> Result<Vec<Group>, FormulaError> {
     let Kind::Binary(operator, left, right) = &node.kind else { return Ok(Vec::new()) };
     let slopes = expand(text, left, columns)?;
     if !slopes.groups.is_empty() || !slopes.smooths.is_empty() || !slopes.offsets.is_empty() {
@@ -171,7 +173,10 @@ mod tests {
     #[test]
     fn what_is_no_group_effect_is_refused() {
         for (text, need) in [
-            ("y ~ (1 | g) + (1 | g)", "the intercept varies with `g` twice, in (1 | g) and in (1 | g)"),
+            (
+                "y ~ (1 | g) + (1 | g)",
+                "the intercept varies with `g` twice, in (1 | g) and in (1 | g)",
+            ),
             ("y ~ (1 | g) + (x | g)", "0 + leaves the intercept out"),
             ("y ~ (1 | a:b) + (1 | b:a)", "the intercept varies with `b:a` twice"),
             ("y ~ (1 | a) + (1 | a/b)", "the intercept varies with `a` twice"),
