@@ -1,6 +1,8 @@
 //! From variables to columns of the design, and what is remembered so that new rows are coded like
 //! the old ones.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,7 @@ use crate::evaluate::{Learned, Memory, Source};
 use crate::factors::{Contrast, interval_of, level_of};
 use crate::formula::parse;
 use crate::formula::syntax::{Kind, Node};
+use crate::groups::{CodedGroup, GroupNames, Grouping};
 use crate::place::{Place, number};
 use crate::plan::{Asked, Plan};
 use crate::table::Table;
@@ -57,6 +60,9 @@ pub struct Coding {
     /// What functions have learned from the data.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub(crate) learned: Memory,
+    /// Group effects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) groups: Vec<CodedGroup>,
 }
 
 /// A term: a product of variables.
@@ -80,6 +86,9 @@ pub struct NewRows {
     pub design: Vec<f64>,
     /// The offset of each row, if the model has one.
     pub offset: Option<Vec<f64>>,
+    /// The levels of each row in each grouping, as in [`Frame::groups`](crate::Frame::groups). A
+    /// level that the fit has not seen is [`GroupEntries::NEW`](crate::GroupEntries::NEW).
+    pub groups: Vec<Grouping>,
 }
 
 impl Coding {
@@ -101,7 +110,8 @@ impl Coding {
     /// Expressions that cannot be read.
     pub fn columns(&self) -> Result<Vec<String>, DataError> {
         let mut all: Vec<String> = Vec::new();
-        for text in self.variables.iter().chain(&self.offsets) {
+        let of_groups = self.groups.iter().flat_map(|g| g.variables.iter().chain(&g.factors));
+        for text in self.variables.iter().chain(&self.offsets).chain(of_groups) {
             for name in parse::expression(text)?.columns() {
                 if !all.iter().any(|other| other == name) {
                     all.push(name.to_owned());
@@ -109,6 +119,11 @@ impl Coding {
             }
         }
         Ok(all)
+    }
+
+    /// The names of each grouping, in the order of [`Frame::groups`](crate::Frame::groups).
+    pub fn groups(&self) -> impl Iterator<Item = GroupNames<'_>> {
+        self.groups.iter().map(CodedGroup::names)
     }
 
     /// Whether the values of a column are levels: in `--factor`, or within `factor(...)` or `C(...)`.
@@ -157,10 +172,17 @@ impl Coding {
         for name in nodes.flat_map(Node::columns) {
             check_complete(&source, name)?;
         }
+        for text in self.groups.iter().flat_map(|g| g.variables.iter().chain(&g.factors)) {
+            for name in parse::expression(text)?.columns() {
+                check_complete(&source, name)?;
+            }
+        }
         let coder = Coder::new(&source, &plans, self)?;
         let design = coder.design(&rows)?;
         let offset = (!offsets.is_empty()).then(|| sum(&source, &offsets, &rows)).transpose()?;
-        Ok(NewRows { rows: rows.len(), columns: coder.width(), design, offset })
+        let groups = self.groups.iter().map(|group| group.rows(&source, &rows, self));
+        let groups = groups.collect::<Result<Vec<Grouping>, DataError>>()?;
+        Ok(NewRows { rows: rows.len(), columns: coder.width(), design, offset, groups })
     }
 
     /// Columns of new rows whose numbers are levels: factors of numbers, and columns that had text in
@@ -170,7 +192,7 @@ impl Coding {
     /// A column that had numbers and has text now.
     fn columns_of_levels(&self, table: &Table) -> Result<Vec<String>, DataError> {
         let mut names = self.factors.clone();
-        for text in &self.variables {
+        for text in self.variables.iter().chain(self.groups.iter().flat_map(|g| &g.variables)) {
             let Kind::Name(name) = parse::expression(text)?.kind else { continue };
             let Some(column) = table.column(&name).filter(|_| !self.factors.contains(&name)) else {
                 continue;
@@ -595,10 +617,8 @@ fn variable<'s>(
             let codes =
                 match source.column(node.columns().first().unwrap_or(&"")).map(Column::cells) {
                     Some(Cells::Text { levels: texts, .. }) if factor.text => {
-                        let level = |text: &String| {
-                            let found = levels.iter().position(|level| level == text);
-                            found.and_then(|level| u32::try_from(level).ok()).unwrap_or(NO_LEVEL)
-                        };
+                        let known: HashMap<&String, u32> = levels.iter().zip(0_u32..).collect();
+                        let level = |text: &String| known.get(text).copied().unwrap_or(NO_LEVEL);
                         Codes::Text(texts.iter().map(level).collect())
                     }
                     _ => {

@@ -11,6 +11,7 @@ use crate::facts::Facts;
 use crate::formula::syntax::Kind;
 use crate::formula::terms::full_coding;
 use crate::frame::INTERCEPT;
+use crate::groups::Grouping;
 use crate::place::{Place, VALUE_SHOWN, listed, number, shown};
 use crate::plan::Plan;
 use crate::question::{FamilyName, Role};
@@ -24,6 +25,7 @@ pub(crate) struct Designed {
     /// The term of each column.
     pub(crate) terms: Vec<String>,
     pub(crate) design: Vec<f64>,
+    pub(crate) groups: Vec<Grouping>,
 }
 
 impl Designed {
@@ -32,7 +34,7 @@ impl Designed {
     ) -> Result<Self, DataError> {
         let Draft { table, source, roles, kept, .. } = draft;
         check_bases(draft)?;
-        let coding = coding(draft, facts)?;
+        let (coding, groups) = coding(draft, facts)?;
         let coder = Coder::new(source, &roles.plans, &coding)?;
         let (file, found, limit) = (table.name().to_owned(), coder.width(), MAX_COEFFICIENTS);
         if found > limit {
@@ -51,12 +53,12 @@ impl Designed {
             return Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES });
         }
         let design = coder.design(kept)?;
-        Ok(Self { coding, names, terms, design })
+        Ok(Self { coding, names, terms, design, groups })
     }
 }
 
-/// What is remembered about the design.
-fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<Coding, DataError> {
+/// What is remembered about the design, and the groupings of its rows.
+fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), DataError> {
     let Draft { table, source, question, roles, kept, .. } = draft;
     let variables: Vec<String> = roles.terms.variables.iter().map(ToString::to_string).collect();
     // In a part of a table, functions learn from the values of all parts.
@@ -84,7 +86,11 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<Coding, DataError> {
     let full = full_coding(terms, &is_factor, roles.constant || question.standardize);
     let terms = terms.iter().zip(full);
     let terms = terms.map(|(term, full)| CodedTerm { variables: term.clone(), full });
-    Ok(Coding {
+    check_whole(draft, facts)?;
+    let groups = roles.groups.iter().map(|group| group.learn(draft, facts, &mut learned));
+    let groups = groups.collect::<Result<Vec<_>, DataError>>()?;
+    let (coded, groups) = groups.into_iter().unzip();
+    let coding = Coding {
         intercept: roles.terms.intercept && question.family != FamilyName::Ordinal,
         variables,
         terms: terms.collect(),
@@ -92,7 +98,21 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<Coding, DataError> {
         trials: roles.trials.as_ref().map(ToString::to_string),
         factors: question.factors.clone(),
         learned,
-    })
+        groups: coded,
+    };
+    Ok((coding, groups))
+}
+
+/// Checks that rows with group effects are not spread over processes.
+fn check_whole(draft: &Draft<'_>, facts: &Facts) -> Result<(), DataError> {
+    let (rows, of) = (draft.kept.len(), facts.counts.kept);
+    match draft.roles.groups.first().map(|group| format!("({})", group.node)) {
+        Some(term) if rows != of => {
+            let file = draft.table.name().to_owned();
+            Err(DataError::GroupParts { file, term, rows, of })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that base levels were asked for of factors.

@@ -12,7 +12,7 @@ use crate::question::{Question, Role};
 use crate::response;
 use crate::roles::{Parts, Roles, Use};
 use crate::table::Table;
-use crate::{Frame, MAX_HELD_LEVELS, MAX_LEVELS, MAX_MAGNITUDE, dates};
+use crate::{Frame, MAX_COUNTED_LEVELS, MAX_LEVELS, MAX_MAGNITUDE, dates};
 
 /// A question about a table, with every row checked.
 #[derive(Debug)]
@@ -45,8 +45,9 @@ impl<'t> Draft<'t> {
         if let Some(column) = &parts.weights {
             response::check_weights(table, column, &kept)?;
         }
-        let columns: Vec<&Column> =
-            used.iter().map(|used| used.column).chain(parts.computed()).collect();
+        // Levels of grouping factors may be too many to gather, and no other part needs them.
+        let own = used.iter().filter(|used| used.role != Role::Group).map(|used| used.column);
+        let columns: Vec<&Column> = own.chain(parts.computed()).collect();
         let facts = Facts::new(&source, &roles, &columns, &kept, counts);
         Ok(Self { table, source, question, roles, parts, kept, facts })
     }
@@ -73,7 +74,7 @@ impl<'t> Draft<'t> {
         let place = || Place::column(self.table.name(), name);
         let rows = facts.counts.kept;
         let Some(all) = facts.levels(name) else {
-            let levels = MAX_HELD_LEVELS;
+            let levels = MAX_COUNTED_LEVELS;
             let dates = self.has_dates(name);
             return Err(DataError::TooManyLevels {
                 place: place(),

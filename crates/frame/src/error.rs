@@ -491,6 +491,56 @@ pub enum DataError {
         /// Whether they are dates.
         dates: bool,
     },
+    /// A grouping factor with a single level.
+    #[error("{place}: found the level {} only, need at least two levels for group effects; leave the term out", quoted(.level))]
+    OneGroup {
+        /// The grouping factor.
+        place: Box<Place>,
+        /// Its level.
+        level: String,
+    },
+    /// A grouping factor with too many levels.
+    #[error(
+        "{place}: found more than {limit} levels in {rows} rows, need at most that many for group effects; group the levels"
+    )]
+    TooManyGroups {
+        /// The grouping factor.
+        place: Box<Place>,
+        /// The bound.
+        limit: usize,
+        /// The number of rows.
+        rows: usize,
+    },
+    /// Two combinations of levels that are written alike.
+    #[error("{place}: found two combinations of levels that are both written {}, need levels that can be told apart; replace `:` in them", quoted(.level))]
+    GroupClash {
+        /// The grouping factor.
+        place: Box<Place>,
+        /// The combination.
+        level: String,
+    },
+    /// A slope that is 0 in every row.
+    #[error("{file}: found 0 in every row for {}, which varies with {}, need another value in some row; leave it out of the bars", quoted(.slope), quoted(.grouping))]
+    ZeroSlope {
+        /// The file.
+        file: String,
+        /// The coefficient.
+        slope: String,
+        /// The grouping factor.
+        grouping: String,
+    },
+    /// Group effects or smooths in a part of the rows.
+    #[error("{file}: group effects need all rows in one process: found {rows} of {of} rows here; run with one process, or leave {} out", quoted(.term))]
+    GroupParts {
+        /// The file.
+        file: String,
+        /// The first such term.
+        term: String,
+        /// The number of rows of this part.
+        rows: usize,
+        /// The number of all rows.
+        of: usize,
+    },
     /// A text column of numbers with decimal commas.
     #[error("{place}: found `{}`, need a number with a decimal point and no commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
     DecimalComma {

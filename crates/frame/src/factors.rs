@@ -64,6 +64,18 @@ pub(crate) fn natural_order(a: &str, b: &str) -> Ordering {
     left.partial_cmp(&right).unwrap_or(Ordering::Equal).then_with(|| a.cmp(b))
 }
 
+/// Sorts by the texts of items, as [`natural_order`] has them.
+pub(crate) fn sort_naturally<'t, T>(items: &mut Vec<T>, text: impl Fn(&T) -> &'t String) {
+    let mut keyed: Vec<(Vec<Piece<'_>>, &str, T)> = std::mem::take(items)
+        .into_iter()
+        .map(|item| (pieces(text(&item)), text(&item).as_str(), item))
+        .collect();
+    keyed.sort_by(|a, b| {
+        a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal).then_with(|| a.1.cmp(b.1))
+    });
+    items.extend(keyed.into_iter().map(|(_, _, item)| item));
+}
+
 fn pieces(level: &str) -> Vec<Piece<'_>> {
     let signs = [("<=", -1), (">=", 0), ("<", -1), (">", 1), ("≤", -1), ("≥", 0)];
     let sign = signs.into_iter().find(|(sign, _)| level.starts_with(sign));

@@ -13,6 +13,7 @@ use crate::place::Place;
 use crate::plan::Plan;
 use crate::roles::Roles;
 use crate::table::Table;
+use crate::{MAX_COUNTED_BYTES, MAX_COUNTED_LEVELS};
 
 /// Rows whose values are computed together.
 const BLOCK: usize = 4096;
@@ -200,9 +201,15 @@ impl Values {
         match column.cells() {
             Cells::Text { levels, codes } => {
                 let codes = kept.iter().filter_map(|&row| codes.get(row).copied());
-                let seen: BTreeSet<u32> = codes.filter(|code| *code != NO_TEXT).collect();
-                let level = |code: u32| levels.get(usize::try_from(code).ok()?).cloned();
-                Self::Levels(seen.into_iter().filter_map(level).collect())
+                let mut seen: Vec<u32> = codes.filter(|code| *code != NO_TEXT).collect();
+                seen.sort_unstable();
+                seen.dedup();
+                let level = |code: u32| levels.get(usize::try_from(code).ok()?);
+                let bytes: usize = seen.iter().filter_map(|c| level(*c)).map(String::len).sum();
+                if seen.len() > MAX_COUNTED_LEVELS || bytes > MAX_COUNTED_BYTES {
+                    return Self::ManyLevels;
+                }
+                Self::Levels(seen.into_iter().filter_map(level).cloned().collect())
             }
             Cells::ManyTexts { .. } => Self::ManyLevels,
             _ => {

@@ -10,8 +10,9 @@ use crate::design::Designed;
 use crate::draft::Draft;
 use crate::error::DataError;
 use crate::facts::Facts;
+use crate::groups::{self, Grouping};
 use crate::place::{NAME_SHOWN, Place, Row, listed, number, shown};
-use crate::question::{Question, Role};
+use crate::question::{FamilyName, Question, Role};
 use crate::response;
 use crate::scaling::Combine;
 use crate::table::Table;
@@ -33,6 +34,8 @@ pub struct Frame {
     pub terms: Vec<String>,
     /// The rank of the design; `None` if it has many columns or is a part of one.
     pub rank: Option<usize>,
+    /// Group effects and the wiggly parts of smooths; none without such terms.
+    pub groups: Vec<Grouping>,
     /// How these rows were coded, for new ones.
     pub coding: Coding,
     /// Whether the first coefficient is the intercept.
@@ -91,7 +94,7 @@ impl Frame {
             let (rows, dropped) = (counts.kept, counts.missing);
             return Err(DataError::TooFewRows { file, rows, dropped });
         }
-        for used in roles.columns(source) {
+        for used in roles.columns(source).into_iter().filter(|used| used.role != Role::Group) {
             check_vanishing(table, used.column, used.role, facts)?;
         }
         let mut notes = row_notes(draft, facts);
@@ -106,7 +109,10 @@ impl Frame {
         let designed = Designed::new(draft, facts, &mut notes)?;
         let (advice, rank) = advice(draft, facts, &designed);
         notes.extend(advice);
-        let Designed { coding, names, terms, design } = designed;
+        let Designed { coding, names, terms, design, groups } = designed;
+        // Weights may tell noise from effects of single rows.
+        let noise = question.family == FamilyName::Gaussian && parts.weights.is_none();
+        notes.extend(groups::notes(&groups, noise));
         let (rows, columns) = (kept.len(), names.len());
         let uncensored = parts.event.is_none() && parts.upper.is_none();
         if question.family.is_survival()
@@ -132,6 +138,7 @@ impl Frame {
         Ok(Self {
             file,
             design,
+            groups,
             intercept: coding.intercept,
             coding,
             names,
@@ -176,6 +183,7 @@ impl Frame {
             file: self.file.clone(),
             names: self.names.clone(),
             terms: self.terms.clone(),
+            groups: self.groups.iter().map(|group| group.select(&rows)).collect(),
             rank: None,
             coding: self.coding.clone(),
             intercept: self.intercept,

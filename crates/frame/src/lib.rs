@@ -54,6 +54,7 @@ mod factors;
 mod facts;
 mod formula;
 mod frame;
+mod groups;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
@@ -78,6 +79,7 @@ pub use evaluate::{Learned, Memory, functions};
 pub use facts::Facts;
 pub use formula::{Condition, Formula, FormulaError, formula_name};
 pub use frame::{Frame, INTERCEPT};
+pub use groups::{GroupEntries, GroupNames, Grouping};
 pub use parts::Part;
 pub use place::{Place, Row};
 pub use question::{FamilyName, Question, Role, UnknownFamily};
@@ -96,9 +98,16 @@ pub const MAX_COEFFICIENTS: usize = 5_000;
 /// The maximum number of levels of a text predictor.
 pub const MAX_LEVELS: usize = 1_000;
 
-/// A text column with more distinct texts than this, or more bytes of them, is not kept.
-const MAX_HELD_LEVELS: usize = 10_000;
-const MAX_LEVEL_BYTES: usize = 1 << 20;
+/// The maximum number of levels of a grouping factor.
+pub const MAX_GROUP_LEVELS: usize = 1_000_000;
+
+/// A text column with more distinct texts than this, or more bytes of them, is not kept. Unit tests
+/// reach the limits with short columns.
+const MAX_HELD_LEVELS: usize = if cfg!(test) { 10_000 } else { MAX_GROUP_LEVELS };
+const MAX_LEVEL_BYTES: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
+/// One that is more than a grouping factor is not searched for levels beyond these.
+const MAX_COUNTED_LEVELS: usize = 10_000;
+const MAX_COUNTED_BYTES: usize = 1 << 20;
 /// Numbers beyond this could overflow in sums of squares.
 const MAX_MAGNITUDE: f64 = 1e100;
 /// Columns below this could underflow in sums of squares.

@@ -168,6 +168,8 @@ pub enum Role {
     Upper,
     /// One of `--predictors`, of a formula, or of the columns used by default.
     Predictor,
+    /// `g` in `(1 | g)`, where it is nothing else.
+    Group,
     /// `--exclude`.
     Exclude,
     /// `--factor`.
@@ -188,6 +190,7 @@ impl fmt::Display for Role {
             Self::Event => "--event",
             Self::Upper => "--upper",
             Self::Predictor => "--predictors",
+            Self::Group => "a grouping factor",
             Self::Exclude => "--exclude",
             Self::Factor => "--factor",
             Self::Base => "--base",

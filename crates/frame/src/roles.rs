@@ -9,6 +9,7 @@ use crate::evaluate::{Source, Type};
 use crate::formula::syntax::{Kind, Node};
 use crate::formula::terms::Terms;
 use crate::formula::{Formula, FormulaError};
+use crate::groups::GroupPlan;
 use crate::plan::Plan;
 use crate::question::{FamilyName, Question, Role};
 
@@ -25,6 +26,7 @@ pub(crate) struct Roles {
     pub(crate) terms: Terms,
     /// What each variable of the terms is.
     pub(crate) plans: Vec<Plan>,
+    pub(crate) groups: Vec<GroupPlan>,
     /// Whether the coding of factors has a constant to differ from.
     pub(crate) constant: bool,
 }
@@ -44,16 +46,28 @@ impl Roles {
             source.find(name, Role::Exclude)?;
         }
         check_listed_once(&question.formula)?;
-        let terms = question.formula.terms(&taken.others(&question.exclude))?;
+        let apart: Vec<String> =
+            question.exclude.iter().cloned().chain(grouping_columns(&question.formula)?).collect();
+        let terms = question.formula.terms(&taken.others(&apart))?;
         refuse_unfitted(&question.formula, &terms)?;
         let text = question.formula.text();
         let excluded = question.exclude.iter().map(|name| (name.clone(), Role::Exclude));
         taken.names.extend(excluded);
         for node in &terms.variables {
-            taken.predictor(node)?;
+            taken.predictor(node, Role::Predictor)?;
+        }
+        for group in &terms.groups {
+            for node in &group.slopes.variables {
+                taken.predictor(node, Role::Predictor)?;
+            }
+            for node in &group.factors {
+                taken.predictor(node, Role::Group)?;
+            }
         }
         let plan = |node: &Node| Plan::new(source, text, node);
         let plans = terms.variables.iter().map(plan).collect::<Result<Vec<Plan>, DataError>>()?;
+        let groups = terms.groups.iter().map(|group| GroupPlan::new(source, text, group));
+        let groups = groups.collect::<Result<Vec<GroupPlan>, DataError>>()?;
         for node in &terms.offsets {
             taken.number(node)?;
         }
@@ -63,7 +77,18 @@ impl Roles {
         }
         let constant = terms.intercept || thresholds;
         let offsets = offset.into_iter().chain(terms.offsets.iter().cloned()).collect();
-        Ok(Self { response, trials, offsets, weights, event, upper, terms, plans, constant })
+        Ok(Self {
+            response,
+            trials,
+            offsets,
+            weights,
+            event,
+            upper,
+            terms,
+            plans,
+            groups,
+            constant,
+        })
     }
 
     /// Every expression with its role.
@@ -76,13 +101,18 @@ impl Roles {
         ];
         let one = one.into_iter().filter_map(|(node, role)| Some((node.as_ref()?, role)));
         let offsets = self.offsets.iter().map(|node| (node, Role::Offset));
+        let slopes = self.groups.iter().flat_map(|group| &group.plans);
+        let keys = self.groups.iter().flat_map(|group| &group.keys);
         std::iter::once((&self.response, Role::Response))
             .chain(one)
             .chain(offsets)
             .chain(self.plans.iter().map(|plan| (plan.node(), Role::Predictor)))
+            .chain(slopes.map(|plan| (plan.node(), Role::Predictor)))
+            .chain(keys.map(|key| (&key.of, Role::Group)))
     }
 
-    /// Every column in use: the response first, the predictors last.
+    /// Every column in use: the response first, then the predictors, columns that only group rows
+    /// last.
     pub(crate) fn columns<'s>(&self, source: &'s Source<'_>) -> Vec<Use<'s>> {
         let mut seen = HashSet::new();
         let mut all = Vec::new();
@@ -198,7 +228,7 @@ impl Taken<'_> {
 
     /// Checks that a variable has no column with another role. A column of weights, trials or
     /// offsets may still be part of an expression.
-    fn predictor(&self, node: &Node) -> Result<(), DataError> {
+    fn predictor(&self, node: &Node, second: Role) -> Result<(), DataError> {
         let plain = matches!(node.kind, Kind::Name(_));
         for name in node.columns() {
             let Some(&(_, first)) = self.names.iter().find(|(other, _)| other == name) else {
@@ -206,7 +236,7 @@ impl Taken<'_> {
             };
             if plain || matches!(first, Role::Response | Role::Event | Role::Upper | Role::Exclude)
             {
-                let (column, second) = (name.to_owned(), Role::Predictor);
+                let column = name.to_owned();
                 return Err(DataError::UsedTwice { column, first, second });
             }
         }
@@ -244,17 +274,22 @@ fn check_listed_once(formula: &Formula) -> Result<(), DataError> {
     }
 }
 
-/// Group effects and smooth terms are read but not fitted.
+/// The columns that a formula groups rows by, for which `.` does not stand.
+fn grouping_columns(formula: &Formula) -> Result<Vec<String>, DataError> {
+    // A list of columns has none.
+    if formula.text().is_empty() {
+        return Ok(Vec::new());
+    }
+    let terms = formula.terms(&[])?;
+    let keys = terms.groups.iter().flat_map(|group| &group.factors);
+    Ok(keys.flat_map(Node::columns).map(str::to_owned).collect())
+}
+
+/// Smooth terms are read but not fitted.
 fn refuse_unfitted(formula: &Formula, terms: &Terms) -> Result<(), DataError> {
     let error = |node: &Node, message: &str| {
         Err(FormulaError::new(formula.text(), &node.span, message).into())
     };
-    if let Some(node) = terms.groups.first() {
-        return error(
-            node,
-            "group effects are not fitted yet; as a predictor, the group has a coefficient per level",
-        );
-    }
     if let Some(node) = terms.smooths.first() {
         return error(
             node,

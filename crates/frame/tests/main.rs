@@ -3,6 +3,7 @@
 mod families;
 mod formulas;
 mod frame;
+mod groups;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod properties;

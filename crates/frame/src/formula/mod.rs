@@ -1,9 +1,10 @@
 //! R's formulas: `y ~ x * z + poly(age, 2) + offset(log(n))`.
 //!
-//! [`parse`] makes expressions of the text, [`terms`] expands the right-hand side, and this file
-//! reads the left-hand side. What functions compute is in `evaluate.rs` and `coding.rs`.
+//! [`parse`] makes expressions of the text, [`terms`] expands the right-hand side, [`groups`] the
+//! group effects in it, and this file reads the left-hand side. What functions compute is in `evaluate.rs` and `coding.rs`.
 
 mod error;
+pub(crate) mod groups;
 pub(crate) mod parse;
 pub(crate) mod syntax;
 pub(crate) mod terms;

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::error::FormulaError;
+use super::groups::{Group, check_once, groups};
 use super::syntax::{Binary, Kind, Node, Unary};
 
 /// More terms than this are refused while they are made.
@@ -20,8 +21,8 @@ pub(crate) struct Terms {
     pub(crate) intercept: bool,
     /// The arguments of `offset(...)`.
     pub(crate) offsets: Vec<Node>,
-    /// Group effects: `1 + x | g`, `x || g`.
-    pub(crate) groups: Vec<Node>,
+    /// Group effects, one for each grouping factor and each of the parts of `x || g`.
+    pub(crate) groups: Vec<Group>,
     /// Smooth terms: `s(x)`.
     pub(crate) smooths: Vec<Node>,
 }
@@ -38,6 +39,7 @@ pub(crate) fn expand(text: &str, right: &Node, columns: &[&str]) -> Result<Terms
     terms.sort_by_key(Vec::len);
     algebra.found.terms = terms;
     algebra.found.forget_unused();
+    check_once(text, &algebra.found.groups)?;
     Ok(algebra.found)
 }
 
@@ -122,7 +124,7 @@ impl Algebra<'_> {
         if minus {
             return self.error(inner, "group effects cannot be subtracted: leave them out instead");
         }
-        self.found.groups.push(inner.clone());
+        self.found.groups.extend(groups(self.text, inner, self.columns)?);
         Ok(())
     }
 
