@@ -63,6 +63,17 @@ impl Auxiliary {
         Self { family, names, levels }
     }
 
+    /// The family.
+    pub(crate) fn response_family(&self) -> FamilyName {
+        self.family
+    }
+
+    /// The levels of the response that have a linear predictor of their own; none for one linear
+    /// predictor.
+    pub(crate) fn levels(&self) -> &[String] {
+        &self.levels
+    }
+
     /// The names of the parameters.
     #[must_use]
     pub fn names(&self) -> &[String] {

@@ -13,7 +13,7 @@ pub fn command(settings: &Settings) -> String {
     let Settings {
         data, formula, response, family, predictors, exclude, condition, factor, base, trials, offset, weights, event, upper, levels,
         no_intercept, prior_only, drop_missing, standardize, original_scale, prior, intercept_prior,
-        aux_prior, prior_scale, intercept_prior_scale, priors, prior_of, noise_scale, dispersion, shape,
+        aux_prior, group_prior, prior_scale, intercept_prior_scale, priors, prior_of, noise_scale, dispersion, shape,
         degrees_of_freedom, huber_delta, mode_search, kernel, nodes, gamma, xi, eta,
         bias_tolerance, chains, draws, thin, target_ess, max_draws, interval, seed, threads: _, out: _,
         csv,
@@ -40,6 +40,7 @@ pub fn command(settings: &Settings) -> String {
         ("--prior", prior),
         ("--intercept-prior", intercept_prior),
         ("--aux-prior", aux_prior),
+        ("--group-prior", group_prior),
     ] {
         words.pair(name, value.as_ref());
     }

@@ -79,7 +79,7 @@ impl Finished<'_> {
         let checked = prior_checks::check(self.model, &self.warm.mode.point, &parameters);
         let dispersed = dispersion::check(self.model, &self.warm.mode.point);
         let unlogged = exposure::check(self.model, &self.warm.mode.point);
-        let warnings = warnings.chain(unlogged).chain(checked.warning).chain(dispersed).collect();
+        let warnings = warnings.chain(unlogged).chain(checked.warnings).chain(dispersed).collect();
         let notes = self.notes.iter().cloned().chain(checked.notes).collect();
         let text = Text {
             title: title(self.config),
@@ -111,7 +111,9 @@ impl Finished<'_> {
         }
         // Under Laplace's prior the point is only near the mode.
         let near = |prior: &Density| matches!(prior, Density::Laplace { .. });
-        let exact = !self.model.priors().coefficients.iter().any(near);
+        // And of a model with groups it is that of the scales, with effects at their means.
+        let exact =
+            !self.model.priors().coefficients.iter().any(near) && self.model.groups().is_empty();
         for (parameter, mode) in parameters.iter_mut().zip(mode) {
             parameter.mode = exact.then_some(mode);
         }

@@ -5,6 +5,7 @@ use ridgewalk_potentials::Density;
 use serde::{Deserialize, Serialize};
 
 use crate::command::command;
+use crate::groups::{GroupPriors, GroupPriorsText, Groups};
 use crate::model::Model;
 use crate::prior_text::{Kind, PriorText, written};
 use crate::priors::{ModelPriors, PriorError};
@@ -124,6 +125,9 @@ pub struct Resolved {
     /// The levels of an ordinal or multinomial response, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub levels: Vec<String>,
+    /// The priors of the effects of groups: for each grouping of each linear predictor.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub group_priors: Vec<GroupPriorsText>,
     /// How rows of data become rows of the design.
     #[serde(default)]
     pub coding: Coding,
@@ -184,6 +188,7 @@ impl Resolved {
             centred: priors.centred,
             parameters: auxiliary.names().to_vec(),
             parameter_priors: priors.parameters.iter().map(|prior| written(prior, kind)).collect(),
+            group_priors: priors.groups.iter().map(GroupPriors::text).collect(),
             noise_scale: model.noise_scale(),
             centres: scaling.map(|list| list.iter().map(|(centre, _)| *centre).collect()),
             divisors: scaling.map(|list| list.iter().map(|(_, divisor)| *divisor).collect()),
@@ -196,7 +201,17 @@ impl Resolved {
     /// The names of all coefficients and parameters, in the order of draws.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        [&self.coefficients[..], &self.parameters].concat()
+        let groups = self.groups();
+        let coefficients = [&self.coefficients[..], &self.parameters].concat();
+        [coefficients, groups.parameters(), groups.effect_names()].concat()
+    }
+
+    /// The groupings.
+    #[must_use]
+    pub fn groups(&self) -> Groups {
+        // Ordinal responses have thresholds; the others with levels have a predictor for each.
+        let several = !self.levels.is_empty() && self.parameters.is_empty();
+        Groups::new(&self.coding, if several { &self.levels[1..] } else { &[] })
     }
 
     /// The priors, to make the model again.
@@ -218,6 +233,11 @@ impl Resolved {
         Ok(ModelPriors {
             coefficients: read(&self.priors, Kind::Real)?,
             parameters: read(&self.parameter_priors, kind)?,
+            groups: self
+                .group_priors
+                .iter()
+                .map(GroupPriorsText::priors)
+                .collect::<Result<Vec<GroupPriors>, PriorError>>()?,
             centred: self.centred,
         })
     }

@@ -44,6 +44,7 @@ mod error;
 mod excursion;
 mod exposure;
 mod fit;
+mod groups;
 mod loo;
 mod model;
 mod noise;
@@ -79,6 +80,7 @@ pub use draws::{DrawReader, TakeColumns, TakePoint};
 pub use error::{Error, ErrorKind, NoiseError};
 pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
+pub use groups::{GroupNames, GroupPriors, GroupPriorsText, Groups};
 pub use loo::{
     Compared, Comparison, LooDocument, LooMethod, LooOptions, LooProgress, Observed, compare,
     folds, loo, loo_of,

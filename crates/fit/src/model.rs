@@ -5,8 +5,9 @@ use std::sync::Arc;
 use ridgewalk_frame::{Combine, FamilyName, Frame, Sizes};
 use ridgewalk_potentials::families::{Family, Observation};
 use ridgewalk_potentials::{
-    self as potentials, Chebyshev, Curvature, Dense, Density, Gradient, GradientError, Joint,
-    LineIntegral, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, WhitenedJoint, Whitening,
+    self as potentials, Chebyshev, Curvature, Dense, Density, Design, Gradient, GradientError,
+    Joint, LineIntegral, Mixed, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, WhitenedJoint,
+    Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
@@ -16,6 +17,7 @@ use crate::checks::{Checks, Sample};
 use crate::config::Config;
 use crate::draws::DrawReader;
 use crate::error::Error;
+use crate::groups::{self, Groups, Unfolding};
 use crate::noise::check_noise;
 use crate::priors::{ModelPriors, Priors};
 use crate::scale::Rescaling;
@@ -36,6 +38,7 @@ pub struct Model {
     names: Vec<String>,
     priors: ModelPriors,
     auxiliary: Auxiliary,
+    groups: Groups,
     noise_scale: Option<f64>,
     family: FamilyName,
     nodes: Option<usize>,
@@ -56,6 +59,8 @@ enum Body {
     Ridge(Posterior),
     /// With parameters, or priors of other kinds; and where the search for its mode begins.
     Joint { joint: Arc<Joint<'static>>, start: Vec<f64> },
+    /// With effects of groups.
+    Mixed(Arc<Mixed>),
 }
 
 impl Model {
@@ -79,10 +84,17 @@ impl Model {
         if let Some(name) = auxiliary.coefficients(&frame.names).iter().find(taken) {
             return Err(Error::TakenName { name: name.clone(), family });
         }
+        let groups = Groups::new(&frame.coding, auxiliary.levels());
+        if !groups.is_empty() && rows.is_shared() {
+            let need = "one process with all rows, for a model with group effects";
+            return Err(Error::setting("--row-shards", "with group effects", need));
+        }
         let sizes = frame.sizes(family, combine);
         let priors = match priors {
             Some(priors) => priors,
-            None => Priors::from_settings(settings)?.resolve(&frame, &sizes, family, &auxiliary)?,
+            None => {
+                Priors::from_settings(settings)?.resolve(&frame, &sizes, &auxiliary, &groups)?
+            }
         };
         if priors.centred {
             frame.centre(combine);
@@ -90,21 +102,32 @@ impl Model {
         if family.has_noise() && !auxiliary.names().is_empty() {
             check_noise(&frame, &sizes, rows)?;
         }
-        let names = [auxiliary.coefficients(&frame.names), auxiliary.names().to_vec()].concat();
-        let rescaling = Rescaling::new(&frame, settings, &priors, &auxiliary);
-        let original = rescaling.as_ref().is_some_and(Rescaling::to_original);
-        let sample = (!rows.is_shared()).then(|| Sample::new(&frame, original));
+        let coefficients = auxiliary.coefficients(&frame.names);
+        let own = [coefficients, auxiliary.names().to_vec()].concat();
+        let names = [own, groups.parameters(), groups.effect_names()].concat();
+        let sample = (!rows.is_shared())
+            .then(|| Sample::new(&frame, Rescaling::to_original(&frame, settings, &priors)));
         let design = std::mem::take(&mut frame.design);
-        let body = body(settings, &frame, design, &priors, &auxiliary, &sizes, rows);
+        let parts = Parts { settings, frame: &frame, priors: &priors, auxiliary: &auxiliary };
+        let body = parts.body(design, &groups, &sizes, rows);
         let body = body.map_err(|error| match error {
             Refusal::Setting(error) => error,
             Refusal::Potential(error) => Words::new(&frame).potential(error),
         })?;
+        let unfolding = match &body {
+            Body::Mixed(mixed) => {
+                let (mixed, columns) = (mixed.clone(), frame.columns);
+                Some(Unfolding::new(mixed, auxiliary.predictors(), columns))
+            }
+            _ => None,
+        };
+        let rescaling = Rescaling::new(&frame, settings, &priors, &auxiliary, unfolding);
         Ok(Self {
             frame,
             names,
             priors,
             auxiliary,
+            groups,
             noise_scale: settings.noise_scale,
             family,
             nodes: settings.nodes,
@@ -134,6 +157,22 @@ impl Model {
         &self.auxiliary
     }
 
+    /// The groupings.
+    #[must_use]
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// The entries of the factor that makes coordinates of a model with groups, and those of the
+    /// matrix that it is a factor of.
+    #[must_use]
+    pub fn fill(&self) -> Option<(usize, usize)> {
+        match &self.body {
+            Body::Mixed(mixed) => Some(mixed.fill()),
+            _ => None,
+        }
+    }
+
     /// The priors of the coefficients and parameters.
     #[must_use]
     pub fn priors(&self) -> &ModelPriors {
@@ -157,7 +196,7 @@ impl Model {
     pub fn posterior(&self) -> Option<&Posterior> {
         match &self.body {
             Body::Ridge(posterior) => Some(posterior),
-            Body::Joint { .. } => None,
+            Body::Joint { .. } | Body::Mixed(_) => None,
         }
     }
 
@@ -184,7 +223,7 @@ impl Model {
         self.sample.as_ref()
     }
 
-    /// U at points stored one after another.
+    /// U at points stored one after another: of a model with groups, at coefficients and parameters.
     ///
     /// # Errors
     /// Lists of the wrong length.
@@ -197,6 +236,9 @@ impl Model {
             }
             Body::Joint { joint, .. } => {
                 joint.values_and_gradients(points, values, &mut gradients, scratch)
+            }
+            Body::Mixed(mixed) => {
+                mixed.values_and_gradients(points, values, &mut gradients, scratch)
             }
         }
     }
@@ -223,6 +265,8 @@ impl Model {
                 let hessian = flat.hessian(&point).ok()?;
                 (point, hessian)
             }
+            // The data alone do not determine effects of groups.
+            Body::Mixed(_) => return None,
         };
         let errors = Whitening::from_hessian(&point, &hessian).ok()?.variances();
         Some((point, errors.into_iter().map(f64::sqrt).collect()))
@@ -231,6 +275,9 @@ impl Model {
     /// How much higher the log density of its mode is with other offsets, and the dispersion of
     /// poisson responses there, 1 for other families; `None` if there is no such mode.
     pub(crate) fn gain_of_offsets(&self, offsets: Vec<f64>, near: &[f64]) -> Option<(f64, f64)> {
+        if matches!(self.body, Body::Mixed(_)) {
+            return None;
+        }
         let mut here = [0.0];
         self.values(near, &mut here).ok()?;
         let (there, dispersion) = match &self.body {
@@ -253,6 +300,7 @@ impl Model {
                 other.values_and_gradients(&mode, &mut there, &mut gradient, scratch).ok()?;
                 (there[0], 1.0)
             }
+            Body::Mixed(_) => return None,
         };
         Some((here[0] - there, dispersion))
     }
@@ -302,39 +350,80 @@ impl From<potentials::Error> for Refusal {
     }
 }
 
-/// The posterior of a frame with this design.
-fn body(
-    settings: &Settings, frame: &Frame, design: Vec<f64>, priors: &ModelPriors,
-    auxiliary: &Auxiliary, sizes: &Sizes, rows: &Rows,
-) -> Result<Body, Refusal> {
-    let design = Dense::new(frame.rows, frame.columns, design)?;
-    let observations = observations(frame);
-    if let (Some(family), Some(prior)) =
-        (auxiliary.family(settings)?, normal_prior(&priors.coefficients)?)
-    {
-        let mut ridge = Ridge::of_observations(design, family, observations, prior)?;
+/// What a posterior is made of.
+struct Parts<'a> {
+    settings: &'a Settings,
+    frame: &'a Frame,
+    priors: &'a ModelPriors,
+    auxiliary: &'a Auxiliary,
+}
+
+impl Parts<'_> {
+    /// The posterior with this design.
+    fn body(
+        &self, design: Vec<f64>, groups: &Groups, sizes: &Sizes, rows: &Rows,
+    ) -> Result<Body, Refusal> {
+        let Self { settings, frame, priors, auxiliary } = self;
+        if !groups.is_empty() {
+            return self.mixed(&design, groups, sizes);
+        }
+        let design = Dense::new(frame.rows, frame.columns, design)?;
+        if let (Some(family), Some(prior)) =
+            (auxiliary.family(settings)?, normal_prior(&priors.coefficients)?)
+        {
+            let mut ridge = Ridge::of_observations(design, family, observations(frame), prior)?;
+            if let Some(weights) = &frame.weights {
+                ridge = ridge.with_weights(weights.clone())?;
+            }
+            if let Some(offsets) = &frame.offset {
+                ridge = ridge.with_offsets(offsets.clone())?;
+            }
+            // The frame is valid, so no process has ended before this point.
+            return Ok(Body::Ridge(ridge.with_rows(rows)));
+        }
+        let joint = self.joint(design.into(), priors.coefficients.clone())?;
+        let start = auxiliary.start(frame, sizes);
+        Ok(Body::Joint { joint: Arc::new(joint.with_rows(rows)), start })
+    }
+
+    /// A posterior without line integrals, with these priors of coefficients.
+    fn joint(
+        &self, design: Design<'static>, priors: Vec<Density>,
+    ) -> Result<Joint<'static>, Refusal> {
+        let Self { settings, frame, auxiliary, .. } = self;
+        needs_no_integrals(settings, auxiliary).map_err(Refusal::Setting)?;
+        let likelihood = auxiliary.likelihood(settings, frame)?;
+        let mut joint = Joint::of_observations(design, likelihood, observations(frame))?
+            .with_priors(priors)?
+            .with_parameter_priors(self.priors.parameters.clone())?;
         if let Some(weights) = &frame.weights {
-            ridge = ridge.with_weights(weights.clone())?;
+            joint = joint.with_weights(weights.clone())?;
         }
         if let Some(offsets) = &frame.offset {
-            ridge = ridge.with_offsets(offsets.clone())?;
+            joint = joint.with_offsets(offsets.clone())?;
         }
-        // The frame is valid, so no process has ended before this point.
-        return Ok(Body::Ridge(ridge.with_rows(rows)));
+        Ok(joint)
     }
-    needs_no_integrals(settings, auxiliary).map_err(Refusal::Setting)?;
-    let likelihood = auxiliary.likelihood(settings, frame)?;
-    let mut joint = Joint::of_observations(design, likelihood, observations)?
-        .with_priors(priors.coefficients.clone())?
-        .with_parameter_priors(priors.parameters.clone())?;
-    if let Some(weights) = &frame.weights {
-        joint = joint.with_weights(weights.clone())?;
+
+    /// A posterior with effects of groups.
+    fn mixed(&self, design: &[f64], groups: &Groups, sizes: &Sizes) -> Result<Body, Refusal> {
+        let Self { frame, priors, auxiliary, .. } = self;
+        let columns = frame.columns;
+        let effects = groups.effects() / auxiliary.predictors();
+        // Each linear predictor has the coefficients of the design and then its effects.
+        let widened = |list: &[f64]| -> Vec<f64> {
+            let (coefficients, parameters) = list.split_at(columns * auxiliary.predictors());
+            let each = coefficients.chunks_exact(columns.max(1));
+            let each = each.flat_map(|own| own.iter().copied().chain(vec![0.0; effects]));
+            each.chain(parameters.iter().copied()).collect()
+        };
+        let each = priors.coefficients.chunks_exact(columns.max(1));
+        let each = each.flat_map(|own| own.iter().copied().chain(vec![Density::Flat; effects]));
+        let joint = self.joint(groups::sparse_design(frame, design)?, each.collect())?;
+        let terms = groups::terms(groups, &priors.groups, columns);
+        let mixed = Mixed::new(joint, terms, &widened(&auxiliary.start(frame, sizes)))?;
+        Ok(Body::Mixed(Arc::new(mixed)))
     }
-    if let Some(offsets) = &frame.offset {
-        joint = joint.with_offsets(offsets.clone())?;
-    }
-    let start = auxiliary.start(frame, sizes);
-    Ok(Body::Joint { joint: Arc::new(joint.with_rows(rows)), start })
 }
 
 /// The observation of each row.
@@ -401,6 +490,7 @@ impl Target for Model {
 
     fn mode(&self) -> Result<(Mode, u64), sampler::Error> {
         match &self.body {
+            Body::Mixed(mixed) => mixed.mode(),
             Body::Ridge(posterior) => ridge_mode(posterior, &self.search),
             Body::Joint { joint, start } => {
                 let mode = joint.mode(start)?;
@@ -414,17 +504,29 @@ impl Target for Model {
         match &self.body {
             Body::Ridge(posterior) => Target::hessian(posterior, point),
             Body::Joint { joint, .. } => Ok((joint.hessian(point)?, hessian_cost(joint))),
+            Body::Mixed(mixed) => mixed.hessian(point),
+        }
+    }
+
+    fn round(&self) -> usize {
+        match &self.body {
+            Body::Mixed(mixed) => mixed.round(),
+            _ => 0,
         }
     }
 
     fn affordable_hessians(&self, most: usize) -> usize {
-        most
+        match &self.body {
+            Body::Mixed(mixed) => mixed.affordable_hessians(most),
+            _ => most,
+        }
     }
 
     fn log_concave(&self) -> bool {
         match &self.body {
             Body::Ridge(posterior) => posterior.log_concave(),
             Body::Joint { joint, .. } => joint.log_concave(),
+            Body::Mixed(_) => false,
         }
     }
 
@@ -434,6 +536,7 @@ impl Target for Model {
             Body::Joint { joint, .. } => {
                 return Ok(Box::new(WhitenedJoint::new(joint.clone(), whitening.clone())?));
             }
+            Body::Mixed(mixed) => return Ok(Box::new(mixed.whitened(whitening)?)),
         };
         Ok(match self.nodes {
             Some(nodes) => Box::new(Chebyshev::new(GradientOf(white), nodes)?),

@@ -80,7 +80,7 @@ fn point(model: &Model, rng: &mut ChaCha8Rng) -> Vec<f64> {
     scale.to_unconstrained(&mut parameters);
     point.extend(parameters);
     if let Some(rescaling) = model.rescaling() {
-        rescaling.apply(&mut point);
+        rescaling.apply_to_prior(&mut point);
     }
     point
 }

@@ -46,6 +46,15 @@ pub(crate) fn in_words(model: &Model) -> String {
     } else {
         words.extend(parameters.map(|(name, prior)| format!("{name} ~ {}", rounded(prior, kind))));
     }
+    for (names, priors) in model.groups().terms().iter().zip(&priors.groups) {
+        let sds = priors.sds.iter().enumerate();
+        words.extend(
+            sds.map(|(k, sd)| format!("{} ~ {}", names.sd(k), rounded(sd, Kind::Positive))),
+        );
+        if priors.sds.len() > 1 {
+            words.push(format!("cor_{} ~ lkj({})", names.name, priors.concentration));
+        }
+    }
     if words.len() > LISTED {
         let more = words.len() - LISTED;
         let last: Vec<String> = words.split_off(words.len() - auxiliary.names().len().min(1));
@@ -62,8 +71,9 @@ pub(crate) struct Checked {
     /// The coefficients about which the data say little, and those whose priors are off without
     /// harm.
     pub(crate) notes: Vec<String>,
-    /// The coefficients about which prior and data disagree.
-    pub(crate) warning: Option<WarningEntry>,
+    /// The coefficients about which prior and data disagree, and the standard deviations of groups
+    /// about which the data say next to nothing.
+    pub(crate) warnings: Vec<WarningEntry>,
 }
 
 /// Compares the posterior of each coefficient with its prior, and the prior with what the data alone
@@ -113,7 +123,7 @@ pub(crate) fn check(model: &Model, mode: &[f64], parameters: &[Parameter]) -> Ch
             named(&far)
         ));
     }
-    let warning = (!conflicts.is_empty()).then(|| WarningEntry {
+    let conflict = (!conflicts.is_empty()).then(|| WarningEntry {
         name: "prior_conflict".into(),
         text: format!(
             "prior and data disagree about {}, so the prior changes the result. Check the units of \
@@ -122,7 +132,48 @@ pub(crate) fn check(model: &Model, mode: &[f64], parameters: &[Parameter]) -> Ch
             named(&conflicts)
         ),
     });
-    Checked { notes, warning }
+    let warnings = conflict.into_iter().chain(unknown_scales(model, parameters)).collect();
+    Checked { notes, warnings }
+}
+
+/// A warning about standard deviations of groups whose posterior is about as wide as their prior.
+fn unknown_scales(model: &Model, parameters: &[Parameter]) -> Option<WarningEntry> {
+    let mut found = Vec::new();
+    for (names, priors) in model.groups().terms().iter().zip(&model.priors().groups) {
+        for (k, prior) in priors.sds.iter().enumerate() {
+            let name = names.sd(k);
+            let parameter = parameters.iter().find(|parameter| parameter.name == name);
+            let Some((parameter, sd)) = parameter.zip(positive_sd(prior)) else { continue };
+            if parameter.sd > LITTLE * sd {
+                let prior = rounded(prior, Kind::Positive);
+                found.push(format!("`{name}` ({} levels, prior {prior})", names.levels.len()));
+            }
+        }
+    }
+    (!found.is_empty()).then(|| WarningEntry {
+        name: "prior_decides".into(),
+        text: format!(
+            "the data say next to nothing about {}: what is reported is mostly the prior. Choose it \
+             with care (--group-prior, --prior-of), or use the groups as a factor",
+            named(&found)
+        ),
+    })
+}
+
+/// The standard deviation of a prior of a positive number, if it has one.
+fn positive_sd(prior: &Density) -> Option<f64> {
+    use std::f64::consts::PI;
+    match *prior {
+        Density::Normal { scale, .. } => Some(scale * (1.0 - 2.0 / PI).sqrt()),
+        Density::Exponential { rate } => Some(1.0 / rate),
+        Density::Gamma { shape, rate } => Some(shape.sqrt() / rate),
+        Density::StudentT { degrees, scale, .. } if degrees > 2.0 => {
+            let ratio = libm::lgamma(0.5 * (degrees + 1.0)) - libm::lgamma(0.5 * degrees);
+            let mean = 2.0 * scale * (degrees / PI).sqrt() * ratio.exp() / (degrees - 1.0);
+            Some((scale * scale * degrees / (degrees - 2.0) - mean * mean).sqrt())
+        }
+        _ => None,
+    }
 }
 
 /// Three significant digits.

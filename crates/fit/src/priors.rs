@@ -15,6 +15,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::auxiliary::Auxiliary;
+use crate::groups::{GroupNames, GroupPriors, Groups};
 use crate::prior_text::{Kind, PriorText};
 use crate::settings::Settings;
 
@@ -94,6 +95,8 @@ pub struct ModelPriors {
     pub coefficients: Vec<Density>,
     /// Of the parameters beside them, as users read them.
     pub parameters: Vec<Density>,
+    /// Of the effects of groups: for each grouping of each linear predictor.
+    pub groups: Vec<GroupPriors>,
     /// Whether the prior of the intercept is that at the means of the predictors.
     pub centred: bool,
 }
@@ -115,6 +118,7 @@ pub struct Priors {
     coefficients: Option<PriorText>,
     intercept: Intercept,
     auxiliary: Option<PriorText>,
+    group: Option<PriorText>,
     entries: Vec<Entry>,
 }
 
@@ -164,7 +168,8 @@ impl Priors {
         };
         let kind = if settings.family == FamilyName::Ordinal { Kind::Real } else { Kind::Positive };
         let auxiliary = text("--aux-prior", &settings.aux_prior, kind)?;
-        let priors = Self { coefficients, intercept, auxiliary, entries: Vec::new() };
+        let group = text("--group-prior", &settings.group_prior, Kind::Positive)?;
+        let priors = Self { coefficients, intercept, auxiliary, group, entries: Vec::new() };
         let priors = match &settings.priors {
             Some(path) => priors.with_file(path)?,
             None => priors,
@@ -242,8 +247,9 @@ impl Priors {
     /// # Errors
     /// A prior for an unknown coefficient, or one that does not suit a parameter.
     pub fn resolve(
-        &self, frame: &Frame, sizes: &Sizes, family: FamilyName, auxiliary: &Auxiliary,
+        &self, frame: &Frame, sizes: &Sizes, auxiliary: &Auxiliary, groups: &Groups,
     ) -> Result<ModelPriors, PriorError> {
+        let family = auxiliary.response_family();
         let mut intercept = self.intercept;
         let of_intercept = |entry: &&Entry| entry.name == INTERCEPT && frame.intercept;
         if let Some(entry) = self.entries.iter().find(of_intercept) {
@@ -274,7 +280,14 @@ impl Priors {
                 self.apply(entry, rank, (frame, sizes), auxiliary, &mut coefficients)?;
             }
         }
+        let of_group = |names: &GroupNames| {
+            names.priors(self.group, sizes.spread, &frame.groups[names.grouping])
+        };
+        let mut group_priors: Vec<GroupPriors> = groups.terms().iter().map(of_group).collect();
         for entry in self.entries.iter().filter(|entry| entry.name != INTERCEPT) {
+            if entry.apply_to_groups(frame, sizes, groups, &mut group_priors)? {
+                continue;
+            }
             if let Some(k) = auxiliary.names().iter().position(|name| *name == entry.name) {
                 parameters[k] = match &entry.prior {
                     Written::Text(text) => {
@@ -288,11 +301,11 @@ impl Priors {
                     }
                 };
             } else if !self.matches(entry, frame, auxiliary) {
-                return Err(self.unknown(entry, frame, auxiliary));
+                return Err(self.unknown(entry, frame, auxiliary, groups));
             }
         }
         let centred = (frame.intercept && !at_zero) || family == FamilyName::Ordinal;
-        Ok(ModelPriors { coefficients, parameters, centred })
+        Ok(ModelPriors { coefficients, parameters, groups: group_priors, centred })
     }
 
     /// Sets the coefficients that an entry names: at rank 0 all, at rank 1 those of a factor, at
@@ -321,9 +334,12 @@ impl Priors {
         each.any(|(k, name)| entry.rank(name, frame, k % frame.columns).is_some())
     }
 
-    fn unknown(&self, entry: &Entry, frame: &Frame, auxiliary: &Auxiliary) -> PriorError {
+    fn unknown(
+        &self, entry: &Entry, frame: &Frame, auxiliary: &Auxiliary, groups: &Groups,
+    ) -> PriorError {
         let mut coefficients = auxiliary.coefficients(&frame.names);
         coefficients.extend(auxiliary.names().iter().cloned());
+        coefficients.extend(groups.parameters());
         PriorError::Unknown {
             place: entry.place.clone(),
             name: entry.name.clone(),
@@ -348,6 +364,41 @@ impl Entry {
         }
     }
 
+    /// Sets what an entry names of the priors of groups: one standard deviation, `sd_g__x`, all
+    /// those of a grouping, `sd_g`, or its correlations, `cor_g`. `false` if it names none.
+    fn apply_to_groups(
+        &self, frame: &Frame, sizes: &Sizes, groups: &Groups, priors: &mut [GroupPriors],
+    ) -> Result<bool, PriorError> {
+        let mut found = false;
+        for (names, priors) in groups.terms().iter().zip(priors) {
+            let plain = names.name.split_once(':').map_or("", |(_, name)| name);
+            let means = |prefix: &str| {
+                self.name == format!("{prefix}_{}", names.name)
+                    || self.name == format!("{prefix}_{plain}")
+            };
+            let text = match &self.prior {
+                Written::Text(text) => text.as_str(),
+                Written::Numbers(_) => "",
+            };
+            if names.coefficients.len() > 1 && means("cor") {
+                priors.concentration = concentration(text).ok_or_else(|| PriorError::Entry {
+                    place: self.place.clone(),
+                    found: format!("prior = \"{text}\""),
+                    need: "lkj(concentration) with a positive number, such as lkj(2)".to_owned(),
+                })?;
+                found = true;
+            }
+            for (k, prior) in priors.sds.iter_mut().enumerate() {
+                if self.name == names.sd(k) || means("sd") {
+                    let size = crate::groups::size(&frame.groups[names.grouping], k);
+                    *prior = self.parsed(text, Kind::Positive)?.density(sizes.spread / size);
+                    found = true;
+                }
+            }
+        }
+        Ok(found)
+    }
+
     fn parsed(&self, text: &str, kind: Kind) -> Result<PriorText, PriorError> {
         PriorText::parse(text, kind).map_err(|need| PriorError::Entry {
             place: self.place.clone(),
@@ -355,6 +406,12 @@ impl Entry {
             need: format!("{need}, for `{}`", shown(&self.name, NAME_SHOWN)),
         })
     }
+}
+
+/// η of `lkj(η)`.
+fn concentration(text: &str) -> Option<f64> {
+    let number = text.trim().strip_prefix("lkj")?.trim().strip_prefix('(')?.strip_suffix(')')?;
+    number.trim().parse().ok().filter(|eta| (1e-3..1e6).contains(eta))
 }
 
 /// The bounds that the library has for prior scales.

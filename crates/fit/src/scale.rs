@@ -6,6 +6,7 @@ use ridgewalk_potentials::ParameterScale;
 use ridgewalk_sampler::{DrawStats, SavedRun, SavedWarmUp, Sink, SinkError};
 
 use crate::auxiliary::Auxiliary;
+use crate::groups::Unfolding;
 use crate::observer::Observer;
 use crate::prior_text::Kind;
 use crate::priors::ModelPriors;
@@ -20,31 +21,40 @@ pub struct Rescaling {
     intercept: bool,
     /// The number of coefficients, over all linear predictors.
     coefficients: usize,
+    /// The number of parameters of the likelihood, after the coefficients.
+    auxiliary: usize,
     parameters: ParameterScale,
+    /// Coordinates of a model with groups, mapped first.
+    unfolding: Option<Unfolding>,
 }
 
 impl Rescaling {
     /// The map of a model, if there is anything to map.
     pub(crate) fn new(
         frame: &Frame, settings: &Settings, priors: &ModelPriors, auxiliary: &Auxiliary,
+        unfolding: Option<Unfolding>,
     ) -> Option<Self> {
-        let wanted = settings.original_scale || (priors.centred && !settings.standardize);
+        let wanted = Self::to_original(frame, settings, priors);
         let scaling = frame.scaling.clone().filter(|_| wanted).unwrap_or_default();
         let parameters = match auxiliary.kind() {
             Kind::Real => ParameterScale::Ordered,
             Kind::Positive => ParameterScale::Positive,
         };
-        (!scaling.is_empty() || !auxiliary.names().is_empty()).then_some(Self {
+        let moved = !scaling.is_empty() || !auxiliary.names().is_empty() || unfolding.is_some();
+        moved.then_some(Self {
             scaling,
             intercept: frame.intercept,
             coefficients: frame.columns * auxiliary.predictors(),
+            auxiliary: auxiliary.names().len(),
             parameters,
+            unfolding,
         })
     }
 
     /// Whether coefficients of centred or standardized predictors become those of the data.
-    pub(crate) fn to_original(&self) -> bool {
-        !self.scaling.is_empty()
+    pub(crate) fn to_original(frame: &Frame, settings: &Settings, priors: &ModelPriors) -> bool {
+        let wanted = settings.original_scale || (priors.centred && !settings.standardize);
+        wanted && frame.scaling.is_some()
     }
 
     /// What a coefficient is divided by to be reported.
@@ -55,7 +65,23 @@ impl Rescaling {
 
     /// Maps a point to what is reported.
     pub fn apply(&self, point: &mut [f64]) {
+        if let Some(unfolding) = &self.unfolding {
+            unfolding.apply(point);
+        }
+        self.apply_to_plain(point);
+    }
+
+    /// Maps a draw of the prior: coefficients, parameters, and those of groups as they are sampled.
+    pub(crate) fn apply_to_prior(&self, point: &mut [f64]) {
+        if let Some(unfolding) = &self.unfolding {
+            unfolding.report(point);
+        }
+        self.apply_to_plain(point);
+    }
+
+    fn apply_to_plain(&self, point: &mut [f64]) {
         let (coefficients, parameters) = point.split_at_mut(self.coefficients);
+        let parameters = &mut parameters[..self.auxiliary];
         self.parameters.to_natural(parameters);
         let columns = self.scaling.len();
         if columns == 0 {
@@ -73,7 +99,7 @@ impl Rescaling {
         }
     }
 
-    /// The inverse: a reported point as it was sampled.
+    /// The inverse, of a model without groups: a reported point as it was sampled.
     pub fn undo(&self, point: &mut [f64]) {
         let (coefficients, parameters) = point.split_at_mut(self.coefficients);
         let first = usize::from(self.intercept);

@@ -250,6 +250,9 @@ pub struct Settings {
     /// Prior of the noise scale, dispersion, shape or thresholds.
     #[serde(default)]
     pub aux_prior: Option<String>,
+    /// Prior of the standard deviations of group effects.
+    #[serde(default)]
+    pub group_prior: Option<String>,
     /// Prior normal(0, S) of the coefficients; infinite is flat.
     pub prior_scale: Option<f64>,
     /// Prior normal(0, S) of the intercept, where all predictors are 0; infinite is flat.
@@ -338,6 +341,7 @@ impl Default for Settings {
             prior: None,
             intercept_prior: None,
             aux_prior: None,
+            group_prior: None,
             prior_scale: None,
             intercept_prior_scale: None,
             priors: None,

@@ -120,6 +120,7 @@ fn set_model(s: &mut Settings, given: &Given<'_, '_>) -> PyResult<bool> {
         "original_scale" => s.original_scale = given.flag()?,
         "prior" => s.prior = Some(given.text()?),
         "intercept_prior" => s.intercept_prior = Some(given.text()?),
+        "group_prior" => s.group_prior = Some(given.text()?),
         "aux_prior" => s.aux_prior = Some(given.text()?),
         "prior_scale" => s.prior_scale = Some(given.number()?),
         "intercept_prior_scale" => s.intercept_prior_scale = Some(given.number()?),

@@ -86,6 +86,10 @@ pub struct ModelOptions {
     /// exponential(rate) or gamma(shape, rate) [default: exponential(1, autoscale)]
     #[arg(long, value_name = "PRIOR")]
     aux_prior: Option<String>,
+    /// Prior of the standard deviations of group effects: half_normal(scale), half_t(degrees,
+    /// scale), exponential(rate) or gamma(shape, rate) [default: half_normal(2.5, autoscale)]
+    #[arg(long, value_name = "PRIOR")]
+    group_prior: Option<String>,
     /// Prior normal(0, S) of the coefficients in absolute units; inf is flat
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     prior_scale: Option<f64>,
@@ -271,6 +275,7 @@ impl ModelOptions {
             prior: options.prior,
             intercept_prior: options.intercept_prior,
             aux_prior: options.aux_prior,
+            group_prior: options.group_prior,
             priors: options.priors,
             prior_of: options.prior_of,
             noise_scale: options.noise_scale,

@@ -4,6 +4,7 @@
 //! its linear predictor, of its expected response, or of a response itself.
 
 mod effects;
+mod groups;
 pub(crate) mod law;
 pub(crate) mod posterior;
 mod quantity;
@@ -307,7 +308,7 @@ impl Predictor {
         let trials = draws_trials.then(|| self.config.resolved.coding.trials(table)).transpose()?;
         let trials = trials.flatten();
         Ok(self.posterior.map_rows(
-            design_of(&new),
+            DesignRows { first, ..design_of(&new) },
             0..new.rows,
             || (),
             |(), room, row| {
@@ -335,7 +336,8 @@ impl Predictor {
 
 /// The design of new rows.
 fn design_of(new: &NewRows) -> DesignRows<'_> {
-    DesignRows { design: &new.design, columns: new.columns, offset: new.offset.as_deref() }
+    let NewRows { design, columns, offset, groups, .. } = new;
+    DesignRows { design, columns: *columns, offset: offset.as_deref(), groups, first: 0 }
 }
 
 /// One row: its linear predictors, its trials, and a generator if responses are drawn.

@@ -7,8 +7,10 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
+use ridgewalk_frame::Grouping;
 use ridgewalk_potentials::families::Observation;
 
+use super::groups::GroupDraws;
 use super::law::Law;
 use crate::config::Config;
 use crate::draws::DrawReader;
@@ -26,6 +28,10 @@ pub(crate) struct DesignRows<'a> {
     pub(crate) design: &'a [f64],
     pub(crate) columns: usize,
     pub(crate) offset: Option<&'a [f64]>,
+    pub(crate) groups: &'a [Grouping],
+    /// The number of the first row, if these are a part of more: effects of levels that the fit has
+    /// not seen are drawn by the number of their row.
+    pub(crate) first: usize,
 }
 
 impl DesignRows<'_> {
@@ -52,6 +58,8 @@ pub(crate) struct Posterior {
     /// The parameters in each draw, as they are reported and as the likelihood has them.
     natural: Vec<f64>,
     psi: Vec<f64>,
+    /// For each grouping of each linear predictor.
+    groups: Vec<GroupDraws>,
 }
 
 /// The linear predictors of one row in every draw, and room for what follows from them.
@@ -91,6 +99,9 @@ impl Posterior {
             let found = format!("{} columns of draws, need {}", all.len(), names.len());
             return Err(Error::Draws(found.into()));
         }
+        let groups = resolved.groups();
+        let own = coefficients + resolved.parameters.len();
+        let groups = GroupDraws::all(&groups, all.split_off(own));
         let sampled = all.split_off(coefficients);
         let many = law.parameters().len();
         let mut natural = vec![0.0; count * many];
@@ -110,7 +121,7 @@ impl Posterior {
         psi.chunks_exact_mut(many.max(1)).for_each(|draw| law.to_unconstrained(draw));
         let chains = draws.chains();
         let coefficients = all.concat();
-        Ok(Self { law, chains, draws: count, coefficients, columns, natural, psi })
+        Ok(Self { law, chains, draws: count, coefficients, columns, natural, psi, groups })
     }
 
     /// Every so-many-th draw, at most about `most` of them.
@@ -132,6 +143,7 @@ impl Posterior {
             columns: self.columns,
             natural: of(&self.natural, many),
             psi: of(&self.psi, many),
+            groups: self.groups.iter().map(|group| group.some(self.draws, every)).collect(),
         }
     }
 
@@ -148,6 +160,10 @@ impl Posterior {
             |(own, room, s), start| {
                 let block = start..(start + BLOCK).min(range.end);
                 self.linear_block(rows, block.clone(), s);
+                for (s, row) in s.chunks_exact_mut(length).zip(block.clone()) {
+                    let wide = self.law.predictors();
+                    self.groups.iter().for_each(|group| group.add(rows, row, wide, s));
+                }
                 let each = s.chunks_exact(length).zip(block).map(|(s, row)| {
                     room.s.clear();
                     room.s.extend_from_slice(s);
@@ -182,8 +198,8 @@ impl Posterior {
         matmul(into, Accum::Add, left, right, 1.0, Par::Seq);
     }
 
-    /// The linear predictors of a row of the design, in every draw.
-    pub(crate) fn linear(&self, row: &[f64], offset: f64, out: &mut Vec<f64>) {
+    /// The linear predictors of a row of the design, in every draw, without effects of groups.
+    fn linear(&self, row: &[f64], offset: f64, out: &mut Vec<f64>) {
         let wide = self.law.predictors();
         out.clear();
         out.resize(self.draws * wide, offset);

@@ -55,7 +55,8 @@ impl Mixed {
     pub(super) fn expand(&self, point: &[f64]) -> Result<Quadratic, Error> {
         let joint = &self.joint;
         // The differences of slopes, and a product of the design with itself.
-        let each = 3 * joint.likelihood().predictors() + self.gram.entries() / joint.design().rows();
+        let each =
+            3 * joint.likelihood().predictors() + self.gram.entries() / joint.design().rows();
         self.spent.fetch_add(each as u64, Ordering::Relaxed);
         let (beta, psi) = point.split_at(joint.coefficients());
         let s = joint.all_predictors(beta);

@@ -1,0 +1,96 @@
+//! Draws of the effects of groups, and what they add to the linear predictors of rows.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use ridgewalk_frame::GroupEntries;
+use ridgewalk_potentials::{GroupTerm, Scale};
+
+use super::posterior::DesignRows;
+use crate::groups::{GroupNames, Groups, visit};
+
+/// The seed of effects of levels that a fit has not seen: a stream for each row.
+const SEED: u64 = 0x6c65_7665_6c73;
+
+/// The effects of one grouping on one linear predictor, in every draw.
+#[derive(Debug, Clone)]
+pub(super) struct GroupDraws {
+    predictor: usize,
+    /// Its number among the groupings of the frame.
+    grouping: usize,
+    width: usize,
+    /// The draws of each effect, one after another.
+    effects: Vec<Vec<f64>>,
+    /// The factor of the covariance in each draw.
+    scales: Vec<Scale>,
+}
+
+impl GroupDraws {
+    /// Those of all groupings: columns of draws of standard deviations and correlations, and then of
+    /// effects.
+    pub(super) fn all(groups: &Groups, mut columns: Vec<Vec<f64>>) -> Vec<Self> {
+        let effects = columns.split_off(groups.parameters().len());
+        let (mut effects, mut parameters) = (effects.into_iter(), columns.into_iter());
+        let one = |names: &GroupNames| {
+            let natural: Vec<Vec<f64>> =
+                parameters.by_ref().take(names.parameters().len()).collect();
+            Self {
+                predictor: names.predictor,
+                grouping: names.grouping,
+                width: names.coefficients.len(),
+                effects: effects.by_ref().take(names.effects()).collect(),
+                scales: scales(names.coefficients.len(), &natural),
+            }
+        };
+        groups.terms().iter().map(one).collect()
+    }
+
+    /// Every so-many-th draw.
+    pub(super) fn some(&self, draws: usize, every: usize) -> Self {
+        let of = |list: &Vec<f64>| list[..draws].iter().copied().step_by(every).collect();
+        Self {
+            effects: self.effects.iter().map(of).collect(),
+            scales: self.scales.iter().step_by(every).cloned().collect(),
+            ..*self
+        }
+    }
+
+    /// Adds to the linear predictors of a row in every draw, `wide` numbers a draw.
+    pub(super) fn add(&self, rows: DesignRows<'_>, row: usize, wide: usize, s: &mut [f64]) {
+        let grouping = &rows.groups[self.grouping];
+        let own = |s: &mut [f64], x: f64, draws: &[f64]| {
+            let s = s.iter_mut().skip(self.predictor).step_by(wide);
+            s.zip(draws).for_each(|(s, effect)| *s += x * effect);
+        };
+        visit(grouping, row, |effect, x| own(s, x, &self.effects[effect]));
+        let GroupEntries::Levels { level, values } = &grouping.entries else { return };
+        if level[row] != GroupEntries::NEW {
+            return;
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(SEED + self.grouping as u64);
+        rng.set_stream((rows.first + row) as u64);
+        let mut u = vec![0.0; self.width];
+        let values = values.get(row * self.width..(row + 1) * self.width);
+        for (draw, scale) in self.scales.iter().enumerate() {
+            u.iter_mut().for_each(|u| *u = StandardNormal.sample(&mut rng));
+            scale.times(&mut u);
+            let sum: f64 = match values {
+                Some(values) => values.iter().zip(&u).map(|(x, u)| x * u).sum(),
+                None => u.iter().sum(),
+            };
+            s[draw * wide + self.predictor] += sum;
+        }
+    }
+}
+
+/// The factors of covariances by draws of standard deviations and correlations.
+fn scales(width: usize, natural: &[Vec<f64>]) -> Vec<Scale> {
+    let term = GroupTerm { first: 0, levels: 0, width, sds: Vec::new(), concentration: 1.0 };
+    let count = natural.first().map_or(0, Vec::len);
+    let one = |draw: usize| {
+        let mut phi: Vec<f64> = natural.iter().map(|column| column[draw]).collect();
+        term.to_unconstrained(&mut phi);
+        term.scale(&phi)
+    };
+    (0..count).map(one).collect()
+}
