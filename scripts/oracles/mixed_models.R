@@ -24,7 +24,8 @@ suppressMessages({
 })
 options(mc.cores = 1)
 
-# `priors` is what ridgewalk is to be given; `fit` is the same in rstanarm's words.
+# `priors` is what ridgewalk is to be given, `arguments` the same in rstanarm's words.
+# relative_exponential(r): sd / sigma is exponential with rate r; ridgewalk cannot state this.
 models <- list(
   cbpp = list(
     data = "cbpp.csv", family = "binomial", factors = "period", groups = "herd",
@@ -39,7 +40,7 @@ models <- list(
     data = "sleepstudy.csv", family = "gaussian", factors = character(), groups = "Subject",
     formula = "Reaction ~ Days + (1 | Subject)",
     priors = list(coefficients = "normal(0, 50)", intercept = "normal(300, 100)",
-                  sigma = "exponential(0.02)", "sd_Subject__(Intercept)" = "exponential(1)"),
+                  sigma = "exponential(0.02)", "sd_Subject__(Intercept)" = "relative_exponential(1)"),
     arguments = list(family = gaussian(), prior = normal(0, 50, autoscale = FALSE),
                      prior_intercept = normal(300, 100, autoscale = FALSE),
                      prior_aux = exponential(0.02, autoscale = FALSE)),
@@ -49,7 +50,8 @@ models <- list(
     data = "radon.csv", family = "gaussian", factors = character(), groups = "county",
     formula = "log_radon ~ floor + log_uranium + (1 | county)",
     priors = list(coefficients = "normal(0, 2.5)", intercept = "normal(0, 5)",
-                  sigma = "exponential(1)", "sd_county__(Intercept)" = "exponential(1)"),
+                  sigma = "exponential(1)",
+                  "sd_county__(Intercept)" = "relative_exponential(1)"),
     arguments = list(family = gaussian(), prior = normal(0, 2.5, autoscale = FALSE),
                      prior_intercept = normal(0, 5, autoscale = FALSE),
                      prior_aux = exponential(1, autoscale = FALSE)),
@@ -63,7 +65,7 @@ models <- list(
                   "sd_item__(Intercept)" = "exponential(1)"),
     arguments = list(family = binomial(), prior = normal(0, 2.5, autoscale = FALSE),
                      prior_intercept = normal(0, 5, autoscale = FALSE)),
-    iterations = 2000
+    iterations = 5000
   )
 )
 
