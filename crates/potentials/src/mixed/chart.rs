@@ -17,6 +17,37 @@ const DEAR: f64 = 4.0;
 /// A factorisation that is cheap whatever the rows cost.
 const CHEAP: f64 = 2e4;
 
+/// Runs a block for some of `count` vectors after others, `K` at a time.
+macro_rules! together {
+    ($count:expr, $k:ident => $body:block) => {{
+        let mut left = $count;
+        while left > 0 {
+            match left {
+                8.. => {
+                    const $k: usize = 8;
+                    $body;
+                    left -= $k
+                }
+                4.. => {
+                    const $k: usize = 4;
+                    $body;
+                    left -= $k
+                }
+                2.. => {
+                    const $k: usize = 2;
+                    $body;
+                    left -= $k
+                }
+                _ => {
+                    const $k: usize = 1;
+                    $body;
+                    left -= $k
+                }
+            }
+        }
+    }};
+}
+
 /// Coordinates (ζ, t) of a [`Mixed`] model.
 #[derive(Debug)]
 pub struct Chart {
@@ -71,7 +102,9 @@ pub(super) struct Here {
     means: Vec<f64>,
     /// log det of dζ/dx.
     pub(super) log_det: f64,
-    room: [Vec<f64>; 2],
+    /// Working space: x or a gradient, in the order of the coordinates, and in that of the factor.
+    room: Vec<f64>,
+    solved: Vec<[f64; 1]>,
 }
 
 impl Chart {
@@ -178,54 +211,79 @@ impl Chart {
         if !symbolic.factor(&here.values, &mut here.factor, &mut here.memory) {
             return false;
         }
-        let [linear, _] = &mut here.room;
-        self.linear(model, t, linear);
+        self.linear(model, t, &mut here.room);
         here.half.resize(model.head, 0.0);
-        symbolic.forward(&here.factor, linear, &mut here.half);
+        let half = [&mut here.half[..]];
+        symbolic.forward(&here.factor, [&here.room], half, &mut here.solved);
         here.log_det = symbolic.log_determinant(&here.factor);
         here.log_det.is_finite()
     }
 
     /// x by ζ.
     pub(super) fn point(&self, model: &Mixed, here: &mut Here, zeta: &[f64], x: &mut [f64]) {
-        let symbolic = &model.symbolic;
-        let [sum, room] = &mut here.room;
-        room.resize(model.head, 0.0);
-        match &self.fixed {
-            None => {
-                sum.clear();
-                sum.extend(zeta.iter().zip(&here.half).map(|(z, half)| z + half));
-                symbolic.backward(&here.factor, sum, x, room);
-            }
-            Some(fixed) => {
-                sum.resize(model.head, 0.0);
-                symbolic.backward(&fixed.factor, zeta, sum, room);
-                fixed.scale(&here.scales, &here.means, sum, x);
-            }
-        }
+        self.prepare(model, std::slice::from_mut(here), &[zeta]);
+        self.moved(model, None, here, zeta, x);
     }
 
-    /// x at other t by the same ζ as the last call of [`Chart::point`], if that is cheaper.
+    /// What all t have in common for these ζ, one for each place: for [`Chart::moved`].
+    pub(super) fn prepare(&self, model: &Mixed, places: &mut [Here], zetas: &[&[f64]]) {
+        let Some(fixed) = &self.fixed else { return };
+        let count = places.len();
+        let mut rest = places.iter_mut().zip(zetas);
+        together!(count, K => {
+            let mut some: Vec<(&mut Here, &&[f64])> = rest.by_ref().take(K).collect();
+            let z: [&[f64]; K] = std::array::from_fn(|c| *some[c].1);
+            some.iter_mut().for_each(|(here, _)| here.room.resize(model.head, 0.0));
+            let mut into = some.iter_mut().map(|(here, _)| &mut here.room[..]);
+            let into: [&mut [f64]; K] = std::array::from_fn(|_| into.next().unwrap_or_default());
+            model.symbolic.backward(&fixed.factor, z, into, &mut Vec::new());
+        });
+    }
+
+    /// x by ζ at another place than the one that was prepared for it, if there is one.
     pub(super) fn moved(
-        &self, model: &Mixed, here: &Here, other: &mut Here, zeta: &[f64], x: &mut [f64],
+        &self, model: &Mixed, prepared: Option<&Here>, here: &mut Here, zeta: &[f64], x: &mut [f64],
     ) {
         match &self.fixed {
-            None => self.point(model, other, zeta, x),
-            Some(fixed) => fixed.scale(&other.scales, &other.means, &here.room[0], x),
+            None => {
+                here.room.clear();
+                here.room.extend(zeta.iter().zip(&here.half).map(|(z, half)| z + half));
+                let solved = &mut here.solved;
+                model.symbolic.backward(&here.factor, [&here.room], [x], solved);
+            }
+            Some(fixed) => {
+                let y = prepared.map_or(&here.room, |prepared| &prepared.room);
+                fixed.scale(&here.scales, &here.means, y, x);
+            }
         }
     }
 
-    /// The gradient by ζ of a function of x with this gradient.
-    pub(super) fn pull(&self, model: &Mixed, here: &mut Here, by_x: &[f64], by_zeta: &mut [f64]) {
-        match &self.fixed {
-            None => model.symbolic.forward(&here.factor, by_x, by_zeta),
-            Some(fixed) => {
-                let [_, room] = &mut here.room;
-                room.resize(model.head, 0.0);
-                fixed.scale_back(&here.scales, by_x, room);
-                model.symbolic.forward(&fixed.factor, room, by_zeta);
+    /// The gradients by ζ, into their lists, of functions of x with gradients `by_x`, one for each
+    /// place.
+    pub(super) fn pull(
+        &self, model: &Mixed, places: &mut [Here], by_x: &[&[f64]], by_zeta: Vec<&mut [f64]>,
+    ) {
+        let Some(fixed) = &self.fixed else {
+            let lists = places.iter_mut().zip(by_x).zip(by_zeta);
+            for ((here, by_x), by_zeta) in lists.filter(|((here, _), _)| here.inside) {
+                model.symbolic.forward(&here.factor, [by_x], [by_zeta], &mut here.solved);
+            }
+            return;
+        };
+        for (here, by_x) in places.iter_mut().zip(by_x) {
+            here.room.resize(model.head, 0.0);
+            match here.inside {
+                true => fixed.scale_back(&here.scales, by_x, &mut here.room),
+                false => here.room.fill(0.0),
             }
         }
+        let (mut rest, mut into) = (places.iter(), by_zeta.into_iter());
+        together!(places.len(), K => {
+            let g: [&[f64]; K] =
+                std::array::from_fn(|_| rest.next().map_or(&[][..], |here| &here.room));
+            let into: [&mut [f64]; K] = std::array::from_fn(|_| into.next().unwrap_or_default());
+            model.symbolic.forward(&fixed.factor, g, into, &mut Vec::new());
+        });
     }
 
     /// Lᵀ P v: a change of x in standard deviations, where the factor follows t.
@@ -240,6 +298,7 @@ impl Chart {
         if !self.factor_at(model, &self.centre, &mut here) {
             return None;
         }
+        here.room.resize(model.head, 0.0);
         let mut mean = vec![0.0; model.head];
         let none = vec![0.0; model.head];
         self.point(model, &mut here, &none, &mut mean);

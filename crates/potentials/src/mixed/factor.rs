@@ -202,26 +202,37 @@ impl Symbolic {
         true
     }
 
-    /// x = Pᵀ L⁻ᵀ z. `room` has the length of both.
-    pub(super) fn backward(&self, factor: &[f64], z: &[f64], x: &mut [f64], room: &mut [f64]) {
+    /// x = Pᵀ L⁻ᵀ z for K vectors at once, so that the factor is read once for them all. What comes
+    /// out for one does not depend on the others, to the last bit.
+    pub(super) fn backward<const K: usize>(
+        &self, factor: &[f64], z: [&[f64]; K], mut x: [&mut [f64]; K], room: &mut Vec<[f64; K]>,
+    ) {
+        room.resize(self.size(), [0.0; K]);
         for j in (0..self.size()).rev() {
             let (pivot, below) = self.column(factor, j);
-            let known = below.map(|(l, i)| l * room[i]).sum::<f64>();
-            room[j] = (z[j] - known) / pivot;
-            x[self.order[j]] = room[j];
+            let mut known = [0.0; K];
+            for (l, i) in below {
+                known.iter_mut().zip(&room[i]).for_each(|(sum, x)| *sum += l * x);
+            }
+            let found: [f64; K] = std::array::from_fn(|c| (z[c][j] - known[c]) / pivot);
+            room[j] = found;
+            x.iter_mut().zip(found).for_each(|(x, found)| x[self.order[j]] = found);
         }
     }
 
-    /// z = L⁻¹ P g.
-    pub(super) fn forward(&self, factor: &[f64], g: &[f64], z: &mut [f64]) {
-        for (z, &k) in z.iter_mut().zip(&self.order) {
-            *z = g[k];
-        }
+    /// z = L⁻¹ P g, as [`Symbolic::backward`].
+    pub(super) fn forward<const K: usize>(
+        &self, factor: &[f64], g: [&[f64]; K], mut z: [&mut [f64]; K], room: &mut Vec<[f64; K]>,
+    ) {
+        room.clear();
+        room.extend(self.order.iter().map(|&k| std::array::from_fn::<f64, K, _>(|c| g[c][k])));
         for j in 0..self.size() {
             let (pivot, below) = self.column(factor, j);
-            let found = z[j] / pivot;
-            z[j] = found;
-            below.for_each(|(l, i)| z[i] -= l * found);
+            let found = room[j].map(|z| z / pivot);
+            for (l, i) in below {
+                room[i].iter_mut().zip(found).for_each(|(z, found)| *z -= l * found);
+            }
+            z.iter_mut().zip(found).for_each(|(z, found)| z[j] = found);
         }
     }
 
@@ -286,9 +297,18 @@ mod tests {
             let log_det: f64 = (0..n).map(|k| llt.L()[(k, k)].ln()).sum();
             assert!((symbolic.log_determinant(&factor) - log_det).abs() < 1e-12 * n as f64);
             let g: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
-            let (mut z, mut x, mut room) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-            symbolic.forward(&factor, &g, &mut z);
-            symbolic.backward(&factor, &z, &mut x, &mut room);
+            let (mut z, mut x) = (vec![0.0; n], vec![0.0; n]);
+            symbolic.forward(&factor, [&g], [&mut z], &mut Vec::new());
+            symbolic.backward(&factor, [&z], [&mut x], &mut Vec::new());
+            // Several at once, each as if it were alone.
+            let h: Vec<f64> = g.iter().map(|g| 2.0 - g * g).collect();
+            let [mut one, mut two, mut three] = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
+            let into = [&mut one[..], &mut two, &mut three];
+            symbolic.forward(&factor, [&h, &g, &h], into, &mut Vec::new());
+            assert!(two == z && one == three);
+            let into = [&mut one[..], &mut three];
+            symbolic.backward(&factor, [&z, &two], into, &mut Vec::new());
+            assert!(one == x && three == x);
             // M x = g.
             for i in 0..n {
                 let product: f64 = (0..n).map(|j| dense[(i, j)] * x[j]).sum();

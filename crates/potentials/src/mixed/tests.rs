@@ -383,3 +383,27 @@ fn the_prior_of_correlations_is_lkj() {
         assert!((off(seed) - off(0)).abs() < 1e-7, "{}", off(seed) - off(0));
     }
 }
+
+/// Chains in one call are what they are alone, to the last bit, beside one that is beyond all bounds.
+#[test]
+fn chains_do_not_depend_on_each_other() {
+    for model in [real(), counts(), levels()] {
+        for chart in charts(&model) {
+            let mut points: Vec<Vec<f64>> =
+                (0..15).map(|seed| somewhere(&model, &chart, seed)).collect();
+            points[3][model.head] = 1e5;
+            points[9][model.head..].fill(f64::NAN);
+            let d = model.dimension();
+            let (mut values, mut gradients) = (vec![0.0; 15], vec![0.0; 15 * d]);
+            let scratch = &mut Scratch::default();
+            model.evaluate(&chart, &points.concat(), &mut values, &mut gradients, scratch).unwrap();
+            for (k, point) in points.iter().enumerate() {
+                let (value, gradient) = value_and_gradient(&model, &chart, point);
+                let bits = |list: &[f64]| list.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+                assert_eq!(bits(&[value]), bits(&values[k..=k]), "{k}");
+                assert_eq!(bits(&gradient), bits(&gradients[k * d..(k + 1) * d]), "{k}");
+                assert!((k == 3 || k == 9) != (value.is_finite() && value < 1e9), "{k}: {value}");
+            }
+        }
+    }
+}

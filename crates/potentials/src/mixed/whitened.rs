@@ -23,52 +23,58 @@ impl Mixed {
         whole_chains(d, points, points, gradients)?;
         length("the list of values", values.len(), points.len() / d)?;
         let chains = values.len();
-        let mut places: Vec<Here> = Vec::with_capacity(chains);
+        let zetas: Vec<&[f64]> = points.chunks_exact(d).map(|point| &point[..head]).collect();
+        let mut places: Vec<Here> = Vec::new();
+        places.resize_with(chains, Here::default);
+        for (point, here) in points.chunks_exact(d).zip(&mut places) {
+            here.inside = chart.at(self, &point[head..], here);
+        }
+        chart.prepare(self, &mut places, &zetas);
         let mut plain = vec![0.0; chains * inner];
-        for (point, plain) in points.chunks_exact(d).zip(plain.chunks_exact_mut(inner)) {
+        let lists = places.iter_mut().zip(plain.chunks_exact_mut(inner));
+        for ((here, plain), point) in lists.zip(points.chunks_exact(d)) {
             let (zeta, t) = point.split_at(head);
-            let mut here = Here::default();
-            here.inside = chart.at(self, t, &mut here);
             if here.inside {
-                chart.point(self, &mut here, zeta, &mut plain[..head]);
+                chart.moved(self, None, here, zeta, &mut plain[..head]);
                 plain[head..].copy_from_slice(&t[..inner - head]);
             } else {
                 plain[head..].copy_from_slice(&chart.centre[..inner - head]);
             }
-            places.push(here);
         }
         let mut by_plain = vec![0.0; plain.len()];
         self.joint.values_and_gradients(&plain, values, &mut by_plain, scratch)?;
         let mut other = Here::default();
         let (mut moved, mut at) = (vec![0.0; head], vec![0.0; d - head]);
         for (chain, here) in places.iter_mut().enumerate() {
-            let range = chain * d..(chain + 1) * d;
-            let (zeta, t) = points[range.clone()].split_at(head);
-            let (by_zeta, by_t) = gradients[range].split_at_mut(head);
+            let (zeta, t) = points[chain * d..(chain + 1) * d].split_at(head);
+            let by_t = &mut gradients[chain * d + head..(chain + 1) * d];
             let within = chain * inner..(chain + 1) * inner;
             let (x, by_x) = (&plain[within.clone()], &mut by_plain[within]);
             let (by_psi, by_phi) = by_t.split_at_mut(inner - head);
             let groups = self.add_groups(x, &t[inner - head..], by_x, by_phi);
             by_psi.copy_from_slice(&by_x[head..]);
             values[chain] += groups + here.log_det;
-            chart.pull(self, here, &by_x[..head], by_zeta);
             at.copy_from_slice(t);
             for (k, by) in by_t.iter_mut().enumerate() {
                 let step = STEP * t[k].abs().max(1.0);
                 at[k] = t[k] + step;
                 here.inside = here.inside && chart.at(self, &at, &mut other);
                 if here.inside {
-                    chart.moved(self, here, &mut other, zeta, &mut moved);
+                    chart.moved(self, Some(here), &mut other, zeta, &mut moved);
                     let change = moved.iter().zip(&x[..head]).zip(&by_x[..head]);
                     let along: f64 = change.map(|((to, from), g)| (to - from) * g).sum();
                     *by += (along + other.log_det - here.log_det) / (at[k] - t[k]);
                 }
                 at[k] = t[k];
             }
-            if !here.inside {
-                values[chain] = f64::INFINITY;
-                gradients[chain * d..(chain + 1) * d].fill(0.0);
-            }
+        }
+        let by_x: Vec<&[f64]> = by_plain.chunks_exact(inner).map(|by| &by[..head]).collect();
+        let by_zeta = gradients.chunks_exact_mut(d).map(|gradient| &mut gradient[..head]);
+        chart.pull(self, &mut places, &by_x, by_zeta.collect());
+        let lists = values.iter_mut().zip(gradients.chunks_exact_mut(d)).zip(&places);
+        for ((value, gradient), _) in lists.filter(|(_, here)| !here.inside) {
+            *value = f64::INFINITY;
+            gradient.fill(0.0);
         }
         Ok(())
     }
