@@ -6,6 +6,8 @@ mod exact;
 mod exact_loo;
 mod families;
 mod loo;
+mod mixed;
+mod mixed_families;
 mod modes;
 mod predictions;
 mod priors;
