@@ -26,7 +26,7 @@ Hyperparameters are integrated by the trapezoidal rule in coordinates where thei
 and dies out fast at both ends: sigma = m e^t, sd = m exp(t - e^-t), correlation = tanh(sinh t).
 There the rule converges exponentially in 1 / spacing. The number of points
 by axis grows by a factor of 1.3 until no mean, standard deviation or quantile changes by more than
-1e-8 standard deviations of its parameter (1e-7 with three hyperparameters, 1e-6 with four); `error`
+1e-8 standard deviations of its parameter (1e-7 with three hyperparameters, 1e-4 with four); `error`
 is the largest change of the last step, far above the error that remains.
 Quantiles of theta are roots of the distribution function of the mixture of normals; those of
 hyperparameters are roots of the integral of the sinc interpolant of their marginal density.
@@ -49,10 +49,10 @@ from scipy import optimize, special
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 # By the number of hyperparameters: the largest change in the last step, and the depth: densities below
 # e^-depth of the largest are left out.
-RULES = {1: (1e-8, 42.0), 2: (1e-8, 42.0), 3: (1e-7, 36.0), 4: (1e-6, 30.0)}
+RULES = {1: (1e-8, 42.0), 2: (1e-8, 42.0), 3: (1e-7, 36.0), 4: (1e-4, 30.0)}
 # The first spacing of points by axis, their least number, and how many times as many there are on an
 # axis for its own marginal law.
-SPACING, POINTS, FINER = {"sigma": 0.1, "sd": 0.11, "cor": 0.15}, 24, 3
+SPACING, POINTS, FINER = {"sigma": 0.1, "sd": 0.11, "cor": 0.15}, 26, 2
 INTERCEPT = "(Intercept)"
 
 
