@@ -536,7 +536,7 @@ def check_nuts(folder, case):
         numpyro.sample("obs", dist.Normal(mean, sigma), obs=y)
 
     kernel = numpyro.infer.NUTS(model, target_accept_prob=0.95)
-    run = numpyro.infer.MCMC(kernel, num_warmup=2000, num_samples=10_000, num_chains=4,
+    run = numpyro.infer.MCMC(kernel, num_warmup=1000, num_samples=4000, num_chains=4,
                              chain_method="sequential", progress_bar=False)
     run.run(jax.random.PRNGKey(1))
     sampled, smallest = {}, numpy.inf
