@@ -8,6 +8,7 @@ mod families;
 mod loo;
 mod mixed;
 mod mixed_families;
+mod mixed_hard;
 mod modes;
 mod predictions;
 mod priors;
