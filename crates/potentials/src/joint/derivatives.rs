@@ -144,15 +144,18 @@ impl Joint<'_> {
         for (k, (prior, &x)) in self.priors.iter().zip(point).enumerate() {
             hessian[k * (d + 1)] += curvature(prior, x);
         }
+        // Half by half, in this order: seeds keep their draws to the last bit.
         let count = self.parameter_priors.len();
         for (at, entry) in self.parameter_prior_curvatures(&point[first..]).into_iter().enumerate()
         {
             let (a, b) = (at / count, at % count);
-            hessian[(first + a) * d + first + b] += entry;
+            hessian[(first + a) * d + first + b] += 0.5 * entry;
+            hessian[(first + b) * d + first + a] += 0.5 * entry;
         }
     }
 
-    /// The curvatures of the priors of the parameters, row by row.
+    /// The curvatures of the priors of the parameters by differences, row by row: symmetric but for
+    /// rounding.
     pub(crate) fn parameter_prior_curvatures(&self, psi: &[f64]) -> Vec<f64> {
         let count = psi.len();
         let mut all = vec![0.0; count * count];
@@ -171,8 +174,7 @@ impl Joint<'_> {
             });
             for (b, (high, low)) in high.iter().zip(low).enumerate() {
                 let entry = (high - low) / (2.0 * step);
-                all[a * count + b] += 0.5 * entry;
-                all[b * count + a] += 0.5 * entry;
+                all[a * count + b] = entry;
             }
         }
         all

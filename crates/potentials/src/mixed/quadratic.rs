@@ -117,11 +117,10 @@ impl Mixed {
                 add(first + a.max(b), first + a.min(b), share * entry);
             }
         }
-        for (at, entry) in joint.parameter_prior_curvatures(psi).into_iter().enumerate() {
-            let (a, b) = (at / count, at % count);
-            if a >= b {
-                add(first + a, first + b, entry);
-            }
+        let curvatures = joint.parameter_prior_curvatures(psi);
+        for (a, b) in (0..count).flat_map(|a| (0..=a).map(move |b| (a, b))) {
+            let [lower, upper] = [curvatures[a * count + b], curvatures[b * count + a]];
+            add(first + a, first + b, 0.5 * lower + 0.5 * upper);
         }
     }
 }
