@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use ridgewalk::frame::place::shown;
-use ridgewalk::frame::{ColumnDescription, Description, Kind};
+use ridgewalk::frame::{ColumnDescription, Description, GroupDescription, Kind};
 use ridgewalk::pipeline::{DesignColumn, ModelDescription};
 
 use crate::failure::Failure;
@@ -140,6 +140,7 @@ fn design(model: &ModelDescription) -> String {
     for parameter in &model.parameters {
         let _ = writeln!(text, "{:name$}{blank}  {}", parameter.name, parameter.prior);
     }
+    text.push_str(&groups(&model.groups));
     if model.intercept_at_means {
         text.push_str("\nThe prior of the intercept is that at the means of the predictors.\n");
     }
@@ -147,6 +148,26 @@ fn design(model: &ModelDescription) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text.trim_end().to_owned()
+}
+
+/// Group effects and smooths; nothing without them.
+fn groups(all: &[GroupDescription]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let name = width(all.iter().map(|group| group.name.as_str()), COEFFICIENT).max(10);
+    let heads = ["levels", "min rows", "median", "max"].map(|head| format!("{head:>8}"));
+    let mut text = format!("\n{:name$} {}  effects\n", "", heads.join(" "));
+    for group in all {
+        let GroupDescription { levels, smallest, median, largest, .. } = group;
+        let sizes = match group.smooth {
+            true => format!("{levels:>8} {:>8} {:>8} {:>8}", "", "", ""),
+            false => format!("{levels:>8} {smallest:>8} {:>8} {largest:>8}", short(*median)),
+        };
+        let effects = group.coefficients.join(", ");
+        let _ = writeln!(text, "{:name$} {sizes}  {effects}", shortened(&group.name, name));
+    }
+    text
 }
 
 /// The width of a column of names.

@@ -1,7 +1,7 @@
 //! What a fit would be made of: the columns of the table, and with a response or a formula the
 //! columns of the design, its rank and the priors.
 
-use ridgewalk_frame::{Condition, DataError, Description, Frame, Table};
+use ridgewalk_frame::{Condition, DataError, Description, Frame, GroupDescription, Table};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -48,6 +48,9 @@ pub struct ModelDescription {
     pub rank: Option<usize>,
     /// The coefficients.
     pub columns: Vec<DesignColumn>,
+    /// Group effects and the wiggly parts of smooths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupDescription>,
     /// Parameters beside them.
     pub parameters: Vec<PriorOf>,
     /// Whether the prior of the intercept is that at the means of the predictors.
@@ -142,6 +145,7 @@ fn of_model(table: &Table, settings: &Settings) -> Result<ModelDescription, Erro
         rows: plain.rows,
         rank,
         columns: columns.collect(),
+        groups: plain.describe_groups(),
         parameters: parameters.collect(),
         intercept_at_means: plain.intercept && model.priors().centred,
         notes,
