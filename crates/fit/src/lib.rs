@@ -82,8 +82,8 @@ pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
 pub use groups::{GroupNames, GroupPriors, GroupPriorsText, Groups};
 pub use loo::{
-    Compared, Comparison, LooDocument, LooMethod, LooOptions, LooProgress, Observed, compare,
-    folds, loo, loo_of,
+    Compared, Comparison, LeftOutGroups, LooDocument, LooMethod, LooOptions, LooProgress, Observed,
+    compare, folds, loo, loo_of,
 };
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};

@@ -316,7 +316,7 @@ impl Fit {
     /// Leave-one-out cross-validation.
     fn loo(
         &self, py: Python<'_>, exact: bool, folds: Option<usize>, refits: usize,
-        show: Option<&Bound<'_, PyAny>>,
+        groups: Option<String>, show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Loo> {
         let method = match (exact, folds) {
             (true, None) => LooMethod::Exact,
@@ -329,7 +329,7 @@ impl Fit {
         let (table, fitted) = (self.data()?, Arc::clone(&self.fitted));
         let (document, observed) = watched(py, show, move |watch| {
             let (config, draws) = (fitted.config(), fitted.draws());
-            let options = LooOptions { method, refits };
+            let options = LooOptions { method, refits, groups };
             let progress = |progress| watch.loo(progress);
             pipeline::loo_of(config, draws, &table, options, &watch.stop, &progress)
         })?

@@ -9,8 +9,11 @@ use ridgewalk_potentials::{GroupTerm, Scale};
 use super::posterior::DesignRows;
 use crate::groups::{GroupNames, Groups, visit};
 
-/// The seed of effects of levels that a fit has not seen: a stream for each row.
+/// The seed of effects of levels that a fit has not seen: a stream for each row. Groupings add their
+/// number, and linear predictors theirs times [`PREDICTOR`].
 const SEED: u64 = 0x6c65_7665_6c73;
+
+const PREDICTOR: u64 = 1 << 48;
 
 /// The effects of one grouping on one linear predictor, in every draw.
 #[derive(Debug, Clone)]
@@ -67,7 +70,8 @@ impl GroupDraws {
         if level[row] != GroupEntries::NEW {
             return;
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(SEED + self.grouping as u64);
+        let number = self.grouping as u64 + PREDICTOR * self.predictor as u64;
+        let mut rng = ChaCha8Rng::seed_from_u64(SEED.wrapping_add(number));
         rng.set_stream((rows.first + row) as u64);
         let mut u = vec![0.0; self.width];
         let values = values.get(row * self.width..(row + 1) * self.width);
@@ -79,6 +83,28 @@ impl GroupDraws {
                 None => u.iter().sum(),
             };
             s[draw * wide + self.predictor] += sum;
+        }
+    }
+
+    /// Draws the effects of a level anew in every draw, given standard deviations and correlations.
+    pub(super) fn redraw(&mut self, grouping: usize, level: usize, rng: &mut ChaCha8Rng) {
+        if grouping != self.grouping {
+            return;
+        }
+        let mut u = vec![0.0; self.width];
+        let effects = &mut self.effects[level * self.width..(level + 1) * self.width];
+        for (draw, scale) in self.scales.iter().enumerate() {
+            u.iter_mut().for_each(|u| *u = StandardNormal.sample(rng));
+            scale.times(&mut u);
+            effects.iter_mut().zip(&u).for_each(|(draws, u)| draws[draw] = *u);
+        }
+    }
+
+    /// Changes the sign of the effects of a level in every draw.
+    pub(super) fn reflect(&mut self, grouping: usize, level: usize) {
+        if grouping == self.grouping {
+            let effects = &mut self.effects[level * self.width..(level + 1) * self.width];
+            effects.iter_mut().flatten().for_each(|u| *u = -*u);
         }
     }
 }

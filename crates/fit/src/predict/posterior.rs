@@ -218,6 +218,21 @@ impl Posterior {
         }
     }
 
+    /// Draws the effects of some levels anew, each with the number of its grouping: the draws stay
+    /// draws of the posterior for levels that have no rows.
+    pub(crate) fn redraw(&mut self, levels: &[(usize, usize)], rng: &mut ChaCha8Rng) {
+        for &(grouping, level) in levels {
+            self.groups.iter_mut().for_each(|group| group.redraw(grouping, level, rng));
+        }
+    }
+
+    /// Changes the sign of their effects.
+    pub(crate) fn reflect(&mut self, levels: &[(usize, usize)]) {
+        for &(grouping, level) in levels {
+            self.groups.iter_mut().for_each(|group| group.reflect(grouping, level));
+        }
+    }
+
     /// The linear predictors of one draw.
     pub(crate) fn s<'r>(&self, room: &'r Room, draw: usize) -> &'r [f64] {
         let wide = self.law.predictors();

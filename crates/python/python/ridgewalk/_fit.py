@@ -166,15 +166,22 @@ class Fit(Results):
         exact: bool = False,
         folds: int | None = None,
         refits: int = 100,
+        groups: str | None = None,
         progress: bool | None = None,
     ) -> Loo:
         """How well the fit predicts rows that it has not seen.
 
         By Pareto-smoothed importance sampling; rows for which that fails are refitted, at most
         `refits` of them. `exact=True` refits every row, `folds=10` in ten groups.
+
+        `groups="g"`, a grouping of the fit or a column of its data, leaves out all rows of a level
+        together, by a refit for each level, or in folds of levels. The effects of the level are
+        integrated out.
         """
         with Display(progress) as display:
-            native = self._native.loo(exact, folds, refits, display.callback)
+            native = self._native.loo(exact, folds, refits, groups, display.callback)
+        if groups is not None:
+            return Loo(native, None)
         rows = self._native.observed_data()["rows"]
         index = pd.Index(rows) if self._index is None else self._index[rows]
         return Loo(native, index)
