@@ -17,6 +17,7 @@ mod faults;
 mod invariance;
 mod jobs;
 mod laws;
+mod mixed;
 mod noise;
 mod other_library;
 mod pointers;
