@@ -2,14 +2,15 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use rand_distr::{Distribution, Exp1, Gamma, StandardNormal, StandardUniform, StudentT};
+use rand_distr::{Beta, Distribution, Exp1, Gamma, StandardNormal, StandardUniform, StudentT};
 use ridgewalk_frame::{FamilyName, Table};
-use ridgewalk_potentials::{Density, ParameterScale};
+use ridgewalk_potentials::{Density, GroupTerm, ParameterScale};
 use ridgewalk_sampler::{Draws, Sink};
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::fit::prepare;
+use crate::groups;
 use crate::model::Model;
 
 /// The stream of the first chain's generator, beyond those of sampling.
@@ -43,6 +44,13 @@ pub fn sample_prior(
         let name = model.names().get(flat).map_or("", String::as_str);
         let need = "proper priors; give this one with --prior or --priors";
         return Err(Error::setting("--prior-only", format!("with a flat prior of `{name}`"), need));
+    }
+    for (names, priors) in model.groups().terms().iter().zip(&priors.groups) {
+        if let Some(flat) = priors.sds.iter().position(|prior| *prior == Density::Flat) {
+            let need = "proper priors; give this one with --group-prior";
+            let found = format!("with a flat prior of `{}`", names.sd(flat));
+            return Err(Error::setting("--prior-only", found, need));
+        }
     }
     let failed = |source| ridgewalk_sampler::Error::Sink { kept: 0, source };
     sink.begin(chains, model.names().len()).map_err(failed)?;
@@ -78,11 +86,52 @@ fn point(model: &Model, rng: &mut ChaCha8Rng) -> Vec<f64> {
         ParameterScale::Positive
     };
     scale.to_unconstrained(&mut parameters);
+    if !model.groups().is_empty() {
+        point = with_groups(model, &point, &mut parameters, rng);
+    }
     point.extend(parameters);
     if let Some(rescaling) = model.rescaling() {
         rescaling.apply_to_prior(&mut point);
     }
     point
+}
+
+/// Coefficients and effects of each linear predictor. The parameters of groups are added to those of
+/// the likelihood.
+fn with_groups(
+    model: &Model, coefficients: &[f64], parameters: &mut Vec<f64>, rng: &mut ChaCha8Rng,
+) -> Vec<f64> {
+    let columns = model.frame().columns;
+    let terms = groups::terms(model.groups(), &model.priors().groups, columns);
+    let mut effects = vec![Vec::new(); model.auxiliary().predictors()];
+    for (names, term) in model.groups().terms().iter().zip(&terms) {
+        let phi = group_parameters(term, rng);
+        let scale = term.scale(&phi);
+        for _ in 0..term.levels {
+            let mut u: Vec<f64> = (0..term.width).map(|_| StandardNormal.sample(rng)).collect();
+            scale.times(&mut u);
+            effects[names.predictor].extend(u);
+        }
+        parameters.extend(phi);
+    }
+    let own = coefficients.chunks_exact(columns).zip(&effects);
+    own.flat_map(|(beta, effects)| beta.iter().chain(effects)).copied().collect()
+}
+
+/// Logarithms of standard deviations, and artanh of the partial correlations of the LKJ prior:
+/// the one of coefficient i with j, given those before j, is 2b − 1 with b from a symmetric beta
+/// distribution (Lewandowski, Kurowicka and Joe 2009, section 2.4).
+fn group_parameters(term: &GroupTerm, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let sds = term.sds.iter();
+    let mut phi: Vec<f64> = sds.map(|prior| one(prior, rng).abs().ln()).collect();
+    for i in 0..term.width {
+        for j in 0..i {
+            let shape = term.concentration + 0.5 * (term.width - 2 - j) as f64;
+            let share = Beta::new(shape, shape).map_or(f64::NAN, |law| law.sample(rng));
+            phi.push((2.0_f64.mul_add(share, -1.0)).atanh());
+        }
+    }
+    phi
 }
 
 /// A number of this density.
