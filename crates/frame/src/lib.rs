@@ -92,6 +92,7 @@ pub use place::{Place, Row};
 pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::{join_names, split_names};
 pub use scaling::{Combine, Sizes};
+pub use smooths::SmoothGrid;
 pub use table::{Table, digest_of};
 
 /// The maximum number of columns.

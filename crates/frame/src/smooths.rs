@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::coding::check_finite;
+use crate::coding::{Coding, check_finite};
 use crate::draft::Draft;
 use crate::error::DataError;
 use crate::evaluate::{Memory, Source, Type};
@@ -350,6 +350,50 @@ impl CodedSmooth {
         };
         let parts = levels.codes.iter().zip(rows).map(part);
         Ok((parts.collect::<Result<Vec<usize>, DataError>>()?, ones()))
+    }
+}
+
+/// One part of a smooth term at points of equal spacing, for drawings.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SmoothGrid {
+    /// The name of its grouping, which is that of its straight line too.
+    pub name: String,
+    /// What is smoothed, as it is written.
+    pub of: String,
+    /// The points: from the smallest value of the data to the largest.
+    pub x: Vec<f64>,
+    /// The column of its straight line at each point.
+    pub line: Vec<f64>,
+    /// Its functions, row after row.
+    pub functions: Vec<f64>,
+}
+
+impl CodedSmooth {
+    fn grids(&self, points: usize) -> impl Iterator<Item = SmoothGrid> {
+        let [low, high] = self.ends;
+        let step = (high - low) / points.saturating_sub(1).max(1) as f64;
+        let x: Vec<f64> = (0..points).map(|k| (low + step * k as f64).min(high)).collect();
+        let (splines, ones) = (Splines::new(self.functions), vec![1.0; points]);
+        self.part_names().enumerate().map(move |(k, name)| {
+            let SmoothPart { mean, sd, .. } = &self.parts[k];
+            SmoothGrid {
+                name,
+                of: self.x.clone(),
+                line: x.iter().map(|x| (x - mean) / sd).collect(),
+                functions: self.wiggles(&splines, k, &x, &vec![k; points], &ones),
+                x: x.clone(),
+            }
+        })
+    }
+}
+
+impl Coding {
+    /// The smooths at so many points of the range of the data each, in the order of their groupings.
+    /// One that is multiplied by a number is that of the number 1.
+    #[must_use]
+    pub fn smooth_grids(&self, points: usize) -> Vec<SmoothGrid> {
+        self.smooths.iter().flat_map(|smooth| smooth.grids(points)).collect()
     }
 }
 

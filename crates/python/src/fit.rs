@@ -277,6 +277,12 @@ impl Fit {
         py.detach(view).map_err(of_fit)?.to_json().map_err(failed)
     }
 
+    /// The arrays that draws of groups make up, as JSON.
+    fn arrays(&self) -> PyResult<String> {
+        let (names, groups) = (self.fitted.names(), self.fitted.config().resolved.groups());
+        json(&groups.arrays(names.len() - groups.parameters().len() - groups.effects()))
+    }
+
     /// The arguments that the fit was made with, as JSON.
     fn options(&self) -> PyResult<String> {
         json(&self.fitted.config().options)

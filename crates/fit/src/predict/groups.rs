@@ -17,7 +17,7 @@ const PREDICTOR: u64 = 1 << 48;
 
 /// The effects of one grouping on one linear predictor, in every draw.
 #[derive(Debug, Clone)]
-pub(super) struct GroupDraws {
+pub(crate) struct GroupDraws {
     predictor: usize,
     /// Its number among the groupings of the frame.
     grouping: usize,
@@ -56,6 +56,17 @@ impl GroupDraws {
             scales: self.scales.iter().step_by(every).cloned().collect(),
             ..*self
         }
+    }
+
+    /// Its number among the groupings of the frame.
+    pub(crate) fn grouping(&self) -> usize {
+        self.grouping
+    }
+
+    /// The mean of each effect.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        let mean = |draws: &Vec<f64>| draws.iter().sum::<f64>() / draws.len() as f64;
+        self.effects.iter().map(mean).collect()
     }
 
     /// Adds to the linear predictors of a row in every draw, `wide` numbers a draw.

@@ -124,6 +124,11 @@ impl Posterior {
         Ok(Self { law, chains, draws: count, coefficients, columns, natural, psi, groups })
     }
 
+    /// The draws of each grouping.
+    pub(crate) fn groups(&self) -> &[GroupDraws] {
+        &self.groups
+    }
+
     /// Every so-many-th draw, at most about `most` of them.
     pub(crate) fn some(&self, most: usize) -> Self {
         let every = self.draws.div_ceil(most.max(1)).max(1);
