@@ -27,9 +27,11 @@ pub use whitened::WhitenedMixed;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
+use crate::density::Density;
 use crate::error::{Error, length};
 use crate::joint::{Joint, ParameterScale};
 use crate::line_integral::{LineIntegral, Scratch};
+use crate::properness::{Proof, Properness};
 use factor::Symbolic;
 use gram::Gram;
 
@@ -123,6 +125,23 @@ impl Mixed {
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.joint.dimension() + self.terms.iter().map(GroupTerm::parameters).sum::<usize>()
+    }
+
+    /// Whether the posterior is known to be proper, from its priors.
+    #[must_use]
+    pub fn properness(&self) -> Properness {
+        let priors = self.joint.priors().iter().enumerate();
+        let of_effect = |k: usize| {
+            self.terms.iter().any(|term| (term.first..term.first + term.effects()).contains(&k))
+        };
+        let coefficients = priors.filter(|(k, prior)| !prior.is_proper() && !of_effect(*k)).count();
+        let scales = self.terms.iter().flat_map(|term| &term.sds);
+        let mut others = self.joint.parameter_priors().iter().chain(scales);
+        if coefficients == 0 && others.all(Density::is_proper) {
+            Properness::Proper(Proof::Prior)
+        } else {
+            Properness::NotChecked("a prior is flat, and the model has effects of groups")
+        }
     }
 
     /// The number of coordinates ζ; the others are t.
