@@ -239,6 +239,44 @@ fn an_influential_row_is_refitted() {
 }
 
 #[test]
+fn whole_groups_are_left_out() {
+    let place = Place::new();
+    let mut text = "y,x,g\n".to_owned();
+    for k in 0..24_u32 {
+        let noise = (f64::from(k) * 0.618).fract() - 0.5;
+        let (x, g) = (k % 5, k % 6);
+        text.push_str(&format!("{},{x},{}\n", 0.5 * f64::from(x) + f64::from(g) + noise, 10 - g));
+    }
+    let data = place.file("d.csv", &text);
+    let shape = "--family gaussian --factor g --draws 200 --chains 4 --quiet";
+    place.fit("mixed", &format!("{data} y~x+(1|g) {shape}"));
+    place.fit("plain", &format!("{data} y~x {shape}"));
+    let found = json(&place, "loo mixed --groups g");
+    let numbers = |value: &Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+    };
+    let pointwise = numbers(&found["pointwise"]);
+    assert_eq!(found["groups"]["levels"], serde_json::json!(["10", "9", "8", "7", "6", "5"]));
+    assert_eq!(found["groups"]["rows"], serde_json::json!([4, 4, 4, 4, 4, 4]));
+    assert_eq!((&found["n"], &found["method"]), (&6.into(), &"exact".into()));
+    assert!(numbers(&found["groups"]["mcse"]).iter().all(|error| *error < 0.2));
+    let elpd = found["elpd_loo"].as_f64().unwrap();
+    assert!((pointwise.iter().sum::<f64>() - elpd).abs() < 1e-9);
+    let spread: f64 = pointwise.iter().map(|value| (value - elpd / 6.0).powi(2)).sum();
+    assert!((found["se"].as_f64().unwrap() - (6.0 * spread / 5.0).sqrt()).abs() < 1e-9);
+    let shown = done(&place, "loo mixed --groups g");
+    assert!(shown.contains("leaving out each of 6 levels of g"), "{shown}");
+    let compared = json(&place, "compare plain mixed --groups g --folds 3");
+    assert_eq!((&compared["n"], &compared["groups"]), (&6.into(), &"g".into()));
+    assert_eq!(compared["models"][0]["name"], "mixed");
+    assert!(done(&place, "compare plain mixed").contains("same 24 responses"));
+    refused(&place, "loo mixed --groups ward", "need a grouping of the fit (g) or a column of");
+    refused(&place, "loo plain --groups ward", "the fit has no groupings");
+    refused(&place, "loo mixed --groups g --refits 5", "g with 6 levels: need at most 5 levels");
+    refused(&place, "loo mixed --groups g --folds 7", "--folds 7: need 2 to 6");
+}
+
+#[test]
 fn what_follows_from_a_run_with_warnings_has_a_warning() {
     let place = Place::new();
     let fit = wells(&place, "run", "--draws 10 --chains 2");

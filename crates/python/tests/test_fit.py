@@ -148,6 +148,28 @@ def test_cross_validation_and_comparison(fit: rw.Fit, wells: pd.DataFrame) -> No
         rw.compare({"one": fit})
 
 
+def test_groups_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    g = np.repeat(["a", "b", "c", "d", "e"], 6)
+    x = rng.normal(size=30)
+    effects = dict(zip("abcde", [-2.0, -1.0, 0.0, 1.0, 2.0]))
+    y = 0.5 * x + np.array([effects[k] for k in g]) + rng.normal(size=30)
+    data = pd.DataFrame({"y": y, "x": x, "g": g})
+    found = rw.fit("y ~ x + (1 | g)", data, family="gaussian", seed=1)
+    loo = found.loo(groups="g")
+    assert list(loo.pointwise.index) == list("abcde") and loo.pointwise.index.name == "g"
+    assert math.isclose(loo.elpd, loo.pointwise["elpd_loo"].sum(), rel_tol=1e-12)
+    assert (loo.pointwise["rows"] == 6).all() and (loo.pointwise["mcse"] < 0.1).all()
+    assert "5 levels of g" in repr(loo) and math.isnan(loo.p)
+    plain = rw.fit("y ~ x", data, family="gaussian", seed=1)
+    table = rw.compare({"plain": plain.loo(groups="g"), "mixed": loo}).table
+    assert set(table.index) == {"plain", "mixed"}
+    with pytest.raises(rw.InputError, match="same groups"):
+        rw.compare({"plain": plain.loo(), "mixed": loo})
+    with pytest.raises(rw.InputError, match="grouping of the fit"):
+        found.loo(groups="h")
+
+
 def test_effects(fit: rw.Fit, wells: pd.DataFrame) -> None:
     found = fit.effects("arsenic")
     draws = fit.draws.reshape(-1, 3)[::20]

@@ -72,22 +72,26 @@ pub(crate) fn run(options: &LooOptions) -> Result<(), Failure> {
 
 fn text(document: &LooDocument, observed: &Observed) -> String {
     let LooDocument { n, draws, .. } = document;
-    let how = match document.method {
-        LooMethod::Folds(folds) if let Some(groups) = &document.groups => {
+    let how = match (&document.groups, document.method) {
+        (Some(groups), LooMethod::Folds(folds)) => {
             format!(
                 "leaving out {n} levels of {} in {folds} folds, with a refit for each",
                 groups.by
             )
         }
-        _ if let Some(groups) = &document.groups => {
+        (Some(groups), _) => {
             format!(
                 "leaving out each of {n} levels of {} in turn, with a refit for each",
                 groups.by
             )
         }
-        LooMethod::Psis => format!("leaving out each of {n} rows in turn, from {draws} draws"),
-        LooMethod::Exact => format!("leaving out each of {n} rows in turn, with a refit for each"),
-        LooMethod::Folds(folds) => {
+        (None, LooMethod::Psis) => {
+            format!("leaving out each of {n} rows in turn, from {draws} draws")
+        }
+        (None, LooMethod::Exact) => {
+            format!("leaving out each of {n} rows in turn, with a refit for each")
+        }
+        (None, LooMethod::Folds(folds)) => {
             format!("leaving out {n} rows in {folds} groups, with a refit for each")
         }
     };
