@@ -410,15 +410,19 @@ impl Parts<'_> {
         let Self { frame, priors, auxiliary, .. } = self;
         let columns = frame.columns;
         let effects = groups.effects() / auxiliary.predictors();
-        // Each linear predictor has the coefficients of the design and then its effects.
+        // Each linear predictor has the coefficients of the design, if any, and then its effects.
+        let own = |predictor: usize| predictor * columns..(predictor + 1) * columns;
         let widened = |list: &[f64]| -> Vec<f64> {
-            let (coefficients, parameters) = list.split_at(columns * auxiliary.predictors());
-            let each = coefficients.chunks_exact(columns.max(1));
-            let each = each.flat_map(|own| own.iter().copied().chain(vec![0.0; effects]));
+            let parameters = &list[columns * auxiliary.predictors()..];
+            let each = (0..auxiliary.predictors()).flat_map(|predictor| {
+                list[own(predictor)].iter().copied().chain(vec![0.0; effects])
+            });
             each.chain(parameters.iter().copied()).collect()
         };
-        let each = priors.coefficients.chunks_exact(columns.max(1));
-        let each = each.flat_map(|own| own.iter().copied().chain(vec![Density::Flat; effects]));
+        let each = (0..auxiliary.predictors()).flat_map(|predictor| {
+            let flat = vec![Density::Flat; effects];
+            priors.coefficients[own(predictor)].iter().copied().chain(flat)
+        });
         let joint = self.joint(groups::sparse_design(frame, design)?, each.collect())?;
         let terms = groups::terms(groups, &priors.groups, columns);
         let mixed = Mixed::new(joint, terms, &widened(&auxiliary.start(frame, sizes)))?;

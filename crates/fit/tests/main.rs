@@ -9,6 +9,8 @@ mod group_loo;
 mod group_predictions;
 mod group_prior;
 mod loo;
+mod mixed;
+mod mixed_families;
 mod modes;
 mod predictions;
 mod priors;
