@@ -197,13 +197,13 @@ impl Chart {
             into[at] += prior;
         }
         let phi = Self::parts(model, t).1;
-        for ((term, phi), places) in model.with_parameters(phi).zip(&model.places) {
+        for ((term, phi), blocks) in model.with_parameters(phi).zip(&model.blocks) {
             let (q, precision) = (term.width, term.scale(phi).precision());
             let lower: Vec<f64> = (0..q)
                 .flat_map(|j| (j..q).map(move |i| i * q + j))
                 .map(|at| precision[at])
                 .collect();
-            for block in places.chunks_exact(lower.len()) {
+            for block in blocks.chunks_exact(lower.len()) {
                 block.iter().zip(&lower).for_each(|(&at, value)| into[at] += value);
             }
         }

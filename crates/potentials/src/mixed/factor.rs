@@ -153,7 +153,6 @@ impl Symbolic {
         let n = self.size();
         into.resize(self.entries(), 0.0);
         let Memory { column, first, next, reached } = memory;
-        column.clear();
         column.resize(n, 0.0);
         first.clear();
         first.resize(n, NONE);
@@ -184,6 +183,7 @@ impl Symbolic {
             let pivot = column[j].sqrt();
             // Not a number, 0 or infinite: such a factor has no use.
             if !(pivot > 0.0 && pivot.is_finite()) {
+                column.fill(0.0);
                 return false;
             }
             let inverse = 1.0 / pivot;
@@ -244,9 +244,22 @@ impl Symbolic {
         }
     }
 
-    /// log det L.
+    /// log det L. Logarithms are taken of products that are far from over- and underflow.
     pub(super) fn log_determinant(&self, factor: &[f64]) -> f64 {
-        self.starts[..self.size()].iter().map(|&at| factor[at].ln()).sum()
+        const FAR: std::ops::Range<f64> = 1e-100..1e100;
+        let (mut sum, mut product) = (0.0, 1.0_f64);
+        for &at in &self.starts[..self.size()] {
+            if !FAR.contains(&factor[at]) {
+                sum += factor[at].ln();
+                continue;
+            }
+            product *= factor[at];
+            if !FAR.contains(&product) {
+                sum += product.ln();
+                product = 1.0;
+            }
+        }
+        sum + product.ln()
     }
 }
 
