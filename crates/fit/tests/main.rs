@@ -5,6 +5,7 @@ mod effects;
 mod exact;
 mod exact_loo;
 mod families;
+mod grouping;
 mod loo;
 mod modes;
 mod predictions;
