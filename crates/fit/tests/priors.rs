@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use ridgewalk_fit::{Auxiliary, ModelPriors, PriorError, Priors, Settings};
+use ridgewalk_fit::{Auxiliary, Groups, ModelPriors, PriorError, Priors, Settings};
 use ridgewalk_frame::{Column, FamilyName, Frame, Table};
 use ridgewalk_potentials::Density;
 
@@ -32,8 +32,8 @@ fn resolved(settings: &Settings, toml: &str) -> Result<ModelPriors, PriorError> 
     Priors::from_settings(settings)?.with_toml("p.toml", toml)?.resolve(
         &frame,
         &sizes,
-        settings.family,
         &auxiliary,
+        &Groups::default(),
     )
 }
 
