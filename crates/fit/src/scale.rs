@@ -196,7 +196,9 @@ mod tests {
             scaling: vec![(0.0, 1.0), (3.0, 2.0), (-1.0, 0.5)],
             intercept: true,
             coefficients: 3,
+            auxiliary: 1,
             parameters: ParameterScale::Positive,
+            unfolding: None,
         };
         let mut point = [1.0, 4.0, 0.25, 0.0];
         rescaling.apply(&mut point);
@@ -212,7 +214,9 @@ mod tests {
             scaling: vec![(3.0, 1.0)],
             intercept: false,
             coefficients: 1,
+            auxiliary: 2,
             parameters: ParameterScale::Ordered,
+            unfolding: None,
         };
         let mut point = [2.0, -1.0, 0.0];
         rescaling.apply(&mut point);
