@@ -340,3 +340,71 @@ fn an_export_has_every_group() {
     done(&place, "export run --arviz some.zarr --groups observed_data");
     assert!(!place.path("some.zarr/log_likelihood").exists());
 }
+
+/// Children with a line of growth each.
+fn growth(place: &Place) -> Fit {
+    let data = shipped("growth.csv");
+    let model = "'weight ~ week + sex + (week | child)' --family gaussian --draws 200";
+    place.fit("run", &format!("{data} {model} --quiet"))
+}
+
+#[test]
+fn effects_of_groups_are_listed_on_request() {
+    let place = Place::new();
+    growth(&place);
+    let text = done(&place, "summary run");
+    assert!(text.contains("sd_child__week") && !text.contains("r_child["), "{text}");
+    assert!(text.contains("40 effects of child, 2 for each of 20 levels"), "{text}");
+    assert!(text.contains("`ridgewalk summary run --effects child`"), "{text}");
+    for format in ["markdown", "latex", "html"] {
+        assert!(!done(&place, &format!("summary run --format {format}")).contains("Ada"));
+    }
+    // One that programs read has everything.
+    assert_eq!(rows(&done(&place, "summary run --format csv")).len(), 7 + 40);
+    let whole = json(&place, "summary run");
+    assert_eq!(whole["parameters"].as_array().unwrap().len(), 7 + 40);
+    assert_eq!(whole["groups"][0]["first"], 7);
+
+    let listed = done(&place, "summary run --effects");
+    assert!(listed.contains("r_child[Ada,week]") && !listed.contains("sex[girl]"), "{listed}");
+    let some = rows(&done(&place, "summary run --effects child --top 3 --format csv"));
+    let size = |row: &Vec<String>| {
+        let number = |k: usize| row[k].parse::<f64>().unwrap();
+        (number(1) / number(2)).abs()
+    };
+    assert!(some.len() == 3 && size(&some[0]) >= size(&some[2]), "{some:?}");
+    let top = rows(&done(&place, "summary run --top 2 --format csv"));
+    assert!(top.iter().all(|row| !row[0].starts_with("r_")), "{top:?}");
+    refused(&place, "summary run --effects school", "--effects school: need one of `child`");
+    refused(&place, "summary run --effects --exp", "cannot be used with");
+}
+
+#[test]
+fn an_export_has_variables_of_groups_and_new_levels_are_reported() {
+    let place = Place::new();
+    let fit = growth(&place);
+    done(&place, "export run --arviz out.zarr --groups prior");
+    for group in ["posterior", "prior"] {
+        for (array, shape) in [("sd_child", 1), ("cor_child", 1), ("r_child", 2)] {
+            let path = place.path(&format!("out.zarr/{group}/{array}/zarr.json"));
+            let text: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            assert_eq!(text["shape"].as_array().unwrap().len(), 2 + shape, "{array}");
+        }
+    }
+    let bytes = fs::read(place.path("out.zarr/posterior/r_child/c.3.0.0.0")).unwrap();
+    let found = bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap()));
+    let need: Vec<f64> =
+        fit.draws().chain(3).chunks(47).flat_map(|draw| draw[7..].to_vec()).collect();
+    assert_eq!(found.take(need.len()).collect::<Vec<f64>>(), need);
+
+    fs::write(place.path("new.csv"), "child,week,sex\nAda,3,girl\nZoe,3,girl\nYan,3,boy\n")
+        .unwrap();
+    let output = place.run("predict run new.csv");
+    let said = String::from_utf8(output.stderr).unwrap().replace("\n  ", " ");
+    assert!(
+        said.contains("note: 2 rows have levels of `child` that the fit has not seen"),
+        "{said}"
+    );
+    let output = place.run(&format!("predict run {}", shipped("growth.csv")));
+    assert!(output.stderr.is_empty());
+}

@@ -111,7 +111,7 @@ pub(crate) fn largest_rhat(parameters: &[Parameter]) -> f64 {
 }
 
 /// A variable that some columns of the draws make up, with a dimension for each of its names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DrawsArray {
     /// Its name.

@@ -8,6 +8,7 @@ mod families;
 mod group_loo;
 mod group_predictions;
 mod group_prior;
+mod grouping;
 mod loo;
 mod mixed;
 mod mixed_families;

@@ -129,11 +129,7 @@ impl<'a> Groups<'a> {
                     name => format!("effect of <b>{}</b>", escape(name)),
                 };
                 let sd = format!("a standard deviation of {sd} ({said}{low} to {high})");
-                if k == 0 {
-                    format!("the {what} with {sd}")
-                } else {
-                    format!("the {what} with {sd}")
-                }
+                format!("the {what} with {sd}")
             })
             .collect();
         let (name, levels) = (escape(&names.name), count(names.levels.len() as u64));
@@ -494,7 +490,8 @@ fn draw(rows: &[Row<'_>]) -> String {
     let scale = Scale::new(low - margin, high + margin, WIDTH);
     let axis = ticks(scale.low(), scale.high(), 6);
     let roomy = rows.len() <= ROOMY;
-    let mut html = "<div class=\"forests\">\n".to_owned();
+    let class = if roomy { "forests" } else { "forests narrow" };
+    let mut html = format!("<div class=\"{class}\">\n");
     let blocks = rows.len().div_ceil(BLOCK).max(1);
     let sds: Vec<f64> = rows.iter().map(|row| row.parameter.sd).collect();
     let text = |k: usize| column(&rows.iter().map(|row| row.at[k]).collect::<Vec<_>>(), &sds);

@@ -98,9 +98,10 @@ class Fit(Results):
         effects = [array for array in self._arrays if array["name"].startswith("r_")]
         own = [array for each, array in zip(groups, effects) if each["name"] == group]
         if not own:
-            names = ", ".join(dict.fromkeys(f"`{each['name']}`" for each in groups))
-            raise KeyError(f"found no group `{group}`; available: {names or 'none'}")
-        names, keys = [], []
+            known = ", ".join(dict.fromkeys(f"`{each['name']}`" for each in groups))
+            raise KeyError(f"found no group `{group}`; available: {known or 'none'}")
+        names: list[str] = []
+        keys: list[tuple[str, ...]] = []
         for array in own:
             columns = array["columns"]
             names += self.names[columns["start"] : columns["end"]]
