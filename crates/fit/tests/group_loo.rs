@@ -152,11 +152,11 @@ fn exact(grid: &[Point], rows: &[usize], left_out: &[usize]) -> f64 {
 }
 
 /// Standard deviations on a logarithmic grid, with the log of step and half-normal density.
-fn sds(step: f64) -> Vec<(f64, f64)> {
-    let count = (9.0 / step) as usize;
+fn sds(count: u32) -> Vec<(f64, f64)> {
+    let step = 9.0 / f64::from(count);
     (0..count)
         .map(|k| {
-            let log = -7.0 + step * k as f64;
+            let log = -7.0 + step * f64::from(k);
             let sd = log.exp();
             (sd, log - 0.5 * (sd / SD).powi(2))
         })
@@ -169,7 +169,7 @@ fn grid_of_intercepts(effects: bool) -> Vec<Point> {
         let log = -3.0 + 0.1 * f64::from(k);
         (log.exp(), log - RATE * log.exp())
     });
-    let list = if effects { sds(0.1) } else { vec![(0.0, 0.0)] };
+    let list = if effects { sds(90) } else { vec![(0.0, 0.0)] };
     noises
         .flat_map(|(noise, log)| {
             list.iter().map(move |(sd, more)| Point {
@@ -184,7 +184,7 @@ fn grid_of_intercepts(effects: bool) -> Vec<Point> {
 
 /// Intercepts and slopes with all correlations equally likely, and known noise.
 fn grid_of_slopes(noise: f64) -> Vec<Point> {
-    let list = sds(0.3);
+    let list = sds(30);
     let mut grid = Vec::new();
     for (a, log) in &list {
         for (b, more) in &list {

@@ -66,7 +66,7 @@ pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison,
                 other_rows: other.rows(),
             });
         }
-        if of(loo) != of(&fits[0].2) {
+        if of(loo) != of(fits[0].2) {
             let need = format!("rows left out in the same groups as for {first}");
             return Err(Error::setting("compare", name, need));
         }

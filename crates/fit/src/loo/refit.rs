@@ -30,7 +30,7 @@ const MOST_REPEATS: usize = 200;
 /// A standard error of a log density that is small enough.
 const ENOUGH: f64 = 0.02;
 /// The number of the generator's seed, apart from those of chains.
-const SEED: u64 = 0x6c65_6674_6f75_74;
+const SEED: u64 = 0x006c_6566_746f_7574;
 
 /// Fits some of the rows of a run.
 pub(crate) struct Refitter<'a> {
