@@ -5,6 +5,7 @@
 //! uniform, for data of any size.
 
 pub mod families;
+pub mod groups;
 pub mod mistakes;
 pub mod models;
 pub mod plots;

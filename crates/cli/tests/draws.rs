@@ -127,6 +127,7 @@ fn the_draws_of_fits_and_resumes_do_not_change() {
         found.lines().find(|line| line.starts_with(name)).map(|l| l[l.len() - 129..].to_owned())
     };
     assert_eq!(sum("sigma,"), sum("resume-sigma,"));
+    assert_eq!(sum("groups,"), sum("resume-groups,"));
     if std::env::var_os("RIDGEWALK_WRITE_DRAWS").is_some() {
         fs::write(path(), found).unwrap();
     } else {

@@ -62,6 +62,21 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_mixed_model_has_the_same_bytes_on_any_number_of_threads() {
+    let place = Place::new();
+    let words =
+        format!("{} --formula count~dose+(1+dose|site) --family poisson", shipped("mixed.csv"));
+    let store = |threads: u32| {
+        let words = format!("{words} --seed 7 --threads {threads} --draws 200 --quiet");
+        files(&place.fit(&format!("threads-{threads}"), &words).directory.join("draws.zarr"))
+    };
+    let one = store(1);
+    assert!(one.len() > 10);
+    assert!(store(2) == one);
+    assert!(store(3) == one);
+}
+
+#[test]
 fn warnings_about_few_draws_have_no_nan_and_name_the_option_to_change() {
     let place = Place::new();
     let warnings = |out: &str, words: &str| {

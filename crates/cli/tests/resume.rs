@@ -48,6 +48,14 @@ fn until_ess() -> String {
     )
 }
 
+/// A run of a mixed model.
+fn groups() -> String {
+    format!(
+        "{} --formula level~dose+(1+dose|site) --family gaussian --seed 8 --draws 2500 --thin 20 --csv",
+        shipped("mixed.csv")
+    )
+}
+
 /// The files of a run that must not depend on interruptions.
 #[derive(Debug, PartialEq)]
 struct Left {
@@ -340,6 +348,17 @@ fn runs_that_are_killed_at_any_moment_end_with_the_same_bytes() {
     add(&mut rows, kills(&place, &reference, 4, 2));
     println!("{rows:#?}");
     assert!(rows.iter().map(|row| row.injected).sum::<u64>() >= 12);
+    assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)));
+}
+
+#[test]
+fn runs_of_mixed_models_that_are_killed_end_with_the_same_bytes() {
+    let place = Place::new();
+    let reference = Reference::new(&place, "groups", &groups());
+    println!("times {:?}", reference.times);
+    let rows = kills(&place, &reference, 6, 3);
+    println!("{rows:#?}");
+    assert!(rows.iter().map(|row| row.injected).sum::<u64>() >= 6);
     assert!(rows.iter().all(|row| (row.lost, row.twice) == (0, 0)));
 }
 

@@ -12,6 +12,7 @@ mod grouping;
 mod loo;
 mod mixed;
 mod mixed_families;
+mod mixed_hard;
 mod modes;
 mod predictions;
 mod priors;

@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::references::{data, read};
 
-/// Standard errors that an estimate may be off by. There are about 4,000 in this file, and the error
-/// of a quantile is itself known to 15 %: with other seeds one of them is farther off once in 100
+/// Standard errors that an estimate may be off by. There are about 5,000 in this file, and the error
+/// of a quantile is itself known to 15 %: with other seeds one of them is farther off once in 50
 /// runs.
 const ERRORS: f64 = 5.0;
 const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
@@ -215,6 +215,9 @@ fn posteriors_of_gaussian_models_are_the_exact_ones() {
         let worst = case.farthest(&fitted, None);
         println!("{}: {:.2} ({}) {:?}", case.name, worst.off, worst.place, warnings(&fitted));
         assert!(worst.off < ERRORS, "{}: {:.1} errors, {}", case.name, worst.off, worst.place);
+        let known = ["sleepstudy", "radon"].iter().any(|data| case.name.starts_with(data));
+        let found = warnings(&fitted);
+        assert!(!known || found.is_empty(), "{}: {found:?}", case.name);
         compared += worst.compared;
     }
     println!("{compared} numbers compared");

@@ -174,7 +174,11 @@ const NAMES: [&str; 3] = ["low", "mid", "top"];
 impl Data {
     fn table(&self, family: FamilyName) -> Table {
         let rows = || self.groups.iter().flatten();
-        let labels = (0..GROUPS).flat_map(|j| vec![format!("g{j}"); EACH]);
+        let labels = self
+            .groups
+            .iter()
+            .enumerate()
+            .flat_map(|(j, group)| vec![format!("g{j}"); group.len()]);
         let y = if matches!(family, FamilyName::Ordinal | FamilyName::Multinomial) {
             let texts: Vec<&str> = rows().map(|row| NAMES[row.y as usize]).collect();
             Column::from_texts("y", &texts)
@@ -454,4 +458,25 @@ pub(crate) fn apart(one: &Fitted, two: &Fitted) -> (f64, String) {
         }
     }
     worst
+}
+
+/// All responses of a group are the same: only the prior keeps its effect finite. And groups of one
+/// row.
+#[test]
+fn separated_groups_have_their_exact_law() {
+    let of = |y: f64| Observed { y, event: true };
+    let separated: Vec<Vec<Observed>> =
+        [1.0, 0.0, 1.0, 1.0, 0.0].iter().map(|y| vec![of(*y); 8]).collect();
+    let single: Vec<Vec<Observed>> =
+        [1.0, 0.0, 1.0, 1.0, 0.0].iter().map(|y| vec![of(*y)]).collect();
+    for (name, groups) in [("separated", separated), ("one row for each group", single)] {
+        let x = vec![0.0; groups.iter().map(Vec::len).sum()];
+        for family in [FamilyName::Logistic, FamilyName::Probit, FamilyName::Poisson] {
+            let data = Data { groups: groups.clone(), x: x.clone() };
+            let fitted = fit(&data.table(family), &settings(family, "y ~ 1 + (1 | g)")).unwrap();
+            let (off, place) = farthest(&fitted, &exact(family, &data.groups).needs);
+            println!("{name}, {family}: {off:.2} ({place}) {:?}", warnings(&fitted));
+            assert!(off < ERRORS, "{name}, {family}: {off:.1} errors, {place}");
+        }
+    }
 }
