@@ -359,10 +359,14 @@ fn an_export_has_variables_of_groups_and_new_levels_are_reported() {
         fit.draws().chain(3).chunks(47).flat_map(|draw| draw[7..].to_vec()).collect();
     assert_eq!(found.take(need.len()).collect::<Vec<f64>>(), need);
 
-    fs::write(place.path("new.csv"), "child,week,sex\nAda,3,girl\nZoe,3,girl\nYan,3,boy\n").unwrap();
+    fs::write(place.path("new.csv"), "child,week,sex\nAda,3,girl\nZoe,3,girl\nYan,3,boy\n")
+        .unwrap();
     let output = place.run("predict run new.csv");
     let said = String::from_utf8(output.stderr).unwrap().replace("\n  ", " ");
-    assert!(said.contains("note: 2 rows have levels of `child` that the fit has not seen"), "{said}");
+    assert!(
+        said.contains("note: 2 rows have levels of `child` that the fit has not seen"),
+        "{said}"
+    );
     let output = place.run(&format!("predict run {}", shipped("growth.csv")));
     assert!(output.stderr.is_empty());
 }

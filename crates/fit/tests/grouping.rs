@@ -57,7 +57,8 @@ fn effects_are_apart_from_other_parameters() {
 
     let arrays = fitted.config().resolved.groups().arrays(4);
     let found: Vec<_> = arrays.iter().map(|a| (a.name.as_str(), a.columns.clone())).collect();
-    let need = [("sd_g", 4..6), ("cor_g", 6..7), ("r_g", 8..24), ("sd_s(x)", 7..8), ("r_s(x)", 24..26)];
+    let need =
+        [("sd_g", 4..6), ("cor_g", 6..7), ("r_g", 8..24), ("sd_s(x)", 7..8), ("r_s(x)", 24..26)];
     assert_eq!(found, need);
     assert_eq!(arrays[1].dims, [("g__pair".to_owned(), vec!["(Intercept)__x".to_owned()])]);
     let dims: Vec<(&str, usize)> = arrays[2].dims.iter().map(|d| (&*d.0, d.1.len())).collect();
@@ -103,8 +104,7 @@ fn draws_of_the_prior_have_groups() {
     let sd = column("sd_g__(Intercept)");
     check(sd.clone(), 0.2, 1.0 - (-0.4_f64).exp());
     // Each correlation of three has the density of 2b - 1 with b from beta(3/2, 3/2): the semicircle.
-    let semicircle =
-        |r: f64| 0.5 + (r * (1.0 - r * r).sqrt() + r.asin()) / std::f64::consts::PI;
+    let semicircle = |r: f64| 0.5 + (r * (1.0 - r * r).sqrt() + r.asin()) / std::f64::consts::PI;
     for name in ["cor_g__(Intercept)__x", "cor_g__(Intercept)__I(x^2)", "cor_g__x__I(x^2)"] {
         for below in [-0.5, 0.0, 0.6] {
             check(column(name), below, semicircle(below));

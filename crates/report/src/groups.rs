@@ -133,8 +133,7 @@ impl<'a> Groups<'a> {
             })
             .collect();
         let (name, levels) = (escape(&names.name), count(names.levels.len() as u64));
-        let mut said =
-            format!("The {levels} levels of <b>{name}</b> differ: {}", sds.join(", "));
+        let mut said = format!("The {levels} levels of <b>{name}</b> differ: {}", sds.join(", "));
         let alone = names.coefficients.len() == 1;
         if let Some(share) = self.share(term, all) {
             let [low, share, high] = share.map(|share| format!("{:.0}", 100.0 * share));
@@ -352,13 +351,15 @@ impl<'a> Groups<'a> {
         })?;
         let line = self.model.coefficient_names.iter().position(|other| other == name)?;
         let columns = self.model.scales.len().max(1);
-        let [centre, divisor] = self.model.scales.get(line % columns).copied().unwrap_or([0.0, 1.0]);
+        let [centre, divisor] =
+            self.model.scales.get(line % columns).copied().unwrap_or([0.0, 1.0]);
         let functions = term.names.levels.len();
         let slope = &self.shown.get(line)?.some;
         let effects: Vec<&[f64]> = (0..functions)
             .map(|k| self.shown.get(term.effect + k).map(|shown| &shown.some[..]))
             .collect::<Option<_>>()?;
-        let draws = effects.iter().map(|e| e.len()).chain([slope.len()]).min().filter(|n| *n > 1)?;
+        let draws =
+            effects.iter().map(|e| e.len()).chain([slope.len()]).min().filter(|n| *n > 1)?;
         let tail = 0.5 * (1.0 - self.summary.interval);
         let (mut means, mut outer, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for (point, x) in grid.x.iter().enumerate() {

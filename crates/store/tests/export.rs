@@ -215,7 +215,8 @@ fn columns_that_are_arrays_of_their_own_have_the_same_bytes() {
     let mut export = Export::create(&path).unwrap();
     export.draws_apart(&store, &apart).unwrap();
     export.finish().unwrap();
-    let shape = |name: &str| json(&path.join(format!("posterior/{name}/zarr.json")))["shape"].clone();
+    let shape =
+        |name: &str| json(&path.join(format!("posterior/{name}/zarr.json")))["shape"].clone();
     assert_eq!(shape("beta"), json!([2, 7, 2]));
     assert_eq!(shape("cor_g"), json!([2, 7]));
     assert_eq!(shape("r_g"), json!([2, 7, 2, 2]));
