@@ -65,6 +65,7 @@ fn checks() -> Checks {
             limit: 0.7,
             influential: Vec::new(),
         }),
+        groups: Vec::new(),
     }
 }
 
@@ -366,7 +367,7 @@ fn grouped(levels: usize, formula: &str) -> (ridgewalk_fit::Fitted, Table) {
     (fitted, table)
 }
 
-fn page_of(fitted: &ridgewalk_fit::Fitted, table: &Table) -> String {
+fn page_of_groups(fitted: &ridgewalk_fit::Fitted, table: &Table) -> String {
     let config = fitted.config().to_toml().unwrap();
     let checks = fitted.checks_with(table).unwrap();
     report(fitted.document(), fitted.draws(), &config, checks.as_ref()).unwrap()
@@ -375,7 +376,7 @@ fn page_of(fitted: &ridgewalk_fit::Fitted, table: &Table) -> String {
 #[test]
 fn groups_have_a_section() {
     let (fitted, table) = grouped(20, "y ~ s(x, k = 6) + (1 + x | g)");
-    let page = page_of(&fitted, &table);
+    let page = page_of_groups(&fitted, &table);
     well_formed(&page);
     for part in [
         "Groups and curves",
@@ -396,7 +397,7 @@ fn groups_have_a_section() {
 #[test]
 fn many_levels_are_shown_in_part() {
     let (fitted, table) = grouped(600, "y ~ (1 | g)");
-    let page = page_of(&fitted, &table);
+    let page = page_of_groups(&fitted, &table);
     well_formed(&page);
     assert!(
         page.contains("Of 600 levels these are the 20 highest, the 20 lowest, and 60 at equal")
