@@ -89,6 +89,12 @@ pub(super) struct Memory {
 
 const NONE: u32 = u32::MAX;
 
+/// A number of a column: there are fewer than 2³² − 1.
+#[inline]
+fn narrow(column: usize) -> u32 {
+    u32::try_from(column).unwrap_or(NONE)
+}
+
 impl Symbolic {
     /// `None` if it does not fit into memory or has 2³² − 1 columns or more.
     pub(super) fn new(pattern: Pattern) -> Option<Self> {
@@ -107,7 +113,6 @@ impl Symbolic {
             Some(permutation) => permutation.arrays().0.to_vec(),
             None => (0..n).collect(),
         };
-        let narrow = |row: usize| u32::try_from(row).unwrap_or(NONE);
         let starts = lower.col_ptr().to_vec();
         let rows = lower.row_idx().iter().map(|row| narrow(*row)).collect();
         let mut place = vec![0; n];
@@ -176,7 +181,7 @@ impl Symbolic {
                     reached[before] = begin + 1;
                     let row = self.rows[begin + 1] as usize;
                     next[before] = first[row];
-                    first[row] = before as u32;
+                    first[row] = narrow(before);
                 }
             }
             let range = self.starts[j]..self.starts[j + 1];
@@ -196,7 +201,7 @@ impl Symbolic {
                 reached[j] = range.start + 1;
                 let row = self.rows[range.start + 1] as usize;
                 next[j] = first[row];
-                first[row] = j as u32;
+                first[row] = narrow(j);
             }
         }
         true
