@@ -219,9 +219,11 @@ fn follow(
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
         fs::copy(file, place.path().join(name)).unwrap();
     }
-    for entry in fs::read_dir(root().join("crates/fit/tests/data/families")).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, place.path().join(path.file_name().unwrap())).unwrap();
+    for folder in ["families", "mixed"] {
+        for entry in fs::read_dir(root().join("crates/fit/tests/data").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, place.path().join(path.file_name().unwrap())).unwrap();
+        }
     }
     fs::write(place.path().join("data.csv"), DATA).unwrap();
     fs::write(place.path().join("priors.toml"), PRIORS).unwrap();
