@@ -51,7 +51,7 @@ fn until_ess() -> String {
 /// A run of a mixed model.
 fn groups() -> String {
     format!(
-        "{} --formula level~dose+(1+dose|site) --family gaussian --seed 8 --draws 2500 --thin 20 --csv",
+        "{} level~dose+(1+dose|site) --family gaussian --seed 8 --draws 2500 --thin 20 --csv",
         shipped("mixed.csv")
     )
 }
