@@ -120,28 +120,24 @@ fn solved(system: &[f64], wide: usize) -> Option<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
+    use ridgewalk_frame::{Frame, Question, Table};
+
     use super::*;
 
     #[test]
     fn levels_alone_are_least_squares() {
-        let grouping = Grouping {
-            name: "g".into(),
-            coefficients: vec!["(Intercept)".into(), "x".into()],
-            levels: vec!["a".into(), "b".into()],
-            smooth: false,
-            entries: GroupEntries::Levels {
-                level: vec![0, 0, 0, 1],
-                values: vec![1.0, 0.0, 1.0, 1.0, 1.0, 2.0, 1.0, 5.0],
-            },
-        };
+        let table = Table::from_bytes("d.csv", b"y,x,g\n1,0,a\n3,1,a\n5,2,a\n7,5,b\n").unwrap();
+        let question = Question::of_formula("y ~ (x | g)".parse().unwrap(), FamilyName::Gaussian);
+        let frame = Frame::new(&table, &question).unwrap();
+        let grouping = &frame.groups[0];
         // With effects of 0 the residuals are the responses: 1 + 2 x in level a.
-        let found = alone(&grouping, &[0.0; 4], &[1.0, 3.0, 5.0, 7.0], None);
+        let found = alone(grouping, &[0.0; 4], &[1.0, 3.0, 5.0, 7.0], None);
         assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] - 2.0).abs() < 1e-12, "{found:?}");
         // One row does not tell two coefficients apart.
         assert!(found[2].is_nan() && found[3].is_nan());
         // Effects that are in the fit already are added to the residuals.
-        let found = alone(&grouping, &[1.0, 2.0, 0.0, 0.0], &[0.0, 0.0, 0.0, 7.0], None);
+        let found = alone(grouping, &[1.0, 2.0, 0.0, 0.0], &[0.0, 0.0, 0.0, 7.0], None);
         assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] - 2.0).abs() < 1e-12, "{found:?}");
-        assert_eq!(moments(&grouping, 4), [1.0, 2.0, 2.0, 7.5]);
+        assert_eq!(moments(grouping, 4), [1.0, 2.0, 2.0, 7.5]);
     }
 }
