@@ -64,8 +64,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn a_mixed_model_has_the_same_bytes_on_any_number_of_threads() {
     let place = Place::new();
-    let words =
-        format!("{} count~dose+(1+dose|site) --family poisson", shipped("mixed.csv"));
+    let words = format!("{} count~dose+(1+dose|site) --family poisson", shipped("mixed.csv"));
     let store = |threads: u32| {
         let words = format!("{words} --seed 7 --threads {threads} --draws 200 --quiet");
         files(&place.fit(&format!("threads-{threads}"), &words).directory.join("draws.zarr"))

@@ -357,7 +357,7 @@ fn the_guarantee_says_what_is_exact_measured_and_proved() {
 fn grouped(levels: usize, formula: &str) -> (ridgewalk_fit::Fitted, Table) {
     let mut text = "y,x,g\n".to_owned();
     for row in 0..2 * levels {
-        let (x, g) = (f64::from(row as u32 * 7 % 40), row % levels);
+        let (x, g) = ((row * 7 % 40) as f64, row % levels);
         let y = (x / 6.0).sin() + (g * g % 11) as f64 / 4.0 + (row * 13 % 17) as f64 / 20.0;
         text.push_str(&format!("{y},{x},<g{g}>\n"));
     }
