@@ -2,10 +2,10 @@
 import re
 import sys
 
-from . import distributed, peers, rates, reliability, samplers, speed, tests, theory
+from . import distributed, mixed, peers, rates, reliability, samplers, speed, tests, theory
 from .forms import ROOT
 
-ROOMS = (samplers, speed, reliability, theory, rates, distributed, peers, tests)
+ROOMS = (mixed, samplers, speed, reliability, theory, rates, distributed, peers, tests)
 # Tables by name: the page, and the function that makes it.
 TABLES = {name: entry for room in ROOMS for name, entry in room.TABLES.items()}
 

@@ -57,7 +57,8 @@ pub(crate) enum Command {
     Effects(crate::after::effects::EffectsOptions),
     /// How well a fit predicts rows that it has not seen: leave-one-out cross-validation
     #[command(
-        after_help = "Examples:\n  ridgewalk loo wells\n  ridgewalk loo wells --folds 10\n\n\
+        after_help = "Examples:\n  ridgewalk loo wells\n  ridgewalk loo wells --folds 10\n  \
+                      ridgewalk loo herds --groups herd\n\n\
                       By importance sampling (PSIS); rows for which that is not reliable are refitted."
     )]
     Loo(crate::after::loo::LooOptions),

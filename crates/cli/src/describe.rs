@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use clap::Args;
-use ridgewalk::frame::place::shown;
-use ridgewalk::frame::{ColumnDescription, Description, Kind};
-use ridgewalk::pipeline::{DesignColumn, ModelDescription};
+use ridgewalk::frame::place::{listed, shown};
+use ridgewalk::frame::{ColumnDescription, Description, GroupDescription, Kind};
+use ridgewalk::pipeline::{DescribedGroup, DesignColumn, ModelDescription, PriorOf};
 
 use crate::failure::Failure;
 use crate::fit::options::ModelOptions;
@@ -140,6 +140,12 @@ fn design(model: &ModelDescription) -> String {
     for parameter in &model.parameters {
         let _ = writeln!(text, "{:name$}{blank}  {}", parameter.name, parameter.prior);
     }
+    for DescribedGroup { levels: group, priors, .. } in &model.groups {
+        let _ = writeln!(text, "\n{}", of_group(group));
+        for PriorOf { name: parameter, prior, .. } in priors {
+            let _ = writeln!(text, "  {} ~ {prior}", shown(parameter, LINE / 2));
+        }
+    }
     if model.intercept_at_means {
         text.push_str("\nThe prior of the intercept is that at the means of the predictors.\n");
     }
@@ -147,6 +153,25 @@ fn design(model: &ModelDescription) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text.trim_end().to_owned()
+}
+
+/// A grouping in one line.
+fn of_group(group: &GroupDescription) -> String {
+    let GroupDescription { name, coefficients, levels, smallest, median, largest, .. } = group;
+    if group.smooth {
+        return format!("{name}: a smooth curve, a straight line and {levels} wiggles");
+    }
+    let rows = if smallest == largest {
+        format!("{smallest} rows each")
+    } else {
+        format!("{smallest} to {largest} rows each, median {}", short(*median))
+    };
+    let effects = match &coefficients[..] {
+        [one] if one == "(Intercept)" => "an intercept".to_owned(),
+        [one] => format!("a slope of {one}"),
+        several => format!("{} for each", listed(several, 4)),
+    };
+    format!("{name}: {effects}, {levels} levels, {rows}")
 }
 
 /// The width of a column of names.

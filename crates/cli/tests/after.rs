@@ -239,6 +239,44 @@ fn an_influential_row_is_refitted() {
 }
 
 #[test]
+fn whole_groups_are_left_out() {
+    let place = Place::new();
+    let mut text = "y,x,g\n".to_owned();
+    for k in 0..24_u32 {
+        let noise = (f64::from(k) * 0.618).fract() - 0.5;
+        let (x, g) = (k % 5, k % 6);
+        text.push_str(&format!("{},{x},{}\n", 0.5 * f64::from(x) + f64::from(g) + noise, 10 - g));
+    }
+    let data = place.file("d.csv", &text);
+    let shape = "--family gaussian --factor g --draws 200 --chains 4 --quiet";
+    place.fit("mixed", &format!("{data} y~x+(1|g) {shape}"));
+    place.fit("plain", &format!("{data} y~x {shape}"));
+    let found = json(&place, "loo mixed --groups g");
+    let numbers = |value: &Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+    };
+    let pointwise = numbers(&found["pointwise"]);
+    assert_eq!(found["groups"]["levels"], serde_json::json!(["10", "9", "8", "7", "6", "5"]));
+    assert_eq!(found["groups"]["rows"], serde_json::json!([4, 4, 4, 4, 4, 4]));
+    assert_eq!((&found["n"], &found["method"]), (&6.into(), &"exact".into()));
+    assert!(numbers(&found["groups"]["mcse"]).iter().all(|error| *error < 0.2));
+    let elpd = found["elpd_loo"].as_f64().unwrap();
+    assert!((pointwise.iter().sum::<f64>() - elpd).abs() < 1e-9);
+    let spread: f64 = pointwise.iter().map(|value| (value - elpd / 6.0).powi(2)).sum();
+    assert!((found["se"].as_f64().unwrap() - (6.0 * spread / 5.0).sqrt()).abs() < 1e-9);
+    let shown = done(&place, "loo mixed --groups g");
+    assert!(shown.contains("leaving out each of 6 levels of g"), "{shown}");
+    let compared = json(&place, "compare plain mixed --groups g --folds 3");
+    assert_eq!((&compared["n"], &compared["groups"]), (&6.into(), &"g".into()));
+    assert_eq!(compared["models"][0]["name"], "mixed");
+    assert!(done(&place, "compare plain mixed").contains("same 24 responses"));
+    refused(&place, "loo mixed --groups ward", "need a grouping of the fit (g) or a column of");
+    refused(&place, "loo plain --groups ward", "the fit has no groupings");
+    refused(&place, "loo mixed --groups g --refits 5", "g with 6 levels: need at most 5 levels");
+    refused(&place, "loo mixed --groups g --folds 7", "--folds 7: need 2 to 6");
+}
+
+#[test]
 fn what_follows_from_a_run_with_warnings_has_a_warning() {
     let place = Place::new();
     let fit = wells(&place, "run", "--draws 10 --chains 2");
@@ -301,4 +339,72 @@ fn an_export_has_every_group() {
     );
     done(&place, "export run --arviz some.zarr --groups observed_data");
     assert!(!place.path("some.zarr/log_likelihood").exists());
+}
+
+/// Children with a line of growth each.
+fn growth(place: &Place) -> Fit {
+    let data = shipped("growth.csv");
+    let model = "'weight ~ week + sex + (week | child)' --family gaussian --draws 200";
+    place.fit("run", &format!("{data} {model} --quiet"))
+}
+
+#[test]
+fn effects_of_groups_are_listed_on_request() {
+    let place = Place::new();
+    growth(&place);
+    let text = done(&place, "summary run");
+    assert!(text.contains("sd_child__week") && !text.contains("r_child["), "{text}");
+    assert!(text.contains("40 effects of child, 2 for each of 20 levels"), "{text}");
+    assert!(text.contains("`ridgewalk summary run --effects child`"), "{text}");
+    for format in ["markdown", "latex", "html"] {
+        assert!(!done(&place, &format!("summary run --format {format}")).contains("Ada"));
+    }
+    // One that programs read has everything.
+    assert_eq!(rows(&done(&place, "summary run --format csv")).len(), 7 + 40);
+    let whole = json(&place, "summary run");
+    assert_eq!(whole["parameters"].as_array().unwrap().len(), 7 + 40);
+    assert_eq!(whole["groups"][0]["first"], 7);
+
+    let listed = done(&place, "summary run --effects");
+    assert!(listed.contains("r_child[Ada,week]") && !listed.contains("sex[girl]"), "{listed}");
+    let some = rows(&done(&place, "summary run --effects child --top 3 --format csv"));
+    let size = |row: &Vec<String>| {
+        let number = |k: usize| row[k].parse::<f64>().unwrap();
+        (number(1) / number(2)).abs()
+    };
+    assert!(some.len() == 3 && size(&some[0]) >= size(&some[2]), "{some:?}");
+    let top = rows(&done(&place, "summary run --top 2 --format csv"));
+    assert!(top.iter().all(|row| !row[0].starts_with("r_")), "{top:?}");
+    refused(&place, "summary run --effects school", "--effects school: need one of `child`");
+    refused(&place, "summary run --effects --exp", "cannot be used with");
+}
+
+#[test]
+fn an_export_has_variables_of_groups_and_new_levels_are_reported() {
+    let place = Place::new();
+    let fit = growth(&place);
+    done(&place, "export run --arviz out.zarr --groups prior");
+    for group in ["posterior", "prior"] {
+        for (array, shape) in [("sd_child", 1), ("cor_child", 1), ("r_child", 2)] {
+            let path = place.path(&format!("out.zarr/{group}/{array}/zarr.json"));
+            let text: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            assert_eq!(text["shape"].as_array().unwrap().len(), 2 + shape, "{array}");
+        }
+    }
+    let bytes = fs::read(place.path("out.zarr/posterior/r_child/c.3.0.0.0")).unwrap();
+    let found = bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap()));
+    let need: Vec<f64> =
+        fit.draws().chain(3).chunks(47).flat_map(|draw| draw[7..].to_vec()).collect();
+    assert_eq!(found.take(need.len()).collect::<Vec<f64>>(), need);
+
+    fs::write(place.path("new.csv"), "child,week,sex\nAda,3,girl\nZoe,3,girl\nYan,3,boy\n")
+        .unwrap();
+    let output = place.run("predict run new.csv");
+    let said = String::from_utf8(output.stderr).unwrap().replace("\n  ", " ");
+    assert!(
+        said.contains("note: 2 rows have levels of `child` that the fit has not seen"),
+        "{said}"
+    );
+    let output = place.run(&format!("predict run {}", shipped("growth.csv")));
+    assert!(output.stderr.is_empty());
 }

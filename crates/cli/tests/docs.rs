@@ -215,13 +215,15 @@ fn follow(
 ) -> (String, Vec<String>, usize) {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir_all(place.path().join("docs/results")).unwrap();
-    for name in ["wells.csv", "patients.csv"] {
+    for name in ["wells.csv", "patients.csv", "growth.csv"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
         fs::copy(file, place.path().join(name)).unwrap();
     }
-    for entry in fs::read_dir(root().join("crates/fit/tests/data/families")).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, place.path().join(path.file_name().unwrap())).unwrap();
+    for folder in ["families", "mixed"] {
+        for entry in fs::read_dir(root().join("crates/fit/tests/data").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, place.path().join(path.file_name().unwrap())).unwrap();
+        }
     }
     fs::write(place.path().join("data.csv"), DATA).unwrap();
     fs::write(place.path().join("priors.toml"), PRIORS).unwrap();
@@ -405,7 +407,7 @@ fn every_file_that_a_page_links_to_or_calls_exists() {
 #[test]
 fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
     let place = tempfile::tempdir().unwrap();
-    for name in ["wells.csv", "patients.csv"] {
+    for name in ["wells.csv", "patients.csv", "growth.csv"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
         fs::copy(file, place.path().join(name)).unwrap();
     }

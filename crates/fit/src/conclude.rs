@@ -98,7 +98,7 @@ impl Finished<'_> {
         };
         let sampler = self.sampler_facts(draws.draws() as u64);
         let document = SummaryDocument::new(parameters, sampler, self.problem_facts(), text);
-        Ok(document.with_intervals(&intervals, settings.interval))
+        Ok(document.with_intervals(&intervals, settings.interval).with_groups(self.model.groups()))
     }
 
     fn parameters(&self, summaries: &[Summary]) -> Vec<Parameter> {
@@ -288,5 +288,5 @@ pub fn conclude_prior(
         ..Text::default()
     };
     let document = SummaryDocument::new(parameters, sampler, problem, text);
-    Ok(document.with_intervals(&intervals, settings.interval))
+    Ok(document.with_intervals(&intervals, settings.interval).with_groups(model.groups()))
 }

@@ -1,7 +1,7 @@
 //! What a fit would be made of: the columns of the table, and with a response or a formula the
 //! columns of the design, its rank and the priors.
 
-use ridgewalk_frame::{Condition, DataError, Description, Frame, Table};
+use ridgewalk_frame::{Condition, DataError, Description, Frame, GroupDescription, Table};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -50,10 +50,24 @@ pub struct ModelDescription {
     pub columns: Vec<DesignColumn>,
     /// Parameters beside them.
     pub parameters: Vec<PriorOf>,
+    /// Group effects and smooths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<DescribedGroup>,
     /// Whether the prior of the intercept is that at the means of the predictors.
     pub intercept_at_means: bool,
     /// Notes for the user.
     pub notes: Vec<String>,
+}
+
+/// A grouping, and the priors of the standard deviations and correlations of its effects.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DescribedGroup {
+    /// Its levels and their sizes.
+    #[serde(flatten)]
+    pub levels: GroupDescription,
+    /// The priors, in every linear predictor.
+    pub priors: Vec<PriorOf>,
 }
 
 /// A column of the design, as it is before it is centred or standardized.
@@ -136,7 +150,20 @@ fn of_model(table: &Table, settings: &Settings) -> Result<ModelDescription, Erro
         name: name.clone(),
         prior: rounded(prior, auxiliary.kind()),
     });
+    let groups = plain.describe_groups().into_iter().enumerate().map(|(k, levels)| {
+        let own = model.groups().terms().iter().zip(&model.priors().groups);
+        let own = own.filter(|(names, _)| names.grouping == k);
+        let priors = own.flat_map(|(names, priors)| {
+            let sds = priors.sds.iter().map(|prior| rounded(prior, Kind::Positive));
+            let correlations = format!("lkj({})", priors.concentration);
+            let all = sds.chain(std::iter::repeat(correlations));
+            names.parameters().into_iter().zip(all).map(|(name, prior)| PriorOf { name, prior })
+        });
+        DescribedGroup { levels, priors: priors.collect() }
+    });
+    let groups = groups.collect();
     Ok(ModelDescription {
+        groups,
         formula,
         family: settings.family.to_string(),
         rows: plain.rows,

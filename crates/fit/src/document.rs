@@ -8,6 +8,7 @@ use ridgewalk_diagnostics::{Intervals, Summary};
 use ridgewalk_sampler::Outcome;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::grouping::{self, GroupSummary};
 use crate::settings::{DEFAULT_INTERVAL, default_interval};
 
 /// How the guarantee of a certified run begins.
@@ -28,6 +29,9 @@ pub struct SummaryDocument {
     /// What the parameters are if not coefficients: `odds ratio`, `rate ratio` and so on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<String>,
+    /// The groupings, in the order of their effects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupSummary>,
     /// Texts for the reader.
     #[serde(flatten)]
     pub text: Text,
@@ -268,7 +272,7 @@ fn unknown() -> f64 {
 }
 
 /// `null` stands for a number that is not finite.
-fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
@@ -339,7 +343,7 @@ impl SummaryDocument {
     ) -> Self {
         let sampler = SamplerFacts { status: status(&text.warnings), ..sampler };
         let interval = DEFAULT_INTERVAL;
-        Self { parameters, sampler, problem, interval, scale: None, text }
+        Self { parameters, sampler, problem, interval, scale: None, groups: Vec::new(), text }
     }
 
     /// The same with intervals that hold the share `interval`, one entry per parameter.
@@ -365,13 +369,13 @@ impl SummaryDocument {
     /// The smallest bulk or tail ESS; NaN if none is defined.
     #[must_use]
     pub fn smallest_ess(&self) -> f64 {
-        self.parameters.iter().flat_map(|p| [p.ess_bulk, p.ess_tail]).fold(f64::NAN, f64::min)
+        grouping::smallest_ess(&self.parameters)
     }
 
     /// The largest R-hat; NaN if none is defined.
     #[must_use]
     pub fn largest_rhat(&self) -> f64 {
-        self.parameters.iter().map(|p| p.rhat).fold(f64::NAN, f64::max)
+        grouping::largest_rhat(&self.parameters)
     }
 
     /// The document as text.

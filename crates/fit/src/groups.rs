@@ -69,7 +69,7 @@ impl Groups {
             [] => vec![String::new()],
             _ => predictors.iter().map(|level| format!("{level}:")).collect(),
         };
-        let groups: Vec<ridgewalk_frame::GroupNames<'_>> = coding.groups().into_iter().collect();
+        let groups: Vec<ridgewalk_frame::GroupNames<'_>> = coding.groups().collect();
         let each = prefixes.iter().enumerate().flat_map(|(predictor, prefix)| {
             groups.iter().enumerate().map(move |(grouping, group)| GroupNames {
                 name: format!("{prefix}{}", group.name),

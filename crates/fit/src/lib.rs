@@ -44,6 +44,7 @@ mod error;
 mod excursion;
 mod exposure;
 mod fit;
+mod grouping;
 mod groups;
 mod loo;
 mod model;
@@ -65,13 +66,13 @@ mod words;
 
 pub use auxiliary::Auxiliary;
 pub use checks::{
-    CalibrationGroup, Checks, Densities, FrequencyCheck, LooCheck, Roc, StatisticCheck,
+    CalibrationGroup, Checks, Densities, FrequencyCheck, GroupCheck, LooCheck, Roc, StatisticCheck,
     SurvivalCheck,
 };
 pub use command::command;
 pub use conclude::{Finished, conclude_prior};
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
-pub use describe::{Described, DesignColumn, ModelDescription, PriorOf, describe};
+pub use describe::{Described, DescribedGroup, DesignColumn, ModelDescription, PriorOf, describe};
 pub use document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
     WarningEntry,
@@ -80,23 +81,24 @@ pub use draws::{DrawReader, TakeColumns, TakePoint};
 pub use error::{Error, ErrorKind, NoiseError};
 pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
+pub use grouping::{DrawsArray, GroupSummary};
 pub use groups::{GroupNames, GroupPriors, GroupPriorsText, Groups};
 pub use loo::{
-    Compared, Comparison, LooDocument, LooMethod, LooOptions, LooProgress, Observed, compare,
-    folds, loo, loo_of,
+    Compared, Comparison, LeftOutGroups, LooDocument, LooMethod, LooOptions, LooProgress, Observed,
+    compare, folds, loo, loo_of,
 };
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};
 pub use predict::{
     CurvePoint, Effect, Effects, EffectsRequest, Law, PredictionKind, PredictionRequest,
-    Predictions, Predictor, Summarized,
+    Predictions, Predictor, Summarized, unseen_levels,
 };
 pub use prior::{prior_draws, sample_prior};
 pub use prior_text::{Kind, PriorText};
 pub use priors::{ModelPriors, PriorError, Priors};
 pub use ratio::Ratio;
 pub use reading::{Reading, ReportedPrior};
-pub use ridgewalk_frame::FamilyName;
+pub use ridgewalk_frame::{FamilyName, SmoothGrid};
 pub use ridgewalk_potentials::Rows;
 pub use scale::Rescaling;
 pub use settings::{

@@ -4,12 +4,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, Gamma, StandardNormal, StandardUniform, StudentT};
 use ridgewalk_frame::{FamilyName, Table};
-use ridgewalk_potentials::{Density, ParameterScale};
+use ridgewalk_potentials::{Density, GroupTerm, ParameterScale};
 use ridgewalk_sampler::{Draws, Sink};
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::fit::prepare;
+use crate::groups;
 use crate::model::Model;
 
 /// The stream of the first chain's generator, beyond those of sampling.
@@ -44,6 +45,16 @@ pub fn sample_prior(
         let need = "proper priors; give this one with --prior or --priors";
         return Err(Error::setting("--prior-only", format!("with a flat prior of `{name}`"), need));
     }
+    let of_groups = model.groups().terms().iter().zip(&priors.groups);
+    let flat = |(names, priors): (&groups::GroupNames, &groups::GroupPriors)| {
+        let flat = priors.sds.iter().position(|prior| *prior == Density::Flat);
+        flat.map(|coefficient| names.sd(coefficient))
+    };
+    if let Some(name) = of_groups.filter_map(flat).next() {
+        let need = "proper priors; give this one with --group-prior or --priors";
+        return Err(Error::setting("--prior-only", format!("with a flat prior of `{name}`"), need));
+    }
+    let terms = groups::terms(model.groups(), &priors.groups, model.frame().columns);
     let failed = |source| ridgewalk_sampler::Error::Sink { kept: 0, source };
     sink.begin(chains, model.names().len()).map_err(failed)?;
     let mut generators: Vec<ChaCha8Rng> = (0..chains)
@@ -55,7 +66,7 @@ pub fn sample_prior(
         .collect();
     for draw in 0..draws {
         for (chain, rng) in generators.iter_mut().enumerate() {
-            let point = point(model, rng);
+            let point = point(model, &terms, rng);
             sink.keep(chain, draw, &point).map_err(failed)?;
         }
     }
@@ -63,10 +74,10 @@ pub fn sample_prior(
     Ok(())
 }
 
-/// One draw of all coefficients and parameters.
-fn point(model: &Model, rng: &mut ChaCha8Rng) -> Vec<f64> {
+/// One draw of all coefficients and parameters, and of those of groups.
+fn point(model: &Model, terms: &[GroupTerm], rng: &mut ChaCha8Rng) -> Vec<f64> {
     let priors = model.priors();
-    let mut point: Vec<f64> = priors.coefficients.iter().map(|prior| one(prior, rng)).collect();
+    let drawn: Vec<f64> = priors.coefficients.iter().map(|prior| one(prior, rng)).collect();
     let mut parameters: Vec<f64> = priors.parameters.iter().map(|prior| one(prior, rng)).collect();
     let scale = if model.family() == FamilyName::Ordinal {
         // Priors of thresholds hold where they are in order: those are the order statistics.
@@ -78,11 +89,49 @@ fn point(model: &Model, rng: &mut ChaCha8Rng) -> Vec<f64> {
         ParameterScale::Positive
     };
     scale.to_unconstrained(&mut parameters);
+    // In the order of the posterior: the effects of a linear predictor follow its coefficients.
+    let (columns, predictors) = (model.frame().columns, model.auxiliary().predictors());
+    let each = columns + model.groups().effects() / predictors;
+    let mut point = vec![0.0; predictors * each];
+    let own = point.chunks_exact_mut(each.max(1)).zip(drawn.chunks_exact(columns.max(1)));
+    own.for_each(|(point, drawn)| point[..columns].copy_from_slice(drawn));
+    let mut of_groups = Vec::new();
+    for term in terms {
+        let phi = covariance(term, rng);
+        let scale = term.scale(&phi);
+        let effects = &mut point[term.first..term.first + term.effects()];
+        for u in effects.chunks_exact_mut(term.width) {
+            u.iter_mut().for_each(|u| *u = StandardNormal.sample(rng));
+            scale.times(u);
+        }
+        of_groups.extend(phi);
+    }
     point.extend(parameters);
+    point.extend(of_groups);
     if let Some(rescaling) = model.rescaling() {
         rescaling.apply_to_prior(&mut point);
     }
     point
+}
+
+/// φ of a term: the logarithms of standard deviations, and the inverse hyperbolic tangents of partial
+/// correlations.
+///
+/// LKJ(η) makes the partial correlations of a coefficient with the j-th one, given those before,
+/// independent: Beta(a, a) on (−1, 1), a = η + (q − 2 − j)/2 for q coefficients. With gamma numbers
+/// g and h of shape a, the correlation is (g − h)/(g + h), and atanh of that is log(g/h)/2.
+fn covariance(term: &GroupTerm, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let q = term.width;
+    let mut phi: Vec<f64> = term.sds.iter().map(|prior| one(prior, rng).abs().ln()).collect();
+    for i in 1..q {
+        for j in 0..i {
+            let shape = term.concentration + 0.5 * (q - 2 - j) as f64;
+            let mut gamma = || Gamma::new(shape, 1.0).map_or(f64::NAN, |law| law.sample(rng));
+            let (g, h): (f64, f64) = (gamma(), gamma());
+            phi.push(0.5 * (g.ln() - h.ln()));
+        }
+    }
+    phi
 }
 
 /// A number of this density.

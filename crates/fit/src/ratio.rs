@@ -109,7 +109,8 @@ impl SummaryDocument {
             summaries_of_exponentials(draws, interval, coefficients)?.into_iter().unzip();
         let parameters = self.parameters.iter().zip(&summaries);
         let parameters = parameters.map(|(p, summary)| Parameter::new(&p.name, summary)).collect();
-        let document = Self { parameters, scale: Some(ratio.name().to_owned()), ..self };
+        let scale = Some(ratio.name().to_owned());
+        let document = Self { parameters, scale, groups: Vec::new(), ..self };
         Ok(document.with_intervals(&intervals, interval))
     }
 }

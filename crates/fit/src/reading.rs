@@ -167,7 +167,18 @@ impl Config {
             positive.then_some(prior)
         };
         let coefficients = priors.coefficients.iter().enumerate().map(coefficient);
-        coefficients.chain(priors.parameters.iter().map(parameter)).collect()
+        let of_sd = |density: &Density| {
+            Some(ReportedPrior { density: *density, positive: true, at_means: false })
+        };
+        // Correlations follow the standard deviations of their grouping.
+        let groups = self.resolved.groups();
+        let of_groups = groups.terms().iter().zip(&priors.groups).flat_map(|(names, priors)| {
+            let correlations = names.parameters().len() - priors.sds.len();
+            let sds: Vec<_> = priors.sds.iter().map(of_sd).collect();
+            sds.into_iter().chain(std::iter::repeat_n(None, correlations))
+        });
+        let own = coefficients.chain(priors.parameters.iter().map(parameter));
+        own.chain(of_groups).collect()
     }
 }
 

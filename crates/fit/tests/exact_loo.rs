@@ -81,7 +81,7 @@ impl Case {
     fn loo(&self, fitted: &Fitted, method: LooMethod, refits: usize) -> LooDocument {
         let table = self.table();
         let observed = Observed::new(fitted.config(), &table).unwrap();
-        let options = LooOptions { method, refits };
+        let options = LooOptions { method, refits, groups: None };
         let (predictor, stop) = (fitted.predictor().unwrap(), AtomicBool::new(false));
         loo(&predictor, fitted.draws(), &table, &observed, options, &stop, &|_| {}).unwrap()
     }

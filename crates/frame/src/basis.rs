@@ -178,7 +178,7 @@ fn reflections(knots: &Knots, ends: [f64; 2], intercept: bool) -> Vec<Vec<f64>> 
 }
 
 /// The Householder vector that clears a column below `from`, scaled as LINPACK does.
-fn reflection(column: &[f64], from: usize) -> Vec<f64> {
+pub(crate) fn reflection(column: &[f64], from: usize) -> Vec<f64> {
     let part = &column[from..];
     let size = part.iter().map(|value| value * value).sum::<f64>().sqrt();
     let size = if part[0] < 0.0 { -size } else { size };
@@ -190,7 +190,7 @@ fn reflection(column: &[f64], from: usize) -> Vec<f64> {
     vector
 }
 
-fn reflect(vector: &[f64], column: &mut [f64], from: usize) {
+pub(crate) fn reflect(vector: &[f64], column: &mut [f64], from: usize) {
     if vector[0] == 0.0 {
         return;
     }
@@ -201,13 +201,13 @@ fn reflect(vector: &[f64], column: &mut [f64], from: usize) {
 }
 
 /// The knots of B-splines, with both ends repeated.
-struct Knots {
+pub(crate) struct Knots {
     degree: usize,
     all: Vec<f64>,
 }
 
 impl Knots {
-    fn new(inner: &[f64], ends: [f64; 2], degree: usize) -> Self {
+    pub(crate) fn new(inner: &[f64], ends: [f64; 2], degree: usize) -> Self {
         let mut all = vec![ends[0]; degree + 1];
         all.extend(inner);
         all.extend(vec![ends[1]; degree + 1]);
@@ -216,7 +216,7 @@ impl Knots {
 
     /// The value, or a derivative, of every spline at x. Beyond the ends the outer pieces continue
     /// as polynomials, as in R.
-    fn splines(&self, x: f64, derivative: usize) -> Vec<f64> {
+    pub(crate) fn splines(&self, x: f64, derivative: usize) -> Vec<f64> {
         let Self { degree, all } = self;
         let count = all.len() - degree - 1;
         // The last interval that begins at or before x, among those that are not empty.

@@ -17,6 +17,7 @@ use crate::formula::syntax::{Kind, Node};
 use crate::groups::{CodedGroup, GroupNames, Grouping};
 use crate::place::{Place, number};
 use crate::plan::{Asked, Plan};
+use crate::smooths::{CodedSmooth, widened};
 use crate::table::Table;
 
 /// Rows that are coded together.
@@ -63,6 +64,9 @@ pub struct Coding {
     /// Group effects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) groups: Vec<CodedGroup>,
+    /// Smooth terms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) smooths: Vec<CodedSmooth>,
 }
 
 /// A term: a product of variables.
@@ -110,8 +114,7 @@ impl Coding {
     /// Expressions that cannot be read.
     pub fn columns(&self) -> Result<Vec<String>, DataError> {
         let mut all: Vec<String> = Vec::new();
-        let of_groups = self.groups.iter().flat_map(|g| g.variables.iter().chain(&g.factors));
-        for text in self.variables.iter().chain(&self.offsets).chain(of_groups) {
+        for text in self.variables.iter().chain(&self.offsets).chain(self.varying()) {
             for name in parse::expression(text)?.columns() {
                 if !all.iter().any(|other| other == name) {
                     all.push(name.to_owned());
@@ -121,9 +124,16 @@ impl Coding {
         Ok(all)
     }
 
+    /// The expressions of group effects and smooths.
+    fn varying(&self) -> impl Iterator<Item = &String> {
+        let groups = self.groups.iter().flat_map(|g| g.variables.iter().chain(&g.factors));
+        groups.chain(self.smooths.iter().flat_map(|s| std::iter::once(&s.x).chain(&s.by)))
+    }
+
     /// The names of each grouping, in the order of [`Frame::groups`](crate::Frame::groups).
     pub fn groups(&self) -> impl Iterator<Item = GroupNames<'_>> {
-        self.groups.iter().map(CodedGroup::names)
+        let smooths = self.smooths.iter().flat_map(CodedSmooth::names);
+        self.groups.iter().map(CodedGroup::names).chain(smooths)
     }
 
     /// Whether the values of a column are levels: in `--factor`, or within `factor(...)` or `C(...)`.
@@ -172,7 +182,7 @@ impl Coding {
         for name in nodes.flat_map(Node::columns) {
             check_complete(&source, name)?;
         }
-        for text in self.groups.iter().flat_map(|g| g.variables.iter().chain(&g.factors)) {
+        for text in self.varying() {
             for name in parse::expression(text)?.columns() {
                 check_complete(&source, name)?;
             }
@@ -181,8 +191,16 @@ impl Coding {
         let design = coder.design(&rows)?;
         let offset = (!offsets.is_empty()).then(|| sum(&source, &offsets, &rows)).transpose()?;
         let groups = self.groups.iter().map(|group| group.rows(&source, &rows, self));
-        let groups = groups.collect::<Result<Vec<Grouping>, DataError>>()?;
-        Ok(NewRows { rows: rows.len(), columns: coder.width(), design, offset, groups })
+        let mut groups = groups.collect::<Result<Vec<Grouping>, DataError>>()?;
+        let mut lines = Vec::new();
+        for smooth in &self.smooths {
+            let rows = smooth.rows(&source, &rows)?;
+            lines.extend(rows.lines);
+            groups.extend(rows.groups);
+        }
+        let columns = coder.width() + lines.len();
+        let design = widened(design, coder.width(), &lines);
+        Ok(NewRows { rows: rows.len(), columns, design, offset, groups })
     }
 
     /// Columns of new rows whose numbers are levels: factors of numbers, and columns that had text in

@@ -8,7 +8,8 @@ use crate::draft::selected;
 use crate::error::DataError;
 use crate::evaluate::Source;
 use crate::factors::natural_order;
-use crate::{Condition, Table, dates};
+use crate::groups::Grouping;
+use crate::{Condition, Frame, Table, dates};
 
 /// The number of bars of a histogram.
 const BARS: usize = 10;
@@ -121,6 +122,63 @@ pub struct Numbers {
     pub max: f64,
     /// The number of values in each of ten intervals of equal length.
     pub histogram: Vec<usize>,
+}
+
+/// A grouping of a frame in numbers.
+///
+/// ```
+/// use ridgewalk_frame::{FamilyName, Frame, Question, Table};
+///
+/// let table = Table::from_bytes("d.csv", b"y,x,g\n1,0,a\n3,1,b\n2,4,b\n4,2,b\n")?;
+/// let question = Question::of_formula("y ~ x + (x | g)".parse()?, FamilyName::Gaussian);
+/// let found = Frame::new(&table, &question)?.describe_groups();
+/// assert_eq!(found[0].name, "g");
+/// assert_eq!(found[0].coefficients, ["(Intercept)", "x"]);
+/// assert_eq!((found[0].levels, found[0].smallest, found[0].largest), (2, 1, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupDescription {
+    /// The grouping factor, or the smooth.
+    pub name: String,
+    /// The coefficients of each level.
+    pub coefficients: Vec<String>,
+    /// The number of levels, or of the functions of a smooth.
+    pub levels: usize,
+    /// The rows of the smallest level; of a smooth, all in which it may differ from 0.
+    pub smallest: usize,
+    /// The median of the rows of a level.
+    pub median: f64,
+    /// The rows of the largest level.
+    pub largest: usize,
+    /// Whether it is the wiggly part of a smooth.
+    pub smooth: bool,
+}
+
+impl GroupDescription {
+    fn new(group: &Grouping) -> Self {
+        let mut counts = group.counts();
+        counts.sort_unstable();
+        let sizes: Vec<f64> = counts.iter().map(|count| *count as f64).collect();
+        Self {
+            name: group.name.clone(),
+            coefficients: group.coefficients.clone(),
+            levels: group.levels.len(),
+            smallest: counts.first().copied().unwrap_or(0),
+            median: if sizes.is_empty() { 0.0 } else { quantile(&sizes, 0.5) },
+            largest: counts.last().copied().unwrap_or(0),
+            smooth: group.smooth,
+        }
+    }
+}
+
+impl Frame {
+    /// The groupings in numbers.
+    #[must_use]
+    pub fn describe_groups(&self) -> Vec<GroupDescription> {
+        self.groups.iter().map(GroupDescription::new).collect()
+    }
 }
 
 impl Description {

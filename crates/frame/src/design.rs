@@ -15,6 +15,7 @@ use crate::groups::Grouping;
 use crate::place::{Place, VALUE_SHOWN, listed, number, shown};
 use crate::plan::Plan;
 use crate::question::{FamilyName, Role};
+use crate::smooths::{CodedSmooth, widened};
 use crate::{MAX_COEFFICIENTS, MAX_VALUES};
 
 /// A design and where its columns come from.
@@ -34,9 +35,11 @@ impl Designed {
     ) -> Result<Self, DataError> {
         let Draft { table, source, roles, kept, .. } = draft;
         check_bases(draft)?;
-        let (coding, groups) = coding(draft, facts)?;
+        let (coding, mut groups) = coding(draft, facts)?;
         let coder = Coder::new(source, &roles.plans, &coding)?;
-        let (file, found, limit) = (table.name().to_owned(), coder.width(), MAX_COEFFICIENTS);
+        let lines: usize = coding.smooths.iter().map(CodedSmooth::width).sum();
+        let (file, found, limit) =
+            (table.name().to_owned(), coder.width() + lines, MAX_COEFFICIENTS);
         if found > limit {
             return Err(DataError::TooManyCoefficients { file, found, limit });
         }
@@ -52,7 +55,14 @@ impl Designed {
             let columns = found;
             return Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES });
         }
-        let design = coder.design(kept)?;
+        let mut design = coder.design(kept)?;
+        let mut lines = Vec::new();
+        for smooth in &coding.smooths {
+            let rows = smooth.rows(source, kept)?;
+            lines.extend(rows.lines);
+            groups.extend(rows.groups);
+        }
+        design = widened(design, coder.width(), &lines);
         Ok(Self { coding, names, terms, design, groups })
     }
 }
@@ -90,6 +100,8 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
     let groups = roles.groups.iter().map(|group| group.learn(draft, facts, &mut learned));
     let groups = groups.collect::<Result<Vec<_>, DataError>>()?;
     let (coded, groups) = groups.into_iter().unzip();
+    let smooths = roles.smooths.iter().map(|smooth| smooth.learn(draft));
+    let smooths = smooths.collect::<Result<Vec<CodedSmooth>, DataError>>()?;
     let coding = Coding {
         intercept: roles.terms.intercept && question.family != FamilyName::Ordinal,
         variables,
@@ -99,6 +111,7 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
         factors: question.factors.clone(),
         learned,
         groups: coded,
+        smooths,
     };
     Ok((coding, groups))
 }
@@ -106,7 +119,9 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
 /// Checks that rows with group effects are not spread over processes.
 fn check_whole(draft: &Draft<'_>, facts: &Facts) -> Result<(), DataError> {
     let (rows, of) = (draft.kept.len(), facts.counts.kept);
-    match draft.roles.groups.first().map(|group| format!("({})", group.node)) {
+    let group = draft.roles.groups.first().map(|group| format!("({})", group.node));
+    let smooth = || draft.roles.smooths.first().map(|smooth| smooth.node.to_string());
+    match group.or_else(smooth) {
         Some(term) if rows != of => {
             let file = draft.table.name().to_owned();
             Err(DataError::GroupParts { file, term, rows, of })
@@ -164,9 +179,10 @@ fn names(
         names.push(INTERCEPT.to_owned());
         terms.push(INTERCEPT.to_owned());
     }
-    for term in &coding.terms {
-        let label = coder.term_label(term);
-        for name in coder.term_names(term) {
+    let of_terms = coding.terms.iter().map(|t| (coder.term_label(t), coder.term_names(t)));
+    let of_smooths = coding.smooths.iter().map(|s| (s.term(), s.part_names().collect()));
+    for (label, own) in of_terms.chain(of_smooths) {
+        for name in own {
             let place = || Place::column(file, &label);
             if name.chars().any(char::is_control) {
                 return Err(DataError::UnprintableName { place: place(), name });

@@ -100,7 +100,7 @@ pub(crate) const FACTORS: [&str; 4] = ["factor", "as.factor", "C", "cut"];
 /// Every function of the language of formulas.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     let rest = OF_DATES.into_iter().chain(OF_TWO).chain(SCALES).chain(BASES).chain(FACTORS);
-    FUNCTIONS.into_iter().map(|(name, _)| name).chain(rest).chain(["is.na", "offset", "c"])
+    FUNCTIONS.into_iter().map(|(name, _)| name).chain(rest).chain(["is.na", "offset", "c", "s"])
 }
 
 impl<'t> Source<'t> {

@@ -83,9 +83,15 @@ impl Grouping {
         Self { name, coefficients, levels, smooth, entries }
     }
 
-    /// The number of rows of each level; none for a smooth.
+    /// The number of rows of each level, which for a smooth are those where it is not 0.
     pub(crate) fn counts(&self) -> Vec<usize> {
-        let GroupEntries::Levels { level, .. } = &self.entries else { return Vec::new() };
+        let level = match &self.entries {
+            GroupEntries::Levels { level, .. } => level,
+            GroupEntries::Basis(values) => {
+                let rows = values.chunks_exact(self.levels.len().max(1));
+                return vec![rows.filter(|row| row.iter().any(|value| *value != 0.0)).count()];
+            }
+        };
         let mut counts = vec![0; self.levels.len()];
         for &level in level {
             if let Some(count) = counts.get_mut(level as usize) {

@@ -31,6 +31,11 @@
 //! Text predictors become indicators named `column[level]`. The first level in natural order (`<25`
 //! before `25-29`, `a2` before `a10`) is the base. Standardizing applies to indicators as to all other predictors.
 //!
+//! # Group effects
+//!
+//! `(1 + x | g)` and `s(x)` in a formula become [`Grouping`]s beside the design: the number of the
+//! level of each row, or the values of basis functions. Levels are never columns.
+//!
 //! # Rows in several processes
 //!
 //! A [`Draft`] checks the rows of one part. With the merged [`Facts`] of all parts it becomes the
@@ -67,12 +72,14 @@ mod response;
 mod roles;
 mod rows;
 mod scaling;
+mod smooths;
+mod splines;
 mod table;
 
 pub use basis::Basis;
 pub use coding::{Coding, NewRows};
 pub use column::{Column, MISSING_MARKERS};
-pub use describe::{ColumnDescription, Description, Kind, Numbers};
+pub use describe::{ColumnDescription, Description, GroupDescription, Kind, Numbers};
 pub use draft::Draft;
 pub use error::{DataError, MissingIn};
 pub use evaluate::{Learned, Memory, functions};
@@ -85,6 +92,7 @@ pub use place::{Place, Row};
 pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::{join_names, split_names};
 pub use scaling::{Combine, Sizes};
+pub use smooths::SmoothGrid;
 pub use table::{Table, digest_of};
 
 /// The maximum number of columns.

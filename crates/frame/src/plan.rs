@@ -7,10 +7,14 @@ use crate::evaluate::{BASES, FACTORS, Learned, Memory, SCALES, Source, Type, con
 use crate::factors::{equal_breaks, interval_names, level_of};
 use crate::formula::FormulaError;
 use crate::formula::syntax::{Argument, Kind, Node};
+use crate::splines::LEAST;
 
 /// The most columns of one basis.
 const MAX_DEGREE: usize = 25;
 const MAX_KNOTS: usize = 1000;
+/// The number of functions of a smooth term, and the most.
+const FUNCTIONS: usize = 10;
+const MAX_FUNCTIONS: usize = 100;
 
 /// A variable of a formula.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +28,15 @@ pub(crate) enum Plan {
         argument: Node,
         kind: BasisKind,
     },
+}
+
+/// The arguments of a smooth term.
+#[derive(Debug)]
+pub(crate) struct Smooth {
+    pub(crate) x: Node,
+    /// The number of B-splines.
+    pub(crate) functions: usize,
+    pub(crate) by: Option<Node>,
 }
 
 /// A factor of a column.
@@ -107,6 +120,25 @@ impl Plan {
                 Type::Numbers => Ok(Self::Number(node.clone())),
             },
         }
+    }
+
+    /// The arguments of `s(x, k = 10, by = f)`.
+    pub(crate) fn smooth(source: &Source<'_>, of: &str, node: &Node) -> Result<Smooth, DataError> {
+        let arguments = match &node.kind {
+            Kind::Call(_, arguments) => &arguments[..],
+            _ => &[],
+        };
+        let call = Call { source, of, node, function: "s", arguments };
+        let others: Vec<&Argument> =
+            arguments.iter().filter(|argument| argument.name.is_none()).skip(1).collect();
+        if let Some(other) = others.first() {
+            let message = "s() smooths one column: need s(x, k = 10, by = f)";
+            return call.error(&other.value, message);
+        }
+        let [x, k, by] = call.matched(["x", "k", "by"])?;
+        let functions = k.map(|node| call.count(node, LEAST, MAX_FUNCTIONS)).transpose()?;
+        let functions = functions.unwrap_or(FUNCTIONS);
+        Ok(Smooth { x: call.numeric(x)?.bare().clone(), functions, by: by.cloned() })
     }
 
     pub(crate) fn is_factor(&self) -> bool {

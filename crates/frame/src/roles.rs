@@ -12,6 +12,7 @@ use crate::formula::{Formula, FormulaError};
 use crate::groups::GroupPlan;
 use crate::plan::Plan;
 use crate::question::{FamilyName, Question, Role};
+use crate::smooths::{By, SmoothPlan};
 
 /// The expressions of a question by role, each checked against the columns of a table.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub(crate) struct Roles {
     /// What each variable of the terms is.
     pub(crate) plans: Vec<Plan>,
     pub(crate) groups: Vec<GroupPlan>,
+    pub(crate) smooths: Vec<SmoothPlan>,
     /// Whether the coding of factors has a constant to differ from.
     pub(crate) constant: bool,
 }
@@ -49,7 +51,6 @@ impl Roles {
         let apart: Vec<String> =
             question.exclude.iter().cloned().chain(grouping_columns(&question.formula)?).collect();
         let terms = question.formula.terms(&taken.others(&apart))?;
-        refuse_unfitted(&question.formula, &terms)?;
         let text = question.formula.text();
         let excluded = question.exclude.iter().map(|name| (name.clone(), Role::Exclude));
         taken.names.extend(excluded);
@@ -68,11 +69,19 @@ impl Roles {
         let plans = terms.variables.iter().map(plan).collect::<Result<Vec<Plan>, DataError>>()?;
         let groups = terms.groups.iter().map(|group| GroupPlan::new(source, text, group));
         let groups = groups.collect::<Result<Vec<GroupPlan>, DataError>>()?;
+        let smooths = smooths(source, text, &terms.smooths)?;
+        for smooth in &smooths {
+            taken.predictor(&smooth.x, Role::Predictor)?;
+            if let Some(by) = &smooth.by {
+                taken.predictor(by.node(), Role::Predictor)?;
+            }
+        }
         for node in &terms.offsets {
             taken.number(node)?;
         }
         let thresholds = question.family == FamilyName::Ordinal;
-        if terms.terms.is_empty() && !terms.intercept && !thresholds {
+        let none = terms.terms.is_empty() && smooths.is_empty();
+        if none && !terms.intercept && !thresholds {
             return Err(DataError::NoCoefficients);
         }
         let constant = terms.intercept || thresholds;
@@ -87,6 +96,7 @@ impl Roles {
             terms,
             plans,
             groups,
+            smooths,
             constant,
         })
     }
@@ -102,12 +112,17 @@ impl Roles {
         let one = one.into_iter().filter_map(|(node, role)| Some((node.as_ref()?, role)));
         let offsets = self.offsets.iter().map(|node| (node, Role::Offset));
         let slopes = self.groups.iter().flat_map(|group| &group.plans);
+        let smooths = self
+            .smooths
+            .iter()
+            .flat_map(|smooth| std::iter::once(&smooth.x).chain(smooth.by.as_ref().map(By::node)));
         let keys = self.groups.iter().flat_map(|group| &group.keys);
         std::iter::once((&self.response, Role::Response))
             .chain(one)
             .chain(offsets)
             .chain(self.plans.iter().map(|plan| (plan.node(), Role::Predictor)))
             .chain(slopes.map(|plan| (plan.node(), Role::Predictor)))
+            .chain(smooths.map(|node| (node, Role::Predictor)))
             .chain(keys.map(|key| (&key.of, Role::Group)))
     }
 
@@ -274,7 +289,21 @@ fn check_listed_once(formula: &Formula) -> Result<(), DataError> {
     }
 }
 
-/// The columns that a formula groups rows by, for which `.` does not stand.
+/// The smooth terms, each once.
+fn smooths(source: &Source<'_>, of: &str, nodes: &[Node]) -> Result<Vec<SmoothPlan>, DataError> {
+    let mut all: Vec<SmoothPlan> = Vec::new();
+    for node in nodes {
+        let smooth = SmoothPlan::new(source, of, node)?;
+        if let Some(other) = all.iter().find(|other| other.same(&smooth)) {
+            let message = format!("the smooth is there twice, as {} and as {node}", other.node);
+            return Err(FormulaError::new(of, &node.span, message).into());
+        }
+        all.push(smooth);
+    }
+    Ok(all)
+}
+
+/// The columns that a formula groups rows by or has smooths of, for which `.` does not stand.
 fn grouping_columns(formula: &Formula) -> Result<Vec<String>, DataError> {
     // A list of columns has none.
     if formula.text().is_empty() {
@@ -282,21 +311,17 @@ fn grouping_columns(formula: &Formula) -> Result<Vec<String>, DataError> {
     }
     let terms = formula.terms(&[])?;
     let keys = terms.groups.iter().flat_map(|group| &group.factors);
-    Ok(keys.flat_map(Node::columns).map(str::to_owned).collect())
-}
-
-/// Smooth terms are read but not fitted.
-fn refuse_unfitted(formula: &Formula, terms: &Terms) -> Result<(), DataError> {
-    let error = |node: &Node, message: &str| {
-        Err(FormulaError::new(formula.text(), &node.span, message).into())
+    let smooth = |node: &Node| match &node.kind {
+        Kind::Call(_, arguments) => arguments
+            .iter()
+            .filter(|argument| argument.name.as_deref().is_none_or(|name| name == "x"))
+            .flat_map(|argument| argument.value.columns())
+            .map(str::to_owned)
+            .collect::<Vec<String>>(),
+        _ => Vec::new(),
     };
-    if let Some(node) = terms.smooths.first() {
-        return error(
-            node,
-            "smooth terms are not fitted yet; ns(x, df = 4) is a spline with 4 coefficients",
-        );
-    }
-    Ok(())
+    let smooths = terms.smooths.iter().flat_map(smooth);
+    Ok(keys.flat_map(Node::columns).map(str::to_owned).chain(smooths).collect())
 }
 
 /// The values of an expression that are needed as numbers or texts of their own: a column of the

@@ -207,7 +207,6 @@ fn errors_point_at_the_character() {
         ("y ~ y + x", "column `y` is used by both --response and --predictors"),
         ("y ~ log(y) + x", "column `y` is used by both"),
         ("scale(y) ~ x", "it can only be a predictor"),
-        ("y ~ s(x)", "smooth terms are not fitted yet"),
         ("y ~ log(x)", "found NaN for log(x) (x = "),
         ("y ~ I(x == \"a\")", "found text and numbers"),
         ("y ~ I(f == \"q\")", "column `f` has no value `q`"),

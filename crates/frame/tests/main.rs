@@ -7,4 +7,5 @@ mod groups;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod properties;
+mod smooths;
 mod table;

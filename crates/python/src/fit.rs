@@ -277,6 +277,12 @@ impl Fit {
         py.detach(view).map_err(of_fit)?.to_json().map_err(failed)
     }
 
+    /// The arrays that draws of groups make up, as JSON.
+    fn arrays(&self) -> PyResult<String> {
+        let (names, groups) = (self.fitted.names(), self.fitted.config().resolved.groups());
+        json(&groups.arrays(names.len() - groups.parameters().len() - groups.effects()))
+    }
+
     /// The arguments that the fit was made with, as JSON.
     fn options(&self) -> PyResult<String> {
         json(&self.fitted.config().options)
@@ -316,7 +322,7 @@ impl Fit {
     /// Leave-one-out cross-validation.
     fn loo(
         &self, py: Python<'_>, exact: bool, folds: Option<usize>, refits: usize,
-        show: Option<&Bound<'_, PyAny>>,
+        groups: Option<String>, show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Loo> {
         let method = match (exact, folds) {
             (true, None) => LooMethod::Exact,
@@ -329,7 +335,7 @@ impl Fit {
         let (table, fitted) = (self.data()?, Arc::clone(&self.fitted));
         let (document, observed) = watched(py, show, move |watch| {
             let (config, draws) = (fitted.config(), fitted.draws());
-            let options = LooOptions { method, refits };
+            let options = LooOptions { method, refits, groups };
             let progress = |progress| watch.loo(progress);
             pipeline::loo_of(config, draws, &table, options, &watch.stop, &progress)
         })?

@@ -66,6 +66,15 @@ impl Fit {
         Ok((found.quantities, array, drawn.filter(|drawn| !drawn.is_empty())))
     }
 
+    /// What to say about rows with levels of groups that the fit has not seen.
+    fn unseen(&self, py: Python<'_>, table: &Table) -> PyResult<Vec<String>> {
+        if self.fitted.config().resolved.groups().is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.work(py, |predictor| predictor.unseen(&table.inner))?;
+        Ok(found.iter().map(|(name, rows)| pipeline::unseen_levels(name, *rows)).collect())
+    }
+
     /// Predictions of the rows of a table: draw x row x quantity.
     #[expect(clippy::too_many_arguments, reason = "those of the program")]
     fn predict_draws<'py>(

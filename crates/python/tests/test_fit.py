@@ -148,6 +148,28 @@ def test_cross_validation_and_comparison(fit: rw.Fit, wells: pd.DataFrame) -> No
         rw.compare({"one": fit})
 
 
+def test_groups_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    g = np.repeat(["a", "b", "c", "d", "e"], 6)
+    x = rng.normal(size=30)
+    effects = dict(zip("abcde", [-2.0, -1.0, 0.0, 1.0, 2.0]))
+    y = 0.5 * x + np.array([effects[k] for k in g]) + rng.normal(size=30)
+    data = pd.DataFrame({"y": y, "x": x, "g": g})
+    found = rw.fit("y ~ x + (1 | g)", data, family="gaussian", seed=1)
+    loo = found.loo(groups="g")
+    assert list(loo.pointwise.index) == list("abcde") and loo.pointwise.index.name == "g"
+    assert math.isclose(loo.elpd, loo.pointwise["elpd_loo"].sum(), rel_tol=1e-12)
+    assert (loo.pointwise["rows"] == 6).all() and (loo.pointwise["mcse"] < 0.1).all()
+    assert "5 levels of g" in repr(loo) and math.isnan(loo.p)
+    plain = rw.fit("y ~ x", data, family="gaussian", seed=1)
+    table = rw.compare({"plain": plain.loo(groups="g"), "mixed": loo}).table
+    assert set(table.index) == {"plain", "mixed"}
+    with pytest.raises(rw.InputError, match="same groups"):
+        rw.compare({"plain": plain.loo(), "mixed": loo})
+    with pytest.raises(rw.InputError, match="grouping of the fit"):
+        found.loo(groups="h")
+
+
 def test_effects(fit: rw.Fit, wells: pd.DataFrame) -> None:
     found = fit.effects("arsenic")
     draws = fit.draws.reshape(-1, 3)[::20]
@@ -365,3 +387,67 @@ def test_theory(program: str) -> None:
         rw.certify(10, nodes=3)
     with pytest.raises(rw.InputError, match="kappa = 0.5"):
         rw.certify(0.5)
+
+
+@pytest.fixture(scope="module")
+def growth(wells_path: pathlib.Path) -> pd.DataFrame:
+    return pd.read_csv(wells_path.with_name("growth.csv"))
+
+
+@pytest.fixture(scope="module")
+def lines(growth: pd.DataFrame) -> rw.Fit:
+    formula = "weight ~ week + sex + (week | child)"
+    return rw.fit(formula, growth, family="gaussian", draws=200, group_prior="exponential(1)")
+
+
+def test_effects_of_groups(lines: rw.Fit) -> None:
+    assert "half_normal" not in lines.config and "exponential(1)" in lines.config
+    own = [name for name in lines.names if not name.startswith("r_child[")]
+    assert len(own) == 7 and len(lines.names) == 7 + 40
+    assert list(lines.summary().index) == own
+    assert list(lines.summary(effects=True).index) == lines.names
+    effects = lines.summary(effects="child")
+    assert list(effects.index) == lines.names[7:]
+    table = lines.effects_of("child")
+    assert list(table.columns) == ["mean", "sd", "q05", "q95"]
+    assert table.loc[("Ben", "week"), "mean"] == effects.loc["r_child[Ben,week]", "mean"]
+    with pytest.raises(KeyError, match="found no group `school`; available: `child`"):
+        lines.effects_of("school")
+    with pytest.raises(ValueError, match="leave effects out"):
+        lines.summary(exp=True, effects=True)
+    # A warning may name the worst of them.
+    assert "r_child[Ada,week]" not in repr(lines) and "40 effects of child" in repr(lines)
+    assert "40 effects of child" in lines._repr_html_()
+    assert "groups" in lines._document
+
+
+def test_one_effect_for_each_level(growth: pd.DataFrame) -> None:
+    fit = rw.fit("weight ~ week + (1|child)", growth, family="gaussian", draws=50)
+    table = fit.effects_of("child")
+    assert table.index.name == "level" and table.shape == (20, 4)
+    assert table.index[0] == "Ada"
+
+
+def test_new_levels_are_told(lines: rw.Fit, growth: pd.DataFrame) -> None:
+    new = growth.head(2).assign(child=["Ada", "Zoe"])
+    with pytest.warns(rw.FitWarning, match="1 row has a level of `child` that the fit has not seen"):
+        found = lines.predict(new)
+    assert found["sd"].iloc[1] > found["sd"].iloc[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lines.predict(growth.head(2))
+
+
+def test_groups_in_arviz(lines: rw.Fit) -> None:
+    arviz = pytest.importorskip("arviz")
+    data = lines.to_arviz(["posterior", "prior"])
+    for group in ("posterior", "prior"):
+        found = data[group]
+        assert list(found["beta"]["coef"].values) == lines.names[:4]
+        assert found["sd_child"].dims == ("chain", "draw", "child__coefficient")
+        assert found["cor_child"].dims == ("chain", "draw", "child__pair")
+        assert found["r_child"].dims == ("chain", "draw", "child__level", "child__coefficient")
+    one = data["posterior"]["r_child"].sel(child__level="Eva", child__coefficient="week")
+    assert np.array_equal(one.values, lines["r_child[Eva,week]"])
+    assert len(arviz.summary(data, var_names=["r_child"])) == 40
+    assert arviz.plot_forest(data, var_names=["r_child"]) is not None

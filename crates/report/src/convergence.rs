@@ -3,20 +3,22 @@
 use std::fmt::Write;
 
 use crate::html::escape;
-use crate::numbers::{count, ticks, whole};
+use crate::numbers::{self, count, ticks, whole};
 use crate::svg::{Scale, labels_beside};
-use ridgewalk_fit::{Parameter, SummaryDocument};
+use ridgewalk_fit::{GroupSummary, Parameter, SummaryDocument};
 
 /// The usual limits for both.
 pub(super) const ENOUGH_ESS: f64 = 400.0;
 pub(super) const HIGHEST_RHAT: f64 = 1.01;
+/// The most groupings that are named.
+const GROUPS: usize = 8;
 /// The size of a drawing in its own units.
 const WIDTH: i32 = 1000;
 const HEIGHT: i32 = 200;
 
-/// The section. A diagnostic that is undefined for every coefficient is
+/// The section: `summary` is what is drawn, without effects of groups. A diagnostic that is undefined for every coefficient is
 /// not drawn.
-pub(super) fn convergence(summary: &SummaryDocument) -> String {
+pub(super) fn convergence(summary: &SummaryDocument, whole: &SummaryDocument) -> String {
     let parameters = &summary.parameters;
     let mut drawn: Vec<String> = Vec::new();
     let rhats: [Series<'_>; 1] = [("dot", "R-hat", &|p| p.rhat)];
@@ -45,8 +47,9 @@ pub(super) fn convergence(summary: &SummaryDocument) -> String {
         ));
     }
     format!(
-        "<p class=\"say\">{}</p>\n<div class=\"halves\">\n{}</div>\n",
-        verdict(summary),
+        "<p class=\"say\">{}{}</p>\n<div class=\"halves\">\n{}</div>\n",
+        verdict(whole),
+        of_groups(whole),
         drawn.concat()
     )
 }
@@ -91,6 +94,20 @@ fn draw(
     format!(
         "<figure class=\"plot\">{beside}{svg}{ends}<figcaption>{caption}</figcaption></figure>\n"
     )
+}
+
+/// The worst of the effects of each grouping.
+fn of_groups(whole: &SummaryDocument) -> String {
+    let one = |group: &GroupSummary| {
+        format!(
+            " Over the {} effects of <i>{}</i>, which are not drawn: smallest {}, largest R&#770; {}.",
+            count(group.effects() as u64),
+            escape(&group.name),
+            numbers::whole(group.smallest_ess),
+            crate::rhat(group.largest_rhat)
+        )
+    };
+    whole.groups.iter().take(GROUPS).map(one).collect()
 }
 
 /// The names at both ends of the axis.

@@ -100,13 +100,14 @@ fn event(model: &Model, summary: &SummaryDocument) -> String {
 
 /// The findings as a list; empty if there is nothing to say.
 pub(super) fn findings(
-    summary: &SummaryDocument, model: Option<&Model>, checks: Option<&Checks>,
+    summary: &SummaryDocument, model: Option<&Model>, checks: Option<&Checks>, groups: &[String],
 ) -> String {
     let Some(model) = model.filter(|_| !checks.is_some_and(|checks| checks.prior)) else {
         return String::new();
     };
     let said = Said { model, summary, event: event(model, summary) };
     let mut sentences = said.sentences();
+    sentences.extend(groups.iter().cloned());
     let link = "see <a href=\"#checks\">the checks</a>";
     match checks {
         Some(checks) if !crate::checks::misfits(checks).is_empty() => {

@@ -13,6 +13,7 @@ mod convergence;
 mod density;
 mod findings;
 mod forest;
+mod groups;
 mod html;
 mod model;
 mod numbers;
@@ -26,11 +27,12 @@ use std::fmt::Write;
 use std::fs;
 
 use rayon::prelude::*;
-use ridgewalk_fit::{Checks, DrawReader, SummaryDocument};
+use ridgewalk_fit::{Checks, DrawReader, GroupSummary, SummaryDocument};
 use ridgewalk_store::{
     Error, FileAction, RunDirectory, StoredDraws, read_checks, read_summary, write_atomically,
 };
 
+use groups::Groups;
 use html::escape;
 use model::Model;
 use numbers::{count, short, whole};
@@ -69,7 +71,11 @@ pub fn report(
         chains: draws.chains(),
         draws: draws.draws(),
     };
-    let points = panels::points(summary.parameters.len(), summary.sampler.chains);
+    // Effects of groups have no plots of their own.
+    let own = summary.before_effects();
+    let smooths: Vec<_> = summary.groups.iter().filter(|group| group.smooth).collect();
+    let smooth = |number: usize| smooths.iter().any(|group| group.range().contains(&number));
+    let points = panels::points(own, summary.sampler.chains);
     let mut shown: Vec<Shown> = Vec::with_capacity(summary.parameters.len());
     draws.columns(&mut |columns| {
         let first = shown.len();
@@ -77,14 +83,23 @@ pub fn report(
         let some =
             columns.par_iter().zip(parameters).enumerate().map(|(i, (column, parameter))| {
                 let chains = column.chunks_exact(about.draws.max(1)).collect();
-                Shown::of(first + i, parameter, &Column::new(chains), points)
+                let (number, column) = (first + i, Column::new(chains));
+                if number < own {
+                    Shown::of(number, parameter, &column, points)
+                } else {
+                    Shown::of_effect(&column, smooth(number))
+                }
             });
         shown.par_extend(some);
         Ok(())
     })?;
     let model = Model::new(config, summary);
-    let all =
-        Source { summary, about: &about, config, checks, model: model.as_ref(), shown: &shown };
+    let groups = Groups::new(summary, &shown, model.as_ref(), checks);
+    let (model, whole) = (model.as_ref(), summary);
+    let listed = summary.without_effects();
+    let (summary, shown) = (&listed, &shown[..own.min(shown.len())]);
+    let about = &about;
+    let all = Source { summary, whole, about, config, checks, model, shown, groups };
     Ok(all.page())
 }
 
@@ -101,12 +116,16 @@ struct About {
 
 /// What a page is made of.
 struct Source<'a> {
+    /// Without the effects of groups.
     summary: &'a SummaryDocument,
+    /// With them.
+    whole: &'a SummaryDocument,
     about: &'a About,
     config: &'a str,
     checks: Option<&'a Checks>,
     model: Option<&'a Model>,
     shown: &'a [Shown],
+    groups: Option<Groups<'a>>,
 }
 
 impl Source<'_> {
@@ -138,6 +157,9 @@ impl Source<'_> {
     fn sections(&self) -> Vec<(&'static str, &'static str, String)> {
         let Self { summary, about, config, model, shown, .. } = *self;
         let mut all = vec![("effects", "Effects", forest::forest(summary, shown, model))];
+        if let Some(groups) = &self.groups {
+            all.push(("groups", groups.title(), groups.section()));
+        }
         if let Some(checks) = self.checks {
             all.push(("checks", "Does the model fit the data?", checks::checks(checks)));
         }
@@ -154,10 +176,10 @@ impl Source<'_> {
         let cards: String = shown.iter().map(|shown| shown.card.as_str()).collect();
         let cards =
             format!("{}<div class=\"cards\">\n{cards}</div>\n", about_cards(summary, about));
-        let converged = format!("{}{}", figures(summary), convergence::convergence(summary));
+        let converged = figures(self.whole) + &convergence::convergence(summary, self.whole);
         all.extend([
             ("convergence", "Convergence", converged),
-            ("accuracy", "Accuracy", accuracy::accuracy(summary)),
+            ("accuracy", "Accuracy", accuracy::accuracy(self.whole)),
             ("problem", "Model, data and sampler", problem(summary)),
             ("tuning", "Tuning", tuning(summary)),
             ("plots", "Densities and traces", cards),
@@ -206,7 +228,8 @@ impl Source<'_> {
             findings::fitted(summary, model)
         );
         list(&mut html, "warnings", &warnings);
-        html.push_str(&findings::findings(summary, model, self.checks));
+        let groups = self.groups.as_ref().map(Groups::sentences).unwrap_or_default();
+        html.push_str(&findings::findings(summary, model, self.checks, &groups));
         let notes: Vec<String> = text.notes.iter().map(|note| capital(&escape(note))).collect();
         if notes.len() > FEW_NOTES {
             let _ = writeln!(html, "<details><summary>{} notes</summary>", notes.len());
@@ -273,8 +296,12 @@ fn problem(summary: &SummaryDocument) -> String {
     let mut facts: Vec<(String, String)> = vec![
         ("family".to_owned(), escape(&problem.family)),
         ("observations".to_owned(), count(problem.n as u64)),
-        ("coefficients".to_owned(), count(problem.d as u64)),
+        ("coefficients".to_owned(), count(problem.d.min(summary.parameters.len()) as u64)),
     ];
+    let effects: usize = summary.groups.iter().map(GroupSummary::effects).sum();
+    if effects > 0 {
+        facts.push(("effects of groups".to_owned(), count(effects as u64)));
+    }
     facts.extend(text.facts.iter().map(|fact| (escape(&fact.name), escape(&fact.value))));
     let curvature: [(&str, String); 3] = [
         ("smallest curvature <i>m</i>", short(problem.convexity)),

@@ -1,6 +1,11 @@
 //! What the report knows about the model, from `config.toml`.
 
-use ridgewalk_fit::{Config, FamilyName, Ratio, Reading, ReportedPrior, SummaryDocument};
+use ridgewalk_fit::{
+    Config, FamilyName, Groups, Ratio, Reading, ReportedPrior, SmoothGrid, SummaryDocument,
+};
+
+/// Points of a curve.
+const POINTS: usize = 80;
 
 /// A model whose configuration could be read, and belongs to the summary.
 #[derive(Debug)]
@@ -28,6 +33,14 @@ pub(super) struct Model {
     pub(super) columns: Vec<String>,
     /// The levels of the response.
     pub(super) levels: Vec<String>,
+    /// The names of the coefficients, and of the parameters beside them.
+    pub(super) coefficient_names: Vec<String>,
+    pub(super) own_parameters: Vec<String>,
+    /// The groupings, and the curves of smooths.
+    pub(super) groups: Groups,
+    pub(super) grids: Vec<SmoothGrid>,
+    /// Centre and divisor of each column of the design, if coefficients are reported so.
+    pub(super) scales: Vec<[f64; 2]>,
     /// The name of the data file.
     pub(super) file: String,
     /// Whether the data are those that ship with the program.
@@ -62,12 +75,24 @@ impl Model {
         let built_in = data.file == ridgewalk_fit::DataConfig::BUILT_IN;
         let own =
             || if built_in { "the built-in breast cancer data".to_owned() } else { data.file };
+        let standardized = options.standardize && !options.original_scale;
+        let scales = match (&resolved.centres, &resolved.divisors) {
+            (Some(centres), Some(divisors)) if standardized => {
+                centres.iter().zip(divisors).map(|(centre, divisor)| [*centre, *divisor]).collect()
+            }
+            _ => Vec::new(),
+        };
         Some(Self {
+            groups: resolved.groups(),
+            grids: resolved.coding.smooth_grids(POINTS),
+            scales,
             family: options.family,
             ratio: Ratio::of(options.family).ok(),
             readings,
             coefficients: resolved.coefficients.len(),
-            standardized: options.standardize && !options.original_scale,
+            coefficient_names: resolved.coefficients,
+            own_parameters: resolved.parameters,
+            standardized,
             priors,
             centres: resolved.centres.unwrap_or_default(),
             response,

@@ -39,6 +39,13 @@ impl<'a> Column<'a> {
         sorted.sort_unstable_by(f64::total_cmp);
         Self { chains, sorted }
     }
+
+    /// Some of its draws, evenly spaced.
+    fn some(&self) -> Vec<f64> {
+        let all = self.chains.iter().map(|chain| chain.len()).sum::<usize>();
+        let every = all.div_ceil(SOME_DRAWS).max(1);
+        self.chains.iter().copied().flatten().step_by(every).copied().collect()
+    }
 }
 
 /// The rendered parts of one coefficient, after its draws are freed.
@@ -61,11 +68,18 @@ impl Shown {
         let quartiles = [0.25, 0.75].map(|p| quantile(&column.sorted, p));
         let density = densities(&column.chains, &column.sorted);
         let curve = density.as_ref().and_then(|d| Curve::new(d.low, d.high, &d.pooled));
-        let all = column.chains.iter().map(|chain| chain.len()).sum::<usize>();
-        let every = all.div_ceil(SOME_DRAWS).max(1);
-        let some = column.chains.iter().copied().flatten().step_by(every).copied().collect();
+        let some = column.some();
         let card = card(number, parameter, column, density.as_ref(), points);
         Self { quartiles, card, curve, some }
+    }
+}
+
+impl Shown {
+    /// What is shown of the effect of a level: no card. Draws are kept for smooths.
+    pub(super) fn of_effect(column: &Column<'_>, keep: bool) -> Self {
+        let quartiles = [0.25, 0.75].map(|p| quantile(&column.sorted, p));
+        let some = if keep { column.some() } else { Vec::new() };
+        Self { quartiles, card: String::new(), curve: None, some }
     }
 }
 

@@ -65,6 +65,7 @@ fn checks() -> Checks {
             limit: 0.7,
             influential: Vec::new(),
         }),
+        groups: Vec::new(),
     }
 }
 
@@ -350,4 +351,59 @@ fn the_guarantee_says_what_is_exact_measured_and_proved() {
     });
     assert!(page.contains("<dt>Exact</dt><dd>Nothing: without an accept step"));
     assert!(page.contains("<dt>Proved</dt><dd>Chains that share their random numbers"));
+}
+
+/// A response that depends on a curve and on one of so many groups.
+fn grouped(levels: usize, formula: &str) -> (ridgewalk_fit::Fitted, Table) {
+    let mut text = "y,x,g\n".to_owned();
+    for row in 0..2 * levels {
+        let (x, g) = ((row * 7 % 40) as f64, row % levels);
+        let y = (x / 6.0).sin() + (g * g % 11) as f64 / 4.0 + (row * 13 % 17) as f64 / 20.0;
+        text.push_str(&format!("{y},{x},<g{g}>\n"));
+    }
+    let table = Table::from_bytes("d.csv", text.as_bytes()).unwrap();
+    let settings = Settings::of_formula(formula, FamilyName::Gaussian);
+    let fitted = fit(&table, &Settings { chains: 2, draws: 60, ..settings }).unwrap();
+    (fitted, table)
+}
+
+fn page_of_groups(fitted: &ridgewalk_fit::Fitted, table: &Table) -> String {
+    let config = fitted.config().to_toml().unwrap();
+    let checks = fitted.checks_with(table).unwrap();
+    report(fitted.document(), fitted.draws(), &config, checks.as_ref()).unwrap()
+}
+
+#[test]
+fn groups_have_a_section() {
+    let (fitted, table) = grouped(20, "y ~ s(x, k = 6) + (1 + x | g)");
+    let page = page_of_groups(&fitted, &table);
+    well_formed(&page);
+    for part in [
+        "Groups and curves",
+        "The 20 levels of <b>g</b> differ: the intercept with a standard deviation of",
+        "of the variance that <b>x</b> leaves.",
+        "The correlation of <b>(Intercept)</b> and <b>x</b> is",
+        "the estimate from the rows of this level alone",
+        "Table of 40 effects",
+        "Wiggles about the straight line",
+        "class=\"ring\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Effects have no cards.
+    assert_eq!(page.matches("<article").count(), fitted.document().before_effects());
+}
+
+#[test]
+fn many_levels_are_shown_in_part() {
+    let (fitted, table) = grouped(600, "y ~ (1 | g)");
+    let page = page_of_groups(&fitted, &table);
+    well_formed(&page);
+    assert!(
+        page.contains("Of 600 levels these are the 20 highest, the 20 lowest, and 60 at equal")
+    );
+    // The 100 that are drawn, each with a name and two titles, and the 400 in the table.
+    let named = page.matches("&lt;g").count();
+    assert!(named < 1500, "{named}");
+    assert!(page.contains("The first 400;"));
 }

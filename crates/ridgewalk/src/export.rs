@@ -1,9 +1,11 @@
 //! Everything about a run in one Zarr store, for ArviZ: the draws and what follows from them.
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ridgewalk_fit::{self as fit, Observed, Predictor, in_threads, prior_draws};
+use ridgewalk_fit::{self as fit, DrawsArray, Observed, Predictor, in_threads, prior_draws};
 use ridgewalk_sampler::Draws;
 use ridgewalk_store::{Export, ValueKind};
 
@@ -43,8 +45,12 @@ impl StoredFit {
             let observed = Observed::new(&config, &table)?;
             let has = |name: &str| wanted.iter().any(|group| group == name);
             let mut export = Export::create(path)?;
-            export.draws(&self.directory().draws())?;
-            let job = Job { predictor: &predictor, observed: &observed, stop, progress };
+            let names = config.resolved.names();
+            let groups = config.resolved.groups();
+            let apart = groups.arrays(names.len() - groups.parameters().len() - groups.effects());
+            export.draws_apart(&self.directory().draws(), &apart)?;
+            let (predictor, observed) = (&predictor, &observed);
+            let job = Job { predictor, observed, names: &names, apart: &apart, stop, progress };
             if has("observed_data") {
                 job.observed_data(&mut export)?;
             }
@@ -73,6 +79,9 @@ impl StoredFit {
 struct Job<'a> {
     predictor: &'a Predictor,
     observed: &'a Observed,
+    /// The names of all columns of the draws, and the arrays that some of them make up.
+    names: &'a [String],
+    apart: &'a [DrawsArray],
     stop: &'a AtomicBool,
     progress: &'a (dyn Fn(usize, usize) + Sync),
 }
@@ -153,12 +162,28 @@ impl Job<'_> {
     }
 
     fn prior(&self, export: &mut Export, prior: &Draws) -> Result<(), RunError> {
-        let names = self.predictor.config().resolved.names();
+        let all = self.names.len();
+        let own = self.apart.iter().map(|array| array.columns.start).min().unwrap_or(all);
         let mut group = export.group("prior")?;
-        group.counted("chain", 1)?.counted("draw", prior.common())?.coordinate("coef", &names)?;
+        let names = &self.names[..own];
+        group.counted("chain", 1)?.counted("draw", prior.common())?.coordinate("coef", names)?;
+        let values = |columns: Range<usize>| -> Vec<f64> {
+            let draws = prior.chain(0).chunks_exact(all.max(1));
+            draws.flat_map(|draw| &draw[columns.clone()]).copied().collect()
+        };
         let dims = ["chain", "draw", "coef"];
-        let values = prior.chain(0).to_vec();
-        group.array("beta", &dims, &values, "coefficients and parameters, drawn from the prior")?;
+        let said = "coefficients and parameters, drawn from the prior";
+        group.array("beta", &dims, &values(0..own), said)?;
+        let mut made = HashSet::new();
+        for array in self.apart {
+            for (dim, labels) in array.dims.iter().filter(|(dim, _)| made.insert(dim.as_str())) {
+                group.coordinate(dim, labels)?;
+            }
+            let dims = array.dims.iter().map(|(dim, _)| dim.as_str());
+            let dims: Vec<&str> = ["chain", "draw"].into_iter().chain(dims).collect();
+            let said = format!("{}, drawn from the prior", array.description);
+            group.array(&array.name, &dims, &values(array.columns.clone()), &said)?;
+        }
         Ok(())
     }
 }

@@ -7,6 +7,12 @@
 //! variables from a standard deviation to its logarithm, and with the prior of the standard
 //! deviation on the variance.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "levels and ranks, which are few"
+)]
+
 use std::sync::Arc;
 
 use crate::adjusted::Setting;

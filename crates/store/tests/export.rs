@@ -192,3 +192,48 @@ fn what_cannot_be_written_is_refused_and_nothing_is_left() {
     need(export.finish().unwrap_err(), "already exists");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
 }
+
+#[test]
+fn columns_that_are_arrays_of_their_own_have_the_same_bytes() {
+    let place = tempfile::tempdir().unwrap();
+    let (store, path) = (place.path().join("draws.zarr"), place.path().join("export.zarr"));
+    let d = 9;
+    store_with_stats(&store, &[7, 7], d);
+    let labels = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let array = |name: &str, dims: Vec<(String, Vec<String>)>, columns| {
+        let (name, description) = (name.to_owned(), String::new());
+        let text = serde_json::json!({"name": name, "description": description, "dims": dims, "columns": columns});
+        serde_json::from_value::<ridgewalk_fit::DrawsArray>(text).unwrap()
+    };
+    let (coefficient, level) = ("g__coefficient".to_owned(), "g__level".to_owned());
+    let own = || (coefficient.clone(), labels(&["(Intercept)", "x"]));
+    let apart = [
+        array("sd_g", vec![own()], 2..4),
+        array("cor_g", Vec::new(), 4..5),
+        array("r_g", vec![(level, labels(&["a", "b"])), own()], 5..9),
+    ];
+    let mut export = Export::create(&path).unwrap();
+    export.draws_apart(&store, &apart).unwrap();
+    export.finish().unwrap();
+    let shape =
+        |name: &str| json(&path.join(format!("posterior/{name}/zarr.json")))["shape"].clone();
+    assert_eq!(shape("beta"), json!([2, 7, 2]));
+    assert_eq!(shape("cor_g"), json!([2, 7]));
+    assert_eq!(shape("r_g"), json!([2, 7, 2, 2]));
+    for chain in 0..2 {
+        for (array, columns, zeros) in
+            [("beta", 0..2, ".0"), ("sd_g", 2..4, ".0"), ("cor_g", 4..5, ""), ("r_g", 5..9, ".0.0")]
+        {
+            let found = floats(&path.join(format!("posterior/{array}/c.{chain}.0{zeros}")));
+            let need = (0..7).flat_map(|draw| point(chain, draw, d)[columns.clone()].to_vec());
+            let need: Vec<f64> = need.collect();
+            assert_eq!(found[..need.len()], need, "{array}");
+        }
+    }
+    // They must be the last columns.
+    for columns in [2..8, 2..10] {
+        let mut export = Export::create(&place.path().join("other.zarr")).unwrap();
+        let refused = export.draws_apart(&store, &[array("sd_g", Vec::new(), columns)]);
+        assert!(matches!(refused, Err(Error::Export { .. })), "{refused:?}");
+    }
+}

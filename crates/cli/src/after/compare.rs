@@ -62,11 +62,12 @@ fn text(comparison: &Comparison) -> String {
         })
         .collect();
     let fitted = |text: &str| output::wrapped(text, output::width(), 2);
-    let title = format!(
-        "{} fits of the same {} responses, the best predictions first.",
-        comparison.models.len(),
-        comparison.n
-    );
+    let what = match &comparison.groups {
+        Some(by) => format!("responses, leaving out {} levels of {by}", comparison.n),
+        None => format!("{} responses", comparison.n),
+    };
+    let title =
+        format!("{} fits of the same {what}, the best predictions first.", comparison.models.len());
     let mut text = format!("{}\n\n{}\n\n", fitted(&title), output::plain(&heads, &rows));
     let said = "difference: how much worse than the best, with its standard error. weight: share in \
                 the mixture that predicts best (stacking).";

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ridgewalk::pipeline::{LooDocument, LooMethod, LooOptions as Options, Observed};
+use ridgewalk::pipeline::{LeftOutGroups, LooDocument, LooMethod, LooOptions as Options, Observed};
 
 use super::{Counter, open};
 use crate::failure::Failure;
@@ -27,27 +27,31 @@ pub(crate) struct LooOptions {
 }
 
 /// How rows are left out.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct MethodOptions {
+    /// Leave out all rows of a level together: a grouping of the fit, or a column of its data. The
+    /// effects of the level are integrated out
+    #[arg(long, value_name = "G")]
+    groups: Option<String>,
     /// Refit without each row in turn, instead of importance sampling
     #[arg(long, conflicts_with = "folds")]
     exact: bool,
-    /// Leave rows out in K groups, chosen at random by the seed of the fit
+    /// Leave rows, or levels of G, out in K folds, chosen at random by the seed of the fit
     #[arg(long, value_name = "K")]
     folds: Option<usize>,
-    /// The most rows that are refitted because importance sampling fails for them
+    /// The most rows that are refitted because importance sampling fails for them, or levels of G
     #[arg(long, value_name = "N", default_value_t = Options::default().refits)]
     refits: usize,
 }
 
 impl MethodOptions {
-    pub(crate) fn options(self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         let method = match (self.exact, self.folds) {
             (true, _) => LooMethod::Exact,
             (false, Some(folds)) => LooMethod::Folds(folds),
             (false, None) => LooMethod::Psis,
         };
-        Options { method, refits: self.refits }
+        Options { method, refits: self.refits, groups: self.groups.clone() }
     }
 }
 
@@ -68,10 +72,26 @@ pub(crate) fn run(options: &LooOptions) -> Result<(), Failure> {
 
 fn text(document: &LooDocument, observed: &Observed) -> String {
     let LooDocument { n, draws, .. } = document;
-    let how = match document.method {
-        LooMethod::Psis => format!("leaving out each of {n} rows in turn, from {draws} draws"),
-        LooMethod::Exact => format!("leaving out each of {n} rows in turn, with a refit for each"),
-        LooMethod::Folds(folds) => {
+    let how = match (&document.groups, document.method) {
+        (Some(groups), LooMethod::Folds(folds)) => {
+            format!(
+                "leaving out {n} levels of {} in {folds} folds, with a refit for each",
+                groups.by
+            )
+        }
+        (Some(groups), _) => {
+            format!(
+                "leaving out each of {n} levels of {} in turn, with a refit for each",
+                groups.by
+            )
+        }
+        (None, LooMethod::Psis) => {
+            format!("leaving out each of {n} rows in turn, from {draws} draws")
+        }
+        (None, LooMethod::Exact) => {
+            format!("leaving out each of {n} rows in turn, with a refit for each")
+        }
+        (None, LooMethod::Folds(folds)) => {
             format!("leaving out {n} rows in {folds} groups, with a refit for each")
         }
     };
@@ -93,6 +113,9 @@ fn text(document: &LooDocument, observed: &Observed) -> String {
     let mut text = format!("{}\n\n{}\n\n", fitted(&title), output::plain(&heads, &rows));
     let said = "elpd_loo is the expected log density of new responses: larger is better.";
     let _ = writeln!(text, "{}", fitted(said));
+    if let Some(groups) = &document.groups {
+        let _ = writeln!(text, "{}", fitted(&hardest(document, groups)));
+    }
     if document.method == LooMethod::Psis {
         let _ = writeln!(text, "{}", fitted(&reliability(document, observed)));
     }
@@ -100,6 +123,20 @@ fn text(document: &LooDocument, observed: &Observed) -> String {
         let _ = writeln!(text, "{}", fitted(&format!("warning: {warning}")));
     }
     text.trim_end().to_owned()
+}
+
+/// The levels whose rows were predicted worst.
+fn hardest(document: &LooDocument, groups: &LeftOutGroups) -> String {
+    let mut order: Vec<usize> = (0..document.n).collect();
+    order.sort_by(|a, b| document.pointwise[*a].total_cmp(&document.pointwise[*b]));
+    let one = |k: &usize| format!("{} ({:.1})", groups.levels[*k], document.pointwise[*k]);
+    let named: Vec<String> = order.iter().take(NAMED).map(one).collect();
+    let more = if document.n > NAMED { ", ..." } else { "" };
+    format!(
+        "Each level contributes the log of the joint density of its rows, averaged over its effects. \
+         The lowest: {}{more}.",
+        named.join(", ")
+    )
 }
 
 /// A paragraph that fits the terminal.

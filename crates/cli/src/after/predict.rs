@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ridgewalk::frame::Table;
-use ridgewalk::pipeline::{PredictionKind, PredictionRequest, Predictor, Summarized};
+use ridgewalk::pipeline::{
+    PredictionKind, PredictionRequest, Predictor, Summarized, unseen_levels,
+};
 use serde_json::json;
 
 use super::{Counter, open};
@@ -71,7 +73,12 @@ pub(crate) fn run(options: &PredictOptions) -> Result<(), Failure> {
     let done = write(options, &predictor, &shape, &mut sink, &counter);
     counter.end();
     let done = match done {
-        Ok(rows) => sink.finish(rows, options.voice),
+        Ok((rows, unseen)) => {
+            let done = sink.finish(rows, options.voice);
+            let notes = unseen.iter().map(|(name, rows)| unseen_levels(name, *rows));
+            notes.for_each(|note| write_line(&format!("note: {note}")));
+            done
+        }
         Err(failure) => {
             sink.abandon();
             Err(failure)
@@ -91,14 +98,23 @@ struct Shape {
     levels: Vec<String>,
 }
 
-/// Predicts the file some rows at a time. Returns the number of rows.
+/// Rows of each grouping factor with levels that the fit has not seen.
+type Unseen = Vec<(String, usize)>;
+
+/// Predicts the file some rows at a time. Returns the number of rows, and of those with new levels.
 fn write(
     options: &PredictOptions, predictor: &Predictor, shape: &Shape, sink: &mut Sink,
     counter: &Counter,
-) -> Result<usize, Failure> {
-    let mut rows = 0;
+) -> Result<(usize, Unseen), Failure> {
+    let (mut rows, mut unseen) = (0, Unseen::new());
     sink.begin(options, shape)?;
     Table::read_in_turn(&options.data, &mut |table: Table| -> Result<(), Failure> {
+        for (name, count) in predictor.unseen(&table)? {
+            match unseen.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, all)) => *all += count,
+                None => unseen.push((name, count)),
+            }
+        }
         if options.draws {
             draws(predictor, shape, &table, rows, sink)?;
         } else {
@@ -112,7 +128,7 @@ fn write(
         counter.show("rows", rows as u64, None);
         Ok(())
     })?;
-    Ok(rows)
+    Ok((rows, unseen))
 }
 
 /// Writes every draw. Rows are predicted a few at a time, because each has thousands of draws.

@@ -25,14 +25,15 @@ pub(crate) struct Layout {
 struct Column {
     head: String,
     cells: Vec<String>,
+    width: usize,
     /// Its place in the order of leaving out; `None` if it always stays.
     rank: Option<usize>,
 }
 
 impl Column {
-    fn width(&self) -> usize {
-        let cells = self.cells.iter().map(|cell| columns(cell)).max().unwrap_or(0);
-        cells.max(columns(&self.head))
+    fn new(head: &str, cells: Vec<String>, rank: Option<usize>) -> Self {
+        let widest = cells.iter().map(|cell| columns(cell)).max().unwrap_or(0);
+        Self { width: widest.max(columns(head)), head: head.to_owned(), cells, rank }
     }
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn table(document: &SummaryDocument, hdi: bool, width: usize) -> Layo
     let head = document.scale.as_deref().unwrap_or("");
     let longest = names.max().unwrap_or(0).max(columns(head));
     let mut left_out = Vec::new();
-    let numbers = |shown: &[Column]| shown.iter().map(|column| GAP + column.width()).sum::<usize>();
+    let numbers = |shown: &[Column]| shown.iter().map(|column| GAP + column.width).sum::<usize>();
     while numbers(&shown) + longest.min(NAME) > width {
         let ranks = shown.iter().enumerate().filter_map(|(k, column)| Some((column.rank?, k)));
         let Some((_, k)) = ranks.min() else { break };
@@ -88,7 +89,7 @@ fn line<'a>(
     let mut line = format!("{name}{}", blanks(width.saturating_sub(columns(name))));
     for column in shown {
         let text = cell(column);
-        line.push_str(&blanks(GAP + column.width() - columns(text)));
+        line.push_str(&blanks(GAP + column.width - columns(text)));
         line.push_str(text);
     }
     line.trim_end().to_owned()
@@ -112,20 +113,15 @@ fn all_columns(document: &SummaryDocument, hdi: bool) -> Vec<Column> {
     let [low, high] =
         if hdi { ["HDI low".to_owned(), "HDI high".to_owned()] } else { tails(document.interval) };
     let of = |text: fn(&Parameter) -> String| parameters.iter().map(text).collect();
-    let column = |head: &str, cells: Vec<String>, rank: Option<usize>| Column {
-        head: head.to_owned(),
-        cells,
-        rank,
-    };
     vec![
-        column("mean", mean, None),
-        column("sd", sd, None),
-        column("mcse", error, Some(1)),
-        column(&low, lower, None),
-        column("50 %", median, Some(4)),
-        column(&high, upper, None),
-        column("ESS bulk", of(|p| whole(p.ess_bulk)), Some(3)),
-        column("ESS tail", of(|p| whole(p.ess_tail)), Some(0)),
-        column("R-hat", of(|p| rhat(p.rhat)), Some(2)),
+        Column::new("mean", mean, None),
+        Column::new("sd", sd, None),
+        Column::new("mcse", error, Some(1)),
+        Column::new(&low, lower, None),
+        Column::new("50 %", median, Some(4)),
+        Column::new(&high, upper, None),
+        Column::new("ESS bulk", of(|p| whole(p.ess_bulk)), Some(3)),
+        Column::new("ESS tail", of(|p| whole(p.ess_tail)), Some(0)),
+        Column::new("R-hat", of(|p| rhat(p.rhat)), Some(2)),
     ]
 }

@@ -42,9 +42,12 @@ pub(crate) struct SummaryOptions {
     /// means, by the family
     #[arg(long)]
     exp: bool,
-    /// Show only the N coefficients with the largest |mean|/sd, largest first
+    /// Show only the N coefficients, or effects, with the largest |mean|/sd, largest first
     #[arg(long, value_name = "N")]
     top: Option<usize>,
+    /// Show the effects of the levels of GROUP, or of all groups, in place of the coefficients
+    #[arg(long, value_name = "GROUP", num_args = 0..=1, conflicts_with = "exp")]
+    effects: Option<Option<String>>,
     /// Intervals that hold the share P of the posterior [default: as in the fit]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     interval: Option<f64>,
@@ -65,7 +68,7 @@ enum Format {
     Markdown,
     /// A LaTeX tabular, for the package booktabs
     Latex,
-    /// CSV, with every column and unrounded numbers
+    /// CSV, with every column and unrounded numbers, and the effects of groups too
     Csv,
     /// An HTML table
     Html,
@@ -98,10 +101,11 @@ pub(crate) fn summary(options: &SummaryOptions) -> Result<(), Failure> {
     for note in notes {
         progress::write_line(&format!("note: {note}"));
     }
+    let listed = document.without_effects();
     output::text(&match options.format {
-        Format::Markdown => formats::markdown(&document, options.hdi),
-        Format::Latex => formats::latex(&document, options.hdi),
-        Format::Html => formats::html(&document, options.hdi),
+        Format::Markdown => formats::markdown(&listed, options.hdi),
+        Format::Latex => formats::latex(&listed, options.hdi),
+        Format::Html => formats::html(&listed, options.hdi),
         Format::Csv | Format::Table => formats::csv(&document),
     })
 }
@@ -117,8 +121,7 @@ fn view(
         false => None,
     };
     let coefficients = config.as_ref().map_or(0, |config| config.resolved.coefficients.len());
-    let ranked = ranked(&stored.parameters, coefficients);
-    let rows = stored.parameters.len();
+    let by_size = ranked(&stored.parameters, coefficients);
     let (mut notes, mut ratios) = (Vec::new(), None);
     let mut document = match &config {
         Some(config) if options.exp => {
@@ -132,17 +135,27 @@ fn view(
         }
         _ => stored,
     };
+    let (what, by_size) = match &options.effects {
+        Some(name) => {
+            document = effects(document, name.as_deref(), options)?;
+            ("effect", ranked(&document.parameters, document.parameters.len()))
+        }
+        None => ("coefficient", by_size),
+    };
     if let Some(top) = options.top {
-        let all = document.parameters;
-        let kept = ranked.iter().take(top).filter_map(|k| all.get(*k).cloned());
+        let rows = document.before_effects();
+        let all = std::mem::take(&mut document.parameters);
+        document.groups.clear();
+        let kept = by_size.iter().take(top).filter_map(|k| all.get(*k).cloned());
         document.parameters = kept.collect();
         let shown = document.parameters.len();
         if shown < rows {
             let plural = if shown == 1 { "" } else { "s" };
             notes.push(format!(
-                "shown: the {shown} coefficient{plural} with the largest |mean|/sd; {} of {rows} rows are left out, and `ridgewalk summary {}` shows them all",
+                "shown: the {shown} {what}{plural} with the largest |mean|/sd; {} of {rows} rows are left out, and `ridgewalk summary {}{}` shows them all",
                 rows - shown,
-                options.directory.display()
+                options.directory.display(),
+                if options.effects.is_some() { " --effects" } else { "" }
             ));
         }
     }
@@ -150,6 +163,26 @@ fn view(
         notes.extend(about_ratios(config, ratio, &document.parameters));
     }
     Ok((document, notes))
+}
+
+/// The effects of a grouping, or of all.
+fn effects(
+    document: SummaryDocument, name: Option<&str>, options: &SummaryOptions,
+) -> Result<SummaryDocument, Failure> {
+    document.only_effects(name).ok_or_else(|| {
+        let names: Vec<String> = document.groups.iter().map(|group| group.name.clone()).collect();
+        let directory = options.directory.display();
+        Failure::Usage(match name {
+            _ if names.is_empty() => format!(
+                "--effects: found no groups in {directory}, need a model such as y ~ x + (1 | g)"
+            ),
+            name => format!(
+                "--effects {}: need one of {}",
+                name.unwrap_or_default(),
+                listed(&names, NAMED)
+            ),
+        })
+    })
 }
 
 /// The numbers of the coefficients by |mean|/sd, the largest first; those without a number last.
@@ -187,13 +220,17 @@ fn about_ratios(config: &Config, ratio: Ratio, shown: &[Parameter]) -> Vec<Strin
     if config.options.family == FamilyName::Multinomial {
         notes.push("odds are those of a level against the base level".into());
     }
-    match &config.resolved.parameters[..] {
+    let own = [&config.resolved.parameters[..], &config.resolved.groups().parameters()].concat();
+    match &own[..] {
         [] => {}
         [one] => notes.push(format!("`{one}` is left out, because it is not a coefficient")),
         many => {
             let names = listed(many, NAMED);
             notes.push(format!("left out, because they are not coefficients: {names}"));
         }
+    }
+    if !config.resolved.groups().is_empty() {
+        notes.push("the effects of groups are left out: --effects lists them".into());
     }
     notes
 }

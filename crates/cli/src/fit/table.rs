@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use ridgewalk::pipeline::{SamplerFacts, SummaryDocument, Text};
+use ridgewalk::pipeline::{GroupSummary, SamplerFacts, SummaryDocument, Text};
 
 use super::layout;
 use crate::numbers::{self, percent, rhat};
@@ -29,7 +29,8 @@ impl Run<'_> {
     pub(crate) fn text(&self, width: usize) -> String {
         let Self { shown, whole, directory, hdi } = *self;
         let said = &shown.text;
-        let table = layout::table(shown, hdi, width);
+        let listed = shown.without_effects();
+        let table = layout::table(&listed, hdi, width);
         let rows = shown.problem.n;
         let title = format!("{}: {} model, {rows} rows", said.title, shown.problem.family);
         let mut paragraphs =
@@ -48,7 +49,8 @@ impl Run<'_> {
                 table.left_out.join(", ")
             ));
         }
-        let count = shown.parameters.len();
+        below.extend(shown.groups.iter().map(|group| effects(group, &run.to_string())));
+        let count = listed.parameters.len();
         if count > LONG {
             below.push(format!(
                 "{count} rows: `ridgewalk summary {run} --top 20` shows the 20 coefficients that are clearest of 0."
@@ -91,6 +93,32 @@ fn interval(document: &SummaryDocument, hdi: bool) -> String {
     }
     let [low, high] = layout::tails(document.interval);
     format!("{low} and {high}: quantiles; {share} of the posterior is between them.")
+}
+
+/// Where the effects of a grouping are, and how well they were computed.
+fn effects(group: &GroupSummary, run: &str) -> String {
+    let GroupSummary { name, coefficients, levels, smallest_ess, largest_rhat, .. } = group;
+    let count = group.effects();
+    let each = match coefficients.len() {
+        _ if group.smooth => format!("{count} effects of {name}, the wiggles of its curve"),
+        1 => format!("{count} effects of {name}, one for each level"),
+        several => format!("{count} effects of {name}, {several} for each of {levels} levels"),
+    };
+    format!(
+        "{each} (ESS at least {}, R-hat at most {}): `ridgewalk summary {run} --effects {}`.",
+        numbers::whole(*smallest_ess),
+        rhat(*largest_rhat),
+        quoted(name)
+    )
+}
+
+/// A name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
+    match name.chars().all(plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
 }
 
 /// Priors, and the scale of the results if it is not that of the data.

@@ -12,7 +12,7 @@ use ridgewalk::frame::{
     split_names,
 };
 use ridgewalk::lyapunov::laws::{KernelKind, Scheme};
-use ridgewalk::pipeline::{Auxiliary, Config, ModelPriors, Priors, Settings};
+use ridgewalk::pipeline::{Auxiliary, Config, Groups, ModelPriors, Priors, Settings};
 use ridgewalk::potentials::Chebyshev;
 use ridgewalk::prelude::*;
 use ridgewalk::report::write_report;
@@ -332,7 +332,8 @@ fn priors(input: &[u8]) -> Answer {
     let auxiliary = Auxiliary::new(&settings, &frame);
     let read = Priors::from_settings(&settings)
         .and_then(|priors| priors.with_toml("p.toml", &String::from_utf8_lossy(input)));
-    let found = read.and_then(|priors| priors.resolve(&frame, &sizes, settings.family, &auxiliary));
+    let found =
+        read.and_then(|priors| priors.resolve(&frame, &sizes, &auxiliary, &Groups::default()));
     answer(found, |found| {
         let ModelPriors { coefficients, parameters, .. } = found;
         assert_eq!((coefficients.len(), parameters.len()), (3, 1));

@@ -5,6 +5,7 @@
 //! little beside the fit. Rows are predicted by the others (PSIS-LOO), not by themselves.
 
 mod counts;
+mod groups;
 mod numbers;
 mod sample;
 mod survival;
@@ -16,6 +17,7 @@ use ridgewalk_potentials::families::Observation;
 use serde::{Deserialize, Serialize};
 
 use counts::{Frequencies, Statistics};
+pub use groups::GroupCheck;
 pub(crate) use sample::Sample;
 
 use crate::config::Config;
@@ -69,6 +71,9 @@ pub struct Checks {
     pub pit: Vec<usize>,
     /// Leave-one-out cross-validation of these rows.
     pub loo: Option<LooCheck>,
+    /// The groupings of a family whose responses have a noise of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupCheck>,
 }
 
 /// Densities of observed and replicated responses on one grid.
@@ -256,6 +261,7 @@ impl Checks {
             residuals: if prior { Vec::new() } else { residuals },
             pit: if prior { Vec::new() } else { pit },
             loo: (!prior).then(|| loo(&points, posterior.draws, observed)),
+            groups: groups::checks(config, &posterior, sample),
         }))
     }
 }
@@ -473,6 +479,7 @@ mod tests {
             residuals: vec![[expected, 0.0]],
             pit: vec![1, 1],
             loo: Some(loo),
+            groups: Vec::new(),
         };
         let text = serde_json::to_string(&checks).unwrap();
         let read: Checks = serde_json::from_str(&text).unwrap();

@@ -30,8 +30,11 @@ pub struct Compared {
 pub struct Comparison {
     /// The fits, the best first.
     pub models: Vec<Compared>,
-    /// Rows.
+    /// Rows, or groups of rows that were left out together.
     pub n: usize,
+    /// What they are groups by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
     /// What to be careful of.
     pub warnings: Vec<String>,
 }
@@ -44,7 +47,7 @@ const SMALL: f64 = 4.0;
 /// Compares fits of the same responses, each with its name and its leave-one-out result.
 ///
 /// # Errors
-/// Fewer than two fits, or fits of different responses or weights.
+/// Fewer than two fits, or fits of different responses or weights; results for other groups of rows.
 pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison, Error> {
     let [(first, data, _), rest @ ..] = fits else {
         return Err(Error::setting("compare", "no run", "at least two run directories"));
@@ -52,7 +55,8 @@ pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison,
     if rest.is_empty() {
         return Err(Error::setting("compare", first, "at least two run directories"));
     }
-    for (name, other, _) in rest {
+    let of = |loo: &LooDocument| loo.groups.as_ref().map(|of| (of.levels.clone(), of.rows.clone()));
+    for (name, other, loo) in rest {
         let weights = |fit: &Observed| fit.frame().weights.clone();
         if other.observations() != data.observations() || weights(other) != weights(data) {
             return Err(Error::OtherResponses {
@@ -62,8 +66,13 @@ pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison,
                 other_rows: other.rows(),
             });
         }
+        if of(loo) != of(fits[0].2) {
+            let need = format!("rows left out in the same groups as for {first}");
+            return Err(Error::setting("compare", name, need));
+        }
     }
     let lists: Vec<&[f64]> = fits.iter().map(|(.., loo)| &loo.pointwise[..]).collect();
+    let (n, groups) = (lists[0].len(), fits[0].2.groups.as_ref().map(|groups| groups.by.clone()));
     let weights = stacking(&lists)?;
     let mut order: Vec<usize> = (0..fits.len()).collect();
     order.sort_by(|a, b| fits[*b].2.elpd_loo.total_cmp(&fits[*a].2.elpd_loo));
@@ -92,11 +101,10 @@ pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison,
              standard errors of such small differences are too small"
                 .to_owned(),
         );
-    } else if data.rows() < FEW_ROWS {
-        warnings.push(format!(
-            "there are only {} rows: standard errors of differences are rough",
-            data.rows()
-        ));
+    } else if n < FEW_ROWS {
+        let what = if groups.is_some() { "groups" } else { "rows" };
+        warnings
+            .push(format!("there are only {n} {what}: standard errors of differences are rough"));
     }
-    Ok(Comparison { models, n: data.rows(), warnings })
+    Ok(Comparison { models, n, groups, warnings })
 }

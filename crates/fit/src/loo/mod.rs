@@ -1,7 +1,8 @@
 //! How well a fit predicts rows that it has not seen: leave-one-out cross-validation, by
-//! Pareto-smoothed importance sampling, by refitting, or in folds.
+//! Pareto-smoothed importance sampling, by refitting, or in folds; the same for groups of rows.
 
 mod compare;
+mod groups;
 mod observed;
 mod refit;
 
@@ -12,9 +13,11 @@ use ridgewalk_frame::Table;
 use serde::Serialize;
 
 pub use compare::{Compared, Comparison, compare};
+pub use groups::LeftOutGroups;
+use groups::Levels;
 pub use observed::Observed;
-use refit::Refitter;
 pub use refit::folds;
+use refit::{Predicted, Refitter};
 
 use crate::config::Config;
 use crate::draws::DrawReader;
@@ -29,26 +32,31 @@ const ROWS: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LooMethod {
-    /// By Pareto-smoothed importance sampling; rows for which that fails are refitted.
+    /// By Pareto-smoothed importance sampling; rows for which that fails are refitted. Groups are
+    /// left out by refits, as with [`LooMethod::Exact`].
     Psis,
-    /// One refit for each row.
+    /// One refit for each row, or each group.
     Exact,
-    /// One refit for each of several groups of rows, chosen at random.
+    /// One refit for each of several folds of rows or groups, chosen at random.
     Folds(usize),
 }
 
 /// Options of [`loo`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LooOptions {
     /// How rows are left out.
     pub method: LooMethod,
-    /// The most refits of single rows for which importance sampling fails.
+    /// The most refits of single rows for which importance sampling fails, or of single groups.
     pub refits: usize,
+    /// A grouping of the fit, or a column of its data: all rows of a level are left out together.
+    /// The effects of that level, of which the others say nothing but its distribution, are
+    /// integrated out.
+    pub groups: Option<String>,
 }
 
 impl Default for LooOptions {
     fn default() -> Self {
-        Self { method: LooMethod::Psis, refits: 100 }
+        Self { method: LooMethod::Psis, refits: 100, groups: None }
     }
 }
 
@@ -68,11 +76,11 @@ pub struct LooDocument {
     pub elpd_loo: f64,
     /// Its standard error.
     pub se: f64,
-    /// The effective number of parameters; `null` if rows were left out in folds.
+    /// The effective number of parameters; `null` if rows were left out in folds or groups.
     pub p_loo: f64,
     /// −2 `elpd_loo`.
     pub looic: f64,
-    /// The same by WAIC.
+    /// The same by WAIC; `null`, as the two below, if groups of rows were left out.
     pub elpd_waic: f64,
     /// Its standard error.
     pub se_waic: f64,
@@ -80,7 +88,7 @@ pub struct LooDocument {
     pub p_waic: f64,
     /// How rows were left out.
     pub method: LooMethod,
-    /// Rows.
+    /// Rows, or groups of rows.
     pub n: usize,
     /// Draws, over all chains.
     pub draws: usize,
@@ -88,14 +96,18 @@ pub struct LooDocument {
     pub r_eff: f64,
     /// The largest Pareto k with which importance sampling is reliable.
     pub k_limit: f64,
-    /// k of each row.
+    /// k of each row; empty for groups.
     pub pareto_k: Vec<f64>,
-    /// The contribution of each row to `elpd_loo`.
+    /// The contribution of each row to `elpd_loo`, or of each group: the log of the joint density of
+    /// its rows.
     pub pointwise: Vec<f64>,
-    /// Rows that were refitted, counted from 0.
+    /// Rows or groups that were refitted, counted from 0.
     pub refitted: Vec<usize>,
     /// Rows with k above the limit that were not refitted.
     pub unreliable: Vec<usize>,
+    /// The groups of rows that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<LeftOutGroups>,
     /// What to be careful of.
     pub warnings: Vec<String>,
 }
@@ -115,6 +127,11 @@ pub fn loo(
         return Err(Error::setting("loo", "of draws of the prior", "a fit without --prior-only"));
     }
     let r_eff = relative_efficiency(draws)?;
+    if let Some(by) = &options.groups {
+        let levels = Levels::new(predictor.config(), table, observed, by)?;
+        let of = Grouped { predictor, table, observed, by, levels, r_eff };
+        return of.loo(&options, stop, progress);
+    }
     let mut points = pointwise(predictor, observed, r_eff, stop, &|done| {
         progress(LooProgress::Rows(done, observed.rows()));
     })?;
@@ -124,26 +141,27 @@ pub fn loo(
     // A k that is not a number is no reliable one.
     let high = |row: &usize| !(pareto_k[*row] <= limit);
     let high: Vec<usize> = (0..points.len()).filter(high).collect();
-    let groups: Vec<Vec<usize>> = match options.method {
+    let folds: Vec<Vec<usize>> = match options.method {
         LooMethod::Psis => high.iter().take(options.refits).map(|row| vec![*row]).collect(),
         LooMethod::Exact => (0..points.len()).map(|row| vec![row]).collect(),
         LooMethod::Folds(folds) => refit::folds(observed.rows(), folds, predictor.config())?,
     };
     let mut warnings = Vec::new();
-    if !groups.is_empty() {
+    if !folds.is_empty() {
+        let units: Vec<Vec<usize>> = (0..points.len()).map(|row| vec![row]).collect();
         let refitter = Refitter::new(predictor.config(), table)?;
-        let refits = refitter.elpd(observed, &groups, stop, &|done| {
-            progress(LooProgress::Refits(done, groups.len()));
+        let refits = refitter.elpd(observed, &folds, &units, stop, &|done| {
+            progress(LooProgress::Refits(done, folds.len()));
         })?;
-        for (row, elpd) in refits.rows {
+        for Predicted { unit: row, elpd, .. } in refits.units {
             points[row].elpd_loo = elpd;
             points[row].p_loo = points[row].lppd - elpd;
         }
         warnings.extend(refits.warnings);
     }
-    let folds = matches!(options.method, LooMethod::Folds(_));
+    let in_folds = matches!(options.method, LooMethod::Folds(_));
     let refitted: Vec<usize> =
-        if folds { Vec::new() } else { groups.into_iter().flatten().collect() };
+        if in_folds { Vec::new() } else { folds.into_iter().flatten().collect() };
     let left = |row: &usize| options.method == LooMethod::Psis && !refitted.contains(row);
     let unreliable: Vec<usize> = high.into_iter().filter(left).collect();
     if !unreliable.is_empty() {
@@ -157,7 +175,7 @@ pub fn loo(
     Ok(LooDocument {
         elpd_loo: total.elpd,
         se: total.se,
-        p_loo: if folds { f64::NAN } else { total.p },
+        p_loo: if in_folds { f64::NAN } else { total.p },
         looic: total.information_criterion(),
         elpd_waic: waic.elpd,
         se_waic: waic.se,
@@ -171,8 +189,89 @@ pub fn loo(
         pointwise: points.iter().map(|point| point.elpd_loo).collect(),
         refitted,
         unreliable,
+        groups: None,
         warnings,
     })
+}
+
+/// Above this, the standard error of a log density is reported.
+const LARGE_ERROR: f64 = 0.1;
+
+/// Groups of rows to be left out.
+struct Grouped<'a> {
+    predictor: &'a Predictor,
+    table: &'a Table,
+    observed: &'a Observed,
+    by: &'a str,
+    levels: Levels,
+    r_eff: f64,
+}
+
+impl Grouped<'_> {
+    /// Leaves out each group, or folds of groups, and predicts their rows.
+    fn loo(
+        self, options: &LooOptions, stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
+    ) -> Result<LooDocument, Error> {
+        let Self { predictor, table, observed, by, levels: Levels { names, rows }, r_eff } = self;
+        let (config, n) = (predictor.config(), rows.len());
+        let (folds, method) = match options.method {
+            LooMethod::Folds(folds) => (refit::folds(n, folds, config)?, options.method),
+            LooMethod::Psis if n > options.refits => {
+                let need = format!(
+                    "at most {} levels, the number of refits: leave levels out in folds \
+                     (--folds 10), or allow more refits (--refits {n})",
+                    options.refits
+                );
+                return Err(Error::setting("--groups", format!("{by} with {n} levels"), need));
+            }
+            _ => ((0..n).map(|group| vec![group]).collect(), LooMethod::Exact),
+        };
+        let refits =
+            Refitter::new(config, table)?.elpd(observed, &folds, &rows, stop, &|done| {
+                progress(LooProgress::Refits(done, folds.len()));
+            })?;
+        let (mut pointwise, mut mcse) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+        for Predicted { unit, elpd, mcse: error } in refits.units {
+            (pointwise[unit], mcse[unit]) = (elpd, error);
+        }
+        let mut warnings = refits.warnings;
+        let rough = mcse.iter().filter(|error| !(**error <= LARGE_ERROR)).count();
+        if rough > 0 {
+            warnings.push(format!(
+                "the log densities of {rough} of {n} groups have Monte Carlo standard errors above \
+                 {LARGE_ERROR}: make more draws (--draws)"
+            ));
+        }
+        let elpd: f64 = pointwise.iter().sum();
+        let mean = elpd / n as f64;
+        let squares: f64 = pointwise.iter().map(|value| (value - mean).powi(2)).sum();
+        let exact = method == LooMethod::Exact;
+        Ok(LooDocument {
+            elpd_loo: elpd,
+            se: (n as f64 * squares / (n as f64 - 1.0)).sqrt(),
+            p_loo: f64::NAN,
+            looic: -2.0 * elpd,
+            elpd_waic: f64::NAN,
+            se_waic: f64::NAN,
+            p_waic: f64::NAN,
+            method,
+            n,
+            draws: predictor.draws(),
+            r_eff,
+            k_limit: pareto_k_limit(predictor.draws()),
+            pareto_k: Vec::new(),
+            pointwise,
+            refitted: if exact { (0..n).collect() } else { Vec::new() },
+            unreliable: Vec::new(),
+            groups: Some(LeftOutGroups {
+                by: by.to_owned(),
+                levels: names,
+                rows: rows.iter().map(Vec::len).collect(),
+                mcse,
+            }),
+            warnings,
+        })
+    }
 }
 
 /// The same for draws and their configuration, on its number of threads; with the rows of the fit,

@@ -1,11 +1,18 @@
 //! Fits without some of the rows, with the priors and the coding of the whole.
+//!
+//! A level of a grouping factor may lose all of its rows. It stays in the model, where its effects
+//! follow their prior given standard deviations and correlations. The density of its rows is an
+//! integral over these effects: for each draw of everything else it is averaged over
+//! [`REPEATS`] draws of them, in pairs u and −u, and over more while its standard error is above
+//! [`ENOUGH`].
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
-use ridgewalk_frame::{Combine, Frame, Table};
+use ridgewalk_diagnostics::ess_mean;
+use ridgewalk_frame::{Combine, Frame, GroupEntries, Table};
 use ridgewalk_potentials::Rows;
 use ridgewalk_sampler::clock::Instant;
 
@@ -17,6 +24,14 @@ use crate::model::Model;
 use crate::predict::Posterior;
 use crate::priors::ModelPriors;
 
+/// Draws of the effects of levels without rows, for each draw of the refit: at first, and at most.
+const REPEATS: usize = 20;
+const MOST_REPEATS: usize = 200;
+/// A standard error of a log density that is small enough.
+const ENOUGH: f64 = 0.02;
+/// The number of the generator's seed, apart from those of chains.
+const SEED: u64 = 0x006c_6566_746f_7574;
+
 /// Fits some of the rows of a run.
 pub(crate) struct Refitter<'a> {
     config: &'a Config,
@@ -25,14 +40,20 @@ pub(crate) struct Refitter<'a> {
     priors: ModelPriors,
 }
 
-/// Rows with the log density that the others predict for them, and the status of the refit if it is
-/// not `ok`.
-type Predicted = (Vec<(usize, f64)>, Option<String>);
+/// A unit of rows that are predicted together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Predicted {
+    /// Its number.
+    pub(crate) unit: usize,
+    /// The log of the joint density of its rows that the others predict.
+    pub(crate) elpd: f64,
+    /// Its Monte Carlo standard error.
+    pub(crate) mcse: f64,
+}
 
 /// What refits found.
 pub(crate) struct Refits {
-    /// Rows with the log density that the others predict for them.
-    pub(crate) rows: Vec<(usize, f64)>,
+    pub(crate) units: Vec<Predicted>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -47,21 +68,21 @@ impl<'a> Refitter<'a> {
         Ok(Self { config, frame, priors })
     }
 
-    /// Leaves out each group of rows in turn, and predicts it.
+    /// Leaves out each fold of units in turn, and predicts the units. A unit is a set of rows.
     pub(crate) fn elpd(
-        &self, observed: &Observed, groups: &[Vec<usize>], stop: &AtomicBool,
+        &self, observed: &Observed, folds: &[Vec<usize>], units: &[Vec<usize>], stop: &AtomicBool,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Refits, Error> {
         let done = AtomicUsize::new(0);
-        let one = |group: &Vec<usize>| {
-            let found = self.without(observed, group, stop)?;
+        let one = |fold: &Vec<usize>| {
+            let found = self.without(observed, fold, units, stop)?;
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(found)
         };
-        let all = groups.par_iter().map(one).collect::<Result<Vec<_>, Error>>()?;
-        let (mut rows, mut named) = (Vec::new(), Vec::new());
+        let all = folds.par_iter().map(one).collect::<Result<Vec<_>, Error>>()?;
+        let (mut found, mut named) = (Vec::new(), Vec::new());
         for (some, status) in all {
-            rows.extend(some);
+            found.extend(some);
             named.extend(status);
         }
         named.sort_unstable();
@@ -71,20 +92,20 @@ impl<'a> Refitter<'a> {
             0 => Vec::new(),
             _ => vec![format!(
                 "{total} of {} refits have warnings: {}",
-                groups.len(),
+                folds.len(),
                 named.join(", ")
             )],
         };
-        Ok(Refits { rows, warnings })
+        Ok(Refits { units: found, warnings })
     }
 
-    /// The log density of each row of a group given the other rows, and the status of the refit if
-    /// it is not `ok`.
+    /// The log density of each unit of a fold given the rows that are not in the fold, and the
+    /// status of the refit if it is not `ok`.
     fn without(
-        &self, observed: &Observed, group: &[usize], stop: &AtomicBool,
-    ) -> Result<Predicted, Error> {
+        &self, observed: &Observed, fold: &[usize], units: &[Vec<usize>], stop: &AtomicBool,
+    ) -> Result<(Vec<Predicted>, Option<String>), Error> {
         let mut left_out = vec![false; self.frame.rows];
-        group.iter().for_each(|&row| left_out[row] = true);
+        fold.iter().flat_map(|&unit| &units[unit]).for_each(|&row| left_out[row] = true);
         let others: Vec<usize> = (0..self.frame.rows).filter(|&row| !left_out[row]).collect();
         let frame = self.frame.select(&others);
         let settings = &self.config.options;
@@ -93,21 +114,121 @@ impl<'a> Refitter<'a> {
         if fitted.document().stopped() {
             return Err(Error::Stopped);
         }
-        let posterior = Posterior::new(self.config, fitted.draws())?;
-        let rows = group.iter().flat_map(|&row| {
-            posterior.map_rows(
+        let mut posterior = Posterior::new(self.config, fitted.draws())?;
+        let seen = self.seen(&others);
+        let mut found = Vec::with_capacity(fold.len());
+        for &unit in fold {
+            let rows = &units[unit];
+            let unseen = self.unseen(&seen, rows);
+            let (elpd, mcse) = joint(&mut posterior, observed, rows, &unseen, unit)?;
+            found.push(Predicted { unit, elpd, mcse });
+        }
+        // Notes on priors and data are those of the whole fit; what counts is the sampling.
+        let status = fitted.warnings().iter().find(|warning| !OF_DATA.contains(&&*warning.name));
+        Ok((found, status.map(|warning| warning.name.clone())))
+    }
+
+    /// For each grouping, the levels that some rows have. Smooths have no levels.
+    fn seen(&self, rows: &[usize]) -> Vec<Vec<bool>> {
+        let of = |group: &ridgewalk_frame::Grouping| {
+            let mut seen = vec![false; group.levels.len()];
+            match &group.entries {
+                GroupEntries::Levels { level, .. } => {
+                    rows.iter().for_each(|&row| seen[level[row] as usize] = true);
+                }
+                GroupEntries::Basis(_) => seen.fill(true),
+            }
+            seen
+        };
+        self.frame.groups.iter().map(of).collect()
+    }
+
+    /// The levels of some rows that no other row of the refit has, each with the number of its
+    /// grouping.
+    fn unseen(&self, seen: &[Vec<bool>], rows: &[usize]) -> Vec<(usize, usize)> {
+        let mut unseen = Vec::new();
+        for (grouping, (group, seen)) in self.frame.groups.iter().zip(seen).enumerate() {
+            let GroupEntries::Levels { level, .. } = &group.entries else { continue };
+            let levels = rows.iter().map(|&row| level[row] as usize);
+            unseen.extend(levels.filter(|level| !seen[*level]).map(|level| (grouping, level)));
+        }
+        unseen.sort_unstable();
+        unseen.dedup();
+        unseen
+    }
+}
+
+/// The log of the mean over draws of the joint density of some rows, and its standard error.
+fn joint(
+    posterior: &mut Posterior, observed: &Observed, rows: &[usize], unseen: &[(usize, usize)],
+    stream: usize,
+) -> Result<(f64, f64), Error> {
+    let mut rng = Posterior::generator(SEED, stream);
+    // The log of the sum of densities over repeats, in each draw.
+    let mut sums = vec![f64::NEG_INFINITY; posterior.draws];
+    let mut repeats = 0;
+    loop {
+        if !unseen.is_empty() {
+            match repeats % 2 {
+                0 => posterior.redraw(unseen, &mut rng),
+                _ => posterior.reflect(unseen),
+            }
+        }
+        let densities = log_densities(posterior, observed, rows);
+        sums.iter_mut().zip(densities).for_each(|(sum, value)| *sum = log_add(*sum, value));
+        repeats += 1;
+        if !unseen.is_empty() && repeats % REPEATS != 0 {
+            continue;
+        }
+        let error = relative_error(&sums, posterior.chains)?;
+        if unseen.is_empty() || error <= ENOUGH || repeats >= MOST_REPEATS {
+            return Ok((log_mean_exp(&sums) - (repeats as f64).ln(), error));
+        }
+    }
+}
+
+/// The log of the joint density of some rows in every draw.
+fn log_densities(posterior: &Posterior, observed: &Observed, rows: &[usize]) -> Vec<f64> {
+    let mut total = vec![0.0; posterior.draws];
+    for &row in rows {
+        posterior
+            .map_rows(
                 observed.design(),
                 row..row + 1,
                 || (),
                 |(), room, row| {
-                    observed.log_densities(&posterior, row, room);
-                    (row, log_mean_exp(&room.values))
+                    observed.log_densities(posterior, row, room);
+                    std::mem::take(&mut room.values)
                 },
             )
-        });
-        // Notes on priors and data are those of the whole fit; what counts is the sampling.
-        let status = fitted.warnings().iter().find(|warning| !OF_DATA.contains(&&*warning.name));
-        Ok((rows.collect(), status.map(|warning| warning.name.clone())))
+            .iter()
+            .for_each(|values| total.iter_mut().zip(values).for_each(|(sum, value)| *sum += value));
+    }
+    total
+}
+
+/// The standard error of the log of a mean of e^value: that of the mean relative to it.
+fn relative_error(values: &[f64], chains: usize) -> Result<f64, Error> {
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !most.is_finite() {
+        return Ok(f64::NAN);
+    }
+    let weights: Vec<f64> = values.iter().map(|value| (value - most).exp()).collect();
+    let n = weights.len() as f64;
+    let mean = weights.iter().sum::<f64>() / n;
+    let variance = weights.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let each = (weights.len() / chains.max(1)).max(1);
+    let chains: Vec<&[f64]> = weights.chunks_exact(each).collect();
+    Ok((variance / ess_mean(&chains)?).sqrt() / mean)
+}
+
+/// log(e^a + e^b).
+fn log_add(a: f64, b: f64) -> f64 {
+    let most = a.max(b);
+    if a == f64::NEG_INFINITY || b == f64::NEG_INFINITY {
+        most
+    } else {
+        most + (-(a - b).abs()).exp().ln_1p()
     }
 }
 
@@ -123,14 +244,15 @@ fn log_mean_exp(values: &[f64]) -> f64 {
     most + (sum / values.len() as f64).ln()
 }
 
-/// The folds of [`LooMethod::Folds`](super::LooMethod::Folds): rows in groups of nearly equal size,
+/// The folds of [`LooMethod::Folds`](super::LooMethod::Folds): rows, or levels, in groups of nearly equal size,
 /// chosen at random by the seed of the fit.
 ///
 /// # Errors
 /// Fewer than two folds, or more than rows.
 pub fn folds(rows: usize, folds: usize, config: &Config) -> Result<Vec<Vec<usize>>, Error> {
     if folds < 2 || folds > rows {
-        return Err(Error::setting("--folds", folds, format!("2 to {rows}, the number of rows")));
+        let need = format!("2 to {rows}, the number of rows or levels that are left out");
+        return Err(Error::setting("--folds", folds, need));
     }
     let mut order: Vec<usize> = (0..rows).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(config.options.seed);

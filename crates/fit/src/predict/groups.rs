@@ -9,12 +9,15 @@ use ridgewalk_potentials::{GroupTerm, Scale};
 use super::posterior::DesignRows;
 use crate::groups::{GroupNames, Groups, visit};
 
-/// The seed of effects of levels that a fit has not seen: a stream for each row.
+/// The seed of effects of levels that a fit has not seen: a stream for each row. Groupings add their
+/// number, and linear predictors theirs times [`PREDICTOR`].
 const SEED: u64 = 0x6c65_7665_6c73;
+
+const PREDICTOR: u64 = 1 << 48;
 
 /// The effects of one grouping on one linear predictor, in every draw.
 #[derive(Debug, Clone)]
-pub(super) struct GroupDraws {
+pub(crate) struct GroupDraws {
     predictor: usize,
     /// Its number among the groupings of the frame.
     grouping: usize,
@@ -55,6 +58,17 @@ impl GroupDraws {
         }
     }
 
+    /// Its number among the groupings of the frame.
+    pub(crate) fn grouping(&self) -> usize {
+        self.grouping
+    }
+
+    /// The mean of each effect.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        let mean = |draws: &Vec<f64>| draws.iter().sum::<f64>() / draws.len() as f64;
+        self.effects.iter().map(mean).collect()
+    }
+
     /// Adds to the linear predictors of a row in every draw, `wide` numbers a draw.
     pub(super) fn add(&self, rows: DesignRows<'_>, row: usize, wide: usize, s: &mut [f64]) {
         let grouping = &rows.groups[self.grouping];
@@ -67,7 +81,8 @@ impl GroupDraws {
         if level[row] != GroupEntries::NEW {
             return;
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(SEED + self.grouping as u64);
+        let number = self.grouping as u64 + PREDICTOR * self.predictor as u64;
+        let mut rng = ChaCha8Rng::seed_from_u64(SEED.wrapping_add(number));
         rng.set_stream((rows.first + row) as u64);
         let mut u = vec![0.0; self.width];
         let values = values.get(row * self.width..(row + 1) * self.width);
@@ -79,6 +94,28 @@ impl GroupDraws {
                 None => u.iter().sum(),
             };
             s[draw * wide + self.predictor] += sum;
+        }
+    }
+
+    /// Draws the effects of a level anew in every draw, given standard deviations and correlations.
+    pub(super) fn redraw(&mut self, grouping: usize, level: usize, rng: &mut ChaCha8Rng) {
+        if grouping != self.grouping {
+            return;
+        }
+        let mut u = vec![0.0; self.width];
+        let effects = &mut self.effects[level * self.width..(level + 1) * self.width];
+        for (draw, scale) in self.scales.iter().enumerate() {
+            u.iter_mut().for_each(|u| *u = StandardNormal.sample(rng));
+            scale.times(&mut u);
+            effects.iter_mut().zip(&u).for_each(|(draws, u)| draws[draw] = *u);
+        }
+    }
+
+    /// Changes the sign of the effects of a level in every draw.
+    pub(super) fn reflect(&mut self, grouping: usize, level: usize) {
+        if grouping == self.grouping {
+            let effects = &mut self.effects[level * self.width..(level + 1) * self.width];
+            effects.iter_mut().flatten().for_each(|u| *u = -*u);
         }
     }
 }

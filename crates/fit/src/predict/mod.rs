@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use ridgewalk_frame::{FamilyName, NewRows, Table};
+use ridgewalk_frame::{FamilyName, GroupEntries, NewRows, Table};
 
 pub use effects::{CurvePoint, Effect, Effects, EffectsRequest};
 pub use law::Law;
@@ -234,6 +234,27 @@ impl Predictor {
         Ok(Predictions { quantities, rows: each.into_iter().flatten().collect() })
     }
 
+    /// For each grouping factor, the number of rows of a table with levels that the fit has not seen,
+    /// if there are some.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn unseen(&self, table: &Table) -> Result<Vec<(String, usize)>, Error> {
+        if self.config.resolved.groups().is_empty() {
+            return Ok(Vec::new());
+        }
+        let new = self.coded(table)?;
+        let mut found: Vec<(String, usize)> = Vec::new();
+        for group in &new.groups {
+            let GroupEntries::Levels { level, .. } = &group.entries else { continue };
+            let rows = level.iter().filter(|level| **level == GroupEntries::NEW).count();
+            if rows > 0 && found.iter().all(|(name, _)| *name != group.name) {
+                found.push((group.name.clone(), rows));
+            }
+        }
+        Ok(found)
+    }
+
     /// The draws of each quantity of each row: those of one quantity of one row after another.
     ///
     /// # Errors
@@ -332,6 +353,19 @@ impl Predictor {
         }
         Ok(new)
     }
+}
+
+/// What to say about rows with levels that the fit has not seen.
+#[must_use]
+pub fn unseen_levels(name: &str, rows: usize) -> String {
+    let (rows, have, its) = match rows {
+        1 => ("1 row".to_owned(), "has a level", "its effect is"),
+        rows => (format!("{rows} rows"), "have levels", "their effects are"),
+    };
+    format!(
+        "{rows} {have} of `{name}` that the fit has not seen: {its} drawn from the fitted \
+         distribution of the effects of `{name}`"
+    )
 }
 
 /// The design of new rows.

@@ -124,6 +124,11 @@ impl Posterior {
         Ok(Self { law, chains, draws: count, coefficients, columns, natural, psi, groups })
     }
 
+    /// The draws of each grouping.
+    pub(crate) fn groups(&self) -> &[GroupDraws] {
+        &self.groups
+    }
+
     /// Every so-many-th draw, at most about `most` of them.
     pub(crate) fn some(&self, most: usize) -> Self {
         let every = self.draws.div_ceil(most.max(1)).max(1);
@@ -215,6 +220,21 @@ impl Posterior {
                     s.zip(draws).for_each(|(s, beta)| *s += x * beta);
                 }
             }
+        }
+    }
+
+    /// Draws the effects of some levels anew, each with the number of its grouping: the draws stay
+    /// draws of the posterior for levels that have no rows.
+    pub(crate) fn redraw(&mut self, levels: &[(usize, usize)], rng: &mut ChaCha8Rng) {
+        for &(grouping, level) in levels {
+            self.groups.iter_mut().for_each(|group| group.redraw(grouping, level, rng));
+        }
+    }
+
+    /// Changes the sign of their effects.
+    pub(crate) fn reflect(&mut self, levels: &[(usize, usize)]) {
+        for &(grouping, level) in levels {
+            self.groups.iter_mut().for_each(|group| group.reflect(grouping, level));
         }
     }
 

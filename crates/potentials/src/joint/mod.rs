@@ -178,6 +178,11 @@ impl<'a> Joint<'a> {
         &self.priors
     }
 
+    /// The priors of the parameters.
+    pub(crate) fn parameter_priors(&self) -> &[Density] {
+        &self.parameter_priors
+    }
+
     /// The linear predictors of all rows, m numbers a row.
     pub(crate) fn all_predictors(&self, beta: &[f64]) -> Vec<f64> {
         let mut s = vec![0.0; self.observations.len() * self.likelihood.predictors()];

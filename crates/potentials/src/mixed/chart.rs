@@ -110,12 +110,32 @@ pub(super) struct Here {
 impl Chart {
     /// Coordinates by this approximation, with typical t.
     pub(super) fn new(model: &Mixed, quadratic: Quadratic, centre: Vec<f64>) -> Option<Self> {
-        let tails = (1 + centre.len()) as f64;
-        let mut chart = Self::following(quadratic, centre);
-        if model.symbolic.work * tails > CHEAP + DEAR * model.gram.entries() as f64 {
-            chart.fixed = Some(chart.fix(model)?);
+        let chart = Self::following(quadratic, centre);
+        if !chart.is_dear(model) {
+            return Some(chart);
         }
-        Some(chart)
+        let mut here = Here::default();
+        let there = chart.factor_at(model, &chart.centre, &mut here);
+        there.then(|| chart.with_factor(model, here)).flatten()
+    }
+
+    /// The same where the factor at this t is known.
+    pub(super) fn at_factor(
+        model: &Mixed, quadratic: Quadratic, centre: Vec<f64>, here: Here,
+    ) -> Option<Self> {
+        let chart = Self::following(quadratic, centre);
+        if chart.is_dear(model) { chart.with_factor(model, here) } else { Some(chart) }
+    }
+
+    /// Whether a factor for each gradient would cost far more than the rows.
+    fn is_dear(&self, model: &Mixed) -> bool {
+        let tails = (1 + self.centre.len()) as f64;
+        model.symbolic.work * tails > CHEAP + DEAR * model.gram.entries() as f64
+    }
+
+    fn with_factor(mut self, model: &Mixed, here: Here) -> Option<Self> {
+        self.fixed = Some(self.fix(model, here)?);
+        Some(self)
     }
 
     /// Coordinates whose factor follows t, whatever that costs.
@@ -125,9 +145,9 @@ impl Chart {
 
     /// The same with one factor for all t.
     #[cfg(test)]
-    pub(super) fn with_one_factor(mut self, model: &Mixed) -> Self {
-        self.fixed = self.fix(model);
-        self
+    pub(super) fn with_one_factor(self, model: &Mixed) -> Option<Self> {
+        let mut here = Here::default();
+        self.factor_at(model, &self.centre, &mut here).then(|| self.with_factor(model, here))?
     }
 
     /// The typical t.
@@ -177,13 +197,13 @@ impl Chart {
             into[at] += prior;
         }
         let phi = Self::parts(model, t).1;
-        for ((term, phi), places) in model.with_parameters(phi).zip(&model.places) {
+        for ((term, phi), blocks) in model.with_parameters(phi).zip(&model.blocks) {
             let (q, precision) = (term.width, term.scale(phi).precision());
             let lower: Vec<f64> = (0..q)
                 .flat_map(|j| (j..q).map(move |i| i * q + j))
                 .map(|at| precision[at])
                 .collect();
-            for block in places.chunks_exact(lower.len()) {
+            for block in blocks.chunks_exact(lower.len()) {
                 block.iter().zip(&lower).for_each(|(&at, value)| into[at] += value);
             }
         }
@@ -293,11 +313,8 @@ impl Chart {
         stretched
     }
 
-    fn fix(&self, model: &Mixed) -> Option<Fixed> {
-        let mut here = Here::default();
-        if !self.factor_at(model, &self.centre, &mut here) {
-            return None;
-        }
+    /// What is fixed, by the factor at t̂.
+    fn fix(&self, model: &Mixed, mut here: Here) -> Option<Fixed> {
         here.room.resize(model.head, 0.0);
         let mut mean = vec![0.0; model.head];
         let none = vec![0.0; model.head];

@@ -89,6 +89,12 @@ pub(super) struct Memory {
 
 const NONE: u32 = u32::MAX;
 
+/// A number of a column: there are fewer than 2³² − 1.
+#[inline]
+fn narrow(column: usize) -> u32 {
+    u32::try_from(column).unwrap_or(NONE)
+}
+
 impl Symbolic {
     /// `None` if it does not fit into memory or has 2³² − 1 columns or more.
     pub(super) fn new(pattern: Pattern) -> Option<Self> {
@@ -107,7 +113,6 @@ impl Symbolic {
             Some(permutation) => permutation.arrays().0.to_vec(),
             None => (0..n).collect(),
         };
-        let narrow = |row: usize| u32::try_from(row).unwrap_or(NONE);
         let starts = lower.col_ptr().to_vec();
         let rows = lower.row_idx().iter().map(|row| narrow(*row)).collect();
         let mut place = vec![0; n];
@@ -153,7 +158,6 @@ impl Symbolic {
         let n = self.size();
         into.resize(self.entries(), 0.0);
         let Memory { column, first, next, reached } = memory;
-        column.clear();
         column.resize(n, 0.0);
         first.clear();
         first.resize(n, NONE);
@@ -177,13 +181,14 @@ impl Symbolic {
                     reached[before] = begin + 1;
                     let row = self.rows[begin + 1] as usize;
                     next[before] = first[row];
-                    first[row] = before as u32;
+                    first[row] = narrow(before);
                 }
             }
             let range = self.starts[j]..self.starts[j + 1];
             let pivot = column[j].sqrt();
             // Not a number, 0 or infinite: such a factor has no use.
             if !(pivot > 0.0 && pivot.is_finite()) {
+                column.fill(0.0);
                 return false;
             }
             let inverse = 1.0 / pivot;
@@ -196,7 +201,7 @@ impl Symbolic {
                 reached[j] = range.start + 1;
                 let row = self.rows[range.start + 1] as usize;
                 next[j] = first[row];
-                first[row] = j as u32;
+                first[row] = narrow(j);
             }
         }
         true
@@ -244,9 +249,22 @@ impl Symbolic {
         }
     }
 
-    /// log det L.
+    /// log det L. Logarithms are taken of products that are far from over- and underflow.
     pub(super) fn log_determinant(&self, factor: &[f64]) -> f64 {
-        self.starts[..self.size()].iter().map(|&at| factor[at].ln()).sum()
+        const FAR: std::ops::Range<f64> = 1e-100..1e100;
+        let (mut sum, mut product) = (0.0, 1.0_f64);
+        for &at in &self.starts[..self.size()] {
+            if !FAR.contains(&factor[at]) {
+                sum += factor[at].ln();
+                continue;
+            }
+            product *= factor[at];
+            if !FAR.contains(&product) {
+                sum += product.ln();
+                product = 1.0;
+            }
+        }
+        sum + product.ln()
     }
 }
 

@@ -25,11 +25,14 @@ pub use terms::{GroupTerm, Scale};
 pub use whitened::WhitenedMixed;
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::density::Density;
 use crate::error::{Error, length};
 use crate::joint::{Joint, ParameterScale};
 use crate::line_integral::{LineIntegral, Scratch};
+use crate::properness::{Proof, Properness};
+use chart::Here;
 use factor::Symbolic;
 use gram::Gram;
 
@@ -66,12 +69,14 @@ pub struct Mixed {
     gram: Gram,
     symbolic: Symbolic,
     /// For each term, the places of the lower triangles of its levels' blocks in the matrix.
-    places: Vec<Vec<usize>>,
+    blocks: Vec<Vec<usize>>,
     /// The coordinates that are whitened given the others: the coefficients, and thresholds.
     head: usize,
     chart: OnceLock<Arc<Chart>>,
     /// Gradients that the search for the chart took so far.
     spent: AtomicU64,
+    /// Working space: places of charts that nobody is at.
+    places: Mutex<Vec<Here>>,
 }
 
 impl Mixed {
@@ -99,12 +104,13 @@ impl Mixed {
         let of = |term: &GroupTerm| -> Option<Vec<usize>> {
             term.block_entries().map(|(row, column)| pattern.find(row, column)).collect()
         };
-        let places: Option<Vec<Vec<usize>>> = terms.iter().map(of).collect();
-        let symbolic = places.and_then(|places| Some((places, Symbolic::new(pattern)?)));
-        let Some((places, symbolic)) = symbolic else { return Err(Error::TooLarge) };
+        let blocks: Option<Vec<Vec<usize>>> = terms.iter().map(of).collect();
+        let symbolic = blocks.and_then(|blocks| Some((blocks, Symbolic::new(pattern)?)));
+        let Some((blocks, symbolic)) = symbolic else { return Err(Error::TooLarge) };
         let head = gram.size();
         let (start, chart, spent) = (start.to_vec(), OnceLock::new(), AtomicU64::new(0));
-        Ok(Self { joint, terms, start, gram, symbolic, places, head, chart, spent })
+        let places = Mutex::default();
+        Ok(Self { joint, terms, start, gram, symbolic, blocks, head, chart, spent, places })
     }
 
     /// The model without the law of the groups' effects.
@@ -123,6 +129,23 @@ impl Mixed {
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.joint.dimension() + self.terms.iter().map(GroupTerm::parameters).sum::<usize>()
+    }
+
+    /// Whether the posterior is known to be proper, from its priors.
+    #[must_use]
+    pub fn properness(&self) -> Properness {
+        let priors = self.joint.priors().iter().enumerate();
+        let of_effect = |k: usize| {
+            self.terms.iter().any(|term| (term.first..term.first + term.effects()).contains(&k))
+        };
+        let coefficients = priors.filter(|(k, prior)| !prior.is_proper() && !of_effect(*k)).count();
+        let scales = self.terms.iter().flat_map(|term| &term.sds);
+        let mut others = self.joint.parameter_priors().iter().chain(scales);
+        if coefficients == 0 && others.all(Density::is_proper) {
+            Properness::Proper(Proof::Prior)
+        } else {
+            Properness::NotChecked("a prior is flat, and the model has effects of groups")
+        }
     }
 
     /// The number of coordinates ζ; the others are t.
@@ -160,14 +183,15 @@ impl Mixed {
         length("the point", coordinates.len(), self.dimension())?;
         let chart = self.chart()?;
         let (zeta, t) = coordinates.split_at_mut(self.head);
-        let mut here = chart::Here::default();
-        if !chart.at(self, t, &mut here) {
-            return Err(Error::OutsideSupport { point: t.to_vec() });
+        let mut places = self.take_places(1);
+        let there = chart.at(self, t, &mut places[0]);
+        if there {
+            let mut x = vec![0.0; self.head];
+            chart.point(self, &mut places[0], zeta, &mut x);
+            zeta.copy_from_slice(&x);
         }
-        let mut x = vec![0.0; self.head];
-        chart.point(self, &mut here, zeta, &mut x);
-        zeta.copy_from_slice(&x);
-        Ok(())
+        self.return_places(places);
+        if there { Ok(()) } else { Err(Error::OutsideSupport { point: t.to_vec() }) }
     }
 
     /// U and its gradient at points (β, ψ, φ) stored one after the other.
@@ -193,6 +217,19 @@ impl Mixed {
             *value += self.add_groups(x, phi, into_x, into_phi);
         }
         Ok(())
+    }
+
+    /// So many places, with contents that do not matter.
+    fn take_places(&self, count: usize) -> Vec<Here> {
+        let mut all = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = all.len().saturating_sub(count);
+        let mut taken = all.split_off(left);
+        taken.resize_with(count, Here::default);
+        taken
+    }
+
+    fn return_places(&self, places: Vec<Here>) {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).extend(places);
     }
 
     /// Each term with its part of φ.

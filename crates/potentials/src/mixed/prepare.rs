@@ -27,6 +27,8 @@ const SETTLED: f64 = 0.05;
 /// Newton's steps to the mode of x at most; a decrement, in standard deviations, that is near enough.
 const STEPS: usize = 60;
 const NEAR: f64 = 1e-3;
+/// How exactly, relative to the decrease, a step to the minimum of a quadratic function is one.
+const EXACT: f64 = 1e-6;
 /// Steps to the minimum by t in one round, the longest step, and the slope that ends them.
 const DESCENTS: usize = 12;
 const LONGEST: f64 = 1.0;
@@ -133,16 +135,20 @@ impl Mixed {
             chart.point(self, &mut here, &zero, &mut to);
             let step: Vec<f64> = to.iter().zip(&*x).map(|(to, from)| to - from).collect();
             let distance = norm(&chart.stretched(self, &here, &step));
+            let found = |chart: Chart, here| {
+                let quadratic = chart.quadratic;
+                Chart::at_factor(self, quadratic, t.to_vec(), here).ok_or_else(|| self.singular(t))
+            };
             if distance <= NEAR {
-                return self.chart_of(chart.quadratic, t);
+                return found(chart, here);
             }
             let mut share = 1.0;
             let lower = loop {
                 let mut next = x.to_vec();
                 next.iter_mut().zip(&step).for_each(|(x, by)| *x += share * by);
-                let found = self.value_given(&next, t)?;
-                if found < value - 1e-4 * share * distance * distance {
-                    break Some((next, found));
+                let there = self.value_given(&next, t)?;
+                if there < value - 1e-4 * share * distance * distance {
+                    break Some((next, there));
                 }
                 share *= 0.5;
                 if share < 1e-12 {
@@ -150,14 +156,17 @@ impl Mixed {
                 }
             };
             match lower {
-                Some((next, found)) if iteration < STEPS => {
+                Some((next, there)) if iteration < STEPS => {
                     x.copy_from_slice(&next);
-                    value = found;
+                    let less = value - there;
+                    value = there;
+                    // As of a quadratic function: this is its minimum, and that its curvature.
+                    if (less - 0.5 * distance * distance).abs() < EXACT * less {
+                        return found(chart, here);
+                    }
                 }
                 // Rounding keeps it from going on, or an expansion that is not the curvature.
-                _ if distance <= 1.0 || lower.is_some() => {
-                    return self.chart_of(chart.quadratic, t);
-                }
+                _ if distance <= 1.0 || lower.is_some() => return found(chart, here),
                 _ => {
                     return Err(Error::NotConverged {
                         method: Method::Newton,

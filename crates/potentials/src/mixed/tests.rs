@@ -111,7 +111,7 @@ fn somewhere(model: &Mixed, chart: &Chart, seed: usize) -> Vec<f64> {
 fn charts(model: &Mixed) -> [Chart; 2] {
     let [a, b] = [model.prepare().unwrap(), model.prepare().unwrap()];
     assert!(a.follows());
-    let b = b.with_one_factor(model);
+    let b = b.with_one_factor(model).unwrap();
     assert!(!b.follows());
     [a, b]
 }

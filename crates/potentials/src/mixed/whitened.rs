@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Mixed;
-use super::chart::{Chart, Here};
+use super::chart::Chart;
 use crate::error::{Error, length};
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 use crate::whitening::Whitening;
@@ -24,8 +24,8 @@ impl Mixed {
         length("the list of values", values.len(), points.len() / d)?;
         let chains = values.len();
         let zetas: Vec<&[f64]> = points.chunks_exact(d).map(|point| &point[..head]).collect();
-        let mut places: Vec<Here> = Vec::new();
-        places.resize_with(chains, Here::default);
+        let mut places = self.take_places(chains + 1);
+        let Some(mut other) = places.pop() else { return Ok(()) };
         for (point, here) in points.chunks_exact(d).zip(&mut places) {
             here.inside = chart.at(self, &point[head..], here);
         }
@@ -43,7 +43,6 @@ impl Mixed {
         }
         let mut by_plain = vec![0.0; plain.len()];
         self.joint.values_and_gradients(&plain, values, &mut by_plain, scratch)?;
-        let mut other = Here::default();
         let (mut moved, mut at) = (vec![0.0; head], vec![0.0; d - head]);
         for (chain, here) in places.iter_mut().enumerate() {
             let (zeta, t) = points[chain * d..(chain + 1) * d].split_at(head);
@@ -76,6 +75,8 @@ impl Mixed {
             *value = f64::INFINITY;
             gradient.fill(0.0);
         }
+        places.push(other);
+        self.return_places(places);
         Ok(())
     }
 }

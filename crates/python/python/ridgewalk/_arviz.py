@@ -50,16 +50,29 @@ def _attrs() -> dict[str, str]:
     return {"inference_library": "ridgewalk", "inference_library_version": __version__}
 
 
+def _dataset(results: Results, variable: str, draws: Any, coords: dict[str, Any]) -> Any:
+    """Draws of the parameters: one variable of all, but for those of groups, which have their own."""
+    _, xarray = _import()
+    arrays: list[dict[str, Any]] = getattr(results, "_arrays", [])
+    own = min((array["columns"]["start"] for array in arrays), default=len(results.names))
+    found: dict[str, Any] = {variable: (("chain", "draw", "coef"), draws[:, :, :own])}
+    coords = {**coords, "coef": results.names[:own]}
+    for array in arrays:
+        part = draws[:, :, array["columns"]["start"] : array["columns"]["end"]]
+        dims = dict(array["dims"])
+        coords.update(dims)
+        shape = (*draws.shape[:2], *map(len, dims.values()))
+        attrs = {"description": array["description"]}
+        found[array["name"]] = (("chain", "draw", *dims), part.reshape(shape), attrs)
+    return xarray.Dataset(found, coords=coords, attrs=_attrs())
+
+
 def of_results(results: Results, variable: str) -> dict[str, Any]:
     """The groups posterior and sample_stats."""
     _, xarray = _import()
     chains, draws, _ = results.draws.shape
     coords = _counted({"chain": chains, "draw": draws})
-    posterior = xarray.Dataset(
-        {variable: (("chain", "draw", "coef"), results.draws)},
-        coords={**coords, "coef": results.names},
-        attrs=_attrs(),
-    )
+    posterior = _dataset(results, variable, results.draws, coords)
     groups = {"posterior": posterior}
     if results.stats:
         stats = {name: (("chain", "draw"), values) for name, values in results.stats.items()}
@@ -127,9 +140,8 @@ def of_fit(fit: Fit, groups: Iterable[str]) -> Any:
     if "prior" in wanted:
         prior = _prior(fit)
         if prior is not None:
-            coords = {**_counted({"chain": 1, "draw": prior.shape[1]}), "coef": fit.names}
-            beta = {"beta": (("chain", "draw", "coef"), prior)}
-            found["prior"] = xarray.Dataset(beta, coords=coords, attrs=_attrs())
+            coords = _counted({"chain": 1, "draw": prior.shape[1]})
+            found["prior"] = _dataset(fit, "beta", prior, coords)
     return _finish({name: found[name] for name in GROUPS if name in found})
 
 

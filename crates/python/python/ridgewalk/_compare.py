@@ -19,13 +19,15 @@ class Loo:
     """How well a fit predicts rows that it has not seen.
 
     `elpd` is the expected log density of new responses (larger is better), `se` its standard error,
-    `p` the effective number of parameters. `pointwise` has a row per observation.
+    `p` the effective number of parameters. `pointwise` has a row per observation, or per group of
+    observations.
     """
 
     def __init__(self, native: _ridgewalk.Loo, index: Any) -> None:
         self._native = native
         self._document: dict[str, Any] = json.loads(native.document())
-        self._index = index
+        groups = self._document.get("groups")
+        self._index = index if groups is None else pd.Index(groups["levels"], name=groups["by"])
         _warnings.warn(("loo", text) for text in self.warnings)
 
     def __getattr__(self, name: str) -> Any:
@@ -46,7 +48,7 @@ class Loo:
 
     @property
     def p(self) -> float:
-        """The effective number of parameters; not a number for folds."""
+        """The effective number of parameters; not a number for folds and groups."""
         found = self._document["p_loo"]
         return float("nan") if found is None else float(found)
 
@@ -57,7 +59,19 @@ class Loo:
 
     @property
     def pointwise(self) -> pd.DataFrame:
-        """The contribution and the Pareto k of each observation."""
+        """The contribution and the Pareto k of each observation.
+
+        For groups of observations, their contribution, its Monte Carlo standard error and the
+        number of observations.
+        """
+        groups = self._document.get("groups")
+        if groups is not None:
+            of_groups = {
+                "elpd_loo": pd.array(self._document["pointwise"], dtype="float64"),
+                "mcse": pd.array(groups["mcse"], dtype="float64"),
+                "rows": groups["rows"],
+            }
+            return pd.DataFrame(of_groups, index=self._index)
         found = {"elpd_loo": self._document["pointwise"], "pareto_k": self._document["pareto_k"]}
         return pd.DataFrame(found, index=self._index).astype("float64")
 
@@ -71,8 +85,15 @@ class Loo:
             how = f"{method['folds']} folds"
         else:
             how = f"p_loo {self.p:.1f}"
-        lines = [f"elpd_loo {self.elpd:.1f} ± {self.se:.1f}, {how}, {self._document['n']} rows"]
-        if method == "exact":
+        n, groups = self._document["n"], self._document.get("groups")
+        what = f"{n} rows"
+        if groups is not None:
+            what = f"{n} levels of {groups['by']}"
+            how = how if isinstance(method, dict) else "a refit for each"
+        lines = [f"elpd_loo {self.elpd:.1f} ± {self.se:.1f}, {how}, {what}"]
+        if groups is not None:
+            pass
+        elif method == "exact":
             lines.append("every row was left out and refitted")
         elif refitted:
             lines.append(f"{len(refitted)} rows were refitted, because they are influential")

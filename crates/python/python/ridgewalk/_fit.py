@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, Union, overload
 
 import numpy as np
 import pandas as pd
 
-from . import _arviz, _ridgewalk
+from . import _arviz, _ridgewalk, _warnings
 from ._compare import Loo
 from ._frames import Data, is_path, table_of
 from ._progress import Display
-from ._results import Results, summary_frame
+from ._results import Results, before_effects, summary_frame
 from ._ridgewalk import InputError
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -62,15 +64,61 @@ class Fit(Results):
         return self._native.config()
 
     def summary(
-        self, *, interval: float | None = None, exp: bool = False, hdi: bool = False
+        self,
+        *,
+        interval: float | None = None,
+        exp: bool = False,
+        hdi: bool = False,
+        effects: bool | str = False,
     ) -> pd.DataFrame:
         """Mean, sd, quantiles, effective sample sizes and R-hat of each parameter.
 
         With `interval=0.95`, `lower` and `upper` are the ends of that interval. With `exp=True` the
         numbers are those of ratios: odds ratios, rate ratios and so on, by the family. With `hdi=True`
-        there are highest-density intervals too.
+        there are highest-density intervals too. The effects of groups have rows with `effects=True`;
+        with `effects="herd"` there are only those of that group.
         """
-        return summary_frame(json.loads(self._native.summary(interval, exp)), hdi)
+        if exp and effects:
+            raise ValueError("exp=True has ratios of coefficients alone: leave effects out")
+        document = json.loads(self._native.summary(interval, exp))
+        frame = summary_frame(document, hdi)
+        if isinstance(effects, str):
+            return frame.loc[self._effects_of(effects)[0]]
+        return frame if effects else frame.iloc[: before_effects(document)]
+
+    @cached_property
+    def _arrays(self) -> list[dict[str, Any]]:
+        """The variables that draws of groups make up."""
+        arrays: list[dict[str, Any]] = json.loads(self._native.arrays())
+        return arrays
+
+    def _effects_of(self, group: str) -> tuple[list[str], pd.Index[Any]]:
+        """The names of the effects of a group, and what each is of."""
+        groups = self._document.get("groups", [])
+        effects = [array for array in self._arrays if array["name"].startswith("r_")]
+        own = [array for each, array in zip(groups, effects) if each["name"] == group]
+        if not own:
+            known = ", ".join(dict.fromkeys(f"`{each['name']}`" for each in groups))
+            raise KeyError(f"found no group `{group}`; available: {known or 'none'}")
+        names: list[str] = []
+        keys: list[tuple[str, ...]] = []
+        for array in own:
+            columns = array["columns"]
+            names += self.names[columns["start"] : columns["end"]]
+            keys += list(product(*(labels for _, labels in array["dims"])))
+        if max(map(len, keys)) == 1 or len({key[1] for key in keys}) == 1:
+            return names, pd.Index([key[0] for key in keys], name="level")
+        return names, pd.MultiIndex.from_tuples(keys, names=["level", "coefficient"])
+
+    def effects_of(self, group: str) -> pd.DataFrame:
+        """The effects of the levels of a group: mean, sd and the ends of the 90 % interval.
+
+        There is a row for each level; if it has several coefficients, one for each of them.
+        """
+        names, index = self._effects_of(group)
+        frame = summary_frame(self._document).loc[names, ["mean", "sd", "q05", "q95"]]
+        frame.index = index
+        return frame
 
     @overload
     def predict(
@@ -103,6 +151,8 @@ class Fit(Results):
         "response" (a response drawn at random). The result has a row per row of `new`, in its order
         and with its index; for models with several quantities per row, such as levels, a row per row
         and quantity. With `draws=True` it is an array: draw x row, or draw x row x quantity.
+        Levels of groups that the fit has not seen get effects drawn from the fitted distribution of
+        effects, and a `FitWarning`.
         `times` and `quantiles` are for survival families.
         """
         if new is None:
@@ -111,6 +161,8 @@ class Fit(Results):
             table = table_of(new, self._native.predictors, "new")
             index = new.index if isinstance(new, pd.DataFrame) else pd.RangeIndex(table.rows)
         request = (table, kind, interval, list(times), list(quantiles), seed)
+        if new is not None:
+            _warnings.warn(("new_levels", text) for text in self._native.unseen(table))
         if draws:
             names, array = self._native.predict_draws(*request)
             return array[:, :, 0] if len(names) == 1 else array
@@ -166,15 +218,22 @@ class Fit(Results):
         exact: bool = False,
         folds: int | None = None,
         refits: int = 100,
+        groups: str | None = None,
         progress: bool | None = None,
     ) -> Loo:
         """How well the fit predicts rows that it has not seen.
 
         By Pareto-smoothed importance sampling; rows for which that fails are refitted, at most
         `refits` of them. `exact=True` refits every row, `folds=10` in ten groups.
+
+        `groups="g"`, a grouping of the fit or a column of its data, leaves out all rows of a level
+        together, by a refit for each level, or in folds of levels. The effects of the level are
+        integrated out.
         """
         with Display(progress) as display:
-            native = self._native.loo(exact, folds, refits, display.callback)
+            native = self._native.loo(exact, folds, refits, groups, display.callback)
+        if groups is not None:
+            return Loo(native, None)
         rows = self._native.observed_data()["rows"]
         index = pd.Index(rows) if self._index is None else self._index[rows]
         return Loo(native, index)
@@ -183,7 +242,8 @@ class Fit(Results):
         """The fit for ArviZ: an InferenceData, or a DataTree with ArviZ 1.0 or newer.
 
         It has the groups and names of `ridgewalk export`: `beta` in the group `posterior` has the
-        dimensions chain, draw and coef.
+        dimensions chain, draw and coef. For `(1 + x | g)` there are `sd_g`, `cor_g` and `r_g` too,
+        with the dimensions `g__coefficient` and `g__level`.
         """
         return _arviz.of_fit(self, groups)
 
@@ -200,6 +260,13 @@ class Fit(Results):
         """
         self._native.save(os.fspath(path))
         return Path(path)
+
+    def _below(self) -> list[str]:
+        return [
+            f"{group['levels'] * len(group['coefficients'])} effects of {group['name']}: "
+            f"effects_of({group['name']!r})"
+            for group in self._document.get("groups", [])
+        ]
 
     def _title(self) -> str:
         facts, problem = self.sampler, self._document["problem"]
@@ -252,6 +319,7 @@ def fit(
     prior: str | None = None,
     intercept_prior: str | None = None,
     aux_prior: str | None = None,
+    group_prior: str | None = None,
     prior_scale: float | None = None,
     intercept_prior_scale: float | None = None,
     response: str | None = None,
@@ -307,8 +375,8 @@ def fit(
     priors
         Priors of single coefficients, factors or parameters: `{"x": "normal(0, 1)"}`; or a TOML file.
         `prior`, `intercept_prior` and `aux_prior` are those of all coefficients, of the intercept at
-        the means of the predictors, and of the noise scale, size, shape or thresholds. The defaults
-        are autoscaled as in rstanarm.
+        the means of the predictors, and of the noise scale, size, shape or thresholds; `group_prior`
+        is that of the standard deviations of groups. The defaults are autoscaled as in rstanarm.
     chains, draws, target_ess, seed
         Draws per chain, or a smallest bulk effective sample size to go on to. The same seed gives the
         same draws, whatever `threads` is, and the same as the program `ridgewalk fit`.

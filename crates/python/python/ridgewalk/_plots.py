@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._results import before_effects
+
 if TYPE_CHECKING:
     from ._results import Results
 
@@ -31,7 +33,8 @@ def plot(results: Results, kind: str, names: list[str] | None) -> Any:
         raise ValueError(f"found kind={kind!r}, need one of {', '.join(kinds)}{also}")
     if names is None:
         # The intercept has another scale than the slopes.
-        names = [name for name in results.names if name != "(Intercept)"] or results.names
+        own = results.names[: before_effects(results._document)]
+        names = [name for name in own if name != "(Intercept)"] or own
         names = names[:_MOST]
     return kinds[kind](results, names)
 

@@ -36,6 +36,12 @@ def summary_frame(document: dict[str, Any], hdi: bool = False) -> pd.DataFrame:
     return frame[known].astype("float64")
 
 
+def before_effects(document: dict[str, Any]) -> int:
+    """The number of parameters before the effects of groups, which are the last ones."""
+    firsts = [int(group["first"]) for group in document.get("groups", [])]
+    return min(firsts, default=len(document["parameters"]))
+
+
 class Results:
     """What fits and samples have in common."""
 
@@ -119,7 +125,7 @@ class Results:
 
     def __repr__(self) -> str:
         frame = self._table()
-        lines = [textwrap.fill(self._title(), 80), "", frame.to_string()]
+        lines = [textwrap.fill(self._title(), 80), "", frame.to_string(), *self._below()]
         said = [f"warning {name}: {text}" for name, text in self.warnings]
         said += [f"note: {note}" for note in self.notes]
         if said:
@@ -135,11 +141,16 @@ class Results:
         table = self._table().to_html(border=0)
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         folded = f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""
-        return f"<p>{html.escape(self._title())}</p>{status}{table}{folded}"
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in self._below())
+        return f"<p>{html.escape(self._title())}</p>{status}{table}{below}{folded}"
+
+    def _below(self) -> list[str]:
+        """Lines below the table."""
+        return []
 
     def _table(self) -> pd.DataFrame:
         """The table that is shown: few columns, sensible digits."""
-        frame = summary_frame(self._document)
+        frame = summary_frame(self._document).iloc[: before_effects(self._document)]
         low, high = ("lower", "upper") if "lower" in frame.columns else ("q05", "q95")
         share = self._document.get("interval", 0.9)
         ends = [f"{100 * (1 - share) / 2:g}%", f"{100 * (1 + share) / 2:g}%"]

@@ -131,7 +131,9 @@ impl Target for Arc<Mixed> {
         let chart = self.chart()?;
         let mut point = vec![0.0; self.head()];
         point.extend_from_slice(chart.centre());
-        Ok((Mode::given(point, 0.0), chart.gradients()))
+        let mut mode = Mode::given(point, 0.0);
+        mode.properness = self.properness();
+        Ok((mode, chart.gradients()))
     }
 
     fn hessian(&self, _: &[f64]) -> Result<(Vec<f64>, u64), Error> {

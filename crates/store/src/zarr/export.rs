@@ -7,6 +7,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use ridgewalk_fit::DrawsArray;
 use serde_json::{Map, Value};
 
 use super::metadata::{self, Extent, GROUPS, Layout, STATISTICS, ValueKind};
@@ -196,6 +197,15 @@ impl Export {
     /// # Errors
     /// If the store of the run is damaged, the groups exist, or they cannot be written.
     pub fn draws(&mut self, store: &Path) -> Result<(), Error> {
+        self.draws_apart(store, &[])
+    }
+
+    /// The same, with columns that are arrays of their own: those that `apart` names are not in
+    /// `beta`. They are the last columns.
+    ///
+    /// # Errors
+    /// As [`Export::draws`], and for arrays that are not made of the last columns.
+    pub fn draws_apart(&mut self, store: &Path, apart: &[DrawsArray]) -> Result<(), Error> {
         let store = Store::open(store)?;
         let Layout { chains, dimension, block, statistics, .. } = store.layout;
         let draws = metadata::size(store.extent.common());
@@ -209,17 +219,51 @@ impl Export {
             group.export.groups.insert(group.name, BTreeMap::from(dims));
         }
         let posterior = self.groups.entry("posterior".to_owned()).or_default();
-        posterior.insert("coef".to_owned(), dimension);
-        for (array, document) in metadata::arrays(&store.layout, &store.extent) {
+        let own = apart.iter().map(|array| array.columns.start).min().unwrap_or(dimension);
+        let beyond = apart.iter().map(|array| array.columns.end).max().unwrap_or(dimension);
+        if own > dimension || beyond != dimension {
+            let found = format!("columns {own} to {beyond} of {dimension}");
+            return Err(self.wrong("posterior/beta", found, "the last columns"));
+        }
+        posterior.insert("coef".to_owned(), own);
+        let layout = Layout { dimension: own, ..store.layout };
+        for (array, document) in metadata::arrays(&layout, &store.extent) {
             self.node(array, document)?;
         }
-        let coef = Values::Strings(&names);
-        self.chunk("posterior/coef", &[0], coef.chunk(dimension, dimension))?;
+        let coef = Values::Strings(&names[..own]);
+        self.chunk("posterior/coef", &[0], coef.chunk(own, own))?;
+        let mut pieces = vec![("posterior/beta".to_owned(), 0..own, 1)];
+        for array in apart {
+            let mut group = self.group("posterior")?;
+            for (dim, labels) in &array.dims {
+                if !group.dims().contains_key(dim) {
+                    group.coordinate(dim, labels)?;
+                }
+            }
+            let dims = ["chain", "draw"].into_iter().chain(array.dims.iter().map(|d| d.0.as_str()));
+            let dims: Vec<&str> = dims.collect();
+            let (path, shape) = (group.new_name(&array.name)?, group.shape(&array.name, &dims)?);
+            let wide: usize = shape[2..].iter().product();
+            if wide != array.columns.len() {
+                let found = format!("{} columns for the shape {shape:?}", array.columns.len());
+                return Err(self.wrong(&path, found, "as many as its dimensions have"));
+            }
+            let mut chunks = shape.clone();
+            chunks[..2].copy_from_slice(&[1, block]);
+            let shapes = (&shape[..], &chunks[..]);
+            let said = &array.description;
+            self.node(&path, metadata::array(ValueKind::Float, shapes, &dims, said))?;
+            pieces.push((path, array.columns.clone(), dims.len() - 2));
+        }
         for number in 0..draws.div_ceil(block) {
             for chain in 0..chains {
                 let bytes = store.bytes(chain, number)?;
                 let bytes = bytes.ok_or_else(|| store.missing(chain, number))?;
-                self.chunk("posterior/beta", &[chain, number, 0], Some(bytes))?;
+                for (array, columns, inner) in &pieces {
+                    let mut indices = vec![chain, number];
+                    indices.resize(2 + inner, 0);
+                    self.chunk(array, &indices, Some(columns_of(&bytes, dimension, columns)))?;
+                }
                 for statistic in STATISTICS.iter().filter(|_| statistics) {
                     let bytes = store.statistic_bytes(statistic, chain, number)?;
                     let path = metadata::chunk(store.path(), statistic.array, &[chain, number]);
@@ -324,6 +368,12 @@ impl Drop for Export {
             take_away(&self.above);
         }
     }
+}
+
+/// Some columns of a chunk of draws, each a number of eight bytes.
+fn columns_of(bytes: &[u8], dimension: usize, columns: &Range<usize>) -> Vec<u8> {
+    let [row, start, end] = [dimension, columns.start, columns.end].map(|k| k * size_of::<f64>());
+    bytes.chunks_exact(row.max(1)).flat_map(|row| &row[start..end]).copied().collect()
 }
 
 fn exists(path: &Path) -> Error {
