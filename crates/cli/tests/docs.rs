@@ -215,7 +215,7 @@ fn follow(
 ) -> (String, Vec<String>, usize) {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir_all(place.path().join("docs/results")).unwrap();
-    for name in ["wells.csv", "patients.csv", "growth.csv"] {
+    for name in ["wells.csv", "patients.csv", "children.csv"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
         fs::copy(file, place.path().join(name)).unwrap();
     }
@@ -407,7 +407,7 @@ fn every_file_that_a_page_links_to_or_calls_exists() {
 #[test]
 fn the_household_of_the_guide_switches_with_the_probability_of_the_page() {
     let place = tempfile::tempdir().unwrap();
-    for name in ["wells.csv", "patients.csv", "growth.csv"] {
+    for name in ["wells.csv", "patients.csv", "children.csv"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
         fs::copy(file, place.path().join(name)).unwrap();
     }

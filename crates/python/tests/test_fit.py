@@ -391,7 +391,7 @@ def test_theory(program: str) -> None:
 
 @pytest.fixture(scope="module")
 def growth(wells_path: pathlib.Path) -> pd.DataFrame:
-    return pd.read_csv(wells_path.with_name("growth.csv"))
+    return pd.read_csv(wells_path.with_name("children.csv"))
 
 
 @pytest.fixture(scope="module")

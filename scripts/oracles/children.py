@@ -1,7 +1,7 @@
-"""Makes crates/cli/tests/data/growth.csv: the weights of 20 invented children at some weeks after
+"""Makes crates/cli/tests/data/children.csv: the weights of 20 invented children at some weeks after
 birth, for the examples of groups.
 
-    python3 scripts/oracles/growth.py > crates/cli/tests/data/growth.csv
+    python3 scripts/oracles/children.py > crates/cli/tests/data/children.csv
 """
 
 import random
