@@ -430,8 +430,8 @@ fn logistic_responses_with_correlated_slopes() {
 /// Crossed groupings of many levels, whose factor would be expensive: one serves all points.
 #[test]
 fn one_factor_for_many_crossed_levels() {
-    let groups = &[(44, 1), (44, 1)];
-    let recipe = Recipe { response: Response::Logistic, rows: 150, groups, rate: 1.0 };
+    let groups = &[(60, 1), (60, 1)];
+    let recipe = Recipe { response: Response::Logistic, rows: 260, groups, rate: 1.0 };
     for (planted, replications) in
         [(None, 400), (Some(NoDeterminant), 100), (Some(NoChangeOfVariables), 200)]
     {
