@@ -7,6 +7,12 @@
 //! are written out here, without code of ours. Levels that share no row with others make multinomial
 //! responses and correlated slopes too large for this: those are compared with a second run.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "places in tables: small and not negative"
+)]
+
 use ridgewalk_diagnostics::{mcse_mean, mcse_sd};
 use ridgewalk_fit::{Fitted, Settings, fit};
 use ridgewalk_frame::{Column, FamilyName, Table};
@@ -444,11 +450,10 @@ pub(crate) fn apart(one: &Fitted, two: &Fitted) -> (f64, String) {
             let traces = fitted.draws().traces_of(name).unwrap();
             let chains: Vec<&[f64]> = traces.iter().map(|trace| &trace[..]).collect();
             let parameter = fitted.parameter(name).unwrap();
-            let pairs = [
+            [
                 [parameter.mean, mcse_mean(&chains).unwrap()],
                 [parameter.sd, mcse_sd(&chains).unwrap()],
-            ];
-            pairs
+            ]
         };
         for ((a, b), what) in of(one).iter().zip(of(two)).zip(["mean", "sd"]) {
             let off = (a[0] - b[0]).abs() / a[1].hypot(b[1]);

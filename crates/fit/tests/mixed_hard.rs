@@ -5,6 +5,12 @@
 //! Two sums over a grid of (log σ, log τ) are as good as exact. Other hard cases are compared with
 //! `mixed_families`, or with a second run of half the step and another seed.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "levels and places in tables: small and not negative"
+)]
+
 use ridgewalk_diagnostics::mcse_quantile;
 use ridgewalk_fit::{Fitted, Settings, fit};
 use ridgewalk_frame::{Column, FamilyName, Table};

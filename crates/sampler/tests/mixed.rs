@@ -357,7 +357,8 @@ fn calibration(
         .into_par_iter()
         .map(|number| replication(recipe, setting, planted, number))
         .collect();
-    assert!(made.iter().all(|(_, _, found)| *found == follows));
+    let as_expected = made.iter().filter(|(_, _, found)| *found == follows).count();
+    assert_eq!(as_expected, made.len(), "charts that follow t");
     let quantities = made[0].0.len();
     // χ² with 15 degrees of freedom by Wilson and Hilferty; one side of each test.
     let z = critical(2.0 * LEVEL / quantities as f64);
@@ -430,8 +431,8 @@ fn logistic_responses_with_correlated_slopes() {
 /// Crossed groupings of many levels, whose factor would be expensive: one serves all points.
 #[test]
 fn one_factor_for_many_crossed_levels() {
-    let groups = &[(44, 1), (44, 1)];
-    let recipe = Recipe { response: Response::Logistic, rows: 150, groups, rate: 1.0 };
+    let groups = &[(60, 1), (60, 1)];
+    let recipe = Recipe { response: Response::Logistic, rows: 500, groups, rate: 1.0 };
     for (planted, replications) in
         [(None, 400), (Some(NoDeterminant), 100), (Some(NoChangeOfVariables), 200)]
     {
