@@ -52,8 +52,10 @@ macro_rules! together {
 #[derive(Debug)]
 pub struct Chart {
     pub(super) quadratic: Quadratic,
-    /// t̂.
+    /// t̂, as the model has it.
     pub(super) centre: Vec<f64>,
+    /// The same as chains have it.
+    pub(super) middle: Vec<f64>,
     /// The curvature of −log density by t at ζ = 0, row by row.
     pub(super) hessian: Vec<f64>,
     fixed: Option<Fixed>,
@@ -140,7 +142,8 @@ impl Chart {
 
     /// Coordinates whose factor follows t, whatever that costs.
     pub(super) fn following(quadratic: Quadratic, centre: Vec<f64>) -> Self {
-        Self { quadratic, centre, hessian: Vec::new(), fixed: None, gradients: 0 }
+        let (middle, hessian) = (Vec::new(), Vec::new());
+        Self { quadratic, centre, middle, hessian, fixed: None, gradients: 0 }
     }
 
     /// The same with one factor for all t.
@@ -150,10 +153,10 @@ impl Chart {
         self.factor_at(model, &self.centre, &mut here).then(|| self.with_factor(model, here))?
     }
 
-    /// The typical t.
+    /// The typical t, in the coordinates of chains.
     #[must_use]
     pub fn centre(&self) -> &[f64] {
-        &self.centre
+        &self.middle
     }
 
     /// The curvature of −log density by t, at ζ = 0 and the typical t, row by row.

@@ -53,11 +53,15 @@ impl Mixed {
         let mut x = self.start.clone();
         let mut t = x[self.head..].to_vec();
         t.extend(self.typical_scales());
+        let psi = &x[self.joint.coefficients()..];
+        let information = self.joint.likelihood().information(psi);
+        let knees = self.find_knees(&self.expand(&x)?, information);
+        self.knees.get_or_init(|| knees);
+        self.bend(&mut t);
         let mut chart = self.mode_given(&mut x, &t)?;
         for _ in 0..ROUNDS {
             let before = t.clone();
             self.descend(&chart, &mut t)?;
-            chart.centre.clone_from(&t);
             x[self.head..].copy_from_slice(&t[..inner - self.head]);
             chart = self.mode_given(&mut x, &t)?;
             let change = t.iter().zip(&before).map(|(a, b)| (a - b).abs());
@@ -67,19 +71,22 @@ impl Mixed {
         }
         chart.hessian = self.curvature(&chart, &t)?;
         for round in 0..AVERAGES {
-            let Some(mean) = self.averaged(&chart, round as u64)? else { break };
+            let Some(mean) = self.averaged(&chart, &t, round as u64)? else { break };
             chart = self.chart_of(mean, &t)?;
             self.descend(&chart, &mut t)?;
             let Chart { quadratic, .. } = chart;
             chart = self.chart_of(quadratic, &t)?;
             chart.hessian = self.curvature(&chart, &t)?;
         }
+        chart.middle = t;
         chart.gradients = self.spent.load(Ordering::Relaxed);
         Ok(chart)
     }
 
-    fn chart_of(&self, quadratic: Quadratic, t: &[f64]) -> Result<Chart, Error> {
-        Chart::new(self, quadratic, t.to_vec()).ok_or_else(|| self.singular(t))
+    fn chart_of(&self, quadratic: Quadratic, v: &[f64]) -> Result<Chart, Error> {
+        let mut t = Vec::new();
+        self.unbend(v, &mut t);
+        Chart::new(self, quadratic, t).ok_or_else(|| self.singular(v))
     }
 
     fn singular(&self, point: &[f64]) -> Error {
@@ -120,7 +127,10 @@ impl Mixed {
     }
 
     /// Takes x to its mode given t; the chart by the expansion there.
-    fn mode_given(&self, x: &mut [f64], t: &[f64]) -> Result<Chart, Error> {
+    fn mode_given(&self, x: &mut [f64], v: &[f64]) -> Result<Chart, Error> {
+        let mut t = Vec::new();
+        self.unbend(v, &mut t);
+        let t = &t[..];
         let mut value = self.value_given(x, t)?;
         if !value.is_finite() {
             return Err(Error::NotFinite { what: "the potential", point: x.to_vec() });
@@ -264,7 +274,9 @@ impl Mixed {
     /// The mean of the expansions at points of the approximation; `None` if the likelihood is
     /// quadratic, or they are too expensive.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 16")]
-    fn averaged(&self, chart: &Chart, round: u64) -> Result<Option<Quadratic>, Error> {
+    fn averaged(
+        &self, chart: &Chart, middle: &[f64], round: u64,
+    ) -> Result<Option<Quadratic>, Error> {
         let rows = self.gram.entries() as f64;
         let each = rows * rows / self.joint.design().rows().max(1) as f64;
         let pairs = (WORK / (2.0 * each)).min(PAIRS as f64) as usize;
@@ -276,22 +288,22 @@ impl Mixed {
             let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
             radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
         };
-        let spread = spread_of(&chart.hessian, chart.centre.len());
+        let spread = spread_of(&chart.hessian, middle.len());
         let mut all = Vec::new();
         for _ in 0..pairs {
             let zeta: Vec<f64> = (0..self.head).map(|_| normal()).collect();
-            let eps: Vec<f64> = (0..chart.centre.len()).map(|_| normal()).collect();
+            let eps: Vec<f64> = middle.iter().map(|_| normal()).collect();
             for sign in [1.0, -1.0] {
-                let mut point: Vec<f64> = zeta.iter().map(|z| sign * z).collect();
+                let zeta: Vec<f64> = zeta.iter().map(|z| sign * z).collect();
                 let by = spread.chunks_exact(eps.len()).map(|row| sign * dot(row, &eps));
-                point.extend(by.zip(&chart.centre).map(|(by, centre)| centre + by));
-                let (zeta, t) = point.split_at(self.head);
-                let mut here = Here::default();
-                if !chart.at(self, t, &mut here) {
+                let v: Vec<f64> = by.zip(middle).map(|(by, middle)| middle + by).collect();
+                let (mut here, mut t) = (Here::default(), Vec::new());
+                self.unbend(&v, &mut t);
+                if !chart.at(self, &t, &mut here) {
                     continue;
                 }
                 let mut x = vec![0.0; self.head];
-                chart.point(self, &mut here, zeta, &mut x);
+                chart.point(self, &mut here, &zeta, &mut x);
                 x.extend_from_slice(&t[..self.joint.dimension() - self.head]);
                 match self.expand(&x) {
                     Ok(found) => all.push(found),

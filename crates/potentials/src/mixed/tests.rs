@@ -104,7 +104,7 @@ fn value_and_gradient(model: &Mixed, chart: &Chart, point: &[f64]) -> (f64, Vec<
 /// A point some standard deviations from the middle.
 fn somewhere(model: &Mixed, chart: &Chart, seed: usize) -> Vec<f64> {
     let mut point: Vec<f64> = (0..model.head).map(|k| 1.3 * wave(k + 31 * seed, 2.3)).collect();
-    point.extend(chart.centre.iter().enumerate().map(|(k, t)| t + 0.5 * wave(k + 7 * seed, 1.1)));
+    point.extend(chart.centre().iter().enumerate().map(|(k, t)| t + 0.5 * wave(k + 7 * seed, 1.1)));
     point
 }
 
@@ -116,8 +116,27 @@ fn charts(model: &Mixed) -> [Chart; 2] {
     [a, b]
 }
 
-/// −log of the marginal density of t up to a constant, for normal responses, by dense algebra.
-fn marginal(model: &Mixed, y: &[f64], t: &[f64]) -> f64 {
+/// t as the model has it, and the logarithm of the derivative by t as chains have it: by differences.
+fn plain_t(model: &Mixed, v: &[f64]) -> (Vec<f64>, f64) {
+    let mut t = Vec::new();
+    model.unbend(v, &mut t);
+    let slope = |k: usize| {
+        let [high, low] = [1e-5, -1e-5].map(|by| {
+            let (mut moved, mut t) = (v.to_vec(), Vec::new());
+            moved[k] += by;
+            model.unbend(&moved, &mut t);
+            t[k]
+        });
+        (high - low) / 2e-5
+    };
+    let log_slope = (0..v.len()).map(|k| slope(k).ln()).sum();
+    (t, log_slope)
+}
+
+/// −log of the marginal density of t as chains have it, up to a constant, for normal responses, by
+/// dense algebra.
+fn marginal(model: &Mixed, y: &[f64], v: &[f64]) -> f64 {
+    let (t, log_slope) = plain_t(model, v);
     let (log_sigma, phi) = (t[0], &t[1..]);
     let design = design(2);
     let fixed = 2;
@@ -165,7 +184,7 @@ fn marginal(model: &Mixed, y: &[f64], t: &[f64]) -> f64 {
         faer::Par::Seq,
     );
     value += (0..ROWS).map(|k| 0.5 * white[(k, 0)].powi(2) + factor.L()[(k, k)].ln()).sum::<f64>();
-    value
+    value - log_slope
 }
 
 /// For normal responses ζ is standard normal and independent of t, whose law is the marginal one. A
@@ -189,11 +208,11 @@ fn normal_responses_have_their_exact_law() {
     }
     // t at the centre is where the marginal density is largest.
     let at = |k: usize, by: f64| {
-        let mut t = chart.centre.clone();
+        let mut t = chart.centre().to_vec();
         t[k] += by;
         marginal(&model, &y, &t)
     };
-    for k in 0..chart.centre.len() {
+    for k in 0..chart.centre().len() {
         assert!(at(k, 0.1) > at(k, 0.0) - 1e-3 && at(k, -0.1) > at(k, 0.0) - 1e-3, "{k}");
     }
 }
@@ -206,10 +225,11 @@ fn coordinates_keep_the_law() {
         for chart in charts(&model) {
             let off = |seed: usize| {
                 let point = somewhere(&model, &chart, seed);
-                let (zeta, t) = point.split_at(model.head);
+                let (zeta, v) = point.split_at(model.head);
+                let (t, log_slope) = plain_t(&model, v);
                 let x_at = |zeta: &[f64]| {
                     let mut here = Here::default();
-                    assert!(chart.at(&model, t, &mut here));
+                    assert!(chart.at(&model, &t, &mut here));
                     let mut x = vec![0.0; model.head];
                     chart.point(&model, &mut here, zeta, &mut x);
                     x
@@ -224,12 +244,12 @@ fn coordinates_keep_the_law() {
                 let columns: Vec<Vec<f64>> = (0..model.head).map(column).collect();
                 let map = Mat::from_fn(model.head, model.head, |i, k| columns[k][i] - origin[i]);
                 let mut plain = x_at(zeta);
-                plain.extend_from_slice(t);
+                plain.extend_from_slice(&t);
                 let (mut value, mut gradient) = ([0.0], vec![0.0; plain.len()]);
                 let scratch = &mut Scratch::default();
                 model.values_and_gradients(&plain, &mut value, &mut gradient, scratch).unwrap();
                 let here = value_and_gradient(&model, &chart, &point).0;
-                here - (value[0] - map.determinant().abs().ln())
+                here - (value[0] - map.determinant().abs().ln() - log_slope)
             };
             for seed in 0..6 {
                 assert!(off(seed).abs() < 1e-8, "{seed}: {}", off(seed));
@@ -262,7 +282,8 @@ fn gradients_are_those_of_the_values() {
                 // The same in plain coordinates.
                 let mut plain = point.clone();
                 let mut here = Here::default();
-                assert!(chart.at(&model, &point[model.head..], &mut here));
+                plain[model.head..].copy_from_slice(&plain_t(&model, &point[model.head..]).0);
+                assert!(chart.at(&model, &plain[model.head..], &mut here));
                 chart.point(&model, &mut here, &point[..model.head], &mut plain[..model.head]);
                 let evaluate = |point: &[f64]| {
                     let (mut value, mut gradient) = ([0.0], vec![0.0; point.len()]);
@@ -296,7 +317,7 @@ fn coordinates_are_nearly_round() {
     for model in [real(), counts(), levels()] {
         for chart in charts(&model) {
             let mut point = vec![0.0; model.head];
-            point.extend_from_slice(&chart.centre);
+            point.extend_from_slice(chart.centre());
             let origin = value_and_gradient(&model, &chart, &point).0;
             for k in 0..model.head {
                 let moved = |by: f64| {

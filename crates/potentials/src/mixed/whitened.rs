@@ -26,14 +26,18 @@ impl Mixed {
         let zetas: Vec<&[f64]> = points.chunks_exact(d).map(|point| &point[..head]).collect();
         let mut places = self.take_places(chains + 1);
         let Some(mut other) = places.pop() else { return Ok(()) };
+        // t as the model has it, and the logarithms of its derivatives.
+        let (mut unbent, mut log_slopes, mut t) = (Vec::new(), Vec::new(), Vec::new());
         for (point, here) in points.chunks_exact(d).zip(&mut places) {
-            here.inside = chart.at(self, &point[head..], here);
+            log_slopes.push(self.unbend(&point[head..], &mut t));
+            here.inside = chart.at(self, &t, here);
+            unbent.extend_from_slice(&t);
         }
         chart.prepare(self, &mut places, &zetas);
         let mut plain = vec![0.0; chains * inner];
         let lists = places.iter_mut().zip(plain.chunks_exact_mut(inner));
-        for ((here, plain), point) in lists.zip(points.chunks_exact(d)) {
-            let (zeta, t) = point.split_at(head);
+        let tails = d - head;
+        for (((here, plain), zeta), t) in lists.zip(&zetas).zip(unbent.chunks_exact(tails)) {
             if here.inside {
                 chart.moved(self, None, here, zeta, &mut plain[..head]);
                 plain[head..].copy_from_slice(&t[..inner - head]);
@@ -45,14 +49,15 @@ impl Mixed {
         self.joint.values_and_gradients(&plain, values, &mut by_plain, scratch)?;
         let (mut moved, mut at) = (vec![0.0; head], vec![0.0; d - head]);
         for (chain, here) in places.iter_mut().enumerate() {
-            let (zeta, t) = points[chain * d..(chain + 1) * d].split_at(head);
+            let (zeta, v) = points[chain * d..(chain + 1) * d].split_at(head);
+            let t = &unbent[chain * tails..(chain + 1) * tails];
             let by_t = &mut gradients[chain * d + head..(chain + 1) * d];
             let within = chain * inner..(chain + 1) * inner;
             let (x, by_x) = (&plain[within.clone()], &mut by_plain[within]);
             let (by_psi, by_phi) = by_t.split_at_mut(inner - head);
             let groups = self.add_groups(x, &t[inner - head..], by_x, by_phi);
             by_psi.copy_from_slice(&by_x[head..]);
-            values[chain] += groups + here.log_det;
+            values[chain] += groups + here.log_det - log_slopes[chain];
             at.copy_from_slice(t);
             for (k, by) in by_t.iter_mut().enumerate() {
                 let step = STEP * t[k].abs().max(1.0);
@@ -66,6 +71,7 @@ impl Mixed {
                 }
                 at[k] = t[k];
             }
+            self.bend_gradient(v, by_t);
         }
         let by_x: Vec<&[f64]> = by_plain.chunks_exact(inner).map(|by| &by[..head]).collect();
         let by_zeta = gradients.chunks_exact_mut(d).map(|gradient| &mut gradient[..head]);

@@ -61,6 +61,9 @@ const LOOKS: u32 = 3;
 /// second, and below. Rotating steps need at least the second.
 const FAR_ACCEPTANCES: [f64; 2] = [0.15, 0.03];
 const SHORT: [f64; 3] = [0.02, 0.08, 0.2];
+/// The acceptance far out that single rotating steps need where tails are those of a few coordinates,
+/// in which chains are often.
+const FAR_ROUND: f64 = 0.3;
 /// The same for single rotating steps.
 const SHORT_TURNS: f64 = 0.005;
 
@@ -70,7 +73,8 @@ impl<T: Target> Work<'_, T> {
     pub(super) fn exact(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
         let (white, best) = self.fitted(white)?;
         let (mut best, far) = self.guarded(&white, best)?;
-        if turns(&best.scheme) && far < FAR_ACCEPTANCES[1] {
+        let round = self.question.target.round() > 0;
+        if turns(&best.scheme) && far < if round { FAR_ROUND } else { FAR_ACCEPTANCES[1] } {
             // Nearly normal, but not far out.
             best = self.best_trajectories(&white, None, 0)?;
             best = self.guarded(&white, best)?.0;
@@ -315,10 +319,21 @@ impl<T: Target> Work<'_, T> {
         let mean = values.iter().sum::<f64>() / chains as f64;
         let variance = values.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / chains as f64;
         // A normal posterior has the variance d/2.
-        let level = mean + FAR_OUT * variance.max(0.5 * d as f64).sqrt();
+        let mut levels = vec![mean + FAR_OUT * variance.max(0.5 * d as f64).sqrt(); chains];
+        // Where leading coordinates are round, tails are those of the others: rays lead out there.
+        let first = self.question.target.round();
+        if first > 0 {
+            let rise = FAR_OUT * (0.5 * (d - first) as f64).sqrt().max(1.0);
+            levels.iter_mut().zip(&values).for_each(|(level, value)| *level = value + rise);
+        }
         let scaled = |factors: &[f64]| -> Vec<f64> {
             let rays = self.states.chunks_exact(d).zip(factors);
-            rays.flat_map(|(z, factor)| z.iter().map(move |z| factor * z)).collect()
+            let along = |(z, factor): (&[f64], &f64)| -> Vec<f64> {
+                let (round, others) = z.split_at(first);
+                let others = others.iter().map(|z| factor * z);
+                round.iter().copied().chain(others).collect()
+            };
+            rays.flat_map(along).collect()
         };
         let (mut low, mut high) = (vec![1.0; chains], vec![f64::INFINITY; chains]);
         let mut factors = vec![1.5; chains];
@@ -326,7 +341,7 @@ impl<T: Target> Work<'_, T> {
             let points = scaled(&factors);
             shared.values_and_gradients(&points, &mut values, &mut gradients, scratch)?;
             for k in 0..chains {
-                let end = if values[k] <= level { &mut low[k] } else { &mut high[k] };
+                let end = if values[k] <= levels[k] { &mut low[k] } else { &mut high[k] };
                 *end = factors[k];
                 factors[k] =
                     if high[k].is_finite() { 0.5 * (low[k] + high[k]) } else { 2.0 * low[k] };
