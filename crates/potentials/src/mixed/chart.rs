@@ -53,9 +53,9 @@ macro_rules! together {
 pub struct Chart {
     pub(super) quadratic: Quadratic,
     /// t̂, as the model has it.
-    pub(super) centre: Vec<f64>,
+    pub(super) typical: Vec<f64>,
     /// The same as chains have it.
-    pub(super) middle: Vec<f64>,
+    pub(super) centre: Vec<f64>,
     /// The curvature of −log density by t at ζ = 0, row by row.
     pub(super) hessian: Vec<f64>,
     fixed: Option<Fixed>,
@@ -111,27 +111,27 @@ pub(super) struct Here {
 
 impl Chart {
     /// Coordinates by this approximation, with typical t.
-    pub(super) fn new(model: &Mixed, quadratic: Quadratic, centre: Vec<f64>) -> Option<Self> {
-        let chart = Self::following(quadratic, centre);
+    pub(super) fn new(model: &Mixed, quadratic: Quadratic, typical: Vec<f64>) -> Option<Self> {
+        let chart = Self::following(quadratic, typical);
         if !chart.is_dear(model) {
             return Some(chart);
         }
         let mut here = Here::default();
-        let there = chart.factor_at(model, &chart.centre, &mut here);
+        let there = chart.factor_at(model, &chart.typical, &mut here);
         there.then(|| chart.with_factor(model, here)).flatten()
     }
 
     /// The same where the factor at this t is known.
     pub(super) fn at_factor(
-        model: &Mixed, quadratic: Quadratic, centre: Vec<f64>, here: Here,
+        model: &Mixed, quadratic: Quadratic, typical: Vec<f64>, here: Here,
     ) -> Option<Self> {
-        let chart = Self::following(quadratic, centre);
+        let chart = Self::following(quadratic, typical);
         if chart.is_dear(model) { chart.with_factor(model, here) } else { Some(chart) }
     }
 
     /// Whether a factor for each gradient would cost far more than the rows.
     fn is_dear(&self, model: &Mixed) -> bool {
-        let tails = (1 + self.centre.len()) as f64;
+        let tails = (1 + self.typical.len()) as f64;
         model.symbolic.work * tails > CHEAP + DEAR * model.gram.entries() as f64
     }
 
@@ -141,22 +141,22 @@ impl Chart {
     }
 
     /// Coordinates whose factor follows t, whatever that costs.
-    pub(super) fn following(quadratic: Quadratic, centre: Vec<f64>) -> Self {
-        let (middle, hessian) = (Vec::new(), Vec::new());
-        Self { quadratic, centre, middle, hessian, fixed: None, gradients: 0 }
+    pub(super) fn following(quadratic: Quadratic, typical: Vec<f64>) -> Self {
+        let (centre, hessian) = (Vec::new(), Vec::new());
+        Self { quadratic, typical, centre, hessian, fixed: None, gradients: 0 }
     }
 
     /// The same with one factor for all t.
     #[cfg(test)]
     pub(super) fn with_one_factor(self, model: &Mixed) -> Option<Self> {
         let mut here = Here::default();
-        self.factor_at(model, &self.centre, &mut here).then(|| self.with_factor(model, here))?
+        self.factor_at(model, &self.typical, &mut here).then(|| self.with_factor(model, here))?
     }
 
     /// The typical t, in the coordinates of chains.
     #[must_use]
     pub fn centre(&self) -> &[f64] {
-        &self.middle
+        &self.centre
     }
 
     /// The curvature of −log density by t, at ζ = 0 and the typical t, row by row.
@@ -326,8 +326,8 @@ impl Chart {
         for (number, term) in model.terms.iter().enumerate() {
             term_of[term.first..term.first + term.effects()].fill(Some(number));
         }
-        let information = Self::information(model, &self.centre);
-        let phi = Self::parts(model, &self.centre).1;
+        let information = Self::information(model, &self.typical);
+        let phi = Self::parts(model, &self.typical).1;
         let precisions: Vec<Vec<f64>> =
             model.with_parameters(phi).map(|(term, phi)| term.scale(phi).precision()).collect();
         let (mut blocks, mut first) = (Vec::new(), 0);

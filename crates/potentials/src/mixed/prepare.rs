@@ -78,7 +78,7 @@ impl Mixed {
             chart = self.chart_of(quadratic, &t)?;
             chart.hessian = self.curvature(&chart, &t)?;
         }
-        chart.middle = t;
+        chart.centre = t;
         chart.gradients = self.spent.load(Ordering::Relaxed);
         Ok(chart)
     }

@@ -42,7 +42,7 @@ impl Mixed {
                 chart.moved(self, None, here, zeta, &mut plain[..head]);
                 plain[head..].copy_from_slice(&t[..inner - head]);
             } else {
-                plain[head..].copy_from_slice(&chart.centre[..inner - head]);
+                plain[head..].copy_from_slice(&chart.typical[..inner - head]);
             }
         }
         let mut by_plain = vec![0.0; plain.len()];
