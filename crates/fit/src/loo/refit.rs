@@ -233,7 +233,7 @@ fn log_add(a: f64, b: f64) -> f64 {
 }
 
 /// Warnings about the data and the model, which the whole fit has shown.
-const OF_DATA: [&str; 3] = ["prior_conflict", "overdispersion", "unlogged_offset"];
+const OF_DATA: [&str; 4] = ["prior_conflict", "prior_decides", "overdispersion", "unlogged_offset"];
 
 fn log_mean_exp(values: &[f64]) -> f64 {
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
