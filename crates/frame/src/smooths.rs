@@ -165,31 +165,42 @@ impl SmoothPlan {
         };
         let splines = Splines::new(functions);
         for (level, rows) in parts {
-            let own: Vec<f64> = rows.iter().map(|&k| x[k]).collect();
-            let distinct = count_distinct(&own);
-            if let (Some(level), true) = (&level, distinct < 3) {
-                let by = by.map(By::label).unwrap_or_default();
-                return refuse(format!(
-                    "at least 3 distinct values in each level of {by}; found {distinct} in `{level}`"
-                ));
+            let own = [&x, &factor].map(|list| rows.iter().map(|&k| list[k]).collect::<Vec<f64>>());
+            match coded.part(&splines, level, &own) {
+                Ok(part) => coded.parts.push(part),
+                Err(need) => return refuse(need),
             }
-            let n = own.len() as f64;
-            let first = own.iter().sum::<f64>() / n;
-            // The second pass removes the rounding error of the first sum.
-            let mean = first + own.iter().map(|x| x - first).sum::<f64>() / n;
-            let sd = (own.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
-            let line: Vec<f64> = own.iter().map(|x| (x - mean) / sd).collect();
-            let u: Vec<f64> = own.iter().map(|x| coded.place(*x)).collect();
-            let by: Vec<f64> = rows.iter().map(|&k| factor[k]).collect();
-            let transform = splines.transform(&u, &line, &by).filter(|_| sd > 0.0);
-            let Some(transform) = transform else {
-                return refuse(
-                    "values that differ by more than rounding, and a by that is not 0".to_owned(),
-                );
-            };
-            coded.parts.push(SmoothPart { level, mean, sd, transform });
         }
         Ok(coded)
+    }
+}
+
+impl CodedSmooth {
+    /// The part of one level, or of all rows, from its values and what it is multiplied by; or what
+    /// is needed instead.
+    fn part(
+        &self, splines: &Splines, level: Option<String>, [x, by]: &[Vec<f64>; 2],
+    ) -> Result<SmoothPart, String> {
+        let distinct = count_distinct(x);
+        if let (Some(level), true) = (&level, distinct < 3) {
+            let by = self.by.as_deref().unwrap_or_default();
+            return Err(format!(
+                "at least 3 distinct values in each level of {by}; found {distinct} in `{level}`"
+            ));
+        }
+        let n = x.len() as f64;
+        let first = x.iter().sum::<f64>() / n;
+        // The second pass removes the rounding error of the first sum.
+        let mean = first + x.iter().map(|x| x - first).sum::<f64>() / n;
+        let sd = (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+        let line: Vec<f64> = x.iter().map(|x| (x - mean) / sd).collect();
+        let u: Vec<f64> = x.iter().map(|x| self.place(*x)).collect();
+        match splines.transform(&u, &line, by).filter(|_| sd > 0.0) {
+            Some(transform) => Ok(SmoothPart { level, mean, sd, transform }),
+            None => {
+                Err("values that differ by more than rounding, and a by that is not 0".to_owned())
+            }
+        }
     }
 }
 
