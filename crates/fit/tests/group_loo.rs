@@ -16,8 +16,11 @@ use ridgewalk_frame::{FamilyName, Table};
 const ERRORS: f64 = 5.0;
 /// The largest standard error.
 const ERROR: f64 = 0.12;
-/// What PSIS may be off by for single rows.
+/// What PSIS may be off by for single rows, and for those whose k is near the limit of 0.7, where its
+/// error falls slowly with the number of draws.
 const BY_ROW: f64 = 0.12;
+const BY_HEAVY_ROW: f64 = 0.3;
+const HEAVY: f64 = 0.6;
 
 const COEFFICIENT: f64 = 2.0;
 const INTERCEPT: f64 = 3.0;
@@ -279,7 +282,9 @@ fn rows_left_out_have_the_density_given_the_others() {
     for row in 0..ROWS.len() {
         let (value, need) = (found.pointwise[row], exact(&grid, &[row], &[row]));
         println!("row {row}: {value:.4}, need {need:.4}");
-        assert!((value - need).abs() < BY_ROW, "row {row}: {value} for {need}");
+        let heavy = found.pareto_k[row] > HEAVY && !found.refitted.contains(&row);
+        let limit = if heavy { BY_HEAVY_ROW } else { BY_ROW };
+        assert!((value - need).abs() < limit, "row {row}: {value} for {need}");
     }
     // The only row of a group is the group.
     let groups = by_group(&fitted, LooMethod::Exact);
