@@ -154,9 +154,11 @@ fn value(model: &Mixed, plain: &[f64]) -> f64 {
 /// The coordinates (ζ, t) of a plain point: given t the map is linear in ζ.
 fn coordinates(model: &Mixed, plain: &[f64]) -> Vec<f64> {
     let head = model.head();
+    let mut t = plain[head..].to_vec();
+    model.bend(&mut t);
     let at = |zeta: Option<usize>| {
-        let mut point = plain.to_vec();
-        point[..head].fill(0.0);
+        let mut point = vec![0.0; head];
+        point.extend_from_slice(&t);
         if let Some(k) = zeta {
             point[k] = 1.0;
         }
@@ -172,7 +174,7 @@ fn coordinates(model: &Mixed, plain: &[f64]) -> Vec<f64> {
     }
     (0..head).for_each(|i| rows[i][head] = plain[i] - origin[i]);
     let mut point = solved(rows);
-    point.extend_from_slice(&plain[head..]);
+    point.extend_from_slice(&t);
     point
 }
 

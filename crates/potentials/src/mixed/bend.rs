@@ -73,8 +73,9 @@ impl Mixed {
         }
     }
 
-    /// t as chains have it.
-    pub(super) fn bend(&self, t: &mut [f64]) {
+    /// t as chains have it, in place of t as the model has it. Known once there is a
+    /// [`chart`](Self::chart).
+    pub fn bend(&self, t: &mut [f64]) {
         for (t, &knee) in t.iter_mut().zip(self.knees()) {
             // φ rises with v and is below it: Newton's steps, kept between bounds.
             let phi = *t;

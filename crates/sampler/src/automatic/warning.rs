@@ -13,6 +13,8 @@ use crate::outcome::Why;
 const FEW: f64 = 400.0;
 /// The R-hat above which chains disagree (the same).
 const APART: f64 = 1.01;
+/// Coefficients of which none exceeds that by chance in runs that are long enough otherwise.
+const FEW_COEFFICIENTS: usize = 100;
 /// The acceptance below which most trajectories are wasted.
 const RARELY: f64 = 0.3;
 
@@ -505,7 +507,7 @@ fn highest_rhat(chains: usize, draws: u64, summaries: &[Summary]) -> f64 {
     ess.sort_unstable_by(f64::total_cmp);
     let total = chains as f64 * draws as f64;
     let typical = ess.get(ess.len() / 2).copied().unwrap_or(total).min(total);
-    if chains < 2 || !(typical > 0.0) {
+    if chains < 2 || summaries.len() <= FEW_COEFFICIENTS || !(typical > 0.0) {
         return APART;
     }
     let halves = 2.0 * chains as f64;
