@@ -97,7 +97,7 @@ def main():
         sys.exit(__doc__)
     models = sys.argv[2:] or list(MODELS)
     with open(sys.argv[1], "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS)
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         for model in models:
             writer.writerow(row(model))

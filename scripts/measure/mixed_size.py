@@ -63,7 +63,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     with open(sys.argv[1], "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS)
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         for size in SIZES:
             command = [sys.executable, __file__, "-", *map(str, size)]
