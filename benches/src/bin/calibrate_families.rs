@@ -5,48 +5,14 @@
 //! every test. Fails if the correct posterior is rejected, if a run ends with an error, or if a
 //! planted error is not detected. Results do not depend on the number of threads.
 
-use std::fmt::Write;
 use std::process::ExitCode;
-use std::time::Instant;
 
-use clap::Parser;
 use ridgewalk_benches::Failure;
-use ridgewalk_benches::calibration::CELLS;
-use ridgewalk_benches::calibration::families::{
-    FamilyModel, FamilyRanks, FamilySize, Misfit, calibrate_family,
-};
-use ridgewalk_benches::comparison::results;
-
-/// Simulation-based calibration of likelihoods with parameters, with planted errors.
-#[derive(Debug, Parser)]
-struct Arguments {
-    /// Models; by default all. Planted errors of other models are left out.
-    models: Vec<String>,
-    /// Data sets of each model.
-    #[arg(long, default_value_t = 1000)]
-    replications: u64,
-    /// Rows of each data set.
-    #[arg(long, default_value_t = 30)]
-    rows: usize,
-    /// Draws for a rank; one less than a multiple of 16.
-    #[arg(long, default_value_t = 127)]
-    draws: usize,
-    /// The probability with which a correct sampler is rejected.
-    #[arg(long, default_value_t = 0.01)]
-    level: f64,
-    /// The seed.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Only the correct posteriors, without planted errors.
-    #[arg(long)]
-    right: bool,
-    /// Only print.
-    #[arg(long)]
-    dry: bool,
-}
+use ridgewalk_benches::calibration::families::{FamilyModel, Misfit};
+use ridgewalk_benches::calibration::study::{self, Planted, StudySize};
 
 /// Planted errors, each with the model that must detect it.
-const PLANTED: [(&str, FamilyModel, Misfit); 5] = [
+const PLANTED: [Planted<FamilyModel>; 5] = [
     ("Jacobian of log sigma forgotten", FamilyModel::NormalFewRows, Misfit::Jacobian(0)),
     ("Jacobian of log nu forgotten", FamilyModel::StudentT, Misfit::Jacobian(1)),
     ("prior rate +30 %", FamilyModel::NegativeBinomial, Misfit::Rate(1.3)),
@@ -55,69 +21,6 @@ const PLANTED: [(&str, FamilyModel, Misfit); 5] = [
 ];
 
 fn main() -> Result<ExitCode, Failure> {
-    let arguments = Arguments::parse();
-    let Arguments { rows, replications, draws, level, seed, .. } = arguments;
-    if rows == 0 || replications == 0 || !(level > 0.0 && level < 1.0) {
-        return Err("need at least a row and a replication, and a level between 0 and 1".into());
-    }
-    if !(draws + 1).is_multiple_of(CELLS) {
-        return Err(format!("{draws} draws: need one less than a multiple of {CELLS}").into());
-    }
-    let size = FamilySize { rows, replications, draws };
-    let models = models(&arguments.models)?;
-    let tests: usize = models.iter().map(|model| model.quantities().len()).sum();
-    let level = level / tests as f64;
-    println!("each of {tests} tests at {level:.2e}");
-    let right = models.iter().map(|model| ("right", *model, None));
-    let planted = PLANTED.iter().filter(|(_, model, _)| models.contains(model));
-    let planted = planted.map(|(name, model, misfit)| (*name, *model, Some(*misfit)));
-    let planted = planted.filter(|_| !arguments.right);
-    let mut csv = String::from("sampler,model,quantity,replications,chi_square,p\n");
-    let mut good = true;
-    for (name, model, misfit) in right.chain(planted) {
-        let began = Instant::now();
-        let outcome = calibrate_family(model, misfit, size, seed);
-        let least = report(&mut csv, name, model, &outcome)?;
-        let verdict = if least < level { "fails" } else { "passes" };
-        println!("    {verdict}, {:.0} s", began.elapsed().as_secs_f64());
-        for (replication, error) in &outcome.failures {
-            println!("    replication {replication}: {error}");
-        }
-        good &= (least < level) == misfit.is_some() && outcome.failures.is_empty();
-    }
-    if !arguments.dry {
-        std::fs::write(results("calibration-families.csv"), csv)?;
-    }
-    println!("{}", if good { "as expected" } else { "NOT AS EXPECTED" });
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn models(names: &[String]) -> Result<Vec<FamilyModel>, Failure> {
-    if names.is_empty() {
-        return Ok(FamilyModel::ALL.to_vec());
-    }
-    let known = |name: &String| {
-        FamilyModel::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| {
-            let all = FamilyModel::ALL.map(FamilyModel::name).join(", ");
-            format!("no model `{name}`: need one of {all}").into()
-        })
-    };
-    names.iter().map(known).collect()
-}
-
-/// Writes and prints the test of every quantity. Returns the smallest p-value.
-fn report(
-    csv: &mut String, sampler: &str, model: FamilyModel, outcome: &FamilyRanks,
-) -> Result<f64, Failure> {
-    println!("{sampler}, {}", model.name());
-    let mut least = f64::INFINITY;
-    for (quantity, ranks) in model.quantities().into_iter().zip(&outcome.ranks) {
-        let [chi_square, p] = ranks.chi_square(CELLS)?;
-        let (name, total) = (model.name(), ranks.total());
-        // Writing to a string does not fail.
-        let _ = writeln!(csv, "{sampler},{name},{quantity},{total},{chi_square:.2},{p:.2e}");
-        println!("    {quantity:<24} {total:>6} {chi_square:>9.2} {p:>9.1e}");
-        least = least.min(p);
-    }
-    Ok(least)
+    let size = StudySize { rows: 30, replications: 1000, draws: 127 };
+    study::run(size, &PLANTED, "calibration-families.csv")
 }

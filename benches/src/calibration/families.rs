@@ -11,7 +11,6 @@ use rand_distr::{
     Distribution, Exp1, Gamma as GammaLaw, Open01, Poisson as PoissonLaw, StandardNormal,
     StandardUniform, StudentT as StudentLaw, Weibull as WeibullLaw,
 };
-use rayon::prelude::*;
 use ridgewalk::potentials::families::{Observation, Poisson};
 use ridgewalk::potentials::likelihoods::{
     Gamma, HuberNoise, Likelihood, LogisticNoise, Multinomial, NegativeBinomial, Normal, Ordinal,
@@ -26,7 +25,7 @@ use ridgewalk::sampler::automatic::Target;
 use super::mixed;
 use super::models::{DELTA, huber_noise};
 use super::sampler::{Automatic, Sampler};
-use super::uniformity::Ranks;
+use super::study::{StudyModel, StudySize};
 use crate::Failure;
 
 /// Levels of ordinal and of multinomial responses.
@@ -99,71 +98,6 @@ struct Simulated {
 }
 
 impl FamilyModel {
-    /// All models.
-    pub const ALL: [Self; 13] = [
-        Self::Normal,
-        Self::NormalFewRows,
-        Self::StudentT,
-        Self::LogisticNoise,
-        Self::HuberNoise,
-        Self::NegativeBinomial,
-        Self::Gamma,
-        Self::Weibull,
-        Self::LogLogistic,
-        Self::LogNormal,
-        Self::Ordinal,
-        Self::Multinomial,
-        Self::Poisson,
-    ];
-
-    /// The name on the command line and in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::NormalFewRows => "normal-8-rows",
-            Self::StudentT => "student-t",
-            Self::LogisticNoise => "logistic-noise",
-            Self::HuberNoise => "huber-noise",
-            Self::NegativeBinomial => "negative-binomial",
-            Self::Gamma => "gamma",
-            Self::Weibull => "weibull-right-censored",
-            Self::LogLogistic => "log-logistic-interval-censored",
-            Self::LogNormal => "log-normal-right-censored",
-            Self::Ordinal => "ordinal-4-levels",
-            Self::Multinomial => "multinomial-3-levels",
-            Self::Poisson => "poisson-student-t-priors",
-        }
-    }
-
-    /// The ranked quantities: each coefficient, each parameter, and the posterior density.
-    #[must_use]
-    pub fn quantities(self) -> Vec<&'static str> {
-        let coefficients: &[&str] = match self {
-            Self::Ordinal => &["first slope", "second slope"],
-            Self::Multinomial => &[
-                "intercept of level 1",
-                "first slope of level 1",
-                "second slope of level 1",
-                "intercept of level 2",
-                "first slope of level 2",
-                "second slope of level 2",
-            ],
-            _ => &["intercept", "first slope", "second slope"],
-        };
-        let parameters: &[&str] = match self {
-            Self::Normal | Self::NormalFewRows | Self::LogisticNoise | Self::HuberNoise => {
-                &["sigma"]
-            }
-            Self::StudentT => &["sigma", "nu"],
-            Self::NegativeBinomial => &["size"],
-            Self::Gamma | Self::Weibull | Self::LogLogistic | Self::LogNormal => &["shape"],
-            Self::Ordinal => &["first threshold", "second threshold", "third threshold"],
-            Self::Multinomial | Self::Poisson => &[],
-        };
-        [coefficients, parameters, &["posterior density"]].concat()
-    }
-
     fn rows(self, usual: usize) -> usize {
         if self == Self::NormalFewRows { 8 } else { usual }
     }
@@ -456,54 +390,82 @@ impl Target for Posterior {
     }
 }
 
-/// The size of a calibration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FamilySize {
-    /// Rows of each data set.
-    pub rows: usize,
-    /// The number of data sets.
-    pub replications: u64,
-    /// The number of draws for a rank.
-    pub draws: usize,
-}
+impl StudyModel for FamilyModel {
+    type Misfit = Misfit;
 
-/// Ranks of every quantity of a model.
-#[derive(Debug, Clone)]
-pub struct FamilyRanks {
-    /// For each of [`FamilyModel::quantities`].
-    pub ranks: Vec<Ranks>,
-    /// Replications without draws, with the error.
-    pub failures: Vec<(u64, String)>,
-}
+    const ALL: &'static [Self] = &[
+        Self::Normal,
+        Self::NormalFewRows,
+        Self::StudentT,
+        Self::LogisticNoise,
+        Self::HuberNoise,
+        Self::NegativeBinomial,
+        Self::Gamma,
+        Self::Weibull,
+        Self::LogLogistic,
+        Self::LogNormal,
+        Self::Ordinal,
+        Self::Multinomial,
+        Self::Poisson,
+    ];
 
-/// Calibrates the exact automatic run on a model. Any misfit is an error that must be detected. A
-/// replication depends only on its number, the seed and the model.
-#[must_use]
-pub fn calibrate_family(
-    model: FamilyModel, misfit: Option<Misfit>, size: FamilySize, seed: u64,
-) -> FamilyRanks {
-    let one = |replication: u64| -> Result<Vec<usize>, Failure> {
-        let seed = mixed(seed ^ mixed(replication ^ mixed(1000 + model as u64)));
-        let data = model.simulate(size.rows, seed)?;
-        let posterior = model.posterior(&data, misfit)?;
+    fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::NormalFewRows => "normal-8-rows",
+            Self::StudentT => "student-t",
+            Self::LogisticNoise => "logistic-noise",
+            Self::HuberNoise => "huber-noise",
+            Self::NegativeBinomial => "negative-binomial",
+            Self::Gamma => "gamma",
+            Self::Weibull => "weibull-right-censored",
+            Self::LogLogistic => "log-logistic-interval-censored",
+            Self::LogNormal => "log-normal-right-censored",
+            Self::Ordinal => "ordinal-4-levels",
+            Self::Multinomial => "multinomial-3-levels",
+            Self::Poisson => "poisson-student-t-priors",
+        }
+    }
+
+    fn quantities(self) -> Vec<&'static str> {
+        let coefficients: &[&str] = match self {
+            Self::Ordinal => &["first slope", "second slope"],
+            Self::Multinomial => &[
+                "intercept of level 1",
+                "first slope of level 1",
+                "second slope of level 1",
+                "intercept of level 2",
+                "first slope of level 2",
+                "second slope of level 2",
+            ],
+            _ => &["intercept", "first slope", "second slope"],
+        };
+        let parameters: &[&str] = match self {
+            Self::Normal | Self::NormalFewRows | Self::LogisticNoise | Self::HuberNoise => {
+                &["sigma"]
+            }
+            Self::StudentT => &["sigma", "nu"],
+            Self::NegativeBinomial => &["size"],
+            Self::Gamma | Self::Weibull | Self::LogLogistic | Self::LogNormal => &["shape"],
+            Self::Ordinal => &["first threshold", "second threshold", "third threshold"],
+            Self::Multinomial | Self::Poisson => &[],
+        };
+        [coefficients, parameters, &["posterior density"]].concat()
+    }
+
+    fn replicate(
+        self, misfit: Option<Misfit>, size: StudySize, seed: u64, number: u64,
+    ) -> Result<Vec<usize>, Failure> {
+        let seed = mixed(seed ^ mixed(number ^ mixed(1000 + self as u64)));
+        let data = self.simulate(size.rows, seed)?;
+        let posterior = self.posterior(&data, misfit)?;
         let draws = Automatic::new(0.0).draw(&posterior, size.draws, mixed(seed))?;
         // Ranks are those under the model that generated the data.
-        let right = model.posterior(&data, None)?.joint;
-        let truth = &model.values(&right, &data.truth)?[0];
-        let found = model.values(&right, &draws.points)?;
+        let right = self.posterior(&data, None)?.joint;
+        let truth = &self.values(&right, &data.truth)?[0];
+        let found = self.values(&right, &draws.points)?;
         let found = found.get(..size.draws).ok_or("too few draws")?;
         let rank = |k: usize| found.iter().filter(|values| values[k] < truth[k]).count();
         Ok((0..truth.len()).map(rank).collect())
-    };
-    let made: Vec<Result<Vec<usize>, Failure>> =
-        (0..size.replications).into_par_iter().map(one).collect();
-    let ranks = vec![Ranks::new(size.draws + 1); model.quantities().len()];
-    let mut all = FamilyRanks { ranks, failures: Vec::new() };
-    for (replication, made) in (0..).zip(made) {
-        match made {
-            Ok(ranks) => all.ranks.iter_mut().zip(ranks).for_each(|(all, rank)| all.push(rank)),
-            Err(error) => all.failures.push((replication, error.to_string())),
-        }
     }
-    all
 }

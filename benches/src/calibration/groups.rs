@@ -8,18 +8,16 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, Poisson as PoissonLaw, StandardNormal, StandardUniform};
-use rayon::prelude::*;
 use ridgewalk::potentials::families::{Logistic, Poisson};
 use ridgewalk::potentials::likelihoods::{Likelihood, Plain};
 use ridgewalk::potentials::{
     Dense, Density, GroupTerm, Joint, LineIntegral, Mixed, Scratch, Sparse,
 };
 
-use super::families::FamilySize;
 use super::mistakes::Planted;
 use super::mixed;
 use super::sampler::{Automatic, Sampler};
-use super::uniformity::Ranks;
+use super::study::{StudyModel, StudySize};
 use crate::Failure;
 
 /// A mixed model. The intercept and a slope have normal(0, 1) priors, standard deviations
@@ -59,40 +57,6 @@ struct Simulated {
 }
 
 impl GroupModel {
-    /// All models.
-    pub const ALL: [Self; 5] = [
-        Self::Logistic,
-        Self::LogisticCrossed,
-        Self::LogisticSlopes,
-        Self::Poisson,
-        Self::PoissonCrossed,
-    ];
-
-    /// The name on the command line and in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Logistic => "logistic",
-            Self::LogisticCrossed => "logistic-crossed",
-            Self::LogisticSlopes => "logistic-slopes",
-            Self::Poisson => "poisson",
-            Self::PoissonCrossed => "poisson-crossed",
-        }
-    }
-
-    /// The ranked quantities.
-    #[must_use]
-    pub fn quantities(self) -> Vec<&'static str> {
-        let groups: &[&str] = match self {
-            Self::Logistic | Self::Poisson => &["first effect", "sd"],
-            Self::LogisticCrossed | Self::PoissonCrossed => {
-                &["first effect", "first effect of the second grouping", "sd", "second sd"]
-            }
-            Self::LogisticSlopes => &["first effect", "sd", "sd of slopes", "correlation"],
-        };
-        [&["intercept", "slope"], groups, &["likelihood", "posterior density"]].concat()
-    }
-
     fn counts(self) -> bool {
         matches!(self, Self::Poisson | Self::PoissonCrossed)
     }
@@ -209,30 +173,49 @@ fn uniform(source: &mut ChaCha8Rng) -> f64 {
     StandardUniform.sample(source)
 }
 
-/// Ranks of every quantity of a model.
-#[derive(Debug, Clone)]
-pub struct GroupRanks {
-    /// For each of [`GroupModel::quantities`].
-    pub ranks: Vec<Ranks>,
-    /// Replications without draws, with the error.
-    pub failures: Vec<(u64, String)>,
-}
+impl StudyModel for GroupModel {
+    type Misfit = GroupMisfit;
 
-/// Calibrates the exact automatic run on a model. Any misfit is an error that must be detected. A
-/// replication depends only on its number, the seed and the model.
-#[must_use]
-pub fn calibrate_groups(
-    model: GroupModel, misfit: Option<GroupMisfit>, size: FamilySize, seed: u64,
-) -> GroupRanks {
-    let mistake = match misfit {
-        Some(GroupMisfit::Acceptance(factor)) => Some(Planted::Acceptance(factor)),
-        _ => None,
-    };
-    let sampler = Automatic { mistake, ..Automatic::new(0.0) };
-    let one = |replication: u64| -> Result<Vec<usize>, Failure> {
-        let seed = mixed(seed ^ mixed(replication ^ mixed(2000 + model as u64)));
-        let data = model.simulate(size.rows, seed)?;
-        let posterior = model.posterior(&data, misfit)?;
+    const ALL: &'static [Self] = &[
+        Self::Logistic,
+        Self::LogisticCrossed,
+        Self::LogisticSlopes,
+        Self::Poisson,
+        Self::PoissonCrossed,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Logistic => "logistic",
+            Self::LogisticCrossed => "logistic-crossed",
+            Self::LogisticSlopes => "logistic-slopes",
+            Self::Poisson => "poisson",
+            Self::PoissonCrossed => "poisson-crossed",
+        }
+    }
+
+    fn quantities(self) -> Vec<&'static str> {
+        let groups: &[&str] = match self {
+            Self::Logistic | Self::Poisson => &["first effect", "sd"],
+            Self::LogisticCrossed | Self::PoissonCrossed => {
+                &["first effect", "first effect of the second grouping", "sd", "second sd"]
+            }
+            Self::LogisticSlopes => &["first effect", "sd", "sd of slopes", "correlation"],
+        };
+        [&["intercept", "slope"], groups, &["likelihood", "posterior density"]].concat()
+    }
+
+    fn replicate(
+        self, misfit: Option<GroupMisfit>, size: StudySize, seed: u64, number: u64,
+    ) -> Result<Vec<usize>, Failure> {
+        let mistake = match misfit {
+            Some(GroupMisfit::Acceptance(factor)) => Some(Planted::Acceptance(factor)),
+            _ => None,
+        };
+        let sampler = Automatic { mistake, ..Automatic::new(0.0) };
+        let seed = mixed(seed ^ mixed(number ^ mixed(2000 + self as u64)));
+        let data = self.simulate(size.rows, seed)?;
+        let posterior = self.posterior(&data, misfit)?;
         let d = posterior.dimension();
         let mut draws = sampler.draw(&posterior, size.draws, mixed(seed))?.points;
         if draws.len() < d * size.draws {
@@ -240,26 +223,15 @@ pub fn calibrate_groups(
         }
         draws.truncate(d * size.draws);
         // Ranks are those under the model that generated the data.
-        let right = model.posterior(&data, None)?;
-        let truth = model.values(&right, &data.truth)?;
+        let right = self.posterior(&data, None)?;
+        let truth = self.values(&right, &data.truth)?;
         let mut ranks = vec![0; truth.len()];
         for point in draws.chunks_exact_mut(d) {
             posterior.to_plain(point)?;
-            let found = model.values(&right, point)?;
+            let found = self.values(&right, point)?;
             let each = ranks.iter_mut().zip(found).zip(&truth);
             each.for_each(|((rank, x), y)| *rank += usize::from(x < *y));
         }
         Ok(ranks)
-    };
-    let made: Vec<Result<Vec<usize>, Failure>> =
-        (0..size.replications).into_par_iter().map(one).collect();
-    let ranks = vec![Ranks::new(size.draws + 1); model.quantities().len()];
-    let mut all = GroupRanks { ranks, failures: Vec::new() };
-    for (replication, made) in (0..).zip(made) {
-        match made {
-            Ok(ranks) => all.ranks.iter_mut().zip(ranks).for_each(|(all, rank)| all.push(rank)),
-            Err(error) => all.failures.push((replication, error.to_string())),
-        }
     }
-    all
 }

@@ -11,6 +11,7 @@ pub mod models;
 pub mod plots;
 pub mod power;
 pub mod sampler;
+pub mod study;
 #[cfg(test)]
 mod tests;
 pub mod uniformity;
