@@ -77,6 +77,30 @@ pub trait LineIntegral {
     }
 }
 
+/// The methods of [`LineIntegral`] about integrals, for a potential that has values and gradients
+/// only.
+macro_rules! no_line_integrals {
+    () => {
+        fn gradients_per_integral(&self) -> u64 {
+            1
+        }
+
+        fn integrate(
+            &self, _: f64, _: &[f64], _: &[f64], _: &mut [f64], _: &mut Scratch,
+        ) -> Result<(), Error> {
+            Err(Error::NoLineIntegral)
+        }
+
+        fn gradients(
+            &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
+        ) -> Result<(), Error> {
+            let mut values = vec![0.0; positions.len() / LineIntegral::dimension(self).max(1)];
+            self.values_and_gradients(positions, &mut values, gradients, scratch)
+        }
+    };
+}
+pub(crate) use no_line_integrals;
+
 /// Working space for [`LineIntegral::integrate`].
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {

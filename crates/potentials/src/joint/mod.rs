@@ -18,7 +18,7 @@ use crate::error::{Error, GradientError, RowValue, length};
 use crate::families::{Objection, Observation};
 use crate::hessian::visit;
 use crate::likelihoods::{Block, Likelihood};
-use crate::line_integral::{LineIntegral, Scratch, whole_chains};
+use crate::line_integral::{LineIntegral, Scratch, no_line_integrals, whole_chains};
 use crate::pass::{Law, Terms};
 use crate::rows::Rows;
 
@@ -319,23 +319,7 @@ impl LineIntegral for Joint<'_> {
         Joint::dimension(self)
     }
 
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-
-    /// There are none.
-    fn integrate(
-        &self, _: f64, _: &[f64], _: &[f64], _: &mut [f64], _: &mut Scratch,
-    ) -> Result<(), Error> {
-        Err(Error::NoLineIntegral)
-    }
-
-    fn gradients(
-        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let mut values = vec![0.0; positions.len() / self.dimension().max(1)];
-        self.values_and_gradients(positions, &mut values, gradients, scratch)
-    }
+    no_line_integrals!();
 
     fn values_and_gradients(
         &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Joint;
 use crate::error::{Error, length};
-use crate::line_integral::{LineIntegral, Scratch, whole_chains};
+use crate::line_integral::{LineIntegral, Scratch, no_line_integrals, whole_chains};
 use crate::whitening::Whitening;
 
 /// A joint posterior as a function of z, where (β, ψ) = centre + W z. The design stays as it is:
@@ -31,23 +31,7 @@ impl LineIntegral for WhitenedJoint {
         self.whitening.dimension()
     }
 
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-
-    /// There are none.
-    fn integrate(
-        &self, _: f64, _: &[f64], _: &[f64], _: &mut [f64], _: &mut Scratch,
-    ) -> Result<(), Error> {
-        Err(Error::NoLineIntegral)
-    }
-
-    fn gradients(
-        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let mut values = vec![0.0; positions.len() / self.dimension().max(1)];
-        self.values_and_gradients(positions, &mut values, gradients, scratch)
-    }
+    no_line_integrals!();
 
     fn values_and_gradients(
         &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Mixed;
 use super::chart::Chart;
 use crate::error::{Error, length};
-use crate::line_integral::{LineIntegral, Scratch, whole_chains};
+use crate::line_integral::{LineIntegral, Scratch, no_line_integrals, whole_chains};
 use crate::whitening::Whitening;
 
 /// The step of differences by t. A force need not be an exact gradient for trajectories that are
@@ -112,23 +112,7 @@ impl LineIntegral for WhitenedMixed {
         self.whitening.dimension()
     }
 
-    fn gradients_per_integral(&self) -> u64 {
-        1
-    }
-
-    /// There are none.
-    fn integrate(
-        &self, _: f64, _: &[f64], _: &[f64], _: &mut [f64], _: &mut Scratch,
-    ) -> Result<(), Error> {
-        Err(Error::NoLineIntegral)
-    }
-
-    fn gradients(
-        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let mut values = vec![0.0; positions.len() / self.dimension().max(1)];
-        self.values_and_gradients(positions, &mut values, gradients, scratch)
-    }
+    no_line_integrals!();
 
     fn values_and_gradients(
         &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
