@@ -8,7 +8,8 @@
 # crates/fit/tests/data/mixed. Prints JSON: processor seconds of warm-up and sampling by chain, as rstan
 # reports them; wall-clock seconds of the whole fit, without loading packages and data; the smallest
 # bulk effective sample size over all parameters (coefficients, sigma, standard deviations, effects of
-# every level; a covariance of effects is left out), and the smallest as scripts/measure/python_peers.py defines it; both per second.
+# every level; a covariance of effects is left out), and the smallest as
+# scripts/measure/python_peers.py defines it; both per second.
 
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 root <- normalizePath(file.path(dirname(script), "..", ".."))

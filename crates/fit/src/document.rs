@@ -8,7 +8,7 @@ use ridgewalk_diagnostics::{Intervals, Summary};
 use ridgewalk_sampler::Outcome;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::grouping::{self, GroupSummary};
+use crate::group_layout::{self, GroupSummary};
 use crate::settings::{DEFAULT_INTERVAL, default_interval};
 
 /// How the guarantee of a certified run begins.

@@ -44,7 +44,7 @@ mod error;
 mod excursion;
 mod exposure;
 mod fit;
-mod grouping;
+mod group_layout;
 mod groups;
 mod loo;
 mod model;
@@ -81,7 +81,7 @@ pub use draws::{DrawReader, TakeColumns, TakePoint};
 pub use error::{Error, ErrorKind, NoiseError};
 pub use excursion::{Values, excursion};
 pub use fit::{Fitted, fit, fit_watched, in_threads, prepare, start};
-pub use grouping::{DrawsArray, GroupSummary};
+pub use group_layout::{DrawsArray, GroupSummary};
 pub use groups::{GroupNames, GroupPriors, GroupPriorsText, Groups};
 pub use loo::{
     Compared, Comparison, LeftOutGroups, LooDocument, LooMethod, LooOptions, LooProgress, Observed,
