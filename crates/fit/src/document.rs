@@ -369,13 +369,13 @@ impl SummaryDocument {
     /// The smallest bulk or tail ESS; NaN if none is defined.
     #[must_use]
     pub fn smallest_ess(&self) -> f64 {
-        grouping::smallest_ess(&self.parameters)
+        group_layout::smallest_ess(&self.parameters)
     }
 
     /// The largest R-hat; NaN if none is defined.
     #[must_use]
     pub fn largest_rhat(&self) -> f64 {
-        grouping::largest_rhat(&self.parameters)
+        group_layout::largest_rhat(&self.parameters)
     }
 
     /// The document as text.
