@@ -130,7 +130,7 @@ pub enum Error {
 }
 
 /// Why a noise scale cannot be estimated.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoiseError {
     /// There are no residuals.
@@ -150,6 +150,14 @@ pub enum NoiseError {
     Vanishing {
         /// The estimate.
         scale: f64,
+    },
+    /// Effects of groups leave no residuals.
+    #[error(
+        "the noise cannot be told from the fit: with the effects of {groups} the model fits the responses exactly, as where the response is the same in all rows of a level; fit one row for each level, or fix the noise with --family gaussian --noise-scale S"
+    )]
+    WithinGroups {
+        /// The grouping factors.
+        groups: String,
     },
 }
 

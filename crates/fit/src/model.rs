@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::groups::{self, Groups, Unfolding};
-use crate::noise::check_noise;
+use crate::noise::{check_noise, check_noise_of_groups};
 use crate::priors::{ModelPriors, Priors};
 use crate::scale::Rescaling;
 use crate::settings::{SearchChoice, Settings};
@@ -116,6 +116,9 @@ impl Model {
         })?;
         let unfolding = match &body {
             Body::Mixed(mixed) => {
+                if family.has_noise() && !auxiliary.names().is_empty() {
+                    check_noise_of_groups(&frame, mixed, &groups)?;
+                }
                 let (mixed, columns) = (mixed.clone(), frame.columns);
                 Some(Unfolding::new(mixed, auxiliary.predictors(), columns))
             }

@@ -1,10 +1,12 @@
 //! Whether responses have noise whose scale can be sampled.
 
+use ridgewalk_frame::place::listed;
 use ridgewalk_frame::{Frame, Sizes};
 use ridgewalk_potentials::families::Gaussian;
-use ridgewalk_potentials::{self as potentials, Dense, Prior, Ridge, Rows};
+use ridgewalk_potentials::{self as potentials, Dense, Mixed, Prior, Ridge, Rows};
 
 use crate::error::{Error, NoiseError};
+use crate::groups::Groups;
 use crate::words::Words;
 
 /// Scales of priors that leave the fit to the data, in units of response and predictor.
@@ -29,6 +31,28 @@ pub(crate) fn check_noise(frame: &Frame, sizes: &Sizes, rows: &Rows) -> Result<(
     } else {
         Err(NoiseError::Vanishing { scale }.into())
     }
+}
+
+/// An error if predictors and effects of groups fit the responses exactly: the noise then has no
+/// lower bound, and the posterior no finite integral.
+pub(crate) fn check_noise_of_groups(
+    frame: &Frame, mixed: &Mixed, groups: &Groups,
+) -> Result<(), Error> {
+    let offset = |i: usize| frame.offset.as_ref().map_or(0.0, |offset| offset[i]);
+    let responses: Vec<f64> =
+        frame.response.iter().enumerate().map(|(i, y)| y - offset(i)).collect();
+    match mixed.fits_exactly(&responses) {
+        Some(true) => {
+            let names = groups.terms().iter().map(|term| format!("`{}`", term.name)).collect();
+            Err(NoiseError::WithinGroups { groups: listed(&deduplicated(names), 8) }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn deduplicated(mut names: Vec<String>) -> Vec<String> {
+    names.dedup();
+    names
 }
 
 /// The residuals of least squares. Where predictors are collinear, wide priors decide.

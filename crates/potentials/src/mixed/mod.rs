@@ -16,6 +16,7 @@ mod factor;
 mod gram;
 mod prepare;
 mod quadratic;
+mod residuals;
 mod terms;
 #[cfg(test)]
 mod tests;
