@@ -5,9 +5,13 @@ use ridgewalk_potentials::Density;
 use crate::document::{Parameter, WarningEntry};
 use crate::model::Model;
 use crate::prior_text::{Kind, rounded};
+use crate::reading::ReportedPrior;
 
 /// A posterior standard deviation above this share of the prior's is that of the prior.
 const LITTLE: f64 = 0.9;
+/// Data that say less than this about a standard deviation leave it to its prior, in nats: about as
+/// much as turns half_normal(1) into half_normal(0.8).
+const LEARNED: f64 = 0.05;
 /// Standard deviations between prior and data that are a conflict. For many coefficients it takes
 /// more, so that priors that are right have no warning in 19 of 20 fits.
 const CONFLICT: f64 = 2.0;
@@ -136,15 +140,15 @@ pub(crate) fn check(model: &Model, mode: &[f64], parameters: &[Parameter]) -> Ch
     Checked { notes, warnings }
 }
 
-/// A warning about standard deviations of groups whose posterior is about as wide as their prior.
+/// A warning about standard deviations of groups whose posterior is about their prior.
 fn unknown_scales(model: &Model, parameters: &[Parameter]) -> Option<WarningEntry> {
     let mut found = Vec::new();
     for (names, priors) in model.groups().terms().iter().zip(&model.priors().groups) {
         for (k, prior) in priors.sds.iter().enumerate() {
             let name = names.sd(k);
             let parameter = parameters.iter().find(|parameter| parameter.name == name);
-            let Some((parameter, sd)) = parameter.zip(positive_sd(prior)) else { continue };
-            if parameter.sd > LITTLE * sd {
+            let quantiles = parameter.map(|found| [found.q05, found.q50, found.q95]);
+            if quantiles.and_then(|q| learned(prior, q)).is_some_and(|gain| gain < LEARNED) {
                 let prior = rounded(prior, Kind::Positive);
                 found.push(format!("`{name}` ({} levels, prior {prior})", names.levels.len()));
             }
@@ -160,20 +164,17 @@ fn unknown_scales(model: &Model, parameters: &[Parameter]) -> Option<WarningEntr
     })
 }
 
-/// The standard deviation of a prior of a positive number, if it has one.
-fn positive_sd(prior: &Density) -> Option<f64> {
-    use std::f64::consts::PI;
-    match *prior {
-        Density::Normal { scale, .. } => Some(scale * (1.0 - 2.0 / PI).sqrt()),
-        Density::Exponential { rate } => Some(1.0 / rate),
-        Density::Gamma { shape, rate } => Some(shape.sqrt() / rate),
-        Density::StudentT { degrees, scale, .. } if degrees > 2.0 => {
-            let ratio = libm::lgamma(0.5 * (degrees + 1.0)) - libm::lgamma(0.5 * degrees);
-            let mean = 2.0 * scale * (degrees / PI).sqrt() * ratio.exp() / (degrees - 1.0);
-            Some((scale * scale * degrees / (degrees - 2.0) - mean * mean).sqrt())
-        }
-        _ => None,
+/// What the data say about a positive number, in nats: the divergence of its posterior from its prior
+/// over the four intervals between the posterior's quantiles. That of all their numbers is larger.
+fn learned(prior: &Density, quantiles: [f64; 3]) -> Option<f64> {
+    let prior = ReportedPrior { density: *prior, positive: true, at_means: false };
+    let (mut gain, mut below, mut expected) = (0.0, 0.0, 0.0);
+    for (share, quantile) in [0.05, 0.5, 0.95].into_iter().zip(quantiles) {
+        let probability = prior.probability_to(quantile)?;
+        gain += (share - below) * ((share - below) / (probability - expected)).ln();
+        (below, expected) = (share, probability);
     }
+    Some(gain + (1.0 - below) * ((1.0 - below) / (1.0 - expected)).ln())
 }
 
 /// Three significant digits.
@@ -222,6 +223,23 @@ fn two_sided(probability: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Quantiles of the absolute value of a normal variable.
+    fn half_normal(scale: f64) -> [f64; 3] {
+        [0.062_707, 0.674_490, 1.959_964].map(|q| scale * q)
+    }
+
+    #[test]
+    fn data_say_the_divergence_of_the_posterior_from_the_prior() {
+        let prior = Density::Normal { mean: 0.0, scale: 2.0 };
+        assert!(learned(&prior, &half_normal(2.0)).unwrap().abs() < 1e-6);
+        for ratio in [0.9_f64, 0.7, 0.5, 0.2, 1.5] {
+            let exact = -ratio.ln() + 0.5 * (ratio * ratio - 1.0);
+            let found = learned(&prior, &half_normal(2.0 * ratio)).unwrap();
+            assert!(found > 0.6 * exact && found <= exact, "{ratio}: {found}, {exact}");
+        }
+        assert!(learned(&Density::Flat, &half_normal(1.0)).is_none());
+    }
 
     #[test]
     fn quantiles_are_those_of_tables() {

@@ -59,6 +59,22 @@ impl ReportedPrior {
     /// The constant is a sum over x = mean + scale tan θ, which reaches the heaviest tails.
     #[must_use]
     pub fn normalized(&self) -> Option<impl Fn(f64) -> f64 + use<>> {
+        let Self { density, positive, .. } = *self;
+        let total = self.mass(f64::INFINITY)?;
+        let relative = move |x: f64| (-density.value_and_slope(x)[0]).exp();
+        (total.is_finite() && total > 0.0)
+            .then_some(move |x: f64| if positive && !(x > 0.0) { 0.0 } else { relative(x) / total })
+    }
+
+    /// The probability of numbers up to x; `None` if the density is flat.
+    #[must_use]
+    pub fn probability_to(&self, x: f64) -> Option<f64> {
+        let share = self.mass(x)? / self.mass(f64::INFINITY)?;
+        share.is_finite().then_some(share)
+    }
+
+    /// The integral of the density as it is given, up to x.
+    fn mass(&self, x: f64) -> Option<f64> {
         use std::f64::consts::FRAC_PI_2;
         let Self { density, positive, .. } = *self;
         let (mean, scale) = match density {
@@ -70,16 +86,13 @@ impl ReportedPrior {
             Density::Gamma { shape, rate } => (0.0, shape / rate),
             _ => return None,
         };
-        let [from, to] = if positive { [0.0, FRAC_PI_2] } else { [-FRAC_PI_2, FRAC_PI_2] };
-        let step = (to - from) / POINTS as f64;
-        let relative = move |x: f64| (-density.value_and_slope(x)[0]).exp();
+        let from = if positive { -(mean / scale).atan() } else { -FRAC_PI_2 };
+        let step = (((x - mean) / scale).atan() - from).max(0.0) / POINTS as f64;
         let at = |k: usize| {
             let tan = (from + (k as f64 + 0.5) * step).tan();
-            relative(mean + scale * tan) * scale * (1.0 + tan * tan)
+            (-density.value_and_slope(mean + scale * tan)[0]).exp() * scale * (1.0 + tan * tan)
         };
-        let total = (0..POINTS).map(at).sum::<f64>() * step;
-        (total.is_finite() && total > 0.0)
-            .then_some(move |x: f64| if positive && !(x > 0.0) { 0.0 } else { relative(x) / total })
+        Some((0..POINTS).map(at).sum::<f64>() * step)
     }
 }
 
