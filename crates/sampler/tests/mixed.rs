@@ -155,7 +155,7 @@ fn value(model: &Mixed, plain: &[f64]) -> f64 {
 fn coordinates(model: &Mixed, plain: &[f64]) -> Vec<f64> {
     let head = model.head();
     let mut t = plain[head..].to_vec();
-    model.bend(&mut t);
+    model.chart().unwrap().bend(&mut t);
     let at = |zeta: Option<usize>| {
         let mut point = vec![0.0; head];
         point.extend_from_slice(&t);

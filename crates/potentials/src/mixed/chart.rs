@@ -8,6 +8,7 @@
 //! Either way the Jacobian is known, so both are exact; they differ in how normal the result is.
 
 use super::Mixed;
+use super::bend::Knees;
 use super::factor::Memory;
 use super::quadratic::Quadratic;
 
@@ -58,6 +59,7 @@ pub struct Chart {
     pub(super) centre: Vec<f64>,
     /// The curvature of −log density by t at ζ = 0, row by row.
     pub(super) hessian: Vec<f64>,
+    pub(super) knees: Knees,
     fixed: Option<Fixed>,
     /// The gradients that finding it took.
     pub(super) gradients: u64,
@@ -111,8 +113,10 @@ pub(super) struct Here {
 
 impl Chart {
     /// Coordinates by this approximation, with typical t.
-    pub(super) fn new(model: &Mixed, quadratic: Quadratic, typical: Vec<f64>) -> Option<Self> {
-        let chart = Self::following(quadratic, typical);
+    pub(super) fn new(
+        model: &Mixed, quadratic: Quadratic, typical: Vec<f64>, knees: Knees,
+    ) -> Option<Self> {
+        let chart = Self::following(quadratic, typical, knees);
         if !chart.is_dear(model) {
             return Some(chart);
         }
@@ -123,9 +127,9 @@ impl Chart {
 
     /// The same where the factor at this t is known.
     pub(super) fn at_factor(
-        model: &Mixed, quadratic: Quadratic, typical: Vec<f64>, here: Here,
+        model: &Mixed, quadratic: Quadratic, typical: Vec<f64>, knees: Knees, here: Here,
     ) -> Option<Self> {
-        let chart = Self::following(quadratic, typical);
+        let chart = Self::following(quadratic, typical, knees);
         if chart.is_dear(model) { chart.with_factor(model, here) } else { Some(chart) }
     }
 
@@ -141,9 +145,14 @@ impl Chart {
     }
 
     /// Coordinates whose factor follows t, whatever that costs.
-    pub(super) fn following(quadratic: Quadratic, typical: Vec<f64>) -> Self {
+    pub(super) fn following(quadratic: Quadratic, typical: Vec<f64>, knees: Knees) -> Self {
         let (centre, hessian) = (Vec::new(), Vec::new());
-        Self { quadratic, typical, centre, hessian, fixed: None, gradients: 0 }
+        Self { quadratic, typical, centre, hessian, knees, fixed: None, gradients: 0 }
+    }
+
+    /// t as chains have it, in place of t as the model has it.
+    pub fn bend(&self, t: &mut [f64]) {
+        self.knees.bend(t);
     }
 
     /// The same with one factor for all t.

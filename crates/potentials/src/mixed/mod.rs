@@ -75,8 +75,6 @@ pub struct Mixed {
     /// The coordinates that are whitened given the others: the coefficients, and thresholds.
     head: usize,
     chart: OnceLock<Arc<Chart>>,
-    /// Where the coordinates of standard deviations bend.
-    knees: OnceLock<Vec<f64>>,
     /// Gradients that the search for the chart took so far.
     spent: AtomicU64,
     /// Working space: places of charts that nobody is at.
@@ -113,8 +111,8 @@ impl Mixed {
         let Some((blocks, symbolic)) = symbolic else { return Err(Error::TooLarge) };
         let head = gram.size();
         let (start, chart, spent) = (start.to_vec(), OnceLock::new(), AtomicU64::new(0));
-        let (places, knees) = (Mutex::default(), OnceLock::new());
-        Ok(Self { joint, terms, start, gram, symbolic, blocks, head, chart, knees, spent, places })
+        let places = Mutex::default();
+        Ok(Self { joint, terms, start, gram, symbolic, blocks, head, chart, spent, places })
     }
 
     /// The model without the law of the groups' effects.
@@ -189,7 +187,7 @@ impl Mixed {
         let (zeta, t) = coordinates.split_at_mut(self.head);
         let mut places = self.take_places(1);
         let mut unbent = Vec::new();
-        self.unbend(t, &mut unbent);
+        chart.knees.unbend(t, &mut unbent);
         t.copy_from_slice(&unbent);
         let there = chart.at(self, t, &mut places[0]);
         if there {

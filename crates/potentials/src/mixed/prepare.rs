@@ -14,6 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Mixed;
+use super::bend::Knees;
 use super::chart::{Chart, Here};
 use super::quadratic::Quadratic;
 use crate::error::Error;
@@ -42,40 +43,45 @@ const AVERAGES: usize = 2;
 const WORK: f64 = 2e9;
 
 /// U and its gradient by t, at ζ = 0.
-struct Slope {
-    value: f64,
+pub(super) struct Slope {
+    pub(super) value: f64,
     gradient: Vec<f64>,
 }
 
 impl Mixed {
     pub(super) fn prepare(&self) -> Result<Chart, Error> {
-        let inner = self.joint.dimension();
         let mut x = self.start.clone();
         let mut t = x[self.head..].to_vec();
         t.extend(self.typical_scales());
         let psi = &x[self.joint.coefficients()..];
         let information = self.joint.likelihood().information(psi);
-        let knees = self.find_knees(&self.expand(&x)?, information);
-        self.knees.get_or_init(|| knees);
-        self.bend(&mut t);
-        let mut chart = self.mode_given(&mut x, &t)?;
+        let mut knees = self.first_knees(&self.expand(&x)?, information);
+        knees.bend(&mut t);
+        let mut chart = self.mode_given(&mut x, &t, &knees)?;
         for _ in 0..ROUNDS {
             let before = t.clone();
-            self.descend(&chart, &mut t)?;
-            x[self.head..].copy_from_slice(&t[..inner - self.head]);
-            chart = self.mode_given(&mut x, &t)?;
+            self.descend(&chart, &mut t, None)?;
+            chart = self.mode_given(&mut x, &t, &knees)?;
             let change = t.iter().zip(&before).map(|(a, b)| (a - b).abs());
             if change.fold(0.0, f64::max) < SETTLED {
                 break;
             }
         }
+        if chart.follows() {
+            let Chart { quadratic, typical, .. } = chart;
+            let straight = Chart::following(quadratic, typical, Knees::default());
+            knees = self.knees_of(&straight)?;
+            t.clone_from(&straight.typical);
+            knees.bend(&mut t);
+            chart = self.chart_of(straight.quadratic, &t, &knees)?;
+        }
         chart.hessian = self.curvature(&chart, &t)?;
         for round in 0..AVERAGES {
             let Some(mean) = self.averaged(&chart, &t, round as u64)? else { break };
-            chart = self.chart_of(mean, &t)?;
-            self.descend(&chart, &mut t)?;
+            chart = self.chart_of(mean, &t, &knees)?;
+            self.descend(&chart, &mut t, None)?;
             let Chart { quadratic, .. } = chart;
-            chart = self.chart_of(quadratic, &t)?;
+            chart = self.chart_of(quadratic, &t, &knees)?;
             chart.hessian = self.curvature(&chart, &t)?;
         }
         chart.centre = t;
@@ -83,10 +89,10 @@ impl Mixed {
         Ok(chart)
     }
 
-    fn chart_of(&self, quadratic: Quadratic, v: &[f64]) -> Result<Chart, Error> {
+    fn chart_of(&self, quadratic: Quadratic, v: &[f64], knees: &Knees) -> Result<Chart, Error> {
         let mut t = Vec::new();
-        self.unbend(v, &mut t);
-        Chart::new(self, quadratic, t).ok_or_else(|| self.singular(v))
+        knees.unbend(v, &mut t);
+        Chart::new(self, quadratic, t, knees.clone()).ok_or_else(|| self.singular(v))
     }
 
     fn singular(&self, point: &[f64]) -> Error {
@@ -127,16 +133,18 @@ impl Mixed {
     }
 
     /// Takes x to its mode given t; the chart by the expansion there.
-    fn mode_given(&self, x: &mut [f64], v: &[f64]) -> Result<Chart, Error> {
+    fn mode_given(&self, x: &mut [f64], v: &[f64], knees: &Knees) -> Result<Chart, Error> {
         let mut t = Vec::new();
-        self.unbend(v, &mut t);
+        knees.unbend(v, &mut t);
         let t = &t[..];
+        let inner = self.joint.dimension();
+        x[self.head..].copy_from_slice(&t[..inner - self.head]);
         let mut value = self.value_given(x, t)?;
         if !value.is_finite() {
             return Err(Error::NotFinite { what: "the potential", point: x.to_vec() });
         }
         for iteration in 0.. {
-            let chart = Chart::following(self.expand(x)?, t.to_vec());
+            let chart = Chart::following(self.expand(x)?, t.to_vec(), knees.clone());
             let mut here = Here::default();
             if !chart.at(self, t, &mut here) {
                 return Err(self.singular(x));
@@ -147,7 +155,8 @@ impl Mixed {
             let distance = norm(&chart.stretched(self, &here, &step));
             let found = |chart: Chart, here| {
                 let quadratic = chart.quadratic;
-                Chart::at_factor(self, quadratic, t.to_vec(), here).ok_or_else(|| self.singular(t))
+                Chart::at_factor(self, quadratic, t.to_vec(), knees.clone(), here)
+                    .ok_or_else(|| self.singular(t))
             };
             if distance <= NEAR {
                 return found(chart, here);
@@ -192,7 +201,7 @@ impl Mixed {
         Err(self.singular(x))
     }
 
-    fn slope(&self, chart: &Chart, t: &[f64]) -> Result<Slope, Error> {
+    pub(super) fn slope(&self, chart: &Chart, t: &[f64]) -> Result<Slope, Error> {
         let mut point = vec![0.0; self.head];
         point.extend_from_slice(t);
         let (mut value, mut gradient) = ([0.0], vec![0.0; point.len()]);
@@ -202,10 +211,18 @@ impl Mixed {
         Ok(Slope { value: value[0], gradient: gradient.split_off(self.head) })
     }
 
-    /// Takes t downhill at ζ = 0, by the method of Broyden, Fletcher, Goldfarb and Shanno.
-    fn descend(&self, chart: &Chart, t: &mut [f64]) -> Result<(), Error> {
+    /// Takes t downhill at ζ = 0, by the method of Broyden, Fletcher, Goldfarb and Shanno. One of
+    /// them can be `held` where it is.
+    pub(super) fn descend(
+        &self, chart: &Chart, t: &mut [f64], held: Option<usize>,
+    ) -> Result<(), Error> {
         let count = t.len();
-        let mut here = self.slope(chart, t)?;
+        let slope_at = |t: &[f64]| {
+            let mut found = self.slope(chart, t)?;
+            held.into_iter().for_each(|k| found.gradient[k] = 0.0);
+            Ok::<_, Error>(found)
+        };
+        let mut here = slope_at(t)?;
         if !here.value.is_finite() {
             return Err(Error::NotFinite { what: "the potential", point: t.to_vec() });
         }
@@ -229,7 +246,7 @@ impl Mixed {
             let mut share = 1.0;
             let found = loop {
                 let next: Vec<f64> = t.iter().zip(&step).map(|(t, s)| t + share * s).collect();
-                let there = self.slope(chart, &next)?;
+                let there = slope_at(&next)?;
                 if there.value <= here.value + 1e-4 * share * slope {
                     break Some((next, there));
                 }
@@ -298,7 +315,7 @@ impl Mixed {
                 let by = spread.chunks_exact(eps.len()).map(|row| sign * dot(row, &eps));
                 let v: Vec<f64> = by.zip(middle).map(|(by, middle)| middle + by).collect();
                 let (mut here, mut t) = (Here::default(), Vec::new());
-                self.unbend(&v, &mut t);
+                chart.knees.unbend(&v, &mut t);
                 if !chart.at(self, &t, &mut here) {
                     continue;
                 }

@@ -117,14 +117,14 @@ fn charts(model: &Mixed) -> [Chart; 2] {
 }
 
 /// t as the model has it, and the logarithm of the derivative by t as chains have it: by differences.
-fn plain_t(model: &Mixed, v: &[f64]) -> (Vec<f64>, f64) {
+fn plain_t(chart: &Chart, v: &[f64]) -> (Vec<f64>, f64) {
     let mut t = Vec::new();
-    model.unbend(v, &mut t);
+    chart.knees.unbend(v, &mut t);
     let slope = |k: usize| {
         let [high, low] = [1e-5, -1e-5].map(|by| {
             let (mut moved, mut t) = (v.to_vec(), Vec::new());
             moved[k] += by;
-            model.unbend(&moved, &mut t);
+            chart.knees.unbend(&moved, &mut t);
             t[k]
         });
         (high - low) / 2e-5
@@ -135,8 +135,8 @@ fn plain_t(model: &Mixed, v: &[f64]) -> (Vec<f64>, f64) {
 
 /// −log of the marginal density of t as chains have it, up to a constant, for normal responses, by
 /// dense algebra.
-fn marginal(model: &Mixed, y: &[f64], v: &[f64]) -> f64 {
-    let (t, log_slope) = plain_t(model, v);
+fn marginal(model: &Mixed, chart: &Chart, y: &[f64], v: &[f64]) -> f64 {
+    let (t, log_slope) = plain_t(chart, v);
     let (log_sigma, phi) = (t[0], &t[1..]);
     let design = design(2);
     let fixed = 2;
@@ -200,7 +200,7 @@ fn normal_responses_have_their_exact_law() {
         let point = somewhere(&model, &chart, seed);
         let (zeta, t) = point.split_at(model.head);
         let squares: f64 = zeta.iter().map(|z| 0.5 * z * z).sum();
-        value_and_gradient(&model, &chart, &point).0 - squares - marginal(&model, &y, t)
+        value_and_gradient(&model, &chart, &point).0 - squares - marginal(&model, &chart, &y, t)
     };
     let first = off(0);
     for seed in 1..20 {
@@ -210,7 +210,7 @@ fn normal_responses_have_their_exact_law() {
     let at = |k: usize, by: f64| {
         let mut t = chart.centre().to_vec();
         t[k] += by;
-        marginal(&model, &y, &t)
+        marginal(&model, &chart, &y, &t)
     };
     for k in 0..chart.centre().len() {
         assert!(at(k, 0.1) > at(k, 0.0) - 1e-3 && at(k, -0.1) > at(k, 0.0) - 1e-3, "{k}");
@@ -226,7 +226,7 @@ fn coordinates_keep_the_law() {
             let off = |seed: usize| {
                 let point = somewhere(&model, &chart, seed);
                 let (zeta, v) = point.split_at(model.head);
-                let (t, log_slope) = plain_t(&model, v);
+                let (t, log_slope) = plain_t(&chart, v);
                 let x_at = |zeta: &[f64]| {
                     let mut here = Here::default();
                     assert!(chart.at(&model, &t, &mut here));
@@ -282,7 +282,7 @@ fn gradients_are_those_of_the_values() {
                 // The same in plain coordinates.
                 let mut plain = point.clone();
                 let mut here = Here::default();
-                plain[model.head..].copy_from_slice(&plain_t(&model, &point[model.head..]).0);
+                plain[model.head..].copy_from_slice(&plain_t(&chart, &point[model.head..]).0);
                 assert!(chart.at(&model, &plain[model.head..], &mut here));
                 chart.point(&model, &mut here, &point[..model.head], &mut plain[..model.head]);
                 let evaluate = |point: &[f64]| {

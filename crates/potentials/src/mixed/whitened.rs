@@ -29,7 +29,7 @@ impl Mixed {
         // t as the model has it, and the logarithms of its derivatives.
         let (mut unbent, mut log_slopes, mut t) = (Vec::new(), Vec::new(), Vec::new());
         for (point, here) in points.chunks_exact(d).zip(&mut places) {
-            log_slopes.push(self.unbend(&point[head..], &mut t));
+            log_slopes.push(chart.knees.unbend(&point[head..], &mut t));
             here.inside = chart.at(self, &t, here);
             unbent.extend_from_slice(&t);
         }
@@ -71,7 +71,7 @@ impl Mixed {
                 }
                 at[k] = t[k];
             }
-            self.bend_gradient(v, by_t);
+            chart.knees.bend_gradient(v, by_t);
         }
         let by_x: Vec<&[f64]> = by_plain.chunks_exact(inner).map(|by| &by[..head]).collect();
         let by_zeta = gradients.chunks_exact_mut(d).map(|gradient| &mut gradient[..head]);
