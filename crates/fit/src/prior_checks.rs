@@ -232,13 +232,13 @@ mod tests {
     #[test]
     fn data_say_the_divergence_of_the_posterior_from_the_prior() {
         let prior = Density::Normal { mean: 0.0, scale: 2.0 };
-        assert!(learned(&prior, &half_normal(2.0)).unwrap().abs() < 1e-6);
+        assert!(learned(&prior, half_normal(2.0)).unwrap().abs() < 1e-6);
         for ratio in [0.9_f64, 0.7, 0.5, 0.2, 1.5] {
             let exact = -ratio.ln() + 0.5 * (ratio * ratio - 1.0);
-            let found = learned(&prior, &half_normal(2.0 * ratio)).unwrap();
+            let found = learned(&prior, half_normal(2.0 * ratio)).unwrap();
             assert!(found > 0.6 * exact && found <= exact, "{ratio}: {found}, {exact}");
         }
-        assert!(learned(&Density::Flat, &half_normal(1.0)).is_none());
+        assert!(learned(&Density::Flat, half_normal(1.0)).is_none());
     }
 
     #[test]
