@@ -85,7 +85,7 @@ fn child(file: &Path, formula: &str, threads: usize) -> Result<(), Failure> {
         let question = Question::of_formula(formula.parse()?, FamilyName::Logistic);
         let frame = Frame::new(&table, &question)?;
         let framed = began.elapsed().as_secs_f64() - read;
-        let design = 8e-6 * frame.design.len() as f64;
+        let design = 8e-6 * frame.design.stored() as f64;
         let most = peak().ok_or("no peak memory on this system")? * 1.048_576;
         println!("{},{design:.0},{most:.0},{read:.1},{framed:.1}", frame.columns);
         Ok(())

@@ -111,9 +111,9 @@ impl Finished<'_> {
         }
         // Under Laplace's prior the point is only near the mode.
         let near = |prior: &Density| matches!(prior, Density::Laplace { .. });
-        // And of a model with groups it is that of the scales, with effects at their means.
+        // And in coordinates of a factor it is that of the scales, with effects at their means.
         let exact =
-            !self.model.priors().coefficients.iter().any(near) && self.model.groups().is_empty();
+            !self.model.priors().coefficients.iter().any(near) && self.model.fill().is_none();
         for (parameter, mode) in parameters.iter_mut().zip(mode) {
             parameter.mode = exact.then_some(mode);
         }

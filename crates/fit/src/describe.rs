@@ -125,25 +125,13 @@ fn of_model(table: &Table, settings: &Settings) -> Result<ModelDescription, Erro
     let model = Model::new(settings, frame, None, &crate::Rows::default())?;
     let auxiliary = model.auxiliary();
     let names = auxiliary.coefficients(&plain.names);
+    let moments = plain.design.by_column(|_, values, zeros| Moments::of(values, zeros));
     let columns = names.into_iter().zip(&model.priors().coefficients).enumerate();
     let columns = columns.map(|(k, (name, prior))| {
         let column = k % plain.columns.max(1);
-        let values = || plain.design.iter().skip(column).step_by(plain.columns).copied();
-        let n = plain.rows as f64;
-        let mean = values().sum::<f64>() / n;
-        // What is left of a mean of zero is rounding.
-        let size = values().fold(0.0_f64, |size, value| size.max(value.abs()));
-        let mean = if mean.abs() < 1e-14 * size { 0.0 } else { mean };
-        let squares = values().map(|value| (value - mean).powi(2)).sum::<f64>();
-        DesignColumn {
-            name,
-            term: plain.terms[column].clone(),
-            mean,
-            sd: (squares / (n - 1.0)).sqrt(),
-            min: values().fold(f64::INFINITY, f64::min),
-            max: values().fold(f64::NEG_INFINITY, f64::max),
-            prior: rounded(prior, Kind::Real),
-        }
+        let Moments { mean, sd, min, max } = moments[column];
+        let term = plain.terms[column].clone();
+        DesignColumn { name, term, mean, sd, min, max, prior: rounded(prior, Kind::Real) }
     });
     let parameters = auxiliary.names().iter().zip(&model.priors().parameters);
     let parameters = parameters.map(|(name, prior)| PriorOf {
@@ -173,4 +161,34 @@ fn of_model(table: &Table, settings: &Settings) -> Result<ModelDescription, Erro
         intercept_at_means: plain.intercept && model.priors().centred,
         notes,
     })
+}
+
+/// What is said of a column.
+#[derive(Clone, Copy)]
+struct Moments {
+    mean: f64,
+    sd: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Moments {
+    /// Of these values and some zeros.
+    fn of(values: &[f64], zeros: usize) -> Self {
+        let n = (values.len() + zeros) as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        // What is left of a mean of zero is rounding.
+        let size = values.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+        let mean = if mean.abs() < 1e-14 * size { 0.0 } else { mean };
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        let squares = squares + zeros as f64 * mean * mean;
+        let zero = (zeros > 0).then_some(0.0);
+        let all = || values.iter().copied().chain(zero);
+        Self {
+            mean,
+            sd: (squares / (n - 1.0)).sqrt(),
+            min: all().fold(f64::INFINITY, f64::min),
+            max: all().fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use ridgewalk_frame::{Coding, Frame, GroupEntries, Grouping};
+use ridgewalk_frame::{Coding, Frame, GroupEntries, Grouping, Matrix};
 use ridgewalk_potentials::{self as potentials, Density, Design, GroupTerm, Mixed, Sparse};
 use serde::{Deserialize, Serialize};
 
@@ -216,9 +216,9 @@ pub(crate) fn visit(grouping: &Grouping, row: usize, mut with: impl FnMut(usize,
     }
 }
 
-/// The design of a frame with the effects of its groups as sparse columns after those of `dense`.
+/// The design of a frame with the effects of its groups as sparse columns after those of its own.
 pub(crate) fn sparse_design(
-    frame: &Frame, dense: &[f64],
+    frame: &Frame, own: &Matrix,
 ) -> Result<Design<'static>, potentials::Error> {
     let columns = frame.columns;
     let effects: usize = frame.groups.iter().map(|g| g.levels.len() * g.coefficients.len()).sum();
@@ -230,8 +230,7 @@ pub(crate) fn sparse_design(
                 values.push(value);
             }
         };
-        let own = &dense[row * columns..(row + 1) * columns];
-        own.iter().enumerate().for_each(|(k, value)| put(k, *value));
+        own.visit(row, &mut put);
         let mut first = columns;
         for group in &frame.groups {
             visit(group, row, |effect, value| put(first + effect, value));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ridgewalk_frame::{Combine, FamilyName, Frame, Sizes};
+use ridgewalk_frame::{Combine, FamilyName, Frame, Matrix, Sizes};
 use ridgewalk_potentials::families::{Family, Observation};
 use ridgewalk_potentials::{
     self as potentials, Chebyshev, Curvature, Dense, Density, Design, Gradient, GradientError,
@@ -44,6 +44,9 @@ pub struct Model {
     nodes: Option<usize>,
     search: ModeSearch,
     rescaling: Option<Rescaling>,
+    /// The means of the predictors, if the prior of the intercept holds there and coordinates are not
+    /// centred; else empty.
+    means: Vec<f64>,
     body: Body,
     /// Rows for checks; none if other processes hold rows.
     sample: Option<Sample>,
@@ -59,7 +62,7 @@ enum Body {
     Ridge(Posterior),
     /// With parameters, or priors of other kinds; and where the search for its mode begins.
     Joint { joint: Arc<Joint<'static>>, start: Vec<f64> },
-    /// With effects of groups.
+    /// With effects of groups, or of a sparse design.
     Mixed(Arc<Mixed>),
 }
 
@@ -85,8 +88,9 @@ impl Model {
             return Err(Error::TakenName { name: name.clone(), family });
         }
         let groups = Groups::new(&frame.coding, auxiliary.levels());
-        if !groups.is_empty() && rows.is_shared() {
-            let need = "one process with all rows, for a model with group effects";
+        if (!groups.is_empty() || frame.design.is_sparse()) && rows.is_shared() {
+            let need =
+                "one process with all rows, for a model with group effects or a sparse design";
             return Err(Error::setting("--row-shards", "with group effects", need));
         }
         let sizes = frame.sizes(family, combine);
@@ -97,9 +101,10 @@ impl Model {
             }
         };
         if priors.centred {
-            frame.centre(combine);
+            frame.centre(&sizes);
         }
-        if family.has_noise() && !auxiliary.names().is_empty() {
+        let noisy = family.has_noise() && !auxiliary.names().is_empty();
+        if noisy {
             check_noise(&frame, &sizes, rows)?;
         }
         let coefficients = auxiliary.coefficients(&frame.names);
@@ -108,7 +113,17 @@ impl Model {
         let sample = (!rows.is_shared())
             .then(|| Sample::new(&frame, Rescaling::to_original(&frame, settings, &priors)));
         let design = std::mem::take(&mut frame.design);
-        let parts = Parts { settings, frame: &frame, priors: &priors, auxiliary: &auxiliary };
+        let means = match priors.centred && frame.intercept && design.is_sparse() {
+            true => sizes.means.clone(),
+            false => Vec::new(),
+        };
+        let parts = Parts {
+            settings,
+            frame: &frame,
+            priors: &priors,
+            auxiliary: &auxiliary,
+            means: &means,
+        };
         let body = parts.body(design, &groups, &sizes, rows);
         let body = body.map_err(|error| match error {
             Refusal::Setting(error) => error,
@@ -116,7 +131,7 @@ impl Model {
         })?;
         let unfolding = match &body {
             Body::Mixed(mixed) => {
-                if family.has_noise() && !auxiliary.names().is_empty() {
+                if noisy {
                     check_noise_of_groups(&frame, mixed, &groups)?;
                 }
                 let (mixed, columns) = (mixed.clone(), frame.columns);
@@ -136,6 +151,7 @@ impl Model {
             nodes: settings.nodes,
             search: settings.mode_search.search(),
             rescaling,
+            means,
             body,
             sample,
             shared: rows.is_shared(),
@@ -166,8 +182,14 @@ impl Model {
         &self.groups
     }
 
-    /// The entries of the factor that makes coordinates of a model with groups, and those of the
-    /// matrix that it is a factor of.
+    /// The means of the predictors, if the prior of the intercept is one of the linear predictor there
+    /// and coordinates are not centred; else empty.
+    pub(crate) fn means(&self) -> &[f64] {
+        &self.means
+    }
+
+    /// The entries of the factor that makes coordinates of a model with groups or a sparse design,
+    /// and those of the matrix that it is a factor of.
     #[must_use]
     pub fn fill(&self) -> Option<(usize, usize)> {
         match &self.body {
@@ -359,18 +381,21 @@ struct Parts<'a> {
     frame: &'a Frame,
     priors: &'a ModelPriors,
     auxiliary: &'a Auxiliary,
+    /// Where the prior of the intercept holds, if that is not at 0.
+    means: &'a [f64],
 }
 
 impl Parts<'_> {
     /// The posterior with this design.
     fn body(
-        &self, design: Vec<f64>, groups: &Groups, sizes: &Sizes, rows: &Rows,
+        &self, design: Matrix, groups: &Groups, sizes: &Sizes, rows: &Rows,
     ) -> Result<Body, Refusal> {
-        let Self { settings, frame, priors, auxiliary } = self;
-        if !groups.is_empty() {
-            return self.mixed(&design, groups, sizes);
-        }
-        let design = Dense::new(frame.rows, frame.columns, design)?;
+        let Self { settings, frame, priors, auxiliary, .. } = self;
+        let values = match design {
+            Matrix::Dense { values, .. } if groups.is_empty() => values,
+            _ => return self.mixed(&design, groups, sizes),
+        };
+        let design = Dense::new(frame.rows, frame.columns, values)?;
         if let (Some(family), Some(prior)) =
             (auxiliary.family(settings)?, normal_prior(&priors.coefficients)?)
         {
@@ -408,8 +433,8 @@ impl Parts<'_> {
         Ok(joint)
     }
 
-    /// A posterior with effects of groups.
-    fn mixed(&self, design: &[f64], groups: &Groups, sizes: &Sizes) -> Result<Body, Refusal> {
+    /// A posterior with effects of groups, or of a sparse design.
+    fn mixed(&self, design: &Matrix, groups: &Groups, sizes: &Sizes) -> Result<Body, Refusal> {
         let Self { frame, priors, auxiliary, .. } = self;
         let columns = frame.columns;
         let effects = groups.effects() / auxiliary.predictors();
@@ -426,7 +451,12 @@ impl Parts<'_> {
             let flat = vec![Density::Flat; effects];
             priors.coefficients[own(predictor)].iter().copied().chain(flat)
         });
-        let joint = self.joint(groups::sparse_design(frame, design)?, each.collect())?;
+        let mut joint = self.joint(groups::sparse_design(frame, design)?, each.collect())?;
+        if !self.means.is_empty() {
+            let mut means = self.means.to_vec();
+            means.resize(columns + effects, 0.0);
+            joint = joint.with_intercept_at(means)?;
+        }
         let terms = groups::terms(groups, &priors.groups, columns);
         let mixed = Mixed::new(joint, terms, &widened(&auxiliary.start(frame, sizes)))?;
         Ok(Body::Mixed(Arc::new(mixed)))
@@ -533,7 +563,7 @@ impl Target for Model {
         match &self.body {
             Body::Ridge(posterior) => posterior.log_concave(),
             Body::Joint { joint, .. } => joint.log_concave(),
-            Body::Mixed(_) => false,
+            Body::Mixed(mixed) => mixed.log_concave(),
         }
     }
 

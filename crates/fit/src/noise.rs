@@ -1,7 +1,7 @@
 //! Whether responses have noise whose scale can be sampled.
 
 use ridgewalk_frame::place::listed;
-use ridgewalk_frame::{Frame, Sizes};
+use ridgewalk_frame::{Frame, Matrix, Sizes};
 use ridgewalk_potentials::families::Gaussian;
 use ridgewalk_potentials::{self as potentials, Dense, Mixed, Prior, Ridge, Rows};
 
@@ -19,9 +19,11 @@ pub(crate) fn check_noise(frame: &Frame, sizes: &Sizes, rows: &Rows) -> Result<(
     if n <= d {
         return Err(NoiseError::NoResiduals { rows: n, coefficients: d }.into());
     }
+    // Sparse designs are looked at later, with the factor that their posterior has.
+    let Matrix::Dense { values, .. } = &frame.design else { return Ok(()) };
     let mut largest = [frame.response.iter().map(|y| y.abs()).fold(f64::NEG_INFINITY, f64::max)];
     rows.largest(&mut largest);
-    let residuals = residuals(frame, sizes, rows);
+    let residuals = residuals(frame, values, sizes, rows);
     let residuals = residuals.map_err(|error| Words::new(frame).potential(error))?;
     let mut squares = [residuals.iter().map(|r| r * r).sum::<f64>()];
     rows.sum(&mut squares);
@@ -33,7 +35,7 @@ pub(crate) fn check_noise(frame: &Frame, sizes: &Sizes, rows: &Rows) -> Result<(
     }
 }
 
-/// An error if predictors and effects of groups fit the responses exactly: the noise then has no
+/// An error if the predictors of a sparse design, or predictors and effects of groups, fit the responses exactly: the noise then has no
 /// lower bound, and the posterior no finite integral.
 pub(crate) fn check_noise_of_groups(
     frame: &Frame, mixed: &Mixed, groups: &Groups,
@@ -42,6 +44,7 @@ pub(crate) fn check_noise_of_groups(
     let responses: Vec<f64> =
         frame.response.iter().enumerate().map(|(i, y)| y - offset(i)).collect();
     match mixed.fits_exactly(&responses) {
+        Some(true) if groups.is_empty() => Err(NoiseError::Vanishing { scale: 0.0 }.into()),
         Some(true) => {
             let names = groups.terms().iter().map(|term| format!("`{}`", term.name)).collect();
             Err(NoiseError::WithinGroups { groups: listed(&deduplicated(names), 8) }.into())
@@ -56,21 +59,23 @@ fn deduplicated(mut names: Vec<String>) -> Vec<String> {
 }
 
 /// The residuals of least squares. Where predictors are collinear, wide priors decide.
-fn residuals(frame: &Frame, sizes: &Sizes, rows: &Rows) -> Result<Vec<f64>, potentials::Error> {
+fn residuals(
+    frame: &Frame, values: &[f64], sizes: &Sizes, rows: &Rows,
+) -> Result<Vec<f64>, potentials::Error> {
     let scales: Vec<f64> = sizes.columns.iter().map(|sd| WIDE * sizes.spread / sd).collect();
     let mut means = vec![0.0; frame.columns];
     if frame.intercept {
         means[0] = sizes.mean;
     }
     let prior = Prior::normal(&means, &scales)?;
-    let design = Dense::new(frame.rows, frame.columns, &frame.design[..])?;
+    let design = Dense::new(frame.rows, frame.columns, values)?;
     let mut ridge = Ridge::new(design, Gaussian::new(sizes.spread)?, &frame.response, prior)?;
     if let Some(offsets) = &frame.offset {
         ridge = ridge.with_offsets(offsets.clone())?;
     }
     let point = ridge.with_rows(rows).mode()?.point;
     let offset = |i: usize| frame.offset.as_ref().map_or(0.0, |offset| offset[i]);
-    let each = frame.design.chunks_exact(frame.columns).zip(&frame.response).enumerate();
+    let each = values.chunks_exact(frame.columns).zip(&frame.response).enumerate();
     let predictor = |row: &[f64]| row.iter().zip(&point).map(|(a, x)| a * x).sum::<f64>();
     Ok(each.map(|(i, (row, y))| y - offset(i) - predictor(row)).collect())
 }

@@ -94,7 +94,12 @@ fn point(model: &Model, terms: &[GroupTerm], rng: &mut ChaCha8Rng) -> Vec<f64> {
     let each = columns + model.groups().effects() / predictors;
     let mut point = vec![0.0; predictors * each];
     let own = point.chunks_exact_mut(each.max(1)).zip(drawn.chunks_exact(columns.max(1)));
-    own.for_each(|(point, drawn)| point[..columns].copy_from_slice(drawn));
+    own.for_each(|(point, drawn)| {
+        point[..columns].copy_from_slice(drawn);
+        // What is drawn is the linear predictor at the means.
+        let others = drawn.iter().zip(model.means()).skip(1);
+        point[0] -= others.map(|(x, mean)| x * mean).sum::<f64>();
+    });
     let mut of_groups = Vec::new();
     for term in terms {
         let phi = covariance(term, rng);

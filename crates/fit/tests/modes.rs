@@ -116,7 +116,8 @@ impl Case {
         let [mut beta, mut psi] =
             [beta, psi].map(|list| list.iter().map(|e| e.estimate).collect::<Vec<f64>>());
         // Far from 0, columns cost digits: the design is centred, and the estimates with it.
-        frame.centre(|_, _| {});
+        let sizes = frame.sizes(FamilyName::Logistic, |_, _| {});
+        frame.centre(&sizes);
         let means = frame.scaling.clone().unwrap();
         for beta in beta.chunks_exact_mut(frame.columns) {
             let shift: f64 = beta.iter().zip(&means).map(|(b, (mean, _))| b * mean).sum();
@@ -190,7 +191,7 @@ impl Problem {
         let observations = response.iter().enumerate();
         let observations =
             observations.map(|(row, &y)| Observation { response: y, trials: second(row) });
-        let design = Dense::new(*rows, *columns, &design[..]).unwrap();
+        let design = Dense::new(*rows, *columns, design.dense()).unwrap();
         Joint::of_observations(design, likelihood, observations.collect()).unwrap()
     }
 

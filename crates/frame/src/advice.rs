@@ -8,6 +8,7 @@ use crate::design::Designed;
 use crate::draft::Draft;
 use crate::facts::Facts;
 use crate::formula::syntax::Kind;
+use crate::matrix::Matrix;
 use crate::place::{VALUE_SHOWN, listed, shown};
 use crate::plan::Plan;
 use crate::relations::{Relation, relations};
@@ -45,7 +46,12 @@ pub(crate) fn advice(
         return (notes, None);
     }
     let Designed { coding, names, design, .. } = designed;
-    let found = relations(design, names.len(), coding.intercept, draft.roles.constant);
+    let found = match design {
+        Matrix::Dense { values, .. } => {
+            relations(values, names.len(), coding.intercept, draft.roles.constant)
+        }
+        Matrix::Sparse(_) => None,
+    };
     notes.extend(of_design(draft, designed, found.as_deref().unwrap_or_default()));
     (notes, found.map(|found| names.len() - found.len()))
 }

@@ -15,13 +15,18 @@ use crate::factors::{Contrast, interval_of, level_of};
 use crate::formula::parse;
 use crate::formula::syntax::{Kind, Node};
 use crate::groups::{CodedGroup, GroupNames, Grouping};
+use crate::matrix::{Matrix, SparseRows};
 use crate::place::{Place, number};
 use crate::plan::{Asked, Plan};
-use crate::smooths::{CodedSmooth, widened};
+use crate::smooths::CodedSmooth;
 use crate::table::Table;
 
 /// Rows that are coded together.
 const BLOCK: usize = 4096;
+/// Designs of up to this many columns store every entry.
+const DENSE_COLUMNS: usize = 250;
+/// A design is sparse if at most one entry in this many is stored.
+const SPARSE_SHARE: usize = 8;
 /// The code of a value that is no level.
 const NO_LEVEL: u32 = u32::MAX;
 
@@ -35,7 +40,7 @@ const NO_LEVEL: u32 = u32::MAX;
 /// let question = Question::of_formula("y ~ scale(x) + city".parse()?, FamilyName::Logistic);
 /// let frame = Frame::new(&old, &question)?;
 /// let new = Table::from_bytes("new.csv", b"x,city\n2,Oslo\n")?;
-/// assert_eq!(frame.coding.rows(&new)?.design, [1.0, 0.0, 1.0]);
+/// assert_eq!(frame.coding.rows(&new)?.design.dense(), &[1.0, 0.0, 1.0][..]);
 /// let unseen = Table::from_bytes("new.csv", b"x,city\n2,Paris\n")?;
 /// let error = frame.coding.rows(&unseen).unwrap_err().to_string();
 /// assert!(error.starts_with("new.csv, line 2, column `city`: found the level `Paris`"), "{error}");
@@ -58,6 +63,9 @@ pub struct Coding {
     /// Columns of numbers that are factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) factors: Vec<String>,
+    /// Whether only entries of the design that are not 0 are stored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) sparse: bool,
     /// What functions have learned from the data.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub(crate) learned: Memory,
@@ -86,8 +94,8 @@ pub struct NewRows {
     pub rows: usize,
     /// The number of coefficients.
     pub columns: usize,
-    /// The design, row after row, neither centred nor standardized.
-    pub design: Vec<f64>,
+    /// The design, neither centred nor standardized; sparse if that of the fit is.
+    pub design: Matrix,
     /// The offset of each row, if the model has one.
     pub offset: Option<Vec<f64>>,
     /// The levels of each row in each grouping, as in [`Frame::groups`](crate::Frame::groups). A
@@ -188,7 +196,7 @@ impl Coding {
             }
         }
         let coder = Coder::new(&source, &plans, self)?;
-        let design = coder.design(&rows)?;
+        let design = coder.matrix(&rows)?;
         let offset = (!offsets.is_empty()).then(|| sum(&source, &offsets, &rows)).transpose()?;
         let groups = self.groups.iter().map(|group| group.rows(&source, &rows, self));
         let mut groups = groups.collect::<Result<Vec<Grouping>, DataError>>()?;
@@ -198,9 +206,8 @@ impl Coding {
             lines.extend(rows.lines);
             groups.extend(rows.groups);
         }
-        let columns = coder.width() + lines.len();
-        let design = widened(design, coder.width(), &lines);
-        Ok(NewRows { rows: rows.len(), columns, design, offset, groups })
+        let design = design.widened(&lines);
+        Ok(NewRows { rows: rows.len(), columns: design.columns(), design, offset, groups })
     }
 
     /// Columns of new rows whose numbers are levels: factors of numbers, and columns that had text in
@@ -311,8 +318,8 @@ enum Shape<'p> {
 enum Codes<'p> {
     /// The level of each code of a text column.
     Text(Vec<u32>),
-    /// The number of each level.
-    Numbers(Vec<f64>),
+    /// The levels of numbers, by their bits.
+    Numbers(HashMap<u64, u32>),
     Intervals {
         breaks: &'p [f64],
         right: bool,
@@ -396,7 +403,56 @@ impl<'s, 't> Coder<'s, 't> {
         }
     }
 
-    /// The design of these rows, one after another.
+    /// Whether a design pays that stores only entries that are not 0: it is wide, and they are few.
+    pub(crate) fn sparse_pays(&self) -> bool {
+        let width = self.width();
+        let stored = self.coding.terms.iter().map(|term| {
+            let parts = term.variables.iter().zip(&term.full);
+            parts.map(|(v, full)| self.variables[*v].stored(*full)).product::<usize>()
+        });
+        let stored = usize::from(self.coding.intercept) + stored.sum::<usize>();
+        width > DENSE_COLUMNS && SPARSE_SHARE * stored <= width
+    }
+
+    /// The design of these rows, as the coding says.
+    pub(crate) fn matrix(&self, rows: &[usize]) -> Result<Matrix, DataError> {
+        if self.coding.sparse {
+            return self.sparse_rows(rows).map(Matrix::Sparse);
+        }
+        Ok(Matrix::Dense { columns: self.width(), values: self.design(rows)? })
+    }
+
+    fn sparse_rows(&self, rows: &[usize]) -> Result<SparseRows, DataError> {
+        let blocks = rows.par_chunks(BLOCK).map(|rows| self.sparse_block(rows));
+        // The first error is that of the first row.
+        let blocks: Vec<Result<SparseRows, DataError>> = blocks.collect();
+        let mut all = SparseRows::new(self.width());
+        blocks.into_iter().try_for_each(|block| block.map(|block| all.append(block)))?;
+        Ok(all)
+    }
+
+    fn sparse_block(&self, rows: &[usize]) -> Result<SparseRows, DataError> {
+        let values = self.values_of_all(rows)?;
+        let terms: Vec<Vec<Part<'_>>> =
+            self.coding.terms.iter().map(|term| self.parts(term, &values)).collect();
+        let mut block = SparseRows::new(self.width());
+        for k in 0..rows.len() {
+            let mut first = 0;
+            if self.coding.intercept {
+                block.push(0, 1.0);
+                first = 1;
+            }
+            for parts in &terms {
+                let wide: usize = parts.iter().map(Part::width).product();
+                entries(parts, k, &mut |column, value| block.push(first + column, value));
+                first += wide;
+            }
+            block.end_row();
+        }
+        Ok(block)
+    }
+
+    /// Every entry of the design of these rows, one after another.
     pub(crate) fn design(&self, rows: &[usize]) -> Result<Vec<f64>, DataError> {
         let width = self.width();
         // The entries of the intercept stay 1; all others are written below.
@@ -413,21 +469,11 @@ impl<'s, 't> Coder<'s, 't> {
     }
 
     fn fill(&self, block: &mut [f64], width: usize, rows: &[usize]) -> Result<(), DataError> {
-        let values = self.variables.iter().map(|variable| self.values(variable, rows));
-        let values = values.collect::<Result<Vec<Values>, DataError>>()?;
+        let values = self.values_of_all(rows)?;
         let mut first = usize::from(self.coding.intercept);
         for term in &self.coding.terms {
             let wide = self.term_width(term);
-            let parts: Vec<Part<'_>> = term
-                .variables
-                .iter()
-                .zip(&term.full)
-                .map(|(v, full)| Part {
-                    variable: &self.variables[*v],
-                    values: &values[*v],
-                    full: *full,
-                })
-                .collect();
+            let parts = self.parts(term, &values);
             for (k, row) in block.chunks_exact_mut(width).enumerate() {
                 let out = &mut row[first..first + wide];
                 parts[0].write(k, &mut out[..parts[0].width()]);
@@ -446,6 +492,20 @@ impl<'s, 't> Coder<'s, 't> {
             first += wide;
         }
         Ok(())
+    }
+
+    /// The variables of a term, with their values.
+    fn parts<'v>(&'v self, term: &CodedTerm, values: &'v [Values]) -> Vec<Part<'v>> {
+        let part = |(v, full): (&usize, &bool)| Part {
+            variable: &self.variables[*v],
+            values: &values[*v],
+            full: *full,
+        };
+        term.variables.iter().zip(&term.full).map(part).collect()
+    }
+
+    fn values_of_all(&self, rows: &[usize]) -> Result<Vec<Values>, DataError> {
+        self.variables.iter().map(|variable| self.values(variable, rows)).collect()
     }
 
     fn values(&self, variable: &Variable<'_>, rows: &[usize]) -> Result<Values, DataError> {
@@ -527,6 +587,20 @@ impl Part<'_> {
         }
     }
 
+    /// Calls `visit` with its columns in row `k` whose entries may differ from 0.
+    fn visit(&self, k: usize, visit: &mut dyn FnMut(usize, f64)) {
+        if let (Values::Levels(codes), Shape::Factor { contrast, .. }) =
+            (self.values, &self.variable.shape)
+            && let Some(column) = contrast.column_of(codes[k] as usize, self.full)
+        {
+            if let Some(column) = column {
+                visit(column, 1.0);
+            }
+            return;
+        }
+        (0..self.width()).for_each(|column| visit(column, self.entry(k, column)));
+    }
+
     fn entry(&self, k: usize, column: usize) -> f64 {
         match (self.values, &self.variable.shape) {
             (Values::Numbers(values), _) => values[k],
@@ -544,12 +618,25 @@ impl Part<'_> {
     }
 }
 
+/// The columns of a product of variables in row `k` whose entries may differ from 0, rising: the
+/// first variable changes fastest.
+fn entries(parts: &[Part<'_>], k: usize, visit: &mut dyn FnMut(usize, f64)) {
+    let Some((last, before)) = parts.split_last() else { return visit(0, 1.0) };
+    let wide: usize = before.iter().map(Part::width).product();
+    last.visit(k, &mut |column, value| {
+        if value != 0.0 {
+            entries(before, k, &mut |inner, other| visit(column * wide + inner, other * value));
+        }
+    });
+}
+
 impl Codes<'_> {
     /// The level of a number.
     fn of(&self, value: f64) -> Option<u32> {
         let found = match self {
             Self::Text(_) => None,
-            Self::Numbers(levels) => levels.iter().position(|level| *level == value),
+            // Adding 0 makes one of both zeros.
+            Self::Numbers(levels) => return levels.get(&(value + 0.0).to_bits()).copied(),
             Self::Intervals { breaks, right, lowest } => {
                 interval_of(value, breaks, *right, *lowest)
             }
@@ -565,6 +652,14 @@ impl Variable<'_> {
             Shape::Number => 1,
             Shape::Basis(basis) => basis.width(),
             Shape::Factor { levels, .. } => levels.len() - usize::from(!full),
+        }
+    }
+
+    /// The entries of a row that may differ from 0.
+    fn stored(&self, full: bool) -> usize {
+        match &self.shape {
+            Shape::Factor { contrast, .. } if contrast.column_of(0, full).is_some() => 1,
+            _ => self.width(full),
         }
     }
 
@@ -641,7 +736,12 @@ fn variable<'s>(
                     }
                     _ => {
                         let number = |level: &String| level.parse().unwrap_or(f64::NAN);
-                        Codes::Numbers(levels.iter().map(number).collect())
+                        let mut known = HashMap::with_capacity(levels.len());
+                        for (x, k) in levels.iter().map(number).zip(0_u32..) {
+                            // Of equal numbers the first is the level.
+                            known.entry((x + 0.0).to_bits()).or_insert(k);
+                        }
+                        Codes::Numbers(known)
                     }
                 };
             (factor.title.clone(), Shape::Factor { levels: levels.clone(), contrast, codes })

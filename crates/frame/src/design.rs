@@ -12,11 +12,12 @@ use crate::formula::syntax::Kind;
 use crate::formula::terms::full_coding;
 use crate::frame::INTERCEPT;
 use crate::groups::Grouping;
+use crate::matrix::Matrix;
 use crate::place::{Place, VALUE_SHOWN, listed, number, shown};
 use crate::plan::Plan;
 use crate::question::{FamilyName, Role};
-use crate::smooths::{CodedSmooth, widened};
-use crate::{MAX_COEFFICIENTS, MAX_VALUES};
+use crate::smooths::CodedSmooth;
+use crate::{MAX_COEFFICIENTS, MAX_SPARSE_COEFFICIENTS, MAX_VALUES};
 
 /// A design and where its columns come from.
 pub(crate) struct Designed {
@@ -25,7 +26,7 @@ pub(crate) struct Designed {
     pub(crate) names: Vec<String>,
     /// The term of each column.
     pub(crate) terms: Vec<String>,
-    pub(crate) design: Vec<f64>,
+    pub(crate) design: Matrix,
     pub(crate) groups: Vec<Grouping>,
 }
 
@@ -35,11 +36,12 @@ impl Designed {
     ) -> Result<Self, DataError> {
         let Draft { table, source, roles, kept, .. } = draft;
         check_bases(draft)?;
-        let (coding, mut groups) = coding(draft, facts)?;
+        let (mut coding, mut groups) = coding(draft, facts)?;
+        coding.sparse = is_sparse(draft, &coding)?;
         let coder = Coder::new(source, &roles.plans, &coding)?;
         let lines: usize = coding.smooths.iter().map(CodedSmooth::width).sum();
-        let (file, found, limit) =
-            (table.name().to_owned(), coder.width() + lines, MAX_COEFFICIENTS);
+        let limit = if coding.sparse { MAX_SPARSE_COEFFICIENTS } else { MAX_COEFFICIENTS };
+        let (file, found) = (table.name().to_owned(), coder.width().saturating_add(lines));
         if found > limit {
             return Err(DataError::TooManyCoefficients { file, found, limit });
         }
@@ -51,20 +53,29 @@ impl Designed {
         let (names, terms) = names(&coder, &coding, table.name())?;
         notes.extend(factor_notes(draft, &coder, &coding));
         let rows = kept.len();
-        if rows.saturating_mul(found) > MAX_VALUES {
+        if !coding.sparse && rows.saturating_mul(found) > MAX_VALUES {
             let columns = found;
             return Err(DataError::DesignTooLarge { file, rows, columns, limit: MAX_VALUES });
         }
-        let mut design = coder.design(kept)?;
+        let design = coder.matrix(kept)?;
         let mut lines = Vec::new();
         for smooth in &coding.smooths {
             let rows = smooth.rows(source, kept)?;
             lines.extend(rows.lines);
             groups.extend(rows.groups);
         }
-        design = widened(design, coder.width(), &lines);
-        Ok(Self { coding, names, terms, design, groups })
+        Ok(Self { coding, names, terms, design: design.widened(&lines), groups })
     }
+}
+
+/// Whether only entries that are not 0 are stored. Standardized columns have no zeros, and cut
+/// points need columns that are centred.
+fn is_sparse(draft: &Draft<'_>, coding: &Coding) -> Result<bool, DataError> {
+    let Draft { source, question, roles, .. } = draft;
+    if question.standardize || question.family == FamilyName::Ordinal {
+        return Ok(false);
+    }
+    Ok(Coder::new(source, &roles.plans, coding)?.sparse_pays())
 }
 
 /// What is remembered about the design, and the groupings of its rows.
@@ -109,6 +120,7 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
         offsets: roles.offsets.iter().map(ToString::to_string).collect(),
         trials: roles.trials.as_ref().map(ToString::to_string),
         factors: question.factors.clone(),
+        sparse: false,
         learned,
         groups: coded,
         smooths,

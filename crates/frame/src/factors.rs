@@ -32,6 +32,18 @@ impl Contrast {
         }
     }
 
+    /// The column of a level, or none, where every entry is 1 or 0 and a row has at most one 1;
+    /// `None` for other contrasts.
+    #[allow(clippy::option_option, reason = "the base level has no column")]
+    pub(crate) fn column_of(self, level: usize, full: bool) -> Option<Option<usize>> {
+        match self {
+            _ if full => Some(Some(level)),
+            Self::Treatment { base } if level == base => Some(None),
+            Self::Treatment { base } => Some(Some(level - usize::from(level > base))),
+            Self::Sum | Self::Helmert => None,
+        }
+    }
+
     /// The entry of a level, of `count` in all, in one of the columns.
     pub(crate) fn entry(self, level: usize, column: usize, count: usize) -> f64 {
         match self {

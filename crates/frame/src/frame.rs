@@ -11,6 +11,7 @@ use crate::draft::Draft;
 use crate::error::DataError;
 use crate::facts::Facts;
 use crate::groups::{self, Grouping};
+use crate::matrix::Matrix;
 use crate::place::{NAME_SHOWN, Place, Row, listed, number, shown};
 use crate::question::{FamilyName, Question, Role};
 use crate::response;
@@ -46,8 +47,8 @@ pub struct Frame {
     pub all_rows: usize,
     /// The number of coefficients.
     pub columns: usize,
-    /// The design, row after row.
-    pub design: Vec<f64>,
+    /// The design; sparse if it is wide and most of its entries are 0.
+    pub design: Matrix,
     /// The response of each row.
     pub response: Vec<f64>,
     /// The number of trials of each row.
@@ -166,12 +167,8 @@ impl Frame {
         let rows: Vec<usize> = rows.iter().copied().filter(|&row| row < self.rows).collect();
         let of = |list: &Vec<f64>| rows.iter().map(|&row| list[row]).collect::<Vec<f64>>();
         let maybe = |list: &Option<Vec<f64>>| list.as_ref().map(of);
-        let design = rows.iter().flat_map(|&row| {
-            let from = row * self.columns;
-            self.design[from..from + self.columns].iter().copied()
-        });
         Self {
-            design: design.collect(),
+            design: self.design.select(&rows),
             response: of(&self.response),
             trials: maybe(&self.trials),
             upper: maybe(&self.upper),
@@ -196,13 +193,8 @@ impl Frame {
 
     /// Row `row` of the design; empty beyond the last.
     #[must_use]
-    pub fn row(&self, row: usize) -> &[f64] {
-        self.design.chunks_exact(self.columns.max(1)).nth(row).unwrap_or_default()
-    }
-
-    /// Column `column` of the design, which must exist.
-    pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = f64> + '_ {
-        self.design.iter().skip(column).step_by(self.columns.max(1)).copied()
+    pub fn row(&self, row: usize) -> Vec<f64> {
+        self.design.row(row).into_owned()
     }
 
     /// The error for a predictor that does not vary enough to be standardized.

@@ -60,6 +60,7 @@ mod facts;
 mod formula;
 mod frame;
 mod groups;
+mod matrix;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
@@ -87,6 +88,7 @@ pub use facts::Facts;
 pub use formula::{Condition, Formula, FormulaError, formula_name};
 pub use frame::{Frame, INTERCEPT};
 pub use groups::{GroupEntries, GroupNames, Grouping};
+pub use matrix::{Matrix, SparseRows};
 pub use parts::Part;
 pub use place::{Place, Row};
 pub use question::{FamilyName, Question, Role, UnknownFamily};
@@ -103,8 +105,10 @@ pub const MAX_ROW_BYTES: usize = 32 << 20;
 pub const MAX_VALUES: usize = 500_000_000;
 /// The maximum number of coefficients.
 pub const MAX_COEFFICIENTS: usize = 5_000;
+/// The maximum number of coefficients of a sparse design.
+pub const MAX_SPARSE_COEFFICIENTS: usize = 200_000;
 /// The maximum number of levels of a text predictor.
-pub const MAX_LEVELS: usize = 1_000;
+pub const MAX_LEVELS: usize = 100_000;
 
 /// The maximum number of levels of a grouping factor.
 pub const MAX_GROUP_LEVELS: usize = 1_000_000;
@@ -114,8 +118,8 @@ pub const MAX_GROUP_LEVELS: usize = 1_000_000;
 const MAX_HELD_LEVELS: usize = if cfg!(test) { 10_000 } else { MAX_GROUP_LEVELS };
 const MAX_LEVEL_BYTES: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// One that is more than a grouping factor is not searched for levels beyond these.
-const MAX_COUNTED_LEVELS: usize = 10_000;
-const MAX_COUNTED_BYTES: usize = 1 << 20;
+const MAX_COUNTED_LEVELS: usize = MAX_LEVELS;
+const MAX_COUNTED_BYTES: usize = 16 << 20;
 /// Numbers beyond this could overflow in sums of squares.
 const MAX_MAGNITUDE: f64 = 1e100;
 /// Columns below this could underflow in sums of squares.

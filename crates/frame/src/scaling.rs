@@ -23,37 +23,42 @@ impl Frame {
     pub fn standardize(
         &mut self, mut combine: impl FnMut(Combine, &mut [f64]),
     ) -> Result<(), DataError> {
-        let mut scaling = vec![(0.0, 1.0); self.columns];
-        for column in usize::from(self.intercept)..self.columns {
-            let values: Vec<f64> = self.column(column).collect();
-            let (mean, sd) = mean_and_sd(&values, self.all_rows, &mut combine);
+        let (first, all) = (usize::from(self.intercept), self.all_rows);
+        let found = self.design.by_column(|column, values, zeros| {
+            let (mean, sd) = mean_and_sd(values, zeros, all, &mut combine);
             let size = largest(values.iter().map(|value| value.abs()), &mut combine);
             // Rounding differences would be scaled up to differences of size 1.
-            if !(sd > 16.0 * f64::EPSILON * size) {
-                return Err(self.constant(column, mean));
+            match sd > 16.0 * f64::EPSILON * size {
+                _ if column < first => Ok((0.0, 1.0)),
+                true => Ok((mean, sd)),
+                false => Err((column, mean)),
             }
-            let rows = self.design.chunks_exact_mut(self.columns);
-            rows.for_each(|row| row[column] = (row[column] - mean) / sd);
-            scaling[column] = (mean, sd);
-        }
-        self.scaling = Some(scaling);
+        });
+        let scaling = found.into_iter().collect::<Result<Vec<(f64, f64)>, (usize, f64)>>();
+        let scaling = scaling.map_err(|(column, mean)| self.constant(column, mean))?;
+        self.rescale(scaling);
         Ok(())
     }
 
     /// Subtracts its mean from every predictor, so that the intercept is that of the mean of the
-    /// predictors. For a frame that was standardized it does nothing.
-    pub fn centre(&mut self, mut combine: impl FnMut(Combine, &mut [f64])) {
-        if self.scaling.is_some() {
+    /// predictors. For a frame that was standardized it does nothing, nor for a sparse design, whose
+    /// zeros stay 0.
+    pub fn centre(&mut self, sizes: &Sizes) {
+        if self.scaling.is_some() || self.design.is_sparse() {
             return;
         }
-        let mut scaling = vec![(0.0, 1.0); self.columns];
-        for column in usize::from(self.intercept)..self.columns {
-            let values: Vec<f64> = self.column(column).collect();
-            let (mean, _) = mean_and_sd(&values, self.all_rows, &mut combine);
-            let rows = self.design.chunks_exact_mut(self.columns);
-            rows.for_each(|row| row[column] -= mean);
-            scaling[column] = (mean, 1.0);
-        }
+        let centre = |(column, mean): (usize, &f64)| {
+            (if column < usize::from(self.intercept) { 0.0 } else { *mean }, 1.0)
+        };
+        self.rescale(sizes.means.iter().enumerate().map(centre).collect());
+    }
+
+    /// Subtracts its first number from each column, and divides by the second.
+    fn rescale(&mut self, scaling: Vec<(f64, f64)>) {
+        self.design.map(|column, value| {
+            let (mean, sd) = scaling[column];
+            (value - mean) / sd
+        });
         self.scaling = Some(scaling);
     }
 
@@ -62,12 +67,14 @@ impl Frame {
         let n = self.all_rows as f64;
         // With divisor n − 1.
         let unbiased = (n / (n - 1.0)).sqrt();
-        let column = |column: usize| {
-            let values: Vec<f64> = self.column(column).collect();
-            let (_, sd) = mean_and_sd(&values, self.all_rows, &mut combine);
-            if sd > 0.0 { unbiased * sd } else { 1.0 }
-        };
-        let columns = (0..self.columns).map(column).collect();
+        let (means, columns) = self
+            .design
+            .by_column(|_, values, zeros| {
+                let (mean, sd) = mean_and_sd(values, zeros, self.all_rows, &mut combine);
+                (mean, if sd > 0.0 { unbiased * sd } else { 1.0 })
+            })
+            .into_iter()
+            .unzip();
         let responses: Vec<f64> = match &self.upper {
             Some(ends) => {
                 let time = |(&start, &end): (&f64, &f64)| if start > 0.0 { start } else { end };
@@ -75,10 +82,10 @@ impl Frame {
             }
             None => self.response.clone(),
         };
-        let (mean, sd) = mean_and_sd(&responses, self.all_rows, &mut combine);
+        let (mean, sd) = mean_and_sd(&responses, 0, self.all_rows, &mut combine);
         let own = family.has_noise() || family.is_survival();
         let spread = if own && sd > 0.0 { unbiased * sd } else { 1.0 };
-        Sizes { columns, mean, spread }
+        Sizes { columns, means, mean, spread }
     }
 }
 
@@ -87,6 +94,8 @@ impl Frame {
 pub struct Sizes {
     /// The standard deviation of each column of the design, with divisor n − 1; 1 for the intercept.
     pub columns: Vec<f64>,
+    /// The mean of each column.
+    pub means: Vec<f64>,
     /// The mean of the response, or of the logarithm of times.
     pub mean: f64,
     /// The standard deviation of the response, for real numbers, or of the logarithm of times; 1 for
@@ -97,10 +106,10 @@ pub struct Sizes {
 /// The exponent bits of a number.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
-/// The mean and the standard deviation with divisor n, in two passes, without overflow or underflow
-/// as long as the sum is finite.
+/// The mean and the standard deviation with divisor n of these values and some zeros, in two passes,
+/// without overflow or underflow as long as the sum is finite.
 fn mean_and_sd(
-    values: &[f64], all: usize, combine: &mut impl FnMut(Combine, &mut [f64]),
+    values: &[f64], zeros: usize, all: usize, combine: &mut impl FnMut(Combine, &mut [f64]),
 ) -> (f64, f64) {
     let mut sum = |here: f64| {
         let mut sum = [here];
@@ -108,17 +117,21 @@ fn mean_and_sd(
         sum[0]
     };
     let n = all as f64;
+    let of_zeros = zeros as f64;
     let first = sum(values.iter().sum()) / n;
     // The second pass removes the rounding error of the first sum.
-    let mean = first + sum(values.iter().map(|value| value - first).sum()) / n;
-    let largest = largest(values.iter().map(|value| (value - mean).abs()), combine);
+    let rest: f64 = values.iter().map(|value| value - first).sum();
+    let mean = first + sum(rest - of_zeros * first) / n;
+    let furthest = values.iter().map(|value| (value - mean).abs());
+    let largest = largest(furthest.chain((zeros > 0).then_some(mean.abs())), combine);
     if largest == 0.0 {
         return (mean, 0.0);
     }
     // The unit is a power of two: squares neither overflow nor underflow, and the scaling is exact.
     let power = f64::from_bits(largest.to_bits() & EXPONENT);
     let unit = if power > 0.0 { power } else { largest };
-    let mut squares = [values.iter().map(|value| ((value - mean) / unit).powi(2)).sum()];
+    let rest: f64 = values.iter().map(|value| ((value - mean) / unit).powi(2)).sum();
+    let mut squares = [rest + of_zeros * (mean / unit).powi(2)];
     combine(Combine::Sum, &mut squares);
     (mean, unit * (squares[0] / n).sqrt())
 }
@@ -138,7 +151,14 @@ mod tests {
 
     #[test]
     fn standard_deviations_have_divisor_n_and_do_not_overflow() {
-        let alone = |values: &[f64]| mean_and_sd(values, values.len(), &mut |_, _| {});
+        let alone = |values: &[f64]| {
+            let with_zeros = [values, &[0.0; 3]].concat();
+            let zeros = mean_and_sd(values, 3, values.len() + 3, &mut |_, _| {});
+            let plain = mean_and_sd(&with_zeros, 0, values.len() + 3, &mut |_, _| {});
+            assert_eq!(zeros.0, plain.0);
+            assert!((zeros.1 / plain.1 - 1.0).abs() < 1e-15);
+            mean_and_sd(values, 0, values.len(), &mut |_, _| {})
+        };
         assert_eq!(alone(&[1.0, 2.0, 3.0, 4.0]), (2.5, 1.25_f64.sqrt()));
         let (mean, sd) = alone(&[1e200, 3e200]);
         assert_eq!(mean, 2e200);

@@ -408,17 +408,6 @@ impl Coding {
     }
 }
 
-/// A design with more columns at its end.
-pub(crate) fn widened(design: Vec<f64>, width: usize, lines: &[Vec<f64>]) -> Vec<f64> {
-    let Some(rows) = lines.first().map(Vec::len) else { return design };
-    let mut all = Vec::with_capacity(rows * (width + lines.len()));
-    for row in 0..rows {
-        all.extend_from_slice(&design[row * width..(row + 1) * width]);
-        all.extend(lines.iter().map(|line| line[row]));
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
@@ -474,7 +463,7 @@ mod tests {
     /// The fitted values of penalised least squares with the columns of a frame.
     fn fitted(frame: &Frame, lambda: f64) -> Vec<f64> {
         let mut columns: Vec<(Vec<f64>, f64)> =
-            (0..frame.columns).map(|k| (frame.column(k).collect(), 0.0)).collect();
+            frame.design.by_column(|_, values, _| (values.to_vec(), 0.0));
         for (group, unit) in frame.groups.iter().zip(units(&frame.coding.smooths[0])) {
             let GroupEntries::Basis(values) = &group.entries else { panic!("{}", group.name) };
             let wide = group.levels.len();

@@ -120,7 +120,7 @@ fn groupings_are_written_in_many_ways() {
     assert_eq!(plain.groups[0].entries, factor.groups[0].entries);
     assert_eq!(plain.groups[0].levels, ["1", "2", "10"]);
     let [name] = &plain.names[..] else { panic!("{:?}", plain.names) };
-    assert_eq!((name.as_str(), plain.design.len()), ("(Intercept)", plain.rows));
+    assert_eq!((name.as_str(), plain.design.dense().len()), ("(Intercept)", plain.rows));
     // A column may be both; `.` does not stand for grouping factors, but for slopes.
     assert_eq!(
         frame(&table, "y ~ school + (1 | school)").names,
@@ -166,7 +166,7 @@ fn new_rows_are_coded_with_the_levels_of_the_fit() {
     assert_eq!(levels(class), ["north:1", "new", "new"]);
     assert_eq!(levels(pupil), ["3", "3", "new"]);
     assert_eq!(parts(school).1, [1.0, 2.0, 1.0, 4.0, 1.0, 6.0]);
-    assert_eq!(new.design, [1.0, 1.0, 1.0, 3.0, 1.0, 5.0]);
+    assert_eq!(new.design.dense(), &[1.0, 1.0, 1.0, 3.0, 1.0, 5.0][..]);
     let incomplete =
         Table::from_bytes("new.csv", b"x,z,school,class,pupil\n1,2,,1,3\n2,3,north,1,1\n");
     let message = frame.coding.rows(&incomplete.unwrap()).unwrap_err().to_string();

@@ -87,10 +87,12 @@ fn ask_everything(table: &Table) -> Result<usize, TestCaseError> {
             }
             let Ok(frame) = Frame::new(table, &question) else { continue };
             answered += 1;
-            prop_assert_eq!(frame.design.len(), frame.rows * frame.columns);
+            prop_assert_eq!(frame.design.dense().len(), frame.rows * frame.columns);
             prop_assert_eq!((frame.names.len(), frame.lines.len()), (frame.columns, frame.rows));
             prop_assert_eq!(frame.response.len(), frame.rows);
-            prop_assert!(frame.design.iter().chain(&frame.response).all(|value| value.is_finite()));
+            prop_assert!(
+                frame.design.dense().iter().chain(&frame.response).all(|value| value.is_finite())
+            );
         }
     }
     Ok(answered)

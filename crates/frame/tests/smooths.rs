@@ -27,7 +27,7 @@ fn basis(group: &Grouping) -> &[f64] {
 /// A column of a frame by its name.
 fn column(frame: &Frame, name: &str) -> Vec<f64> {
     let at = frame.names.iter().position(|other| other == name).unwrap();
-    frame.design.iter().skip(at).step_by(frame.columns).copied().collect()
+    frame.design.dense().iter().skip(at).step_by(frame.columns).copied().collect()
 }
 
 fn mean(values: impl Iterator<Item = f64>, count: usize) -> f64 {

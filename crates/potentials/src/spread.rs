@@ -39,7 +39,10 @@ impl Spread {
     /// # Errors
     /// A list that is not of whole points, or has one that is not finite.
     pub fn of(points: &[f64], dimension: usize, effective: f64) -> Result<Self, Error> {
-        let (d, count) = (dimension.max(1), points.len() / dimension.max(1));
+        if dimension == 0 {
+            return Ok(Self { mean: Vec::new(), directions: Vec::new() });
+        }
+        let (d, count) = (dimension, points.len() / dimension);
         length("the list of points", points.len(), count * d)?;
         if let Some(at) = points.iter().position(|x| !x.is_finite()) {
             let point = points[at / d * d..][..d].to_vec();

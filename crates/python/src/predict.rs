@@ -132,7 +132,7 @@ impl Fit {
         let all = PyDict::new(py);
         all.set_item("response", PyArray1::from_slice(py, &frame.response))?;
         let design: Bound<'py, PyArray2<f64>> =
-            PyArray1::from_slice(py, &frame.design).reshape([frame.rows, frame.columns])?;
+            PyArray1::from_slice(py, &frame.design.dense()).reshape([frame.rows, frame.columns])?;
         all.set_item("design", design)?;
         all.set_item("columns", frame.names.clone())?;
         all.set_item("rows", observed.rows_of(&*self.data()?))?;

@@ -116,7 +116,7 @@ impl Job<'_> {
         let frame = self.observed.frame();
         let mut group = export.group("constant_data")?;
         group.counted("obs", frame.rows)?.coordinate("column", &frame.names)?;
-        group.array("design", &["obs", "column"], &frame.design, "the model matrix")?;
+        group.array("design", &["obs", "column"], &*frame.design.dense(), "the model matrix")?;
         for (name, values) in
             [("trials", &frame.trials), ("offset", &frame.offset), ("weights", &frame.weights)]
         {

@@ -23,11 +23,7 @@ impl Sample {
         let rows: Vec<usize> = (0..frame.rows).step_by(every).collect();
         let mut some = frame.select(&rows);
         if let Some(scaling) = frame.scaling.as_ref().filter(|_| original) {
-            for row in some.design.chunks_exact_mut(scaling.len().max(1)) {
-                for (x, (centre, divisor)) in row.iter_mut().zip(scaling) {
-                    *x = *x * divisor + centre;
-                }
-            }
+            some.design.map(|column, x| x * scaling[column].1 + scaling[column].0);
         }
         Self { observed: Observed::of_frame(some), of: frame.rows }
     }

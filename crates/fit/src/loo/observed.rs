@@ -75,8 +75,8 @@ impl Observed {
 
     /// The rows of the design.
     pub(crate) fn design(&self) -> DesignRows<'_> {
-        let Frame { design, columns, offset, groups, .. } = &self.frame;
-        DesignRows { design, columns: *columns, offset: offset.as_deref(), groups, first: 0 }
+        let Frame { design, offset, groups, .. } = &self.frame;
+        DesignRows { design, offset: offset.as_deref(), groups, first: 0 }
     }
 
     /// The log likelihood of a row in every draw, into `room.values`, from the linear predictors in

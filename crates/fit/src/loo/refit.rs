@@ -63,7 +63,8 @@ impl<'a> Refitter<'a> {
         let priors = config.resolved.model_priors(settings)?;
         let mut frame = Frame::new(table, &settings.question(table)?)?;
         if priors.centred {
-            frame.centre(|_: Combine, _: &mut [f64]| {});
+            let sizes = frame.sizes(settings.family, |_: Combine, _: &mut [f64]| {});
+            frame.centre(&sizes);
         }
         Ok(Self { config, frame, priors })
     }

@@ -345,11 +345,7 @@ impl Predictor {
     fn coded(&self, table: &Table) -> Result<NewRows, Error> {
         let mut new = self.config.resolved.coding.rows(table)?;
         if !self.scaling.is_empty() {
-            for row in new.design.chunks_exact_mut(self.scaling.len()) {
-                for (x, (centre, divisor)) in row.iter_mut().zip(&self.scaling) {
-                    *x = (*x - centre) / divisor;
-                }
-            }
+            new.design.map(|column, x| (x - self.scaling[column].0) / self.scaling[column].1);
         }
         Ok(new)
     }
@@ -370,8 +366,8 @@ pub fn unseen_levels(name: &str, rows: usize) -> String {
 
 /// The design of new rows.
 fn design_of(new: &NewRows) -> DesignRows<'_> {
-    let NewRows { design, columns, offset, groups, .. } = new;
-    DesignRows { design, columns: *columns, offset: offset.as_deref(), groups, first: 0 }
+    let NewRows { design, offset, groups, .. } = new;
+    DesignRows { design, offset: offset.as_deref(), groups, first: 0 }
 }
 
 /// One row: its linear predictors, its trials, and a generator if responses are drawn.

@@ -7,7 +7,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
-use ridgewalk_frame::Grouping;
+use ridgewalk_frame::{Grouping, Matrix};
 use ridgewalk_potentials::families::Observation;
 
 use super::groups::GroupDraws;
@@ -24,9 +24,7 @@ const DENSE: usize = 8;
 /// Rows of a design, in the units of the reported coefficients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DesignRows<'a> {
-    /// Row after row.
-    pub(crate) design: &'a [f64],
-    pub(crate) columns: usize,
+    pub(crate) design: &'a Matrix,
     pub(crate) offset: Option<&'a [f64]>,
     pub(crate) groups: &'a [Grouping],
     /// The number of the first row, if these are a part of more: effects of levels that the fit has
@@ -35,10 +33,6 @@ pub(crate) struct DesignRows<'a> {
 }
 
 impl DesignRows<'_> {
-    fn row(&self, row: usize) -> &[f64] {
-        &self.design[row * self.columns..(row + 1) * self.columns]
-    }
-
     fn offset(&self, row: usize) -> f64 {
         self.offset.map_or(0.0, |offset| offset[row])
     }
@@ -182,44 +176,51 @@ impl Posterior {
 
     /// The linear predictors of a block of rows, one row after another.
     fn linear_block(&self, rows: DesignRows<'_>, block: Range<usize>, out: &mut Vec<f64>) {
-        let wide = self.law.predictors();
-        let design = &rows.design[block.start * rows.columns..block.end * rows.columns];
-        let entries = design.iter().filter(|x| **x != 0.0).count();
-        if wide > 1 || entries * DENSE <= design.len() || self.draws == 0 {
+        let Some(design) = self.worth_a_product(rows.design, &block) else {
             let mut one = Vec::new();
             out.clear();
             for row in block {
-                self.linear(rows.row(row), rows.offset(row), &mut one);
+                self.linear(rows.design, row, rows.offset(row), &mut one);
                 out.extend_from_slice(&one);
             }
             return;
-        }
+        };
         let (count, draws) = (block.len(), self.draws);
         out.resize(count * draws, 0.0);
         out.chunks_exact_mut(draws).zip(block).for_each(|(s, row)| s.fill(rows.offset(row)));
-        let left = MatRef::from_row_major_slice(design, count, rows.columns);
-        let right = MatRef::from_row_major_slice(&self.coefficients, rows.columns, draws);
+        let left = MatRef::from_row_major_slice(design, count, self.columns);
+        let right = MatRef::from_row_major_slice(&self.coefficients, self.columns, draws);
         let into = MatMut::from_row_major_slice_mut(out, count, draws);
         matmul(into, Accum::Add, left, right, 1.0, Par::Seq);
     }
 
+    /// The entries of a block of rows, if one product of matrices is the fastest way.
+    fn worth_a_product<'r>(&self, design: &'r Matrix, block: &Range<usize>) -> Option<&'r [f64]> {
+        let Matrix::Dense { columns, values } = design else { return None };
+        let values = &values[block.start * columns..block.end * columns];
+        let entries = values.iter().filter(|x| **x != 0.0).count();
+        let worth = self.law.predictors() == 1 && entries * DENSE > values.len() && self.draws > 0;
+        worth.then_some(values)
+    }
+
     /// The linear predictors of a row of the design, in every draw, without effects of groups.
-    fn linear(&self, row: &[f64], offset: f64, out: &mut Vec<f64>) {
+    fn linear(&self, design: &Matrix, row: usize, offset: f64, out: &mut Vec<f64>) {
         let wide = self.law.predictors();
         out.clear();
         out.resize(self.draws * wide, offset);
         let each = self.columns * self.draws;
         for (number, own) in self.coefficients.chunks_exact(each.max(1)).enumerate() {
-            // Entries of factors are mostly 0.
-            let own = own.chunks_exact(self.draws.max(1));
-            for (x, draws) in row.iter().zip(own).filter(|(x, _)| **x != 0.0) {
-                if wide == 1 {
+            design.visit(row, |column, x| {
+                let draws = &own[column * self.draws..(column + 1) * self.draws];
+                // Entries of factors are mostly 0.
+                if x == 0.0 {
+                } else if wide == 1 {
                     out.iter_mut().zip(draws).for_each(|(s, beta)| *s += x * beta);
                 } else {
                     let s = out.iter_mut().skip(number).step_by(wide);
                     s.zip(draws).for_each(|(s, beta)| *s += x * beta);
                 }
-            }
+            });
         }
     }
 

@@ -141,8 +141,16 @@ impl Joint<'_> {
     /// The curvatures of the priors, by differences of their slopes.
     fn add_prior_curvatures(&self, point: &[f64], hessian: &mut [f64]) {
         let (d, first) = (self.dimension(), self.priors.len());
-        for (k, (prior, &x)) in self.priors.iter().zip(point).enumerate() {
-            hessian[k * (d + 1)] += curvature(prior, x);
+        for (k, prior) in self.priors.iter().enumerate() {
+            let curvature = curvature(prior, self.argument(k, &point[..first]));
+            if !self.is_at_means(k) {
+                hessian[k * (d + 1)] += curvature;
+                continue;
+            }
+            for (i, a) in self.means.iter().enumerate() {
+                let row = &mut hessian[(k + i) * d + k..];
+                row.iter_mut().zip(&self.means).for_each(|(h, b)| *h += curvature * a * b);
+            }
         }
         // Half by half, in this order: seeds keep their draws to the last bit.
         let count = self.parameter_priors.len();

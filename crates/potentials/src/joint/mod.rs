@@ -61,6 +61,9 @@ pub struct Joint<'a> {
     priors: Vec<Density>,
     /// Of the parameters, as users read them.
     parameter_priors: Vec<Density>,
+    /// The means of the predictors, if the prior of the intercept is one of the linear predictor at
+    /// the means; else empty.
+    means: Vec<f64>,
     /// Who has the rows.
     rows: Rows,
 }
@@ -106,6 +109,7 @@ impl<'a> Joint<'a> {
             offsets: Vec::new(),
             priors,
             parameter_priors,
+            means: Vec::new(),
             rows: Rows::default(),
         })
     }
@@ -129,6 +133,22 @@ impl<'a> Joint<'a> {
         length("the list of priors of parameters", priors.len(), self.parameter_priors.len())?;
         priors.iter().try_for_each(Density::check)?;
         self.parameter_priors = priors;
+        Ok(self)
+    }
+
+    /// The same model where the prior of the first coefficient, an intercept, is that of the linear
+    /// predictor at these values of all columns. The first of them does not matter.
+    ///
+    /// # Errors
+    /// Unless there is a finite number for each column.
+    pub fn with_intercept_at(mut self, mut means: Vec<f64>) -> Result<Self, Error> {
+        length("the list of means", means.len(), self.design.columns())?;
+        if let Some(column) = means.iter().position(|mean| !mean.is_finite()) {
+            return Err(Error::Entry { row: 0, column, value: means[column] });
+        }
+        // The prior's own argument is the intercept and what the others add to it.
+        means.iter_mut().take(1).for_each(|mean| *mean = 1.0);
+        self.means = means;
         Ok(self)
     }
 
@@ -223,15 +243,36 @@ impl<'a> Joint<'a> {
         Whole { design: &self.design, terms, rows: &self.rows }
     }
 
+    /// Whether the prior of a coefficient is one of the linear predictor at the means.
+    fn is_at_means(&self, k: usize) -> bool {
+        !self.means.is_empty() && k % self.means.len() == 0
+    }
+
+    /// What the prior of a coefficient is a prior of: the coefficient, or its linear predictor at the
+    /// means.
+    pub(crate) fn argument(&self, k: usize, beta: &[f64]) -> f64 {
+        match self.is_at_means(k) {
+            true => beta[k..].iter().zip(&self.means).map(|(x, mean)| x * mean).sum(),
+            false => beta[k],
+        }
+    }
+
     /// The priors of β and ψ: adds their part of the gradient, and returns that of the value.
     fn add_priors(&self, point: &[f64], gradient: &mut [f64]) -> f64 {
         let (beta, psi) = point.split_at(self.priors.len());
         let (by_beta, by_psi) = gradient.split_at_mut(self.priors.len());
         let mut sum = 0.0;
-        for ((prior, &x), by) in self.priors.iter().zip(beta).zip(by_beta) {
-            let [value, slope] = prior.value_and_slope(x);
+        for (k, ((prior, &x), by)) in self.priors.iter().zip(beta).zip(&mut *by_beta).enumerate() {
+            if !self.is_at_means(k) {
+                let [value, slope] = prior.value_and_slope(x);
+                sum += value;
+                *by += slope;
+            }
+        }
+        for k in (0..self.priors.len()).filter(|k| self.is_at_means(*k)) {
+            let [value, slope] = self.priors[k].value_and_slope(self.argument(k, beta));
             sum += value;
-            *by += slope;
+            by_beta[k..].iter_mut().zip(&self.means).for_each(|(by, mean)| *by += mean * slope);
         }
         sum + self.likelihood.scale().add_priors(&self.parameter_priors, psi, by_psi)
     }

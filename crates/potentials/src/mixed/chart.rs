@@ -133,8 +133,11 @@ impl Chart {
         if chart.is_dear(model) { chart.with_factor(model, here) } else { Some(chart) }
     }
 
-    /// Whether a factor for each gradient would cost far more than the rows.
+    /// Whether a factor for each gradient would cost far more than the rows, or be the same for all.
     fn is_dear(&self, model: &Mixed) -> bool {
+        if self.typical.is_empty() {
+            return true;
+        }
         let tails = (1 + self.typical.len()) as f64;
         model.symbolic.work * tails > CHEAP + DEAR * model.gram.entries() as f64
     }

@@ -150,6 +150,12 @@ impl Mixed {
         }
     }
 
+    /// Whether U is convex in the coordinates (ζ, t).
+    #[must_use]
+    pub fn log_concave(&self) -> bool {
+        self.terms.is_empty() && self.joint.log_concave()
+    }
+
     /// The number of coordinates ζ; the others are t.
     #[must_use]
     pub fn head(&self) -> usize {

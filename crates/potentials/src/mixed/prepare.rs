@@ -58,7 +58,7 @@ impl Mixed {
         let mut knees = self.first_knees(&self.expand(&x)?, information);
         knees.bend(&mut t);
         let mut chart = self.mode_given(&mut x, &t, &knees)?;
-        for _ in 0..ROUNDS {
+        for _ in 0..if t.is_empty() { 0 } else { ROUNDS } {
             let before = t.clone();
             self.descend(&chart, &mut t, None)?;
             chart = self.mode_given(&mut x, &t, &knees)?;
@@ -359,6 +359,9 @@ fn update(inverse: &mut [f64], s: &[f64], y: &[f64], first: bool) {
 /// curvature count as wide as a standard deviation of 1.5.
 fn spread_of(hessian: &[f64], n: usize) -> Vec<f64> {
     const LEAST: f64 = 0.44;
+    if n == 0 {
+        return Vec::new();
+    }
     let matrix = faer::MatRef::from_row_major_slice(hessian, n, n);
     let Ok(found) = matrix.self_adjoint_eigen(faer::Side::Lower) else {
         let mut spread = vec![0.0; n * n];

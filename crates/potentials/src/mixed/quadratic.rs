@@ -77,9 +77,12 @@ impl Mixed {
         let mut priors = vec![0.0; self.head];
         let mut priors_linear = vec![0.0; self.head];
         for (k, (prior, &x)) in joint.priors().iter().zip(beta).enumerate() {
-            let slope = prior.value_and_slope(x)[1];
+            // A prior at the means of the predictors has little curvature beside that of the rows:
+            // only the part along the intercept is kept.
+            let argument = joint.argument(k, beta);
+            let slope = prior.value_and_slope(argument)[1];
             // As above.
-            priors[k] = curvature(prior, x).max(0.0);
+            priors[k] = curvature(prior, argument).max(0.0);
             priors_linear[k] = priors[k] * x - slope;
             gradient[k] -= slope;
         }

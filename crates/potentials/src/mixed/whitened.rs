@@ -37,7 +37,8 @@ impl Mixed {
         let mut plain = vec![0.0; chains * inner];
         let lists = places.iter_mut().zip(plain.chunks_exact_mut(inner));
         let tails = d - head;
-        for (((here, plain), zeta), t) in lists.zip(&zetas).zip(unbent.chunks_exact(tails)) {
+        for (chain, ((here, plain), zeta)) in lists.zip(&zetas).enumerate() {
+            let t = &unbent[chain * tails..(chain + 1) * tails];
             if here.inside {
                 chart.moved(self, None, here, zeta, &mut plain[..head]);
                 plain[head..].copy_from_slice(&t[..inner - head]);

@@ -437,6 +437,9 @@ fn between(mean: &Whitening, hessians: &[Vec<f64>]) -> Result<Whitening, Error> 
 /// Whitening by a Hessian; where that is singular (as Huber's can be), by a little more than it.
 pub(super) fn definite(centre: &[f64], mut hessian: Vec<f64>) -> Result<Whitening, Error> {
     let d = centre.len();
+    if d == 0 {
+        return Ok(Whitening::diagonal(&[], &[])?);
+    }
     let trace: f64 = hessian.iter().step_by(d + 1).sum();
     let mut added = 1e-8 * trace / d as f64;
     loop {

@@ -148,6 +148,10 @@ impl Target for Arc<Mixed> {
         0
     }
 
+    fn log_concave(&self) -> bool {
+        Mixed::log_concave(self)
+    }
+
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
         Ok(WhitenedMixed::new(self.clone(), whitening.clone())?)
     }

@@ -321,7 +321,7 @@ impl<T: Target> Work<'_, T> {
         // A normal posterior has the variance d/2.
         let mut levels = vec![mean + FAR_OUT * variance.max(0.5 * d as f64).sqrt(); chains];
         // Where leading coordinates are round, tails are those of the others: rays lead out there.
-        let first = self.question.target.round();
+        let first = self.question.target.round() % d;
         if first > 0 {
             let rise = FAR_OUT * (0.5 * (d - first) as f64).sqrt().max(1.0);
             levels.iter_mut().zip(&values).for_each(|(level, value)| *level = value + rise);
