@@ -83,6 +83,26 @@ impl SummaryDocument {
         Self { parameters, ..self.clone() }
     }
 
+    /// The parameters, effects of groups aside, that are listed where all would be too many: the first,
+    /// and a few of the last, which are not coefficients.
+    #[must_use]
+    pub fn listed(&self, most: usize) -> Vec<usize> {
+        const LAST: usize = 5;
+        let count = self.before_effects();
+        if count <= most {
+            return (0..count).collect();
+        }
+        let last = LAST.min(most);
+        (0..most - last).chain(count - last..count).collect()
+    }
+
+    /// The same with these parameters alone.
+    #[must_use]
+    pub fn only(&self, parameters: &[usize]) -> Self {
+        let parameters = parameters.iter().filter_map(|&k| self.parameters.get(k).cloned());
+        Self { parameters: parameters.collect(), ..self.clone() }
+    }
+
     /// The same with nothing but the effects of one grouping, or of all that are not smooths if there
     /// are such. `None` if there is no grouping of that name.
     #[must_use]

@@ -318,13 +318,13 @@ fn identifiers_are_not_taken_for_groups() {
     );
     assert!(ask(&each, |q| q.formula = on(&["x"])).is_ok());
     starts(
-        &refused(&format!("id,x,y\n{}", rows(4000, |row| row / 2)), |_| {}),
-        "d.csv, column `id`: found 2000 distinct texts",
+        &refused(&format!("id,x,y\n{}", rows(4000, |row| 2 * row / 3)), |_| {}),
+        "d.csv, column `id`: found 2667 distinct texts",
     );
-    let many = format!("id,x,y\n{}", rows(12_000, |row| row));
+    let many = format!("id,x,y\n{}", rows(120_000, |row| row));
     starts(
         &refused(&many, |_| {}),
-        "d.csv, column `id`: found more than 10000 distinct texts in 12000 rows",
+        "d.csv, column `id`: found more than 100000 distinct texts in 120000 rows",
     );
     assert!(ask(&format!("id,x,y\n{}", rows(100, |row| row % 30)), |_| {}).is_ok());
 }

@@ -38,6 +38,9 @@ use model::Model;
 use numbers::{count, short, whole};
 use panels::{Column, Shown};
 
+/// The most parameters with a row and plots of their own.
+const MOST_LISTED: usize = 500;
+
 /// Makes `report.html` from the other files of a run directory.
 ///
 /// # Errors
@@ -72,10 +75,10 @@ pub fn report(
         draws: draws.draws(),
     };
     // Effects of groups have no plots of their own.
-    let own = summary.before_effects();
+    let (own, kept) = (summary.before_effects(), summary.listed(MOST_LISTED));
     let smooths: Vec<_> = summary.groups.iter().filter(|group| group.smooth).collect();
     let smooth = |number: usize| smooths.iter().any(|group| group.range().contains(&number));
-    let points = panels::points(own, summary.sampler.chains);
+    let points = panels::points(kept.len(), summary.sampler.chains);
     let mut shown: Vec<Shown> = Vec::with_capacity(summary.parameters.len());
     draws.columns(&mut |columns| {
         let first = shown.len();
@@ -84,10 +87,9 @@ pub fn report(
             columns.par_iter().zip(parameters).enumerate().map(|(i, (column, parameter))| {
                 let chains = column.chunks_exact(about.draws.max(1)).collect();
                 let (number, column) = (first + i, Column::new(chains));
-                if number < own {
-                    Shown::of(number, parameter, &column, points)
-                } else {
-                    Shown::of_effect(&column, smooth(number))
+                match kept.binary_search(&number) {
+                    Ok(place) => Shown::of(place, parameter, &column, points),
+                    Err(_) => Shown::of_effect(&column, smooth(number)),
                 }
             });
         shown.par_extend(some);
@@ -95,11 +97,17 @@ pub fn report(
     })?;
     let model = Model::new(config, summary);
     let groups = Groups::new(summary, &shown, model.as_ref(), checks);
-    let (model, whole) = (model.as_ref(), summary);
-    let listed = summary.without_effects();
-    let (summary, shown) = (&listed, &shown[..own.min(shown.len())]);
+    let (listed, left_out) = (summary.only(&kept), own - kept.len());
+    let some: Vec<Shown> = match left_out {
+        0 => Vec::new(),
+        _ => kept.iter().filter_map(|&k| shown.get(k).cloned()).collect(),
+    };
+    let model_of_some = model.as_ref().filter(|_| left_out > 0).map(|model| model.only(&kept));
+    let (model, whole) = (model_of_some.as_ref().or(model.as_ref()), summary);
+    let (summary, shown) =
+        (&listed, if left_out > 0 { &some } else { &shown[..own.min(shown.len())] });
     let about = &about;
-    let all = Source { summary, whole, about, config, checks, model, shown, groups };
+    let all = Source { summary, whole, left_out, about, config, checks, model, shown, groups };
     Ok(all.page())
 }
 
@@ -120,6 +128,8 @@ struct Source<'a> {
     summary: &'a SummaryDocument,
     /// With them.
     whole: &'a SummaryDocument,
+    /// How many coefficients are not shown one by one.
+    left_out: usize,
     about: &'a About,
     config: &'a str,
     checks: Option<&'a Checks>,
@@ -228,6 +238,17 @@ impl Source<'_> {
             findings::fitted(summary, model)
         );
         list(&mut html, "warnings", &warnings);
+        if self.left_out > 0 {
+            let (shown, of) = (summary.parameters.len(), summary.parameters.len() + self.left_out);
+            let _ = writeln!(
+                html,
+                "<p class=\"say\">{} of {} coefficients and parameters are shown one by one: the first, and \
+                 the last. <code>ridgewalk summary DIR --format csv</code> has all; figures of convergence \
+                 and warnings are of all.</p>",
+                count(shown as u64),
+                count(of as u64)
+            );
+        }
         let groups = self.groups.as_ref().map(Groups::sentences).unwrap_or_default();
         html.push_str(&findings::findings(summary, model, self.checks, &groups));
         let notes: Vec<String> = text.notes.iter().map(|note| capital(&escape(note))).collect();

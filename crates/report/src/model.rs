@@ -8,7 +8,7 @@ use ridgewalk_fit::{
 const POINTS: usize = 80;
 
 /// A model whose configuration could be read, and belongs to the summary.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) family: FamilyName,
     /// What e^coefficient is, if it is a ratio.
@@ -104,6 +104,23 @@ impl Model {
             built_in,
             formula: options.formula,
         })
+    }
+
+    /// What is known of these parameters alone.
+    pub(super) fn only(&self, kept: &[usize]) -> Self {
+        fn some<T: Clone>(list: &[T], kept: &[usize]) -> Vec<T> {
+            kept.iter().filter_map(|&k| list.get(k).cloned()).collect()
+        }
+        Self {
+            readings: some(&self.readings, kept),
+            priors: some(&self.priors, kept),
+            coefficients: kept.iter().filter(|k| **k < self.coefficients).count(),
+            coefficient_names: some(&self.coefficient_names, kept),
+            // They belong to all columns.
+            centres: Vec::new(),
+            scales: some(&self.scales, kept),
+            ..self.clone()
+        }
     }
 
     /// What a parameter stands for; `None` if it is no coefficient, or that is not known.

@@ -49,7 +49,7 @@ impl<'a> Column<'a> {
 }
 
 /// The rendered parts of one coefficient, after its draws are freed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Shown {
     /// Quantiles: 25 % and 75 %.
     pub(super) quartiles: [f64; 2],

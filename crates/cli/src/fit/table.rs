@@ -9,8 +9,9 @@ use super::layout;
 use crate::numbers::{self, percent, rhat};
 use crate::output::wrapped;
 
-/// A longer table comes with a hint.
+/// A longer table comes with a hint, and one longer than the second is cut.
 const LONG: usize = 60;
+const TOO_LONG: usize = 1000;
 
 /// A run to be shown.
 pub(crate) struct Run<'a> {
@@ -29,7 +30,9 @@ impl Run<'_> {
     pub(crate) fn text(&self, width: usize) -> String {
         let Self { shown, whole, directory, hdi } = *self;
         let said = &shown.text;
-        let listed = shown.without_effects();
+        let count = shown.before_effects();
+        let most = if count > TOO_LONG { LONG } else { TOO_LONG };
+        let listed = shown.only(&shown.listed(most));
         let table = layout::table(&listed, hdi, width);
         let rows = shown.problem.n;
         let title = format!("{}: {} model, {rows} rows", said.title, shown.problem.family);
@@ -50,8 +53,12 @@ impl Run<'_> {
             ));
         }
         below.extend(shown.groups.iter().map(|group| effects(group, &run.to_string())));
-        let count = listed.parameters.len();
-        if count > LONG {
+        if count > TOO_LONG {
+            below.push(format!(
+                "{} of {count} rows are left out: `ridgewalk summary {run} --format csv` has them all, and --top 20 shows the 20 coefficients that are clearest of 0.",
+                count - listed.parameters.len()
+            ));
+        } else if count > LONG {
             below.push(format!(
                 "{count} rows: `ridgewalk summary {run} --top 20` shows the 20 coefficients that are clearest of 0."
             ));

@@ -312,7 +312,7 @@ impl Mixed {
             let eps: Vec<f64> = middle.iter().map(|_| normal()).collect();
             for sign in [1.0, -1.0] {
                 let zeta: Vec<f64> = zeta.iter().map(|z| sign * z).collect();
-                let by = spread.chunks_exact(eps.len()).map(|row| sign * dot(row, &eps));
+                let by = spread.chunks_exact(eps.len().max(1)).map(|row| sign * dot(row, &eps));
                 let v: Vec<f64> = by.zip(middle).map(|(by, middle)| middle + by).collect();
                 let (mut here, mut t) = (Here::default(), Vec::new());
                 chart.knees.unbend(&v, &mut t);
