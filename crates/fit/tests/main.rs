@@ -17,3 +17,4 @@ mod modes;
 mod predictions;
 mod priors;
 mod references;
+mod sparse;

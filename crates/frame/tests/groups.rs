@@ -325,7 +325,9 @@ fn two_hundred_thousand_levels_take_a_second() {
     }
     let table = Table::from_bytes("d.csv", text.as_bytes()).unwrap();
     // The limits of fixed factors stay.
-    assert!(error(&table, "y ~ g").contains("found more than 100000 distinct texts in 400000 rows"));
+    assert!(
+        error(&table, "y ~ g").contains("found more than 100000 distinct texts in 400000 rows")
+    );
     let start = Instant::now();
     let frame = frame(&table, "y ~ x + (x | g) + (1 | n)");
     let taken = start.elapsed();

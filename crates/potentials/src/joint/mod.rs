@@ -248,6 +248,12 @@ impl<'a> Joint<'a> {
         !self.means.is_empty() && k % self.means.len() == 0
     }
 
+    /// Where the prior of the intercept holds, with 1 for the intercept itself; empty if that is at 0,
+    /// or there are several intercepts.
+    pub(crate) fn intercept_at(&self) -> &[f64] {
+        if self.likelihood.predictors() == 1 { &self.means } else { &[] }
+    }
+
     /// What the prior of a coefficient is a prior of: the coefficient, or its linear predictor at the
     /// means.
     pub(crate) fn argument(&self, k: usize, beta: &[f64]) -> f64 {

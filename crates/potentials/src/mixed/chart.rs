@@ -11,6 +11,7 @@ use super::Mixed;
 use super::bend::Knees;
 use super::factor::Memory;
 use super::quadratic::Quadratic;
+use super::tilt::Tilt;
 
 /// Multiplications of a factorisation for each stored entry of the design, beyond which the factor is
 /// kept as it is.
@@ -69,6 +70,7 @@ pub struct Chart {
 #[derive(Debug)]
 struct Fixed {
     factor: Vec<f64>,
+    tilt: Tilt,
     log_det: f64,
     mean: Vec<f64>,
     blocks: Vec<Block>,
@@ -99,7 +101,8 @@ pub(super) struct Here {
     values: Vec<f64>,
     factor: Vec<f64>,
     memory: Memory,
-    /// L⁻¹ P (c b + e).
+    tilt: Tilt,
+    /// T⁻¹ L⁻¹ P (c b + e).
     half: Vec<f64>,
     /// Of all blocks, one after the other: S_j row by row, and m_j.
     scales: Vec<f64>,
@@ -250,7 +253,10 @@ impl Chart {
         here.half.resize(model.head, 0.0);
         let half = [&mut here.half[..]];
         symbolic.forward(&here.factor, [&here.room], half, &mut here.solved);
-        here.log_det = symbolic.log_determinant(&here.factor);
+        let at = model.joint.intercept_at();
+        here.tilt = Tilt::new(symbolic, &here.factor, at, self.quadratic.at_means);
+        here.tilt.undo(&mut here.half);
+        here.log_det = symbolic.log_determinant(&here.factor) + here.tilt.log_determinant();
         here.log_det.is_finite()
     }
 
@@ -267,7 +273,9 @@ impl Chart {
         let mut rest = places.iter_mut().zip(zetas);
         together!(count, K => {
             let mut some: Vec<(&mut Here, &&[f64])> = rest.by_ref().take(K).collect();
-            let z: [&[f64]; K] = std::array::from_fn(|c| *some[c].1);
+            let mut z: [Vec<f64>; K] = std::array::from_fn(|c| some[c].1.to_vec());
+            z.iter_mut().for_each(|z| fixed.tilt.undo(z));
+            let z: [&[f64]; K] = std::array::from_fn(|c| &z[c][..]);
             some.iter_mut().for_each(|(here, _)| here.room.resize(model.head, 0.0));
             let mut into = some.iter_mut().map(|(here, _)| &mut here.room[..]);
             let into: [&mut [f64]; K] = std::array::from_fn(|_| into.next().unwrap_or_default());
@@ -283,6 +291,7 @@ impl Chart {
             None => {
                 here.room.clear();
                 here.room.extend(zeta.iter().zip(&here.half).map(|(z, half)| z + half));
+                here.tilt.undo(&mut here.room);
                 let solved = &mut here.solved;
                 model.symbolic.backward(&here.factor, [&here.room], [x], solved);
             }
@@ -301,7 +310,8 @@ impl Chart {
         let Some(fixed) = &self.fixed else {
             let lists = places.iter_mut().zip(by_x).zip(by_zeta);
             for ((here, by_x), by_zeta) in lists.filter(|((here, _), _)| here.inside) {
-                model.symbolic.forward(&here.factor, [by_x], [by_zeta], &mut here.solved);
+                model.symbolic.forward(&here.factor, [by_x], [&mut *by_zeta], &mut here.solved);
+                here.tilt.undo(by_zeta);
             }
             return;
         };
@@ -316,8 +326,10 @@ impl Chart {
         together!(places.len(), K => {
             let g: [&[f64]; K] =
                 std::array::from_fn(|_| rest.next().map_or(&[][..], |here| &here.room));
-            let into: [&mut [f64]; K] = std::array::from_fn(|_| into.next().unwrap_or_default());
-            model.symbolic.forward(&fixed.factor, g, into, &mut Vec::new());
+            let mut into: [&mut [f64]; K] = std::array::from_fn(|_| into.next().unwrap_or_default());
+            let lists = into.each_mut().map(|list| &mut **list);
+            model.symbolic.forward(&fixed.factor, g, lists, &mut Vec::new());
+            into.into_iter().for_each(|list| fixed.tilt.undo(list));
         });
     }
 
@@ -325,6 +337,7 @@ impl Chart {
     pub(super) fn stretched(&self, model: &Mixed, here: &Here, v: &[f64]) -> Vec<f64> {
         let mut stretched = vec![0.0; v.len()];
         model.symbolic.fold(&here.factor, v, &mut stretched);
+        here.tilt.apply(&mut stretched);
         stretched
     }
 
@@ -369,7 +382,7 @@ impl Chart {
             blocks.push(Block { first, width, term, rows, priors, linear, information, factor });
             first += width;
         }
-        Some(Fixed { log_det: here.log_det, factor: here.factor, mean, blocks })
+        Some(Fixed { log_det: here.log_det, factor: here.factor, tilt: here.tilt, mean, blocks })
     }
 }
 

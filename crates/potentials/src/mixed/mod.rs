@@ -20,6 +20,7 @@ mod residuals;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod tilt;
 mod whitened;
 
 pub use chart::Chart;

@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::joint::derivatives::curvature;
 use crate::line_integral::{LineIntegral, Scratch};
 
-/// ½ xᵀ (c D + E) x − (c b + e)ᵀ x, with c the information of the likelihood at its parameters: D
-/// and b are of the rows, E (a diagonal) and e of the priors.
+/// ½ xᵀ (c D + E + h a aᵀ) x − (c b + e)ᵀ x, with c the information of the likelihood at its
+/// parameters: D and b are of the rows, E (a diagonal), h and e of the priors, and a is where the
+/// prior of the intercept holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Quadratic {
     /// D, by the pattern of the model.
@@ -19,6 +20,8 @@ pub(super) struct Quadratic {
     pub(super) priors: Vec<f64>,
     /// e.
     pub(super) priors_linear: Vec<f64>,
+    /// h.
+    pub(super) at_means: f64,
 }
 
 impl Quadratic {
@@ -36,6 +39,7 @@ impl Quadratic {
         of(&mut mean.rows_linear, |one| &one.rows_linear);
         of(&mut mean.priors, |one| &one.priors);
         of(&mut mean.priors_linear, |one| &one.priors_linear);
+        mean.at_means = all.iter().map(|one| share * one.at_means).sum();
         Some(mean)
     }
 
@@ -76,14 +80,23 @@ impl Mixed {
         let head = &point[..self.head];
         let mut priors = vec![0.0; self.head];
         let mut priors_linear = vec![0.0; self.head];
+        let (at, mut at_means) = (joint.intercept_at(), 0.0);
         for (k, (prior, &x)) in joint.priors().iter().zip(beta).enumerate() {
-            // A prior at the means of the predictors has little curvature beside that of the rows:
-            // only the part along the intercept is kept.
             let argument = joint.argument(k, beta);
             let slope = prior.value_and_slope(argument)[1];
             // As above.
-            priors[k] = curvature(prior, argument).max(0.0);
-            priors_linear[k] = priors[k] * x - slope;
+            let own = curvature(prior, argument).max(0.0);
+            if k == 0 && !at.is_empty() {
+                at_means = own;
+                let lists = priors_linear.iter_mut().zip(&mut gradient).zip(at);
+                lists.for_each(|((linear, gradient), a)| {
+                    *linear += (own * argument - slope) * a;
+                    *gradient -= slope * a;
+                });
+                continue;
+            }
+            priors[k] = own;
+            priors_linear[k] += priors[k] * x - slope;
             gradient[k] -= slope;
         }
         let mut rows_linear = pattern.times(&rows, head);
@@ -92,7 +105,7 @@ impl Mixed {
         rows.iter_mut().chain(&mut rows_linear).for_each(|x| *x /= information);
         let all = rows.iter().chain(&rows_linear).chain(&priors).chain(&priors_linear);
         if all.clone().all(|x| x.is_finite()) {
-            Ok(Quadratic { rows, rows_linear, priors, priors_linear })
+            Ok(Quadratic { rows, rows_linear, priors, priors_linear, at_means })
         } else {
             Err(Error::NotFinite { what: "the Hessian", point: point.to_vec() })
         }
