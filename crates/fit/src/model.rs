@@ -85,10 +85,6 @@ impl Model {
             return Err(Error::TakenName { name: name.clone(), family });
         }
         let groups = Groups::new(&frame.coding, auxiliary.levels());
-        if !groups.is_empty() && rows.is_shared() {
-            let need = "one process with all rows, for a model with group effects";
-            return Err(Error::setting("--row-shards", "with group effects", need));
-        }
         let sizes = frame.sizes(family, combine);
         let priors = match priors {
             Some(priors) => priors,
@@ -368,7 +364,7 @@ impl Parts<'_> {
     ) -> Result<Body, Refusal> {
         let Self { settings, frame, priors, auxiliary } = self;
         if !groups.is_empty() {
-            return self.mixed(&design, groups, sizes);
+            return self.mixed(&design, groups, sizes, rows);
         }
         let design = Dense::new(frame.rows, frame.columns, design)?;
         if let (Some(family), Some(prior)) =
@@ -409,7 +405,9 @@ impl Parts<'_> {
     }
 
     /// A posterior with effects of groups.
-    fn mixed(&self, design: &[f64], groups: &Groups, sizes: &Sizes) -> Result<Body, Refusal> {
+    fn mixed(
+        &self, design: &[f64], groups: &Groups, sizes: &Sizes, rows: &Rows,
+    ) -> Result<Body, Refusal> {
         let Self { frame, priors, auxiliary, .. } = self;
         let columns = frame.columns;
         let effects = groups.effects() / auxiliary.predictors();
@@ -426,7 +424,14 @@ impl Parts<'_> {
             let flat = vec![Density::Flat; effects];
             priors.coefficients[own(predictor)].iter().copied().chain(flat)
         });
-        let joint = self.joint(groups::sparse_design(frame, design)?, each.collect())?;
+        let design = groups::sparse_design(frame, design).map_err(Refusal::from);
+        let joint = design.and_then(|design| self.joint(design, each.collect()));
+        // From here on processes wait for each other.
+        if !rows.everywhere(joint.is_ok()) {
+            let elsewhere = Refusal::Setting(sampler::Error::Elsewhere.into());
+            return Err(joint.err().unwrap_or(elsewhere));
+        }
+        let joint = joint?.with_rows(rows);
         let terms = groups::terms(groups, &priors.groups, columns);
         let mixed = Mixed::new(joint, terms, &widened(&auxiliary.start(frame, sizes)))?;
         Ok(Body::Mixed(Arc::new(mixed)))

@@ -60,6 +60,7 @@ mod facts;
 mod formula;
 mod frame;
 mod groups;
+mod levels;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;

@@ -173,6 +173,11 @@ impl<'a> Joint<'a> {
         &self.design
     }
 
+    /// Who has the rows.
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
     /// The priors of the coefficients.
     pub(crate) fn priors(&self) -> &[Density] {
         &self.priors

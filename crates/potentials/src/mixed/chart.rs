@@ -136,7 +136,7 @@ impl Chart {
     /// Whether a factor for each gradient would cost far more than the rows.
     fn is_dear(&self, model: &Mixed) -> bool {
         let tails = (1 + self.typical.len()) as f64;
-        model.symbolic.work * tails > CHEAP + DEAR * model.gram.entries() as f64
+        model.symbolic.work * tails > CHEAP + DEAR * model.gram.all_entries() as f64
     }
 
     fn with_factor(mut self, model: &Mixed, here: Here) -> Option<Self> {
