@@ -122,7 +122,7 @@ fn parts_have_the_groups_of_the_whole_table() {
         "y ~ (1 | school/class)",
         "y ~ (1 | school:class:f) + (0 + z | school)",
         "y ~ (1 | class) + (1 | factor(class):h)",
-        "y ~ (1 | floor(2 * x)) + (x | sign(z))",
+        "y ~ (1 | floor(2 * x)) + (z | sign(x))",
         "y ~ (scale(x) + f | school)",
         "y ~ (poly(z, 2) | pupil) + (0 + f || school)",
         "y ~ x * f + s(t, k = 6) + (1 | school)",

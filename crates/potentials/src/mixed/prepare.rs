@@ -100,7 +100,7 @@ impl Mixed {
     }
 
     /// φ with standard deviations of effects of half a unit of the linear predictor, uncorrelated.
-    fn typical_scales(&self) -> Vec<f64> {
+    pub(super) fn typical_scales(&self) -> Vec<f64> {
         let joint = &self.joint;
         let unit = joint.likelihood().unit(&self.start[joint.coefficients()..]);
         let columns = joint.design().columns();

@@ -25,7 +25,7 @@ fn levels(row: usize) -> [usize; 2] {
 }
 
 /// Some of the rows.
-fn design(rows: &[usize]) -> Sparse<'static> {
+fn design(rows: &[usize]) -> Sparse {
     let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     for &row in rows {
         let x = 1.5 * wave(row, 1.7);
@@ -105,27 +105,58 @@ fn in_parts<T: Send>(ends: &[usize], work: impl Fn(&[usize], &Rows) -> T + Sync)
     })
 }
 
-/// Everything that a sampler sees of a model.
-fn seen(model: &Mixed) -> Vec<Vec<f64>> {
-    let mut all = vec![model.typical_scales()];
-    let follows = model.prepare().unwrap();
-    let kept = model.prepare().unwrap().with_one_factor(model).unwrap();
-    for chart in [&follows, &kept] {
-        all.push(chart.centre().to_vec());
-        all.push(chart.hessian().to_vec());
-        all.push(chart.quadratic.rows.clone());
-        all.push(chart.quadratic.rows_linear.clone());
-        for seed in 0..3 {
-            let (value, gradient) =
-                value_and_gradient(model, chart, &somewhere(model, chart, seed));
-            all.push(vec![value]);
-            all.push(gradient);
+/// What a sampler sees of a model.
+struct Seen {
+    /// Sums over rows at given points.
+    sums: Vec<Vec<f64>>,
+    /// What is searched for, and derivatives by differences, which magnify rounding.
+    found: Vec<Vec<f64>>,
+    /// The entries of the factor and of the matrix.
+    fill: (usize, usize),
+    /// A search that ends at rounding may take longer in one process than in several.
+    gradients: u64,
+}
+
+impl Seen {
+    fn new(model: &Mixed) -> Self {
+        let point: Vec<f64> = (0..model.dimension()).map(|k| 0.3 * wave(k, 2.1)).collect();
+        let (mut value, mut gradient) = ([0.0], vec![0.0; point.len()]);
+        let scratch = &mut Scratch::default();
+        model.values_and_gradients(&point, &mut value, &mut gradient, scratch).unwrap();
+        let expansion = model.expand(&point[..model.joint.dimension()]).unwrap();
+        let sums = vec![
+            model.typical_scales(),
+            value.to_vec(),
+            gradient,
+            expansion.rows,
+            expansion.rows_linear,
+        ];
+        let chart = model.prepare().unwrap();
+        let gradients = chart.gradients();
+        let mut charts = vec![chart];
+        if charts[0].follows() {
+            charts.push(model.prepare().unwrap().with_one_factor(model).unwrap());
         }
+        let mut found = Vec::new();
+        for chart in &charts {
+            found.push(chart.centre().to_vec());
+            found.push(chart.hessian().to_vec());
+            found.push(chart.quadratic.rows.clone());
+            found.push(chart.quadratic.rows_linear.clone());
+            for seed in 0..3 {
+                let point = somewhere(model, chart, seed);
+                let (value, gradient) = value_and_gradient(model, chart, &point);
+                found.push(vec![value]);
+                found.push(gradient);
+            }
+        }
+        Self { sums, found, fill: model.fill(), gradients }
     }
-    // Counts decide about costs: they may not differ at all.
-    let (factor, matrix) = model.fill();
-    all.push(vec![follows.gradients() as f64, factor as f64, matrix as f64]);
-    all
+
+    fn bits(&self) -> Vec<u64> {
+        let lists = self.sums.iter().chain(&self.found);
+        lists.flatten().map(|x| x.to_bits()).chain([self.gradients]).collect()
+    }
 }
 
 /// The largest difference of two lists, in units of the largest number of the first.
@@ -157,22 +188,23 @@ fn processes_with_parts_of_the_rows_have_the_model_of_one_with_all() {
     for ends in [&[40, ROWS][..], &[30, 55, ROWS], &[1, 70, ROWS]] {
         for (likelihood, y) in &families {
             let whole = model(likelihood.clone(), y, &everything, &Rows::default());
-            let need = seen(&whole);
+            let need = Seen::new(&whole);
             let found = in_parts(ends, |rows, shared| {
                 let model = model(likelihood.clone(), y, rows, shared);
                 // What the test is about: the rows of a process do not meet all pairs of levels.
                 let own = model.gram.pattern(model.joint.design(), std::iter::empty());
                 assert!(own.rows.len() < model.symbolic.pattern.rows.len());
-                seen(&model)
+                Seen::new(&model)
             });
-            let bits = |lists: &[Vec<f64>]| -> Vec<u64> {
-                lists.iter().flatten().map(|x| x.to_bits()).collect()
-            };
-            assert!(found.iter().all(|other| bits(other) == bits(&found[0])), "{ends:?}");
-            assert_eq!(need.last(), found[0].last(), "{ends:?}, {likelihood:?}");
-            for (k, (need, found)) in need.iter().zip(&found[0]).enumerate() {
+            let first = &found[0];
+            assert!(found.iter().all(|other| other.bits() == first.bits()), "{ends:?}");
+            assert_eq!(need.fill, first.fill, "{ends:?}, {likelihood:?}");
+            assert_eq!(need.found.len(), first.found.len(), "{ends:?}, {likelihood:?}");
+            let sums = need.sums.iter().zip(&first.sums).map(|pair| (pair, 1e-9));
+            let searched = need.found.iter().zip(&first.found).map(|pair| (pair, 1e-5));
+            for (k, ((need, found), most)) in sums.chain(searched).enumerate() {
                 let apart = apart(need, found);
-                assert!(apart < 1e-7, "{ends:?}, {likelihood:?}, {k}: {apart:e}");
+                assert!(apart < most, "{ends:?}, {likelihood:?}, {k}: {apart:e}");
             }
         }
     }
@@ -194,7 +226,7 @@ fn all_processes_end_with_the_error_of_one() {
         let model = Mixed::new(joint, terms(0).to_vec(), &start).unwrap();
         model.chart().err().map(|error| error.to_string())
     });
-    assert!(found[0].as_ref().is_some_and(|error| error.contains("the potential")), "{found:?}");
+    assert!(found[0].as_ref().is_some_and(|error| error.contains("not finite")), "{found:?}");
     assert_eq!(found[0], found[1]);
 }
 
