@@ -9,7 +9,7 @@ use crate::column::{Cells, Column, NO_TEXT};
 use crate::error::DataError;
 use crate::evaluate::{Memory, Source};
 use crate::formula::syntax::{Kind, Node};
-use crate::levels::{Occurring, Union};
+use crate::levels::{Occurring, Union, too_many};
 use crate::place::Place;
 use crate::plan::Plan;
 use crate::roles::Roles;
@@ -105,7 +105,7 @@ impl Gathered {
         let known = self.levels.iter().cloned().zip(0_u32..);
         let mut known: HashMap<String, u32> = known.collect();
         let number = |level: String| {
-            let next = self.levels.len() as u32;
+            let next = u32::try_from(self.levels.len()).unwrap_or(NO_TEXT);
             *known.entry(level).or_insert_with_key(|level| {
                 self.levels.push(level.clone());
                 next
@@ -201,7 +201,8 @@ impl Facts {
     ///
     /// # Errors
     /// [`DataError::OtherColumns`] if the columns of a part differ from those of the first in name
-    /// or order; [`DataError::Parts`] if a column has numbers in one part and text in another.
+    /// or order; [`DataError::Parts`] if a column has numbers in one part and text in another;
+    /// [`DataError::TooManyGroups`].
     pub fn merge(file: &str, parts: impl IntoIterator<Item = Self>) -> Result<Self, DataError> {
         let names = |facts: &Self| facts.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
         let mixed = |name: &str| DataError::Parts { place: Place::column(file, name) };
@@ -218,6 +219,9 @@ impl Facts {
                 Some(all) => all.absorb(part).map_err(|name| mixed(&name))?,
             }
             levels.add(groups).map_err(|name| mixed(&name))?;
+            if let (Some(name), Some(all)) = (levels.too_many(), &all) {
+                return Err(too_many(Place::column(file, name), all.counts.kept));
+            }
         }
         let mut all = all.unwrap_or_else(|| Self {
             counts: Counts::default(),

@@ -238,10 +238,7 @@ impl Occurring {
             }
             all.factors.push(found);
         }
-        let mut union = Union::default();
-        // Parts of one table have the same keys.
-        let _ = union.add(all);
-        Ok(union.finish())
+        Ok(all)
     }
 
     /// The levels of a grouping factor, those of several keys joined with `:`.
@@ -274,6 +271,11 @@ impl KeyLevels {
         Self { label: key.label.clone(), column, text: key.text, levels, given }
     }
 
+    fn without_levels(&self) -> Self {
+        let (label, column) = (self.label.clone(), self.column.clone());
+        Self { label, column, text: self.text, levels: Vec::new(), given: Vec::new() }
+    }
+
     /// The places of its levels when they are sorted.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.levels.len()).collect();
@@ -299,8 +301,8 @@ impl Combinations {
         let Some((first, others)) = codes.split_first() else {
             return Self { name, keys, codes: Vec::new(), rows: Vec::new() };
         };
-        let (mut of_rows, mut found) = distinct(first.iter().map(|code| [*code]));
-        let mut all: Vec<Vec<u32>> = found.drain(..).map(|code| code.to_vec()).collect();
+        let (mut of_rows, found) = distinct(first.iter().copied());
+        let mut all: Vec<Vec<u32>> = found.into_iter().map(|code| vec![code]).collect();
         for others in others {
             let (next, pairs) = distinct(of_rows.into_iter().zip(others.iter().copied()));
             let join = |(left, code): (u32, u32)| [&all[left as usize][..], &[code]].concat();
@@ -309,7 +311,20 @@ impl Combinations {
         }
         let mut rows = vec![0; all.len()];
         of_rows.iter().for_each(|&code| rows[code as usize] += 1);
-        Self { name, keys, codes: all.concat(), rows }
+        let mut found = Self { name, keys, codes: all.concat(), rows };
+        found.sort();
+        found
+    }
+
+    /// Sorts them by their first code, then by the second, and so on.
+    fn sort(&mut self) {
+        let wide = self.keys.len();
+        let codes = |k: usize| &self.codes[k * wide..(k + 1) * wide];
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_unstable_by(|&a, &b| codes(a).cmp(codes(b)));
+        let sorted = order.iter().flat_map(|&k| codes(k)).copied().collect();
+        self.rows = order.iter().map(|&k| self.rows[k]).collect();
+        self.codes = sorted;
     }
 }
 
@@ -327,18 +342,11 @@ impl Union {
     /// Adds the levels of a part. `Err` is a column with numbers in one part and text in another.
     pub(crate) fn add(&mut self, part: Occurring) -> Result<(), String> {
         if self.all.keys.is_empty() {
-            let keys = part.keys.iter().map(|key| KeyLevels {
-                levels: Vec::new(),
-                given: Vec::new(),
-                ..key.clone()
-            });
-            self.all.keys = keys.collect();
-            let factors = part.factors.iter().map(|factor| Combinations {
-                codes: Vec::new(),
-                rows: Vec::new(),
-                ..factor.clone()
-            });
-            self.all.factors = factors.collect();
+            self.all.keys = part.keys.iter().map(KeyLevels::without_levels).collect();
+            let none = |factor: &Combinations| {
+                Combinations::new(factor.name.clone(), factor.keys.clone(), &[])
+            };
+            self.all.factors = part.factors.iter().map(none).collect();
             self.known = vec![HashMap::new(); part.keys.len()];
             self.combinations = vec![HashMap::new(); part.factors.len()];
         }
@@ -352,7 +360,8 @@ impl Union {
                 part.given.into_iter().filter(|level| !seen.contains(level)).collect();
             all.given.extend(new);
             let number = |level: String| {
-                let next = all.levels.len() as u32;
+                // There are fewer: each is in a combination, and these are counted.
+                let next = u32::try_from(all.levels.len()).unwrap_or(u32::MAX);
                 *known.entry(level).or_insert_with_key(|level| {
                     all.levels.push(level.clone());
                     next
@@ -379,6 +388,12 @@ impl Union {
         Ok(())
     }
 
+    /// A grouping factor with too many levels so far.
+    pub(crate) fn too_many(&self) -> Option<&str> {
+        let many = |factor: &&Combinations| factor.rows.len() > MAX_GROUP_LEVELS;
+        self.all.factors.iter().find(many).map(|factor| factor.name.as_str())
+    }
+
     /// All of them, in order.
     pub(crate) fn finish(self) -> Occurring {
         let mut all = self.all;
@@ -391,14 +406,11 @@ impl Union {
             numbers.push(of_key);
         }
         for factor in &mut all.factors {
-            let codes = factor.codes.chunks_exact(factor.keys.len()).map(|codes| {
-                let codes = codes.iter().zip(&factor.keys);
-                codes.map(|(&code, &key)| numbers[key][code as usize]).collect::<Vec<u32>>()
-            });
-            let mut each: Vec<(Vec<u32>, usize)> = codes.zip(factor.rows.iter().copied()).collect();
-            each.sort_unstable();
-            factor.rows = each.iter().map(|(_, rows)| *rows).collect();
-            factor.codes = each.into_iter().flat_map(|(codes, _)| codes).collect();
+            for codes in factor.codes.chunks_exact_mut(factor.keys.len()) {
+                let each = codes.iter_mut().zip(&factor.keys);
+                each.for_each(|(code, &key)| *code = numbers[key][*code as usize]);
+            }
+            factor.sort();
         }
         all
     }

@@ -1,6 +1,8 @@
 //! Group effects and smooths of a table in parts: levels, knots and names are those of the whole
 //! table, and the rows are its rows.
 
+use std::time::Instant;
+
 use ridgewalk_frame::{
     Column, Combine, DataError, Draft, Facts, FamilyName, Frame, GroupEntries, Question, Table,
 };
@@ -231,4 +233,36 @@ fn notes_and_errors_are_those_of_all_rows() {
     let infinite = cut("y,x\n1,1\n2,2\n4,3\n5,0\n3,4\n6,5\n", &[0, 3]);
     let found = in_parts(&infinite, &question("y ~ s(log(x), k = 4)")).unwrap_err().to_string();
     assert!(found.contains("for log(x) (x = 0)"), "{found}");
+}
+
+/// What processes exchange is the text of levels once, and a few numbers for each; time does not grow
+/// with pairs of levels.
+#[test]
+fn two_hundred_thousand_levels_in_parts_take_seconds() {
+    let row = |k: u64| {
+        let level = k.wrapping_mul(2_654_435_761) % 200_000;
+        format!("{},id-{level},{level},{}\n", k % 13, k % 11)
+    };
+    let part = |rows: std::ops::Range<u64>| {
+        table(&format!("y,g,n,x\n{}", rows.map(row).collect::<String>()))
+    };
+    let tables = [part(0..150_000), part(150_000..200_000), part(200_000..400_000)];
+    let question = question("y ~ x + (x | g) + (1 | n) + (1 | g:n)");
+    let drafts = tables.each_ref().map(|table| Draft::new(table, &question).unwrap());
+    let start = Instant::now();
+    let texts: Vec<Vec<u8>> =
+        drafts.iter().map(|draft| serde_json::to_vec(&draft.facts().unwrap()).unwrap()).collect();
+    let parts = texts.iter().map(|text| serde_json::from_slice(text).unwrap());
+    let facts = Facts::merge("data.csv", parts).unwrap();
+    let frame = drafts[1].finish(&facts).unwrap();
+    let taken = start.elapsed();
+    let [g, n, both] = &frame.groups[..] else { panic!("{:?}", frame.names) };
+    assert!([g, n, both].iter().all(|group| group.levels.len() == 200_000));
+    assert_eq!((g.levels[199_999].as_str(), n.levels[7].as_str()), ("id-199999", "7"));
+    assert_eq!(both.levels[123_456], "id-123456:123456");
+    // About 9 and 6 bytes of text; a number of a level and one of rows for each key and factor.
+    assert!(texts[2].len() < 200_000 * 80, "{}", texts[2].len());
+    let most = if cfg!(debug_assertions) { 120.0 } else { 30.0 };
+    assert!(taken.as_secs_f64() < most, "{taken:?}");
+    println!("{taken:?}, {} bytes", texts[2].len());
 }

@@ -158,6 +158,7 @@ impl dyn Peers + '_ {
     }
 
     /// Exchanges lists of any lengths.
+    #[allow(clippy::cast_possible_truncation, reason = "the length of a list in memory")]
     fn trade(&self, with: usize, mine: &[u64]) -> Vec<u64> {
         let mut length = [0; 8];
         self.exchange(with, &(mine.len() as u64).to_le_bytes(), &mut length);

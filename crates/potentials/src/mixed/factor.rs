@@ -29,6 +29,7 @@ impl Pattern {
     }
 
     /// With the entries that it has in any process.
+    #[allow(clippy::cast_possible_truncation, reason = "rows and columns of this matrix")]
     pub(super) fn of_all(self, all: &Rows) -> Self {
         if !all.is_shared() {
             return self;
