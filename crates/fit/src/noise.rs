@@ -43,7 +43,7 @@ pub(crate) fn check_noise_of_groups(
         frame.response.iter().enumerate().map(|(i, y)| y - offset(i)).collect();
     match mixed.fits_exactly(&responses) {
         Some(true) => {
-            let names = groups.terms().iter().map(|term| format!("`{}`", term.name)).collect();
+            let names = groups.terms().iter().map(|term| term.name.clone()).collect();
             Err(NoiseError::WithinGroups { groups: listed(&deduplicated(names), 8) }.into())
         }
         _ => Ok(()),
