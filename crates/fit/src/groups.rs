@@ -151,28 +151,16 @@ impl GroupNames {
         })
     }
 
-    /// The default priors, `spread` being the unit of the linear predictor.
+    /// The default priors, `spread` being the unit of the linear predictor and `slopes` the sizes of
+    /// the columns of its coefficients.
     pub(crate) fn priors(
-        &self, asked: Option<PriorText>, spread: f64, grouping: &Grouping,
+        &self, asked: Option<PriorText>, spread: f64, slopes: &[f64],
     ) -> GroupPriors {
         let normal = Density::Normal { mean: 0.0, scale: DEFAULT_SCALE };
         let prior = asked.unwrap_or(PriorText::of(normal).scaled());
-        let sds = (0..self.coefficients.len())
-            .map(|coefficient| prior.density(spread / size(grouping, coefficient)));
+        let sds = slopes.iter().map(|size| prior.density(spread / size));
         GroupPriors { sds: sds.collect(), concentration: CONCENTRATION }
     }
-}
-
-/// The standard deviation over rows of the column of a coefficient; 1 for a constant one.
-pub(crate) fn size(grouping: &Grouping, coefficient: usize) -> f64 {
-    let wide = grouping.coefficients.len();
-    let GroupEntries::Levels { values, .. } = &grouping.entries else { return 1.0 };
-    let column = || values.iter().skip(coefficient).step_by(wide).copied();
-    let n = (values.len() / wide) as f64;
-    let mean = column().sum::<f64>() / n;
-    let variance = column().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let sd = variance.sqrt();
-    if sd > 1e-12 * mean.abs() && sd.is_finite() { sd } else { 1.0 }
 }
 
 impl GroupPriors {

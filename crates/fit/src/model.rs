@@ -88,11 +88,6 @@ impl Model {
             return Err(Error::TakenName { name: name.clone(), family });
         }
         let groups = Groups::new(&frame.coding, auxiliary.levels());
-        if (!groups.is_empty() || frame.design.is_sparse()) && rows.is_shared() {
-            let need =
-                "one process with all rows, for a model with group effects or a sparse design";
-            return Err(Error::setting("--row-shards", "with group effects", need));
-        }
         let sizes = frame.sizes(family, combine);
         let priors = match priors {
             Some(priors) => priors,
@@ -393,7 +388,7 @@ impl Parts<'_> {
         let Self { settings, frame, priors, auxiliary, .. } = self;
         let values = match design {
             Matrix::Dense { values, .. } if groups.is_empty() => values,
-            _ => return self.mixed(&design, groups, sizes),
+            _ => return self.mixed(&design, groups, sizes, rows),
         };
         let design = Dense::new(frame.rows, frame.columns, values)?;
         if let (Some(family), Some(prior)) =
@@ -433,8 +428,20 @@ impl Parts<'_> {
         Ok(joint)
     }
 
+    /// The same with the prior of its intercept where it holds.
+    fn at_means(&self, joint: Joint<'static>) -> Result<Joint<'static>, Refusal> {
+        if self.means.is_empty() {
+            return Ok(joint);
+        }
+        let mut means = self.means.to_vec();
+        means.resize(joint.columns(), 0.0);
+        Ok(joint.with_intercept_at(means)?)
+    }
+
     /// A posterior with effects of groups, or of a sparse design.
-    fn mixed(&self, design: &Matrix, groups: &Groups, sizes: &Sizes) -> Result<Body, Refusal> {
+    fn mixed(
+        &self, design: &Matrix, groups: &Groups, sizes: &Sizes, rows: &Rows,
+    ) -> Result<Body, Refusal> {
         let Self { frame, priors, auxiliary, .. } = self;
         let columns = frame.columns;
         let effects = groups.effects() / auxiliary.predictors();
@@ -451,12 +458,14 @@ impl Parts<'_> {
             let flat = vec![Density::Flat; effects];
             priors.coefficients[own(predictor)].iter().copied().chain(flat)
         });
-        let mut joint = self.joint(groups::sparse_design(frame, design)?, each.collect())?;
-        if !self.means.is_empty() {
-            let mut means = self.means.to_vec();
-            means.resize(columns + effects, 0.0);
-            joint = joint.with_intercept_at(means)?;
+        let design = groups::sparse_design(frame, design).map_err(Refusal::from);
+        let joint = design.and_then(|design| self.at_means(self.joint(design, each.collect())?));
+        // From here on processes wait for each other.
+        if !rows.everywhere(joint.is_ok()) {
+            let elsewhere = Refusal::Setting(sampler::Error::Elsewhere.into());
+            return Err(joint.err().unwrap_or(elsewhere));
         }
+        let joint = joint?.with_rows(rows);
         let terms = groups::terms(groups, &priors.groups, columns);
         let mixed = Mixed::new(joint, terms, &widened(&auxiliary.start(frame, sizes)))?;
         Ok(Body::Mixed(Arc::new(mixed)))

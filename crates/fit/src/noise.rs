@@ -46,7 +46,7 @@ pub(crate) fn check_noise_of_groups(
     match mixed.fits_exactly(&responses) {
         Some(true) if groups.is_empty() => Err(NoiseError::Vanishing { scale: 0.0 }.into()),
         Some(true) => {
-            let names = groups.terms().iter().map(|term| format!("`{}`", term.name)).collect();
+            let names = groups.terms().iter().map(|term| term.name.clone()).collect();
             Err(NoiseError::WithinGroups { groups: listed(&deduplicated(names), 8) }.into())
         }
         _ => Ok(()),

@@ -281,11 +281,11 @@ impl Priors {
             }
         }
         let of_group = |names: &GroupNames| {
-            names.priors(self.group, sizes.spread, &frame.groups[names.grouping])
+            names.priors(self.group, sizes.spread, &sizes.slopes[names.grouping])
         };
         let mut group_priors: Vec<GroupPriors> = groups.terms().iter().map(of_group).collect();
         for entry in self.entries.iter().filter(|entry| entry.name != INTERCEPT) {
-            if entry.apply_to_groups(frame, sizes, groups, &mut group_priors)? {
+            if entry.apply_to_groups(sizes, groups, &mut group_priors)? {
                 continue;
             }
             if let Some(k) = auxiliary.names().iter().position(|name| *name == entry.name) {
@@ -367,7 +367,7 @@ impl Entry {
     /// Sets what an entry names of the priors of groups: one standard deviation, `sd_g__x`, all
     /// those of a grouping, `sd_g`, or its correlations, `cor_g`. `false` if it names none.
     fn apply_to_groups(
-        &self, frame: &Frame, sizes: &Sizes, groups: &Groups, priors: &mut [GroupPriors],
+        &self, sizes: &Sizes, groups: &Groups, priors: &mut [GroupPriors],
     ) -> Result<bool, PriorError> {
         let mut found = false;
         for (names, priors) in groups.terms().iter().zip(priors) {
@@ -390,7 +390,7 @@ impl Entry {
             }
             for (k, prior) in priors.sds.iter_mut().enumerate() {
                 if self.name == names.sd(k) || means("sd") {
-                    let size = crate::groups::size(&frame.groups[names.grouping], k);
+                    let size = sizes.slopes[names.grouping][k];
                     *prior = self.parsed(text, Kind::Positive)?.density(sizes.spread / size);
                     found = true;
                 }

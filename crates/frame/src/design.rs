@@ -7,7 +7,7 @@ use crate::coding::{CodedTerm, Coder, Coding};
 use crate::draft::Draft;
 use crate::error::DataError;
 use crate::evaluate::{Memory, Source};
-use crate::facts::Facts;
+use crate::facts::{Facts, Learning};
 use crate::formula::syntax::Kind;
 use crate::formula::terms::full_coding;
 use crate::frame::INTERCEPT;
@@ -92,14 +92,12 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
     let factors: Vec<String> = factors.cloned().collect();
     let others = gathered.map(|table| Source::new(table, &factors)).transpose()?;
     let all: Vec<usize> = (0..gathered.map_or(0, crate::Table::rows)).collect();
+    let own = (source, &kept[..]);
+    let learning = Learning { own, all: others.as_ref().map_or(own, |others| (others, &all)) };
     let mut learned = Memory::new();
     for (plan, label) in roles.plans.iter().zip(&variables) {
-        let (source, rows) = match &others {
-            Some(others) if plan.learns() => (others, &all),
-            _ => (source, kept),
-        };
         let mut levels = |name: &str| draft.levels(name, facts);
-        plan.learn(label, source, rows, &mut learned, &mut levels)?;
+        learning.learn(plan, label, &mut learned, &mut levels)?;
     }
     let terms = &roles.terms.terms;
     let is_factor: Vec<bool> = roles.plans.iter().map(Plan::is_factor).collect();
@@ -107,11 +105,10 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
     let full = full_coding(terms, &is_factor, roles.constant || question.standardize);
     let terms = terms.iter().zip(full);
     let terms = terms.map(|(term, full)| CodedTerm { variables: term.clone(), full });
-    check_whole(draft, facts)?;
-    let groups = roles.groups.iter().map(|group| group.learn(draft, facts, &mut learned));
+    let groups = roles.groups.iter().map(|group| group.learn(draft, facts, learning, &mut learned));
     let groups = groups.collect::<Result<Vec<_>, DataError>>()?;
     let (coded, groups) = groups.into_iter().unzip();
-    let smooths = roles.smooths.iter().map(|smooth| smooth.learn(draft));
+    let smooths = roles.smooths.iter().map(|smooth| smooth.learn(draft, learning));
     let smooths = smooths.collect::<Result<Vec<CodedSmooth>, DataError>>()?;
     let coding = Coding {
         intercept: roles.terms.intercept && question.family != FamilyName::Ordinal,
@@ -126,20 +123,6 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
         smooths,
     };
     Ok((coding, groups))
-}
-
-/// Checks that rows with group effects are not spread over processes.
-fn check_whole(draft: &Draft<'_>, facts: &Facts) -> Result<(), DataError> {
-    let (rows, of) = (draft.kept.len(), facts.counts.kept);
-    let group = draft.roles.groups.first().map(|group| format!("({})", group.node));
-    let smooth = || draft.roles.smooths.first().map(|smooth| smooth.node.to_string());
-    match group.or_else(smooth) {
-        Some(term) if rows != of => {
-            let file = draft.table.name().to_owned();
-            Err(DataError::GroupParts { file, term, rows, of })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Checks that base levels were asked for of factors.

@@ -53,9 +53,13 @@ impl<'t> Draft<'t> {
     }
 
     /// The facts of these rows, to be merged with those of the other parts of the table.
-    #[must_use]
-    pub fn facts(&self) -> Facts {
-        self.facts.with_values(&self.source, &self.roles, &self.kept)
+    ///
+    /// # Errors
+    /// Too many levels of a grouping factor; values that smooths cannot learn from.
+    pub fn facts(&self) -> Result<Facts, DataError> {
+        // In a table of all parts, rows have no places.
+        self.roles.smooths.iter().try_for_each(|smooth| smooth.check(&self.source, &self.kept))?;
+        self.facts.gathered(&self.source, &self.roles, &self.kept)
     }
 
     /// The frame of these rows, given the facts of all rows. Predictors are not standardized yet:

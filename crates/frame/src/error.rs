@@ -529,18 +529,6 @@ pub enum DataError {
         /// The grouping factor.
         grouping: String,
     },
-    /// Group effects or smooths in a part of the rows.
-    #[error("{file}: group effects need all rows in one process: found {rows} of {of} rows here; run with one process, or leave {} out", quoted(.term))]
-    GroupParts {
-        /// The file.
-        file: String,
-        /// The first such term.
-        term: String,
-        /// The number of rows of this part.
-        rows: usize,
-        /// The number of all rows.
-        of: usize,
-    },
     /// A text column of numbers with decimal commas.
     #[error("{place}: found `{}`, need a number with a decimal point and no commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]
     DecimalComma {

@@ -1,7 +1,7 @@
 //! Facts that depend on all rows of a table: levels, ranges and counts of the columns in use. If
 //! the rows are split over processes, their facts are gathered and merged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,11 @@ use crate::column::{Cells, Column, NO_TEXT};
 use crate::error::DataError;
 use crate::evaluate::{Memory, Source};
 use crate::formula::syntax::{Kind, Node};
+use crate::levels::{Occurring, Union, too_many};
 use crate::place::Place;
 use crate::plan::Plan;
 use crate::roles::Roles;
+use crate::smooths::SmoothPlan;
 use crate::table::Table;
 use crate::{MAX_COUNTED_BYTES, MAX_COUNTED_LEVELS};
 
@@ -24,8 +26,11 @@ pub struct Facts {
     pub(crate) counts: Counts,
     /// The columns in use, the response first, and computed predictors.
     columns: Vec<ColumnFacts>,
-    /// The values of columns that functions such as `poly` learn from, in parts of a table.
+    /// The values of columns that smooths and functions such as `poly` learn from, in parts of a
+    /// table.
     values: Vec<Gathered>,
+    /// The levels of grouping factors, in parts of a table.
+    pub(crate) groups: Occurring,
 }
 
 /// Numbers of rows.
@@ -62,7 +67,73 @@ impl Counts {
 struct Gathered {
     name: String,
     numbers: Vec<u64>,
-    texts: Vec<String>,
+    /// The level of each row, and the levels.
+    codes: Vec<u32>,
+    levels: Vec<String>,
+    /// Whether the order of the levels was given.
+    ordered: bool,
+}
+
+impl Gathered {
+    fn new(column: &Column, rows: &[usize]) -> Self {
+        let numbers = column.numbers().unwrap_or_default();
+        let (levels, codes, ordered) = column.levels().unwrap_or_default();
+        Self {
+            name: column.name().to_owned(),
+            numbers: rows.iter().filter_map(|&row| Some(numbers.get(row)?.to_bits())).collect(),
+            codes: rows.iter().filter_map(|&row| codes.get(row).copied()).collect(),
+            levels: levels.to_vec(),
+            ordered,
+        }
+    }
+
+    fn column(&self) -> Column {
+        let numbers: Vec<f64> = self.numbers.iter().copied().map(f64::from_bits).collect();
+        let text = |code: &u32| self.levels.get(*code as usize).map_or("", String::as_str);
+        match (numbers.is_empty(), self.ordered) {
+            (false, _) => Column::from_numbers(&self.name, &numbers),
+            (true, true) => Column::from_levels(&self.name, &self.levels, self.codes.clone()),
+            (true, false) => {
+                let texts: Vec<&str> = self.codes.iter().map(text).collect();
+                Column::from_texts(&self.name, &texts)
+            }
+        }
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.numbers.extend(other.numbers);
+        let known = self.levels.iter().cloned().zip(0_u32..);
+        let mut known: HashMap<String, u32> = known.collect();
+        let number = |level: String| {
+            let next = u32::try_from(self.levels.len()).unwrap_or(NO_TEXT);
+            *known.entry(level).or_insert_with_key(|level| {
+                self.levels.push(level.clone());
+                next
+            })
+        };
+        let numbers: Vec<u32> = other.levels.into_iter().map(number).collect();
+        let codes = other.codes.into_iter();
+        self.codes.extend(codes.map(|code| numbers.get(code as usize).copied().unwrap_or(NO_TEXT)));
+    }
+}
+
+/// The rows of a draft, and those that functions learn from: in a part of a table those of all
+/// parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Learning<'a> {
+    pub(crate) own: (&'a Source<'a>, &'a [usize]),
+    pub(crate) all: (&'a Source<'a>, &'a [usize]),
+}
+
+impl Learning<'_> {
+    /// Learns what the plan of a variable needs.
+    pub(crate) fn learn(
+        self, plan: &Plan, label: &str, memory: &mut Memory,
+        levels_of: &mut dyn FnMut(&str) -> Result<Vec<String>, DataError>,
+    ) -> Result<(), DataError> {
+        let (source, rows) = if plan.learns() { self.all } else { self.own };
+        plan.learn(label, source, rows, memory, levels_of)
+    }
 }
 
 /// The facts of one column.
@@ -100,37 +171,29 @@ impl Facts {
             _ => None,
         });
         let columns = columns.iter().map(facts).chain(computed).collect();
-        Self { counts, columns, values: Vec::new() }
+        Self { counts, columns, values: Vec::new(), groups: Occurring::default() }
     }
 
-    /// The same with all values that functions learn from.
-    pub(crate) fn with_values(&self, source: &Source<'_>, roles: &Roles, kept: &[usize]) -> Self {
-        let learning = roles.plans.iter().filter(|plan| plan.learns());
-        let names: BTreeSet<&str> = learning.flat_map(|plan| plan.node().columns()).collect();
+    /// The same with the levels of grouping factors, and all values that smooths and functions
+    /// learn from.
+    pub(crate) fn gathered(
+        &self, source: &Source<'_>, roles: &Roles, kept: &[usize],
+    ) -> Result<Self, DataError> {
+        let plans = roles.plans.iter().chain(roles.groups.iter().flat_map(|group| &group.plans));
+        let learning = plans.filter(|plan| plan.learns()).map(Plan::node);
+        let smooths = roles.smooths.iter().flat_map(SmoothPlan::nodes);
+        let names: BTreeSet<&str> = learning.chain(smooths).flat_map(Node::columns).collect();
         let columns = names.into_iter().filter_map(|name| source.column(name));
-        let values = columns.map(|column| {
-            let numbers = column.numbers().unwrap_or_default();
-            let texts = column.texts().unwrap_or_default();
-            let text = |row: &usize| texts.get(*row).copied().flatten().map(str::to_owned);
-            Gathered {
-                name: column.name().to_owned(),
-                numbers: kept.iter().filter_map(|&row| Some(numbers.get(row)?.to_bits())).collect(),
-                texts: kept.iter().filter_map(text).collect(),
-            }
-        });
-        Self { values: values.collect(), ..self.clone() }
+        Ok(Self {
+            values: columns.map(|column| Gathered::new(column, kept)).collect(),
+            groups: Occurring::new(source, &roles.groups, kept)?,
+            ..self.clone()
+        })
     }
 
     /// A table of the gathered values of all parts; `None` if no values were gathered.
     pub(crate) fn learning_table(&self, file: &str) -> Result<Option<Table>, DataError> {
-        let column = |gathered: &Gathered| {
-            let numbers: Vec<f64> = gathered.numbers.iter().copied().map(f64::from_bits).collect();
-            match numbers.is_empty() {
-                true => Column::from_texts(&gathered.name, &gathered.texts),
-                false => Column::from_numbers(&gathered.name, &numbers),
-            }
-        };
-        let columns: Vec<Column> = self.values.iter().map(column).collect();
+        let columns: Vec<Column> = self.values.iter().map(Gathered::column).collect();
         (!columns.is_empty()).then(|| Table::from_columns(file, columns)).transpose()
     }
 
@@ -138,29 +201,49 @@ impl Facts {
     ///
     /// # Errors
     /// [`DataError::OtherColumns`] if the columns of a part differ from those of the first in name
-    /// or order; [`DataError::Parts`] if a column has numbers in one part and text in another.
-    pub fn merge(file: &str, parts: Vec<Self>) -> Result<Self, DataError> {
+    /// or order; [`DataError::Parts`] if a column has numbers in one part and text in another;
+    /// [`DataError::TooManyGroups`].
+    pub fn merge(file: &str, parts: impl IntoIterator<Item = Self>) -> Result<Self, DataError> {
         let names = |facts: &Self| facts.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
-        let first = parts.first().map(names).unwrap_or_default();
-        if let Some(part) = parts.iter().position(|facts| names(facts) != first) {
-            return Err(DataError::OtherColumns { file: file.to_owned(), part });
-        }
-        let mut parts = parts.into_iter();
-        let empty = Self { counts: Counts::default(), columns: Vec::new(), values: Vec::new() };
-        let mut all = parts.next().unwrap_or(empty);
-        for part in parts {
-            all.counts.absorb(part.counts);
-            for (all, part) in all.values.iter_mut().zip(part.values) {
-                all.numbers.extend(part.numbers);
-                all.texts.extend(part.texts);
-            }
-            for (all, part) in all.columns.iter_mut().zip(part.columns) {
-                if !all.values.absorb(part.values) {
-                    return Err(DataError::Parts { place: Place::column(file, &part.name) });
+        let mixed = |name: &str| DataError::Parts { place: Place::column(file, name) };
+        let mut all: Option<Self> = None;
+        let mut levels = Union::default();
+        for (number, mut part) in parts.into_iter().enumerate() {
+            let groups = std::mem::take(&mut part.groups);
+            match &mut all {
+                None => all = Some(part),
+                Some(all) if names(all) != names(&part) => {
+                    let file = file.to_owned();
+                    return Err(DataError::OtherColumns { file, part: number });
                 }
+                Some(all) => all.absorb(part).map_err(|name| mixed(&name))?,
+            }
+            levels.add(groups).map_err(|name| mixed(&name))?;
+            if let (Some(name), Some(all)) = (levels.too_many(), &all) {
+                return Err(too_many(Place::column(file, name), all.counts.kept));
             }
         }
+        let mut all = all.unwrap_or_else(|| Self {
+            counts: Counts::default(),
+            columns: Vec::new(),
+            values: Vec::new(),
+            groups: Occurring::default(),
+        });
+        all.groups = levels.finish();
         Ok(all)
+    }
+
+    /// Adds the facts of another part, without those of grouping factors. `Err` is a column with
+    /// numbers in one part and text in another.
+    fn absorb(&mut self, part: Self) -> Result<(), String> {
+        self.counts.absorb(part.counts);
+        for (all, part) in self.columns.iter_mut().zip(part.columns) {
+            if !all.values.absorb(part.values) {
+                return Err(part.name);
+            }
+        }
+        self.values.iter_mut().zip(part.values).for_each(|(all, part)| all.absorb(part));
+        Ok(())
     }
 
     fn column(&self, name: &str) -> Option<&ColumnFacts> {

@@ -80,6 +80,7 @@ impl Frame {
     pub fn new(table: &Table, question: &Question) -> Result<Self, DataError> {
         let draft = Draft::new(table, question)?;
         let mut frame = draft.finish(&draft.facts)?;
+        frame.check_slopes(|_: Combine, _: &mut [f64]| {})?;
         if question.standardize {
             frame.standardize(|_: Combine, _: &mut [f64]| {})?;
         }
@@ -113,7 +114,7 @@ impl Frame {
         let Designed { coding, names, terms, design, groups } = designed;
         // Weights may tell noise from effects of single rows.
         let noise = question.family == FamilyName::Gaussian && parts.weights.is_none();
-        notes.extend(groups::notes(&groups, noise));
+        notes.extend(groups::notes(&groups, noise, &facts.groups));
         let (rows, columns) = (kept.len(), names.len());
         let uncensored = parts.event.is_none() && parts.upper.is_none();
         if question.family.is_survival()

@@ -1,27 +1,25 @@
-//! Group effects: the levels of grouping factors, by hashing and never as columns of the design, and
-//! the values of their slopes.
+//! Group effects: the level of each row in each grouping, never as columns of the design, and the
+//! values of their slopes.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::coding::{CodedTerm, Coder, Coding, check_finite};
-use crate::column::Cells;
+use crate::coding::{CodedTerm, Coder, Coding};
 use crate::draft::Draft;
 use crate::error::DataError;
-use crate::evaluate::{Memory, Source, Type};
-use crate::factors::{level_of, sort_naturally};
-use crate::facts::Facts;
+use crate::evaluate::{Memory, Source};
+use crate::facts::{Facts, Learning};
 use crate::formula::FormulaError;
 use crate::formula::groups::Group;
 use crate::formula::parse;
-use crate::formula::syntax::{Kind, Node};
 use crate::formula::terms::{Terms, full_coding};
-use crate::frame::INTERCEPT;
+use crate::frame::{Frame, INTERCEPT};
+use crate::levels::{Key, Levels, Occurring, too_many};
 use crate::place::Place;
 use crate::plan::Plan;
+use crate::scaling::Combine;
 use crate::{MAX_COEFFICIENTS, MAX_GROUP_LEVELS, MAX_VALUES};
 
 /// Effects of the levels of a grouping factor, or of the basis functions of a smooth term.
@@ -165,11 +163,7 @@ impl CodedGroup {
         });
         let keys = keys.collect::<Result<Vec<Key>, DataError>>()?;
         let found = Levels::new(source, &keys, rows)?;
-        let known: HashMap<&str, u32> =
-            self.levels.iter().map(String::as_str).zip(0_u32..).collect();
-        let number = |name: &String| known.get(name.as_str()).copied().unwrap_or(GroupEntries::NEW);
-        let numbers: Vec<u32> = found.names.iter().map(number).collect();
-        let level = found.codes.iter().map(|&code| numbers[code as usize]).collect();
+        let level = found.codes_within(&self.levels, GroupEntries::NEW);
         let plan = |text: &String| Plan::new(source, text, &parse::expression(text)?);
         let plans = self.variables.iter().map(plan).collect::<Result<Vec<Plan>, DataError>>()?;
         let slopes = self.slopes(&coding.factors, &coding.learned);
@@ -193,157 +187,9 @@ impl CodedGroup {
     }
 }
 
-/// A column whose values are levels of a grouping.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Key {
-    /// As written.
-    pub(crate) label: String,
-    /// A column, or an expression of numbers.
-    pub(crate) of: Node,
-    text: bool,
-}
-
-impl Key {
-    /// The key that an expression in the text `of` is: a column, `factor(x)`, or numbers that depend
-    /// on their row alone.
-    pub(crate) fn new(source: &Source<'_>, of: &str, node: &Node) -> Result<Self, DataError> {
-        let error = |message: String| Err(FormulaError::new(of, &node.span, message).into());
-        let inner = match &node.kind {
-            Kind::Call(function, arguments)
-                if matches!(function.as_str(), "factor" | "as.factor") =>
-            {
-                match &arguments[..] {
-                    [argument] => argument.value.bare(),
-                    _ => return error(format!("found `{node}`, need one column in {function}()")),
-                }
-            }
-            _ => node.bare(),
-        };
-        let text = source.check(of, inner)? == Type::Text;
-        let mut learns = false;
-        inner.walk(&mut |part| learns |= crate::plan::is_scale(part));
-        if learns || (text && !matches!(inner.kind, Kind::Name(_))) {
-            return error(format!("found `{node}`, need a column as grouping factor"));
-        }
-        Ok(Self { label: node.to_string(), of: inner.clone(), text })
-    }
-
-    fn column(&self) -> &str {
-        self.of.columns().first().copied().unwrap_or("")
-    }
-}
-
-/// Rows by distinct values.
-#[derive(Debug)]
-pub(crate) struct Levels {
-    /// The number of the level of each row.
-    pub(crate) codes: Vec<u32>,
-    /// The levels, in order.
-    pub(crate) names: Vec<String>,
-}
-
-impl Levels {
-    /// The combinations of keys that occur in these rows, in order of the first key, then of the
-    /// second, and so on.
-    pub(crate) fn new(
-        source: &Source<'_>, keys: &[Key], rows: &[usize],
-    ) -> Result<Self, DataError> {
-        let mut all: Option<Self> = None;
-        for key in keys {
-            let own = Self::of_key(source, key, rows)?;
-            all = Some(match all {
-                Some(all) => all.crossed(&own),
-                None => own,
-            });
-        }
-        Ok(all.unwrap_or(Self { codes: vec![0; rows.len()], names: Vec::new() }))
-    }
-
-    fn of_key(source: &Source<'_>, key: &Key, rows: &[usize]) -> Result<Self, DataError> {
-        let column = source.column(key.column());
-        if key.text {
-            let (file, name) = (source.table.name(), key.column());
-            return match column.map(|column| (column, column.cells())) {
-                Some((column, Cells::Text { levels, codes })) => {
-                    let codes = rows.iter().map(|&row| codes[row]);
-                    let given = !column.given_levels().is_empty();
-                    Ok(Self::of_texts(levels, codes.collect(), given))
-                }
-                _ => Err(too_many(Place::column(file, name), rows.len())),
-            };
-        }
-        let values = source.numbers(&key.of, rows, &Memory::new());
-        check_finite(source, &key.of, rows, &values)?;
-        // Zero has two signs, but is one level.
-        let bits = |value: f64| if value == 0.0 { 0 } else { value.to_bits() };
-        let (codes, distinct) = distinct(values.into_iter().map(bits));
-        let mut order: Vec<usize> = (0..distinct.len()).collect();
-        let value = |k: usize| f64::from_bits(distinct[k]);
-        order.sort_unstable_by(|&a, &b| value(a).total_cmp(&value(b)));
-        let names = order.iter().map(|&k| level_of(value(k))).collect();
-        Ok(Self { codes: renumbered(codes, &order), names })
-    }
-
-    /// The levels of a text column that occur, in natural order unless an order is `given`.
-    fn of_texts(levels: &[String], codes: Vec<u32>, given: bool) -> Self {
-        let mut used = vec![false; levels.len()];
-        codes.iter().for_each(|&code| used[code as usize] = true);
-        let mut order: Vec<usize> = (0..levels.len()).filter(|&k| used[k]).collect();
-        if !given {
-            sort_naturally(&mut order, |&k| &levels[k]);
-        }
-        let mut numbers = vec![0; levels.len()];
-        order.iter().zip(0_u32..).for_each(|(&k, number)| numbers[k] = number);
-        let codes = codes.into_iter().map(|code| numbers[code as usize]).collect();
-        Self { codes, names: order.iter().map(|&k| levels[k].clone()).collect() }
-    }
-
-    fn crossed(&self, other: &Self) -> Self {
-        let pairs = self.codes.iter().copied().zip(other.codes.iter().copied());
-        let (codes, distinct) = distinct(pairs);
-        let mut order: Vec<usize> = (0..distinct.len()).collect();
-        order.sort_unstable_by_key(|&k| distinct[k]);
-        let name = |k: &usize| {
-            let (a, b) = distinct[*k];
-            format!("{}:{}", self.names[a as usize], other.names[b as usize])
-        };
-        Self { codes: renumbered(codes, &order), names: order.iter().map(name).collect() }
-    }
-}
-
-/// The distinct values in order of first use, and the number of each row's.
-fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> (Vec<u32>, Vec<T>) {
-    let mut numbers: HashMap<T, u32> = HashMap::new();
-    let mut all = Vec::new();
-    let mut next = 0;
-    let code = |value| {
-        *numbers.entry(value).or_insert_with(|| {
-            all.push(value);
-            next += 1;
-            next - 1
-        })
-    };
-    let codes = values.map(code).collect();
-    (codes, all)
-}
-
-/// The codes when level `order[k]` gets the number k.
-fn renumbered(mut codes: Vec<u32>, order: &[usize]) -> Vec<u32> {
-    let mut numbers = vec![0; order.len()];
-    order.iter().zip(0_u32..).for_each(|(&k, number)| numbers[k] = number);
-    codes.iter_mut().for_each(|code| *code = numbers[*code as usize]);
-    codes
-}
-
-fn too_many(place: Box<Place>, rows: usize) -> DataError {
-    DataError::TooManyGroups { place, limit: MAX_GROUP_LEVELS, rows }
-}
-
 /// Group effects of a question: what the columns of a table make of them.
 #[derive(Debug)]
 pub(crate) struct GroupPlan {
-    /// As written.
-    pub(crate) node: Node,
     pub(crate) keys: Vec<Key>,
     slopes: Terms,
     /// What each variable of the slopes is.
@@ -360,7 +206,6 @@ impl GroupPlan {
             return Err(FormulaError::new(of, &group.node.span, message).into());
         }
         Ok(Self {
-            node: group.node.clone(),
             keys: keys.collect::<Result<_, DataError>>()?,
             plans: plans.collect::<Result<_, DataError>>()?,
             slopes,
@@ -375,20 +220,23 @@ impl GroupPlan {
 
     /// Codes the rows of a draft. What functions learn is added to `learned`.
     pub(crate) fn learn(
-        &self, draft: &Draft<'_>, facts: &Facts, learned: &mut Memory,
+        &self, draft: &Draft<'_>, facts: &Facts, learning: Learning<'_>, learned: &mut Memory,
     ) -> Result<(CodedGroup, Grouping), DataError> {
         let Draft { table, source, question, kept, .. } = draft;
         let variables: Vec<String> =
             self.slopes.variables.iter().map(ToString::to_string).collect();
         for (plan, label) in self.plans.iter().zip(&variables) {
             let mut levels = |name: &str| draft.levels(name, facts);
-            plan.learn(label, source, kept, learned, &mut levels)?;
+            learning.learn(plan, label, learned, &mut levels)?;
         }
         let is_factor: Vec<bool> = self.plans.iter().map(Plan::is_factor).collect();
         let full = full_coding(&self.slopes.terms, &is_factor, self.slopes.intercept);
         let terms = self.slopes.terms.iter().zip(full);
-        let found = Levels::new(source, &self.keys, kept)?;
-        self.check_levels(draft, &found)?;
+        let mut found = Levels::new(source, &self.keys, kept)?;
+        if let Some(names) = facts.groups.names(&self.name()) {
+            found = found.within(names);
+        }
+        self.check_levels(draft.table.name(), facts.counts.kept, &found)?;
         let mut coded = CodedGroup {
             factors: self.keys.iter().map(|key| key.label.clone()).collect(),
             intercept: self.slopes.intercept,
@@ -410,12 +258,6 @@ impl GroupPlan {
         }
         coded.coefficients = self.coefficients(&coder, &slopes, &file)?;
         let values = coded.values(&coder, kept)?;
-        for (column, name) in coded.coefficients.iter().enumerate() {
-            if !values.is_empty() && values.iter().skip(column).step_by(width).all(|v| *v == 0.0) {
-                let (slope, grouping) = (name.clone(), self.name());
-                return Err(DataError::ZeroSlope { file, slope, grouping });
-            }
-        }
         let grouping = coded.grouping(found.codes, values);
         Ok((coded, grouping))
     }
@@ -436,8 +278,7 @@ impl GroupPlan {
         }
     }
 
-    fn check_levels(&self, draft: &Draft<'_>, found: &Levels) -> Result<(), DataError> {
-        let (file, rows) = (draft.table.name(), draft.kept.len());
+    fn check_levels(&self, file: &str, rows: usize, found: &Levels) -> Result<(), DataError> {
         let place = || Place::column(file, &self.name());
         if found.names.len() > MAX_GROUP_LEVELS {
             return Err(too_many(place(), rows));
@@ -457,12 +298,42 @@ impl GroupPlan {
     }
 }
 
+impl Frame {
+    /// Checks that no slope that varies with a grouping is 0 in every row. For a part of the table,
+    /// `combine` replaces each number by its maximum over all parts; for a whole table it does
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`DataError::ZeroSlope`], the same in all parts.
+    pub fn check_slopes(
+        &self, mut combine: impl FnMut(Combine, &mut [f64]),
+    ) -> Result<(), DataError> {
+        for group in &self.groups {
+            let GroupEntries::Levels { values, .. } = &group.entries else { continue };
+            // An intercept alone has no values.
+            let wide = if values.is_empty() { 0 } else { group.coefficients.len() };
+            let mut largest = vec![0.0_f64; wide];
+            for row in values.chunks_exact(wide.max(1)) {
+                largest.iter_mut().zip(row).for_each(|(most, value)| *most = most.max(value.abs()));
+            }
+            combine(Combine::Largest, &mut largest);
+            if let Some(column) = largest.iter().position(|size| *size == 0.0) {
+                let (file, grouping) = (self.file.clone(), group.name.clone());
+                let slope = group.coefficients[column].clone();
+                return Err(DataError::ZeroSlope { file, slope, grouping });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A grouping factor with fewer levels says little about their standard deviation.
 const FEW_LEVELS: usize = 5;
 
 /// What a statistician would say about group effects. `noise` is whether the family has a noise of
-/// its own in every row.
-pub(crate) fn notes(groups: &[Grouping], noise: bool) -> Vec<String> {
+/// its own in every row; `all` has the levels over all parts of a table in parts, where columns are
+/// not compared row by row.
+pub(crate) fn notes(groups: &[Grouping], noise: bool, all: &Occurring) -> Vec<String> {
     let mut notes = Vec::new();
     let mut few = HashSet::new();
     for group in groups.iter().filter(|group| !group.smooth) {
@@ -474,14 +345,19 @@ pub(crate) fn notes(groups: &[Grouping], noise: bool) -> Vec<String> {
             ));
         }
         let intercept = group.coefficients.iter().any(|name| name == INTERCEPT);
-        if noise && intercept && group.counts().iter().all(|count| *count == 1) {
+        let single = || match all.rows(name) {
+            Some(counts) => counts.iter().all(|count| *count == 1),
+            None => group.counts().iter().all(|count| *count == 1),
+        };
+        if noise && intercept && single() {
             notes.push(format!(
                 "every level of `{name}` has one row: its effects cannot be told from the noise"
             ));
         }
     }
-    for (k, first) in groups.iter().enumerate() {
-        for second in &groups[k + 1..] {
+    let compared = if all.is_empty() { groups } else { &[] };
+    for (k, first) in compared.iter().enumerate() {
+        for second in &compared[k + 1..] {
             let pair = [(first, second), (second, first)];
             let reused = pair.into_iter().find(|(inner, outer)| numbered_within(inner, outer));
             let Some((inner, outer)) = reused else { continue };

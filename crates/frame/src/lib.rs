@@ -60,6 +60,7 @@ mod facts;
 mod formula;
 mod frame;
 mod groups;
+mod levels;
 mod matrix;
 #[cfg(feature = "parquet")]
 mod parquet;

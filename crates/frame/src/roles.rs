@@ -12,7 +12,7 @@ use crate::formula::{Formula, FormulaError};
 use crate::groups::GroupPlan;
 use crate::plan::Plan;
 use crate::question::{FamilyName, Question, Role};
-use crate::smooths::{By, SmoothPlan};
+use crate::smooths::SmoothPlan;
 
 /// The expressions of a question by role, each checked against the columns of a table.
 #[derive(Debug)]
@@ -112,10 +112,7 @@ impl Roles {
         let one = one.into_iter().filter_map(|(node, role)| Some((node.as_ref()?, role)));
         let offsets = self.offsets.iter().map(|node| (node, Role::Offset));
         let slopes = self.groups.iter().flat_map(|group| &group.plans);
-        let smooths = self
-            .smooths
-            .iter()
-            .flat_map(|smooth| std::iter::once(&smooth.x).chain(smooth.by.as_ref().map(By::node)));
+        let smooths = self.smooths.iter().flat_map(SmoothPlan::nodes);
         let keys = self.groups.iter().flat_map(|group| &group.keys);
         std::iter::once((&self.response, Role::Response))
             .chain(one)

@@ -2,6 +2,7 @@
 
 use crate::error::DataError;
 use crate::frame::Frame;
+use crate::groups::{GroupEntries, Grouping};
 use crate::question::FamilyName;
 
 /// How numbers of several parts of a table are combined.
@@ -85,8 +86,31 @@ impl Frame {
         let (mean, sd) = mean_and_sd(&responses, 0, self.all_rows, &mut combine);
         let own = family.has_noise() || family.is_survival();
         let spread = if own && sd > 0.0 { unbiased * sd } else { 1.0 };
-        Sizes { columns, means, mean, spread }
+        let slopes = self.groups.iter().map(|group| slopes(group, n, &mut combine)).collect();
+        Sizes { columns, means, mean, spread, slopes }
     }
+}
+
+/// The sizes of the columns that vary with a grouping.
+fn slopes(grouping: &Grouping, n: f64, combine: &mut impl FnMut(Combine, &mut [f64])) -> Vec<f64> {
+    let wide = grouping.coefficients.len();
+    let values = match &grouping.entries {
+        GroupEntries::Levels { values, .. } if !values.is_empty() => values,
+        _ => return vec![1.0; wide],
+    };
+    let mut sum = |here: f64| {
+        let mut sum = [here];
+        combine(Combine::Sum, &mut sum);
+        sum[0]
+    };
+    let size = |coefficient: usize| {
+        let column = || values.iter().skip(coefficient).step_by(wide).copied();
+        let mean = sum(column().sum()) / n;
+        let variance = sum(column().map(|x| (x - mean).powi(2)).sum()) / (n - 1.0);
+        let sd = variance.sqrt();
+        if sd > 1e-12 * mean.abs() && sd.is_finite() { sd } else { 1.0 }
+    };
+    (0..wide).map(size).collect()
 }
 
 /// The sizes that priors are scaled by.
@@ -96,6 +120,9 @@ pub struct Sizes {
     pub columns: Vec<f64>,
     /// The mean of each column.
     pub means: Vec<f64>,
+    /// The standard deviation of the column of each coefficient of each grouping, with divisor
+    /// n − 1; 1 for a constant column and for smooths.
+    pub slopes: Vec<Vec<f64>>,
     /// The mean of the response, or of the logarithm of times.
     pub mean: f64,
     /// The standard deviation of the response, for real numbers, or of the logarithm of times; 1 for

@@ -11,10 +11,12 @@ use crate::coding::{Coding, check_finite};
 use crate::draft::Draft;
 use crate::error::DataError;
 use crate::evaluate::{Memory, Source, Type};
+use crate::facts::Learning;
 use crate::formula::FormulaError;
 use crate::formula::parse;
 use crate::formula::syntax::{Kind, Node};
-use crate::groups::{GroupEntries, GroupNames, Grouping, Key, Levels};
+use crate::groups::{GroupEntries, GroupNames, Grouping};
+use crate::levels::{Key, Levels};
 use crate::plan::{Plan, Smooth};
 use crate::splines::{LEAST, Splines};
 use crate::{MAX_LEVELS, MAX_VALUES};
@@ -102,9 +104,27 @@ impl SmoothPlan {
         name(self) == name(other)
     }
 
-    /// Learns the functions from the rows of a draft.
-    pub(crate) fn learn(&self, draft: &Draft<'_>) -> Result<CodedSmooth, DataError> {
-        let Draft { table, source, kept, .. } = draft;
+    /// The expressions that it is made of.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        std::iter::once(&self.x).chain(self.by.as_ref().map(By::node))
+    }
+
+    /// Checks that its numbers are finite.
+    pub(crate) fn check(&self, source: &Source<'_>, rows: &[usize]) -> Result<(), DataError> {
+        let factor = match &self.by {
+            Some(By::Number(node)) => Some(node),
+            _ => None,
+        };
+        std::iter::once(&self.x).chain(factor).try_for_each(|node| {
+            check_finite(source, node, rows, &source.numbers(node, rows, &Memory::new()))
+        })
+    }
+
+    /// Learns the functions from the rows of a draft, or from those of all parts of its table.
+    pub(crate) fn learn(
+        &self, draft: &Draft<'_>, learning: Learning<'_>,
+    ) -> Result<CodedSmooth, DataError> {
+        let (table, (source, kept)) = (draft.table, learning.all);
         let refuse = |need: String| {
             let (file, call) = (table.name().to_owned(), self.node.to_string());
             Err(DataError::Function { file, call, need })
@@ -149,7 +169,7 @@ impl SmoothPlan {
             }
             _ => vec![(None, (0..kept.len()).collect())],
         };
-        let values = kept.len().saturating_mul(functions - 2).saturating_mul(parts.len());
+        let values = draft.kept.len().saturating_mul(functions - 2).saturating_mul(parts.len());
         if values > MAX_VALUES {
             return refuse(format!(
                 "at most {MAX_VALUES} entries; found {values}: choose a smaller k"

@@ -169,7 +169,7 @@ fn a_frame_in_parts_is_that_of_the_whole_table() {
         let all = Frame::new(&whole, &question).unwrap();
         let drafts: Vec<Draft<'_>> =
             thirds.iter().map(|table| Draft::new(table, &question).unwrap()).collect();
-        let facts = Facts::merge("d", drafts.iter().map(Draft::facts).collect()).unwrap();
+        let facts = Facts::merge("d", drafts.iter().map(|draft| draft.facts().unwrap())).unwrap();
         let frames: Vec<Frame> = drafts.iter().map(|draft| draft.finish(&facts).unwrap()).collect();
         let design: Vec<f64> =
             frames.iter().flat_map(|frame| frame.design.dense().into_owned()).collect();

@@ -388,8 +388,8 @@ fn in_parts(tables: &[Table], question: &Question) -> Result<Vec<Frame>, DataErr
     let drafts: Vec<Draft<'_>> =
         tables.iter().map(|table| Draft::new(table, question)).collect::<Result<_, _>>()?;
     // Processes exchange facts as text.
-    let facts = drafts.iter().map(|draft| serde_json::to_string(&draft.facts()).unwrap());
-    let facts = facts.map(|text| serde_json::from_str(&text).unwrap()).collect();
+    let facts = drafts.iter().map(|draft| serde_json::to_string(&draft.facts().unwrap()).unwrap());
+    let facts = facts.map(|text| serde_json::from_str(&text).unwrap());
     let facts = Facts::merge("d.csv", facts)?;
     let mut frames: Vec<Frame> =
         drafts.iter().map(|draft| draft.finish(&facts)).collect::<Result<_, _>>()?;

@@ -277,22 +277,6 @@ fn what_cannot_be_grouped_is_refused() {
 }
 
 #[test]
-fn parts_of_a_table_have_no_groups() {
-    use ridgewalk_frame::{Draft, Facts};
-    let part = |rows: &str| Table::from_bytes("d.csv", format!("y,g\n{rows}").as_bytes()).unwrap();
-    let tables = [part("1,a\n2,b\n"), part("4,a\n3,b\n")];
-    let question = question("y ~ (1 | g)");
-    let drafts = tables.each_ref().map(|table| Draft::new(table, &question).unwrap());
-    let facts = Facts::merge("d.csv", drafts.iter().map(Draft::facts).collect()).unwrap();
-    assert_eq!(
-        drafts[0].finish(&facts).unwrap_err().to_string(),
-        "d.csv: group effects need all rows in one process: found 2 of 4 rows here; run with one \
-         process, or leave `(1 | g)` out"
-    );
-    assert!(drafts[0].finish(&drafts[0].facts()).is_ok());
-}
-
-#[test]
 fn notes_say_what_groups_cannot_tell() {
     let table = data();
     let notes = |formula: &str| frame(&table, formula).notes.join("\n");

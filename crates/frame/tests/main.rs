@@ -3,6 +3,7 @@
 mod families;
 mod formulas;
 mod frame;
+mod group_parts;
 mod groups;
 #[cfg(feature = "parquet")]
 mod parquet;

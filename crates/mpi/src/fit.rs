@@ -206,17 +206,25 @@ impl Shared<'_> {
         let bad = |error: serde_json::Error| {
             Failure::Run(format!("cannot exchange facts about the rows: {error}"))
         };
-        let facts = serde_json::to_vec(&draft.facts()).map_err(bad)?;
-        let facts = peers.gather(&facts);
-        let facts = facts.iter().map(|bytes| serde_json::from_slice(bytes));
-        let facts = facts.collect::<Result<Vec<Facts>, _>>().map_err(bad)?;
-        let facts = Facts::merge(table.name(), facts)?;
-        let mut frame = processes.settle(draft.finish(&facts).map_err(Failure::from))?;
+        let facts = processes.settle(draft.facts().map_err(Failure::from))?;
+        let facts = peers.gather(&serde_json::to_vec(&facts).map_err(bad)?);
+        // One after the other: levels of a million groups would not fit into memory many times.
+        let mut wrong = None;
+        let parts = facts.into_iter().map_while(|bytes| {
+            serde_json::from_slice::<Facts>(&bytes).map_err(|error| wrong = Some(error)).ok()
+        });
+        let facts = Facts::merge(table.name(), parts);
+        if let Some(error) = wrong {
+            return Err(bad(error));
+        }
+        let mut frame = processes.settle(draft.finish(&facts?).map_err(Failure::from))?;
+        let combine = |combine: Combine, numbers: &mut [f64]| match combine {
+            Combine::Sum => peers.sum(numbers),
+            Combine::Largest => peers.largest(numbers),
+        };
+        frame.check_slopes(combine)?;
         if question.standardize {
-            frame.standardize(|combine, numbers| match combine {
-                Combine::Sum => peers.sum(numbers),
-                Combine::Largest => peers.largest(numbers),
-            })?;
+            frame.standardize(combine)?;
         }
         Ok(frame)
     }

@@ -132,6 +132,42 @@ impl dyn Peers + '_ {
         all
     }
 
+    /// The numbers that some process has, in all of them. Lists are sorted and have a number once.
+    #[must_use]
+    pub fn union(&self, mine: Vec<u64>) -> Vec<u64> {
+        let rounds = Rounds::new(self.size());
+        let mut all = mine;
+        match rounds.role(self.rank()) {
+            Role::Beyond { below } => {
+                self.trade(below, &all);
+                all = self.trade(below, &[]);
+            }
+            Role::Within { beyond } => {
+                if let Some(beyond) = beyond {
+                    all = united(&all, &self.trade(beyond, &[]));
+                }
+                for k in 0..rounds.count {
+                    all = united(&all, &self.trade(self.rank() ^ (1 << k), &all));
+                }
+                if let Some(beyond) = beyond {
+                    self.trade(beyond, &all);
+                }
+            }
+        }
+        all
+    }
+
+    /// Exchanges lists of any lengths.
+    #[allow(clippy::cast_possible_truncation, reason = "the length of a list in memory")]
+    fn trade(&self, with: usize, mine: &[u64]) -> Vec<u64> {
+        let mut length = [0; 8];
+        self.exchange(with, &(mine.len() as u64).to_le_bytes(), &mut length);
+        let mut theirs = vec![0; 8 * u64::from_le_bytes(length) as usize];
+        let mine: Vec<u8> = mine.iter().flat_map(|number| number.to_le_bytes()).collect();
+        self.exchange(with, &mine, &mut theirs);
+        theirs.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
+    }
+
     /// The bytes of process 0, in all processes.
     #[must_use]
     pub fn of_first(&self, bytes: &[u8]) -> Vec<u8> {
@@ -190,6 +226,24 @@ pub fn share_of(things: usize, part: usize, parts: usize) -> std::ops::Range<usi
     // In 128 bits: the product may be beyond 64.
     let end = |part: usize| (things as u128 * part as u128 / parts.max(1) as u128) as usize;
     end(part)..end(part + 1)
+}
+
+/// What is in one of two sorted lists or in both.
+fn united(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut all = Vec::with_capacity(a.len().max(b.len()));
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    loop {
+        match (a.peek().copied(), b.peek().copied()) {
+            (Some(x), Some(y)) => {
+                all.push(x.min(y));
+                a.next_if(|_| x <= y);
+                b.next_if(|_| y <= x);
+            }
+            (Some(_), None) => all.extend(&mut a),
+            (None, Some(_)) => all.extend(&mut b),
+            (None, None) => return all,
+        }
+    }
 }
 
 /// The bytes of some numbers, little-endian on every machine.
@@ -408,6 +462,22 @@ mod tests {
                 assert_eq!((gathered, first), (need.clone(), vec![7, 0]), "{size}");
                 assert_eq!((some, all), (size > 3, size <= 3));
             }
+        }
+    }
+
+    #[test]
+    fn a_union_has_the_numbers_of_all_processes_once() {
+        for size in 1..=9 {
+            // Nothing at all in one process, multiples of something else in each other.
+            let list = |rank: usize| -> Vec<u64> {
+                let step = if rank == 1 { 100 } else { 2 + rank };
+                (0..100).filter(|k| *k > 0 && k % step == 0).map(|k| k as u64).collect()
+            };
+            let mut need: Vec<u64> = (0..size).flat_map(list).collect();
+            need.sort_unstable();
+            need.dedup();
+            let found = in_all(size, |peers| peers.union(list(peers.rank())));
+            assert!(found.iter().all(|found| *found == need), "{size}: {found:?}");
         }
     }
 

@@ -48,8 +48,27 @@ impl Rows {
     }
 
     /// Whether `here` is true in every process.
-    pub(crate) fn everywhere(&self, here: bool) -> bool {
+    #[must_use]
+    pub fn everywhere(&self, here: bool) -> bool {
         self.others.as_ref().map_or(here, |peers| peers.everywhere(here))
+    }
+
+    /// The numbers that some process has, in all of them, from sorted lists.
+    pub(crate) fn union(&self, mine: Vec<u64>) -> Vec<u64> {
+        match &self.others {
+            Some(peers) => peers.union(mine),
+            None => mine,
+        }
+    }
+
+    /// The number of rows in the processes before this one, which has `here`.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
+    pub(crate) fn before(&self, here: usize) -> usize {
+        let Some(peers) = &self.others else { return 0 };
+        let mut counts = vec![0.0; peers.size()];
+        counts[peers.rank()] = here as f64;
+        peers.sum(&mut counts);
+        counts[..peers.rank()].iter().sum::<f64>() as usize
     }
 
     /// A count over all rows.
@@ -110,6 +129,7 @@ mod tests {
                     let rows = Rows::shared(Arc::new(peers));
                     let mut mine: Vec<f64> = all.iter().skip(number).step_by(3).copied().collect();
                     assert_eq!(rows.median(mine.clone()), 0.5 * (sorted[21] + sorted[22]));
+                    assert_eq!(rows.before(mine.len()), [0, 15, 30][number]);
                     let mut largest = [mine.iter().copied().fold(0.0, f64::max)];
                     rows.largest(&mut largest);
                     assert_eq!(largest, [1e300]);

@@ -188,9 +188,20 @@ impl<'a> Joint<'a> {
         self.priors.len()
     }
 
+    /// The number of columns of the design: of coefficients of each linear predictor.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.design.columns()
+    }
+
     /// The rows a_i.
     pub(crate) fn design(&self) -> &Design<'a> {
         &self.design
+    }
+
+    /// Who has the rows.
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     /// The priors of the coefficients.

@@ -142,7 +142,7 @@ impl Chart {
             return true;
         }
         let tails = (1 + self.typical.len()) as f64;
-        model.symbolic.work * tails > CHEAP + DEAR * model.gram.entries() as f64
+        model.symbolic.work * tails > CHEAP + DEAR * model.gram.all_entries() as f64
     }
 
     fn with_factor(mut self, model: &Mixed, here: Here) -> Option<Self> {

@@ -13,6 +13,8 @@ use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
 
+use crate::rows::Rows;
+
 /// The lower triangle of a symmetric matrix, column by column: column k has the entries
 /// `starts[k]..starts[k + 1]`, in increasing rows from the diagonal on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +26,25 @@ pub(super) struct Pattern {
 impl Pattern {
     pub(super) fn size(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// With the entries that it has in any process.
+    #[allow(clippy::cast_possible_truncation, reason = "rows and columns of this matrix")]
+    pub(super) fn of_all(self, all: &Rows) -> Self {
+        if !all.is_shared() {
+            return self;
+        }
+        let size = self.size() as u64;
+        let columns = self.starts.windows(2).zip(0..size);
+        let mine = columns.flat_map(|(ends, column)| {
+            self.rows[ends[0]..ends[1]].iter().map(move |&row| column * size + row as u64)
+        });
+        let (mut starts, mut rows) = (vec![0; self.size() + 1], Vec::new());
+        for entry in all.union(mine.collect()) {
+            rows.push((entry % size) as usize);
+            starts[(entry / size) as usize + 1] = rows.len();
+        }
+        Self { starts, rows }
     }
 
     /// Where the entry of this row and column is, row ≥ column.

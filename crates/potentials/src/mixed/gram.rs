@@ -3,8 +3,9 @@
 use super::factor::Pattern;
 use crate::design::Design;
 use crate::hessian::visit;
+use crate::rows::Rows;
 
-/// A design column by column, and how its Gram matrices are made.
+/// A design column by column, and how its Gram matrices are made: of the rows of this process.
 ///
 /// With m linear predictors, the columns of the first come first, then those of the second. After
 /// them come parameters of the likelihood.
@@ -18,10 +19,15 @@ pub(super) struct Gram {
     columns: usize,
     /// The parameters of the likelihood that are part of the matrix.
     parameters: usize,
+    /// The number of rows and of stored entries over all processes.
+    all_rows: usize,
+    all_entries: usize,
 }
 
 impl Gram {
-    pub(super) fn new(design: &Design<'_>, predictors: usize, parameters: usize) -> Self {
+    pub(super) fn new(
+        design: &Design<'_>, predictors: usize, parameters: usize, all: &Rows,
+    ) -> Self {
         let (n, columns) = (design.rows(), design.columns());
         let mut starts = vec![0; columns + 1];
         for row in 0..n {
@@ -38,7 +44,8 @@ impl Gram {
                 next[k] += 1;
             });
         }
-        Self { starts, rows, values, predictors, columns, parameters }
+        let (all_rows, all_entries) = (all.count(n), all.count(values.len()));
+        Self { starts, rows, values, predictors, columns, parameters, all_rows, all_entries }
     }
 
     /// The number of rows and columns of the matrix.
@@ -46,9 +53,14 @@ impl Gram {
         self.predictors * self.columns + self.parameters
     }
 
-    /// The number of stored entries of the design.
-    pub(super) fn entries(&self) -> usize {
-        self.values.len()
+    /// The number of rows over all processes.
+    pub(super) fn all_rows(&self) -> usize {
+        self.all_rows
+    }
+
+    /// The number of stored entries of the design, over all processes.
+    pub(super) fn all_entries(&self) -> usize {
+        self.all_entries
     }
 
     /// The rows of a column, with their entries.
@@ -58,7 +70,7 @@ impl Gram {
         rows.zip(self.values[range].iter().copied())
     }
 
-    /// The pattern of the matrix. `also` are further entries, row and column.
+    /// The pattern of the matrix by these rows. `also` are further entries, row and column.
     pub(super) fn pattern(
         &self, design: &Design<'_>, also: impl Iterator<Item = (usize, usize)>,
     ) -> Pattern {

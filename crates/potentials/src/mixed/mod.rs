@@ -17,6 +17,8 @@ mod gram;
 mod prepare;
 mod quadratic;
 mod residuals;
+#[cfg(test)]
+mod shared;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -40,6 +42,10 @@ use factor::Symbolic;
 use gram::Gram;
 
 /// A joint posterior of coefficients, parameters of the likelihood, and those of group effects.
+///
+/// Rows of the joint posterior may be spread over processes. All of them then make the same model,
+/// with the same terms, and the same calls. The matrices that make coordinates are sums over all
+/// rows, and each process has them whole.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -101,15 +107,21 @@ impl Mixed {
             ParameterScale::Ordered => joint.dimension() - joint.coefficients(),
             ParameterScale::Positive => 0,
         };
-        let gram = Gram::new(joint.design(), joint.likelihood().predictors(), located);
+        let rows = joint.rows();
+        let gram = Gram::new(joint.design(), joint.likelihood().predictors(), located, rows);
         let blocks = terms.iter().flat_map(GroupTerm::block_entries);
         let pattern = gram.pattern(joint.design(), blocks.filter(|(row, column)| row != column));
+        let pattern = pattern.of_all(rows);
         let of = |term: &GroupTerm| -> Option<Vec<usize>> {
             term.block_entries().map(|(row, column)| pattern.find(row, column)).collect()
         };
         let blocks: Option<Vec<Vec<usize>>> = terms.iter().map(of).collect();
         let symbolic = blocks.and_then(|blocks| Some((blocks, Symbolic::new(pattern)?)));
-        let Some((blocks, symbolic)) = symbolic else { return Err(Error::TooLarge) };
+        // Memory may be short in one process only.
+        let fits = rows.everywhere(symbolic.is_some());
+        let Some((blocks, symbolic)) = symbolic.filter(|_| fits) else {
+            return Err(Error::TooLarge);
+        };
         let head = gram.size();
         let (start, chart, spent) = (start.to_vec(), OnceLock::new(), AtomicU64::new(0));
         let places = Mutex::default();

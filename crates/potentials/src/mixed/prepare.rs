@@ -100,24 +100,31 @@ impl Mixed {
     }
 
     /// φ with standard deviations of effects of half a unit of the linear predictor, uncorrelated.
-    fn typical_scales(&self) -> Vec<f64> {
+    pub(super) fn typical_scales(&self) -> Vec<f64> {
         let joint = &self.joint;
         let unit = joint.likelihood().unit(&self.start[joint.coefficients()..]);
         let columns = joint.design().columns();
-        let mut phi = Vec::new();
+        // The sum of squares and the number of the entries of each coefficient.
+        let mut sums = Vec::new();
         for term in &self.terms {
             for coefficient in 0..term.width {
-                let (mut sum, mut count) = (0.0, 0_u32);
+                let (mut sum, mut count) = (0.0, 0.0);
                 for level in 0..term.levels {
                     let column = (term.first + level * term.width + coefficient) % columns;
                     for (_, entry) in self.gram.column(column) {
                         sum += entry * entry;
-                        count += 1;
+                        count += 1.0;
                     }
                 }
-                let size = (sum / f64::from(count.max(1))).sqrt();
-                phi.push(if size > 0.0 { (0.5 * unit / size).ln() } else { 0.0 });
+                sums.extend([sum, count]);
             }
+        }
+        joint.rows().sum(&mut sums);
+        let mut sizes = sums.as_chunks().0.iter().map(|[sum, count]| (sum / count.max(1.0)).sqrt());
+        let mut phi = Vec::new();
+        for term in &self.terms {
+            let of = |size: f64| if size > 0.0 { (0.5 * unit / size).ln() } else { 0.0 };
+            phi.extend(sizes.by_ref().take(term.width).map(of));
             phi.resize(phi.len() + term.parameters() - term.width, 0.0);
         }
         phi
@@ -294,8 +301,8 @@ impl Mixed {
     fn averaged(
         &self, chart: &Chart, middle: &[f64], round: u64,
     ) -> Result<Option<Quadratic>, Error> {
-        let rows = self.gram.entries() as f64;
-        let each = rows * rows / self.joint.design().rows().max(1) as f64;
+        let entries = self.gram.all_entries() as f64;
+        let each = entries * entries / self.gram.all_rows().max(1) as f64;
         let pairs = (WORK / (2.0 * each)).min(PAIRS as f64) as usize;
         if pairs == 0 {
             return Ok(None);

@@ -60,7 +60,7 @@ impl Mixed {
         let joint = &self.joint;
         // The differences of slopes, and a product of the design with itself.
         let each =
-            3 * joint.likelihood().predictors() + self.gram.entries() / joint.design().rows();
+            3 * joint.likelihood().predictors() + self.gram.all_entries() / self.gram.all_rows();
         self.spent.fetch_add(each as u64, Ordering::Relaxed);
         let (beta, psi) = point.split_at(joint.coefficients());
         let s = joint.all_predictors(beta);
@@ -72,8 +72,13 @@ impl Mixed {
         let pattern = &self.symbolic.pattern;
         let mut rows = vec![0.0; pattern.rows.len()];
         self.gram.add(joint.design(), &w, pattern, &mut rows);
-        if self.head > beta.len() {
+        let located = self.head > beta.len();
+        if located {
             self.add_parameters(&s, psi, &mut rows);
+        }
+        joint.rows().sum(&mut rows);
+        if located {
+            self.add_parameter_priors(psi, &mut rows);
         }
         let (mut value, mut gradient) = ([0.0], vec![0.0; point.len()]);
         joint.values_and_gradients(point, &mut value, &mut gradient, &mut Scratch::default())?;
@@ -111,16 +116,12 @@ impl Mixed {
         }
     }
 
-    /// The rows and columns of thresholds, with the curvature of their priors.
+    /// The rows and columns of thresholds, by the rows of this process.
     fn add_parameters(&self, s: &[f64], psi: &[f64], into: &mut [f64]) {
         let joint = &self.joint;
         let (first, m) = (joint.coefficients(), joint.likelihood().predictors());
-        let (columns, count) = (joint.design().columns(), psi.len());
-        let mut add = |row: usize, column: usize, value: f64| {
-            if let Some(at) = self.symbolic.pattern.find(row, column) {
-                into[at] += value;
-            }
-        };
+        let columns = joint.design().columns();
+        let mut add = |row, column, value| self.add_entry(into, row, column, value);
         for (a, (by_s, by_psi)) in joint.parameter_curvatures(s, psi).into_iter().enumerate() {
             for k in 0..m * columns {
                 let (j, column) = (k / columns, k % columns);
@@ -133,10 +134,21 @@ impl Mixed {
                 add(first + a.max(b), first + a.min(b), share * entry);
             }
         }
-        let curvatures = joint.parameter_prior_curvatures(psi);
+    }
+
+    /// The curvature of the priors of thresholds.
+    fn add_parameter_priors(&self, psi: &[f64], into: &mut [f64]) {
+        let (first, count) = (self.joint.coefficients(), psi.len());
+        let curvatures = self.joint.parameter_prior_curvatures(psi);
         for (a, b) in (0..count).flat_map(|a| (0..=a).map(move |b| (a, b))) {
             let [lower, upper] = [curvatures[a * count + b], curvatures[b * count + a]];
-            add(first + a, first + b, 0.5 * lower + 0.5 * upper);
+            self.add_entry(into, first + a, first + b, 0.5 * lower + 0.5 * upper);
+        }
+    }
+
+    fn add_entry(&self, into: &mut [f64], row: usize, column: usize, value: f64) {
+        if let Some(at) = self.symbolic.pattern.find(row, column) {
+            into[at] += value;
         }
     }
 }

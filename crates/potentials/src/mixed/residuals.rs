@@ -2,7 +2,7 @@
 
 use super::Mixed;
 use super::factor::Memory;
-use crate::hessian::{add_backward, forward, norm};
+use crate::hessian::{add_backward, dot, forward};
 
 /// The share of a diagonal that is added to it, so that collinear columns have a factor.
 const RIDGE: f64 = 1e-8;
@@ -14,15 +14,18 @@ const ROUNDING: f64 = 1e-10;
 impl Mixed {
     /// Whether some coefficients and effects fit these responses to the last digits, although the
     /// design leaves room for residuals of other responses: the noise then has no lower bound.
-    /// `None` for a model of several linear predictors, or one that cannot be computed.
+    /// `None` for a model of several linear predictors, or one that cannot be computed. Where rows
+    /// are spread over processes, the responses are those of this process.
     #[must_use]
     pub fn fits_exactly(&self, responses: &[f64]) -> Option<bool> {
-        let design = self.joint.design();
-        if self.joint.likelihood().predictors() != 1 || responses.len() != design.rows() {
+        let (design, rows) = (self.joint.design(), self.joint.rows());
+        let one = self.joint.likelihood().predictors() == 1;
+        if !rows.everywhere(one && responses.len() == design.rows()) {
             return None;
         }
         // Any responses but those.
-        let others: Vec<f64> = (0..design.rows())
+        let first = rows.before(design.rows());
+        let others: Vec<f64> = (first..first + design.rows())
             .map(|row| (f64::from(u32::try_from(row % 65_521).unwrap_or(0)) * 0.618_034).fract())
             .collect();
         Some(self.left_of(responses)? < ROUNDING && self.left_of(&others)? > ROUNDING.sqrt())
@@ -31,8 +34,15 @@ impl Mixed {
     /// The size of the residuals of least squares, as a share of that of the responses.
     fn left_of(&self, responses: &[f64]) -> Option<f64> {
         let (design, pattern) = (self.joint.design(), &self.symbolic.pattern);
+        let rows = self.joint.rows();
+        let norm = |list: &[f64]| {
+            let mut squares = [dot(list, list)];
+            rows.sum(&mut squares);
+            squares[0].sqrt()
+        };
         let mut values = vec![0.0; pattern.rows.len()];
         self.gram.add(design, &vec![1.0; design.rows()], pattern, &mut values);
+        rows.sum(&mut values);
         for &at in &pattern.starts[..pattern.size()] {
             values[at] = if values[at] > 0.0 { values[at] * (1.0 + RIDGE) } else { 1.0 };
         }
@@ -45,6 +55,7 @@ impl Mixed {
         for _ in 0..CORRECTIONS {
             right.fill(0.0);
             add_backward(design, &residuals, &mut right);
+            rows.sum(&mut right);
             self.symbolic.forward(&factor, [&right], [&mut half], &mut Vec::new());
             self.symbolic.backward(&factor, [&half], [&mut step], &mut Vec::new());
             let fitted = forward(design, &step);

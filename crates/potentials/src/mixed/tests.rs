@@ -14,7 +14,7 @@ use crate::likelihoods::{Likelihood, Normal, Ordinal, Plain};
 const GROUPS: usize = 5;
 const ROWS: usize = 23;
 
-fn wave(k: usize, pace: f64) -> f64 {
+pub(super) fn wave(k: usize, pace: f64) -> f64 {
     (pace * k as f64 + 0.3).sin()
 }
 
@@ -95,14 +95,14 @@ fn levels() -> Mixed {
     model(Arc::new(Ordinal::new(3).unwrap()), &y)
 }
 
-fn value_and_gradient(model: &Mixed, chart: &Chart, point: &[f64]) -> (f64, Vec<f64>) {
+pub(super) fn value_and_gradient(model: &Mixed, chart: &Chart, point: &[f64]) -> (f64, Vec<f64>) {
     let (mut value, mut gradient) = ([0.0], vec![0.0; point.len()]);
     model.evaluate(chart, point, &mut value, &mut gradient, &mut Scratch::default()).unwrap();
     (value[0], gradient)
 }
 
 /// A point some standard deviations from the middle.
-fn somewhere(model: &Mixed, chart: &Chart, seed: usize) -> Vec<f64> {
+pub(super) fn somewhere(model: &Mixed, chart: &Chart, seed: usize) -> Vec<f64> {
     let mut point: Vec<f64> = (0..model.head).map(|k| 1.3 * wave(k + 31 * seed, 2.3)).collect();
     point.extend(chart.centre().iter().enumerate().map(|(k, t)| t + 0.5 * wave(k + 7 * seed, 1.1)));
     point
