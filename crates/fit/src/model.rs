@@ -495,6 +495,24 @@ impl Target for Model {
         self.names.len()
     }
 
+    fn frame(&self) -> Option<&Whitening> {
+        match &self.body {
+            Body::Ridge(posterior) => posterior.frame(),
+            _ => None,
+        }
+    }
+
+    fn mean_hessian(&self, points: &[f64]) -> Result<Option<(Vec<f64>, u64)>, sampler::Error> {
+        match &self.body {
+            Body::Ridge(posterior) => Target::mean_hessian(posterior, points),
+            _ => Ok(None),
+        }
+    }
+
+    fn has_mean_hessian(&self) -> bool {
+        matches!(&self.body, Body::Ridge(posterior) if posterior.has_mean_hessian())
+    }
+
     fn mode(&self) -> Result<(Mode, u64), sampler::Error> {
         match &self.body {
             Body::Mixed(mixed) => mixed.mode(),
@@ -518,7 +536,8 @@ impl Target for Model {
     fn round(&self) -> usize {
         match &self.body {
             Body::Mixed(mixed) => mixed.round(),
-            _ => 0,
+            Body::Ridge(posterior) => posterior.round(),
+            Body::Joint { .. } => 0,
         }
     }
 
@@ -539,7 +558,7 @@ impl Target for Model {
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, sampler::Error> {
         let white = match &self.body {
-            Body::Ridge(posterior) => posterior.in_coordinates(whitening)?,
+            Body::Ridge(posterior) => Target::whitened(posterior, whitening)?,
             Body::Joint { joint, .. } => {
                 return Ok(Box::new(WhitenedJoint::new(joint.clone(), whitening.clone())?));
             }

@@ -42,6 +42,28 @@ impl<F: Family> Ridge<'_, F> {
         }
     }
 
+    /// The mean of the Hessians at some points, one after the other: Q + Aᵀ diag(c) A with the mean
+    /// curvature of each row, at the cost of one Hessian.
+    ///
+    /// # Errors
+    /// As [`Ridge::hessian`]; no points.
+    pub fn mean_hessian(&self, points: &[f64]) -> Result<Vec<f64>, Error> {
+        let (d, count) = (self.dimension(), points.len() / self.dimension());
+        length("the list of points", points.len(), count.max(1) * d)?;
+        let mut mean = vec![0.0; self.observations().len()];
+        for point in points.chunks_exact(d) {
+            let curvatures = self.row_curvatures(&self.predictors(point));
+            mean.iter_mut().zip(curvatures).for_each(|(mean, c)| *mean += c / count as f64);
+        }
+        let mut hessian = self.gram(&mean);
+        self.quadratic().add_to(&mut hessian);
+        if hessian.iter().all(|h| h.is_finite()) {
+            Ok(hessian)
+        } else {
+            Err(Error::NotFinite { what: "the mean Hessian", point: points[..d].to_vec() })
+        }
+    }
+
     /// Aᵀ diag(c) A over the rows of all processes.
     pub(crate) fn gram(&self, c: &[f64]) -> Vec<f64> {
         let mut matrix = gram(self.design(), c);

@@ -64,6 +64,7 @@ mod prior;
 mod properness;
 mod quadratic;
 mod ridge;
+mod rotation;
 mod rows;
 mod segment;
 mod softplus;
@@ -76,7 +77,7 @@ mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
 pub use check::{Check, Comparison, Place, Property, check_family, check_gradient};
-pub use coordinates::{MappedRidge, WhitenedRidge};
+pub use coordinates::{MappedRidge, WhitenedRidge, WhitenedWide, Wide};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use density::Density;
 pub use design::{Dense, Design, Sparse};

@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::batch::Whole;
+use crate::coordinates::Wide;
 use crate::design::Design;
 use crate::error::{Error, RowValue, length};
 use crate::families::{Family, Objection, Observation};
@@ -42,6 +43,8 @@ pub struct Ridge<'a, F> {
     all_rows: usize,
     /// Found when it is first needed.
     stiff: OnceLock<Stiff>,
+    /// The model taken apart, if it is wide; made when it is first needed.
+    wide: OnceLock<Option<Arc<Wide<F>>>>,
 }
 
 impl<'a, F: Family> Ridge<'a, F> {
@@ -101,6 +104,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             rows: Rows::default(),
             all_rows,
             stiff: OnceLock::new(),
+            wide: OnceLock::new(),
         })
     }
 
@@ -110,7 +114,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a positive, finite weight for each row.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = valid_weights(weights, self.design.rows())?;
-        self.stiff = OnceLock::new();
+        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
         Ok(self)
     }
 
@@ -120,7 +124,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a finite offset for each row.
     pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
         self.offsets = valid_offsets(offsets, self.design.rows())?;
-        self.stiff = OnceLock::new();
+        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
         Ok(self)
     }
 
@@ -131,7 +135,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     #[must_use]
     pub fn with_rows(self, rows: &Rows) -> Self {
         let all_rows = rows.count(self.observations.len());
-        Self { rows: rows.clone(), all_rows, stiff: OnceLock::new(), ..self }
+        Self { rows: rows.clone(), all_rows, stiff: OnceLock::new(), wide: OnceLock::new(), ..self }
     }
 
     /// The same observations and weights with a design, quadratic part and offsets in other
@@ -152,6 +156,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             rows: self.rows.clone(),
             all_rows: self.all_rows,
             stiff: OnceLock::new(),
+            wide: OnceLock::new(),
         };
         model.with_offsets(offsets)
     }
@@ -163,6 +168,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     pub fn with_prior(mut self, prior: Prior) -> Result<Self, Error> {
         length("the prior", prior.dimension(), self.design.columns())?;
         self.quadratic = Quadratic::Diagonal(prior);
+        self.wide = OnceLock::new();
         Ok(self)
     }
 
@@ -257,6 +263,10 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// The rows whose curvature changes most, in whitened coordinates.
     pub(crate) fn stiff_rows(&self) -> &Stiff {
         self.stiff.get_or_init(|| Stiff::of(self))
+    }
+
+    pub(crate) fn wide_cell(&self) -> &OnceLock<Option<Arc<Wide<F>>>> {
+        &self.wide
     }
 
     /// The rows with their terms.

@@ -37,8 +37,8 @@ pub(crate) fn add_transposed_products(matrix: &[f64], d: usize, v: &[f64], out: 
     }
 }
 
-/// Blocks of whole groups of rows of a square matrix, with their places.
-fn blocks(matrix: &[f64], d: usize) -> impl Iterator<Item = (Range<usize>, &[f64])> {
+/// Blocks of whole groups of rows of a matrix with d columns, with their places.
+pub(crate) fn blocks(matrix: &[f64], d: usize) -> impl Iterator<Item = (Range<usize>, &[f64])> {
     let rows = (BLOCK / d.max(1) / COLUMNS).max(1) * COLUMNS;
     let blocks = matrix.chunks((rows * d).max(1)).enumerate();
     blocks.map(move |(index, block)| (index * rows..index * rows + block.len() / d, block))

@@ -6,12 +6,14 @@
 //! condition number falls from thousands to a small number (section 6 of `docs/theory.md`).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Mat, MatRef, Par, Side};
 
 use crate::black_box::Gradient;
 use crate::error::{Error, GradientError, length};
+use crate::rotation::{Rotation, Scaling};
 use crate::square;
 
 /// Coordinates z with θ = centre + W z.
@@ -48,6 +50,9 @@ pub struct SavedWhitening {
     pub map: Vec<f64>,
     /// Its inverse.
     pub back: Vec<f64>,
+    /// Where W is a rotation after a matrix for its last coordinates: the numbers of the rotation;
+    /// else empty.
+    pub rotation: Vec<f64>,
 }
 
 /// A linear map of d dimensions.
@@ -58,6 +63,10 @@ pub(crate) enum Map {
     Matrix(Vec<f64>),
     /// The same for the last coordinates alone, so many of them. Those before stay as they are.
     Last(usize, Vec<f64>),
+    /// S Q M: a rotation after a matrix for its last coordinates, row by row.
+    Wide(Arc<Rotation>, Vec<f64>),
+    /// M Qᵀ S⁻¹: the way back, with the inverse matrix.
+    WideBack(Arc<Rotation>, Vec<f64>),
 }
 
 impl Map {
@@ -73,6 +82,7 @@ impl Map {
                 into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
                 square::add_product(rows, last, out);
             }
+            Self::Wide(..) | Self::WideBack(..) => self.add_images(v.len(), v, out),
         }
     }
 
@@ -86,6 +96,7 @@ impl Map {
                 into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
                 square::add_transposed_product(rows, |k| last[k], out);
             }
+            Self::Wide(..) | Self::WideBack(..) => self.add_transposed_images(v.len(), v, out),
         }
     }
 
@@ -94,6 +105,18 @@ impl Map {
     pub(crate) fn add_images(&self, d: usize, v: &[f64], out: &mut [f64]) {
         match self {
             Self::Matrix(rows) => square::add_products(rows, d, v, out),
+            Self::Wide(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_forward(Scaling::Times, v, out, inner);
+            }
+            Self::WideBack(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_backward(Scaling::Over, v, out, inner);
+            }
             Self::Diagonal(_) | Self::Last(..) => {
                 let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
                 each.for_each(|(v, out)| self.add_image(v, out));
@@ -105,6 +128,18 @@ impl Map {
     pub(crate) fn add_transposed_images(&self, d: usize, v: &[f64], out: &mut [f64]) {
         match self {
             Self::Matrix(rows) => square::add_transposed_products(rows, d, v, out),
+            Self::Wide(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_transposed_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_backward(Scaling::Times, v, out, inner);
+            }
+            Self::WideBack(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_transposed_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_forward(Scaling::Over, v, out, inner);
+            }
             Self::Diagonal(_) | Self::Last(..) => {
                 let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
                 each.for_each(|(v, out)| self.add_transposed_image(v, out));
@@ -129,6 +164,14 @@ impl Map {
     pub(crate) fn largest_square(&self, d: usize) -> f64 {
         match self {
             Self::Diagonal(scales) => scales.iter().map(|s| s * s).fold(0.0, f64::max),
+            Self::Wide(rotation, inner) | Self::WideBack(rotation, inner) => {
+                let scaling = match self {
+                    Self::Wide(..) => Scaling::Times,
+                    _ => Scaling::Over,
+                };
+                let inner: f64 = inner.iter().map(|w| w * w).sum();
+                rotation.largest(scaling).powi(2) * inner.max(1.0)
+            }
             _ => self.dense(d).iter().map(|w| w * w).sum(),
         }
     }
@@ -151,6 +194,12 @@ impl Map {
                 }
                 rows.into()
             }
+            Self::Wide(..) | Self::WideBack(..) => {
+                let (mut identity, mut rows) = (vec![0.0; d * d], vec![0.0; d * d]);
+                identity.iter_mut().step_by(d + 1).for_each(|entry| *entry = 1.0);
+                self.add_transposed_images(d, &identity, &mut rows);
+                rows.into()
+            }
         }
     }
 }
@@ -171,7 +220,7 @@ impl Map {
                 let entry = |(at, q): (usize, &f64)| scales[at / d] * scales[at % d] * q;
                 q.iter().enumerate().map(entry).collect()
             }
-            Self::Matrix(_) | Self::Last(..) => {
+            _ => {
                 let w = self.dense(d);
                 let (q, w) = (as_square(q, d), as_square(&w, d));
                 let half = q * w;
@@ -195,6 +244,14 @@ impl Map {
             }
             (Self::Last(d, a), Self::Last(other, b)) if d == other => {
                 Self::Last(*d, rows_of((as_square(a, *d) * as_square(b, *d)).as_ref()))
+            }
+            (Self::Wide(rotation, a), Self::Last(k, b)) if rotation.few() == *k => {
+                let product = as_square(a, *k) * as_square(b, *k);
+                Self::Wide(rotation.clone(), rows_of(product.as_ref()))
+            }
+            (Self::Last(k, a), Self::WideBack(rotation, b)) if rotation.few() == *k => {
+                let product = as_square(a, *k) * as_square(b, *k);
+                Self::WideBack(rotation.clone(), rows_of(product.as_ref()))
             }
             _ => {
                 let (a, b) = (self.dense(d), other.dense(d));
@@ -258,6 +315,58 @@ impl Whitening {
         })
     }
 
+    /// Coordinates (β, α) of a rotation.
+    pub(crate) fn rotated(centre: Vec<f64>, rotation: Rotation) -> Self {
+        let k = rotation.few();
+        let (rotation, mut identity) = (Arc::new(rotation), vec![0.0; k * k]);
+        identity.iter_mut().step_by(k + 1).for_each(|entry| *entry = 1.0);
+        let map = Map::Wide(rotation.clone(), identity.clone());
+        Self { centre, map, back: Map::WideBack(rotation, identity) }
+    }
+
+    /// These coordinates within those of a rotation, if they are of its kind: those of the last
+    /// ones alone.
+    pub(crate) fn within(&self, frame: &Self) -> Option<Self> {
+        let (Map::Wide(rotation, inner), Map::WideBack(_, back)) = (&self.map, &self.back) else {
+            return None;
+        };
+        let Map::Wide(same, _) = &frame.map else { return None };
+        if !Arc::ptr_eq(rotation, same) && rotation != same {
+            return None;
+        }
+        let mut centre = vec![0.0; self.dimension()];
+        frame.to_whitened(&self.centre, &mut centre).ok()?;
+        let centre = centre.split_off(self.dimension() - rotation.few());
+        Some(Self {
+            centre,
+            map: Map::Matrix(inner.clone()),
+            back: Map::Matrix(back.clone()),
+        })
+    }
+
+    /// The coordinates of the last ones alone, if those before stay as they are.
+    ///
+    /// # Errors
+    /// If they do not.
+    pub fn last(&self, count: usize) -> Result<Self, Error> {
+        let first = self.dimension().saturating_sub(count);
+        let matrices = match (&self.map, &self.back) {
+            _ if first == 0 => Some((self.map.clone(), self.back.clone())),
+            (Map::Last(last, map), Map::Last(_, back)) if *last == count => {
+                Some((Map::Matrix(map.clone()), Map::Matrix(back.clone())))
+            }
+            _ => None,
+        };
+        match matrices {
+            Some((map, back)) => Ok(Self { centre: self.centre[first..].to_vec(), map, back }),
+            None => Err(Error::Length {
+                what: "the list of last coordinates",
+                got: count,
+                need: self.dimension(),
+            }),
+        }
+    }
+
     /// These coordinates for the last ones of `dimension` coordinates. Those before stay as they
     /// are.
     ///
@@ -300,6 +409,8 @@ impl Whitening {
                 variances.extend(squares(rows, *count));
                 variances
             }
+            Map::Wide(rotation, inner) => rotation.squares(inner),
+            Map::WideBack(..) => squares(&self.map.dense(self.dimension()), self.dimension()),
         }
     }
 
@@ -314,7 +425,7 @@ impl Whitening {
                 covariance.iter_mut().step_by(d + 1).zip(squares).for_each(|(c, s)| *c = s);
                 covariance
             }
-            Map::Matrix(_) | Map::Last(..) => {
+            _ => {
                 let w = self.map.dense(d);
                 let w = as_square(&w, d);
                 let whole = w * w.transpose();
@@ -353,6 +464,20 @@ impl Whitening {
         self.lengths(z, theta)?;
         theta.copy_from_slice(&self.centre);
         self.map.add_image(z, theta);
+        Ok(())
+    }
+
+    /// The same for several points, one after the other: to the last bit what
+    /// [`Whitening::to_original`] makes of each.
+    ///
+    /// # Errors
+    /// Unless both lists are of whole points, equally many.
+    pub fn to_original_all(&self, z: &[f64], theta: &mut [f64]) -> Result<(), Error> {
+        let d = self.dimension().max(1);
+        length("the list of points", z.len(), z.len() / d * d)?;
+        length("the result", theta.len(), z.len())?;
+        theta.chunks_exact_mut(d).for_each(|theta| theta.copy_from_slice(&self.centre));
+        self.map.add_images(d, z, theta);
         Ok(())
     }
 
@@ -438,13 +563,30 @@ impl Whitening {
     pub fn saved(&self) -> SavedWhitening {
         let numbers = |map: &Map| match map {
             Map::Diagonal(list) | Map::Matrix(list) | Map::Last(_, list) => list.clone(),
+            Map::Wide(_, list) | Map::WideBack(_, list) => list.clone(),
+        };
+        let rotation = match &self.map {
+            Map::Wide(rotation, _) => rotation.numbers(),
+            // The inverse of a rotated whitening: rare, and no rotation of its own.
+            Map::WideBack(..) => return self.as_matrix().saved(),
+            _ => Vec::new(),
         };
         SavedWhitening {
             centre: self.centre.clone(),
             diagonal: matches!(self.map, Map::Diagonal(_)),
             map: numbers(&self.map),
             back: numbers(&self.back),
+            rotation,
         }
+    }
+
+    /// The same change of coordinates with matrices of all entries.
+    #[must_use]
+    pub fn as_matrix(&self) -> Self {
+        let d = self.dimension();
+        let [map, back] =
+            [&self.map, &self.back].map(|map| Map::Matrix(map.dense(d).into_owned()));
+        Self { centre: self.centre.clone(), map, back }
     }
 
     /// The whitening that was stored.
@@ -452,7 +594,7 @@ impl Whitening {
     /// # Errors
     /// Lists of lengths that do not fit, and a number that is not finite.
     pub fn restore(saved: SavedWhitening) -> Result<Self, Error> {
-        let SavedWhitening { centre, diagonal, map, back } = saved;
+        let SavedWhitening { centre, diagonal, map, back, rotation } = saved;
         let d = centre.len();
         finite_centre(&centre)?;
         let side = if diagonal { d } else { map.len().isqrt().min(d) };
@@ -463,6 +605,16 @@ impl Whitening {
                 let (coefficient, value) = (row, list[at]);
                 return Err(Error::Whitening { what, coefficient, value, need: "a finite number" });
             }
+        }
+        if !rotation.is_empty() {
+            let (what, need) = ("the rotation", "the numbers of a rotation");
+            let found = Rotation::from_numbers(&rotation, d, side).filter(|_| !diagonal);
+            let Some(rotation) = found.map(Arc::new) else {
+                let value = rotation.len() as f64;
+                return Err(Error::Whitening { what, coefficient: 0, value, need });
+            };
+            let map = Map::Wide(rotation.clone(), map);
+            return Ok(Self { centre, map, back: Map::WideBack(rotation, back) });
         }
         let kind = |list| match diagonal {
             true => Map::Diagonal(list),

@@ -16,3 +16,4 @@ mod spread;
 mod support;
 mod values;
 mod whitening;
+mod wide;

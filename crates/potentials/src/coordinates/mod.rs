@@ -3,11 +3,14 @@
 //! Two ways give the same function of z, but for rounding. The design can be copied, each row a as
 //! Wᵀ a: a [`Ridge`] again, whose gradients need no other products than those with its rows. Or it
 //! stays as it is ([`MappedRidge`]), and positions, momenta and gradients are mapped. The copy is
-//! dense unless W is diagonal. [`copies`] decides.
+//! dense unless W is diagonal. [`copies`] decides. A third way is for models with fewer rows than
+//! columns ([`Wide`]).
 
 mod mapped;
+mod wide;
 
 pub use mapped::MappedRidge;
+pub use wide::{WhitenedWide, Wide};
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -62,6 +65,8 @@ pub enum WhitenedRidge<'a, F> {
     Copied(Ridge<'static, F>),
     /// With the design as it is.
     Mapped(MappedRidge<'a, F>),
+    /// Of a wide model: with a copy of the few columns that the data say something about.
+    Wide(WhitenedWide<F>),
 }
 
 impl<'a, F: Family + Clone> Ridge<'a, F> {
@@ -72,6 +77,9 @@ impl<'a, F: Family + Clone> Ridge<'a, F> {
     /// As [`Ridge::whitened`].
     pub fn in_coordinates(&self, whitening: &Whitening) -> Result<WhitenedRidge<'a, F>, Error> {
         length("the whitening", whitening.dimension(), self.dimension())?;
+        if let Some(white) = self.wide().and_then(|wide| wide.in_coordinates(whitening)) {
+            return Ok(WhitenedRidge::Wide(white?));
+        }
         let here = copies(self.design(), self.observations().len(), whitening.map());
         if self.rows().everywhere(here) {
             Ok(WhitenedRidge::Copied(self.whitened(whitening)?))
@@ -119,6 +127,7 @@ impl<F: Family> WhitenedRidge<'_, F> {
         match self {
             Self::Copied(ridge) => ridge.curvature(),
             Self::Mapped(ridge) => ridge.curvature(),
+            Self::Wide(ridge) => ridge.curvature(),
         }
     }
 
@@ -126,6 +135,7 @@ impl<F: Family> WhitenedRidge<'_, F> {
         match self {
             Self::Copied(ridge) => ridge,
             Self::Mapped(ridge) => ridge,
+            Self::Wide(ridge) => ridge,
         }
     }
 }
