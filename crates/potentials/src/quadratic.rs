@@ -52,6 +52,49 @@ impl Quadratic {
         }
     }
 
+    /// The same for several segments, one after the other: to the last bit what
+    /// [`Quadratic::add_integral`] adds for each. `room` is working space.
+    pub(crate) fn add_integrals(
+        &self, length: f64, positions: &[f64], momenta: &[f64], sums: &mut [f64],
+        room: &mut Vec<f64>,
+    ) {
+        match self {
+            Self::Diagonal(prior) => {
+                let d = prior.dimension();
+                let segments = positions.chunks_exact(d).zip(momenta.chunks_exact(d));
+                for ((position, momentum), sum) in segments.zip(sums.chunks_exact_mut(d)) {
+                    prior.add_integral(length, position, momentum, sum);
+                }
+            }
+            Self::General { matrix, linear } => {
+                let middles = positions.iter().zip(momenta);
+                room.clear();
+                room.extend(middles.map(|(x, p)| length * (x + 0.5 * length * p)));
+                for sum in sums.chunks_exact_mut(linear.len()) {
+                    sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += length * b);
+                }
+                square::add_transposed_products(matrix, linear.len(), room, sums);
+            }
+        }
+    }
+
+    /// Adds to sums the gradients at several points.
+    pub(crate) fn add_gradients(&self, points: &[f64], sums: &mut [f64]) {
+        match self {
+            Self::Diagonal(prior) => {
+                let d = prior.dimension();
+                let points = points.chunks_exact(d).zip(sums.chunks_exact_mut(d));
+                points.for_each(|(point, sum)| prior.add_gradient(point, sum));
+            }
+            Self::General { matrix, linear } => {
+                for sum in sums.chunks_exact_mut(linear.len()) {
+                    sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += b);
+                }
+                square::add_transposed_products(matrix, linear.len(), points, sums);
+            }
+        }
+    }
+
     /// Adds to a sum the gradient at a point.
     pub(crate) fn add_gradient(&self, point: &[f64], sum: &mut [f64]) {
         match self {

@@ -16,10 +16,11 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::black_box::Gradient;
-use crate::curvature::Curvature;
+use crate::curvature::{Curvature, DENSE};
 use crate::design::{Dense, Design};
 use crate::error::{Error, GradientError, length};
 use crate::families::Family;
+use crate::hessian::gram;
 use crate::line_integral::{LineIntegral, Scratch};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
@@ -215,9 +216,17 @@ impl Quadratic {
         let slope = self.gradient(whitening.centre());
         let mut linear = vec![0.0; d];
         whitening.map().add_transposed_image(&slope, &mut linear);
-        let mut q = vec![0.0; d * d];
-        self.add_to(&mut q);
-        let matrix = whitening.map().congruence(&q, d);
+        let matrix = match (self, whitening.map()) {
+            // A quarter of the work of two products with a diagonal matrix in between.
+            (Self::Diagonal(prior), Map::Matrix(rows)) if d > DENSE => {
+                gram(&Dense::new(d, d, &rows[..])?.into(), prior.precision())
+            }
+            (_, map) => {
+                let mut q = vec![0.0; d * d];
+                self.add_to(&mut q);
+                map.congruence(&q, d)
+            }
+        };
         let lost = |k: usize| !matrix[k * (d + 1)].is_finite() || !linear[k].is_finite();
         match (0..d).find(|k| lost(*k)) {
             Some(coefficient) => Err(Error::Whitening {
