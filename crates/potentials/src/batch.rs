@@ -439,9 +439,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
             Some(values),
             scratch,
         );
-        for (value, position) in values.iter_mut().zip(positions.chunks_exact(d)) {
-            *value += self.quadratic().value(position);
-        }
+        self.quadratic().add_values(positions, values, &mut scratch.point);
         Ok(())
     }
 

@@ -30,6 +30,26 @@ impl Quadratic {
         }
     }
 
+    /// Adds its value at each of several points: to the last bit [`Quadratic::value`].
+    pub(crate) fn add_values(&self, points: &[f64], values: &mut [f64], room: &mut Vec<f64>) {
+        match self {
+            Self::Diagonal(prior) => {
+                let points = points.chunks_exact(prior.dimension());
+                values.iter_mut().zip(points).for_each(|(value, x)| *value += prior.value(x));
+            }
+            Self::General { matrix, linear } => {
+                room.clear();
+                room.resize(values.len(), 0.0);
+                square::forms(matrix, linear.len(), points, room);
+                let points = points.chunks_exact(linear.len()).zip(&*room);
+                for (value, (point, form)) in values.iter_mut().zip(points) {
+                    let along = point.iter().zip(linear).map(|(x, b)| x * b).sum::<f64>();
+                    *value += 0.5 * form + along;
+                }
+            }
+        }
+    }
+
     /// Its gradient at a point.
     pub(crate) fn gradient(&self, point: &[f64]) -> Vec<f64> {
         let mut gradient = vec![0.0; point.len()];

@@ -103,8 +103,7 @@ impl Rotation {
     /// out += S Q M (β, α), or with S⁻¹ for S, for several points; M, which multiplies α alone, or
     /// its transpose is a function that adds to a list of zeros.
     pub(crate) fn add_forward(
-        &self, scaling: Scaling, v: &[f64], out: &mut [f64],
-        inner: impl Fn(&[f64], &mut [f64]),
+        &self, scaling: Scaling, v: &[f64], out: &mut [f64], inner: impl Fn(&[f64], &mut [f64]),
     ) {
         let (d, k) = (self.dimension(), self.few());
         let mut x = vec![0.0; v.len()];
@@ -131,12 +130,13 @@ impl Rotation {
 
     /// out += M Qᵀ S v, or with S⁻¹ for S: the way back, or the transpose.
     pub(crate) fn add_backward(
-        &self, scaling: Scaling, v: &[f64], out: &mut [f64],
-        inner: impl Fn(&[f64], &mut [f64]),
+        &self, scaling: Scaling, v: &[f64], out: &mut [f64], inner: impl Fn(&[f64], &mut [f64]),
     ) {
         let (d, k) = (self.dimension(), self.few());
         let mut x: Vec<f64> = match scaling {
-            Scaling::Times => v.iter().zip(self.scales.iter().cycle()).map(|(v, s)| v * s).collect(),
+            Scaling::Times => {
+                v.iter().zip(self.scales.iter().cycle()).map(|(v, s)| v * s).collect()
+            }
             Scaling::Over => v.iter().zip(self.scales.iter().cycle()).map(|(v, s)| v / s).collect(),
         };
         self.reflect(&mut x, true);

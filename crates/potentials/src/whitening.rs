@@ -337,11 +337,7 @@ impl Whitening {
         let mut centre = vec![0.0; self.dimension()];
         frame.to_whitened(&self.centre, &mut centre).ok()?;
         let centre = centre.split_off(self.dimension() - rotation.few());
-        Some(Self {
-            centre,
-            map: Map::Matrix(inner.clone()),
-            back: Map::Matrix(back.clone()),
-        })
+        Some(Self { centre, map: Map::Matrix(inner.clone()), back: Map::Matrix(back.clone()) })
     }
 
     /// The coordinates of the last ones alone, if those before stay as they are.
@@ -584,8 +580,7 @@ impl Whitening {
     #[must_use]
     pub fn as_matrix(&self) -> Self {
         let d = self.dimension();
-        let [map, back] =
-            [&self.map, &self.back].map(|map| Map::Matrix(map.dense(d).into_owned()));
+        let [map, back] = [&self.map, &self.back].map(|map| Map::Matrix(map.dense(d).into_owned()));
         Self { centre: self.centre.clone(), map, back }
     }
 

@@ -3,8 +3,8 @@
 use ridgewalk_potentials::families::{Family, Gaussian, Logistic};
 use ridgewalk_potentials::peers::{Peers, Threads};
 use ridgewalk_potentials::{
-    Dense, Design, LineIntegral, MappedRidge, ModeSearch, Note, Prior, Ridge, Rows, Scratch, Sparse,
-    Whitening, Wide,
+    Dense, Design, LineIntegral, MappedRidge, ModeSearch, Note, Prior, Ridge, Rows, Scratch,
+    Sparse, Whitening, Wide,
 };
 
 use crate::support::{largest, numbers};
@@ -253,8 +253,7 @@ fn only_what_pays_is_taken_apart() {
 #[test]
 fn a_mean_hessian_is_the_mean_of_hessians() {
     let original = model(Logistic, 1, true);
-    let points: Vec<f64> =
-        (0..5).flat_map(|k| coefficients(20 + k)).map(|x| 0.1 * x).collect();
+    let points: Vec<f64> = (0..5).flat_map(|k| coefficients(20 + k)).map(|x| 0.1 * x).collect();
     let mut wanted = vec![0.0; D * D];
     for point in points.chunks(D) {
         let hessian = original.hessian(point).unwrap();

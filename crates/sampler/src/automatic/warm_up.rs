@@ -326,8 +326,15 @@ impl<'a, T: Target> WarmUp<'a, T> {
         }
         let (mode, potential) =
             catching(|| Ok((self.target.mode()?.0, self.target.whitened(&saved.whitening)?)))?;
-        let SavedWarmUp { whitening: within, scheme, thin, bias, differences, within_tolerance, .. } =
-            saved;
+        let SavedWarmUp {
+            whitening: within,
+            scheme,
+            thin,
+            bias,
+            differences,
+            within_tolerance,
+            ..
+        } = saved;
         let SavedWarmUp { starts, history, gradients, seed, tolerance, repairs, .. } = saved;
         Ok(WarmedUp {
             mode: mode_in_frame(self.target, mode)?,
