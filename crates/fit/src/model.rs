@@ -7,7 +7,7 @@ use ridgewalk_potentials::families::{Family, Observation};
 use ridgewalk_potentials::{
     self as potentials, Chebyshev, Curvature, Dense, Density, Design, Gradient, GradientError,
     Joint, LineIntegral, Mixed, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, WhitenedJoint,
-    Whitening,
+    WhitenedRidge, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
@@ -334,7 +334,7 @@ impl Model {
         let Body::Ridge(posterior) = &self.body else { return Ok(None) };
         let of = |error: potentials::Error| self.words().potential(error);
         let original = posterior.curvature().map_err(of)?;
-        let white = posterior.whitened(whitening).and_then(|white| white.curvature());
+        let white = posterior.in_coordinates(whitening).and_then(|white| white.curvature());
         Ok(Some(Curvatures { original, white: white.map_err(of)? }))
     }
 
@@ -534,6 +534,24 @@ impl Target for Model {
         self.names.len()
     }
 
+    fn frame(&self) -> Option<&Whitening> {
+        match &self.body {
+            Body::Ridge(posterior) => posterior.frame(),
+            _ => None,
+        }
+    }
+
+    fn mean_hessian(&self, points: &[f64]) -> Result<Option<(Vec<f64>, u64)>, sampler::Error> {
+        match &self.body {
+            Body::Ridge(posterior) => Target::mean_hessian(posterior, points),
+            _ => Ok(None),
+        }
+    }
+
+    fn has_mean_hessian(&self) -> bool {
+        matches!(&self.body, Body::Ridge(posterior) if posterior.has_mean_hessian())
+    }
+
     fn mode(&self) -> Result<(Mode, u64), sampler::Error> {
         match &self.body {
             Body::Mixed(mixed) => mixed.mode(),
@@ -557,7 +575,8 @@ impl Target for Model {
     fn round(&self) -> usize {
         match &self.body {
             Body::Mixed(mixed) => mixed.round(),
-            _ => 0,
+            Body::Ridge(posterior) => posterior.round(),
+            Body::Joint { .. } => 0,
         }
     }
 
@@ -578,7 +597,7 @@ impl Target for Model {
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, sampler::Error> {
         let white = match &self.body {
-            Body::Ridge(posterior) => posterior.whitened(whitening)?,
+            Body::Ridge(posterior) => Target::whitened(posterior, whitening)?,
             Body::Joint { joint, .. } => {
                 return Ok(Box::new(WhitenedJoint::new(joint.clone(), whitening.clone())?));
             }
@@ -599,7 +618,7 @@ fn hessian_cost(joint: &Joint<'_>) -> u64 {
 
 /// The gradient of a posterior and nothing else.
 #[derive(Debug)]
-struct GradientOf(Posterior);
+struct GradientOf(WhitenedRidge<'static, Arc<dyn Family>>);
 
 impl Gradient for GradientOf {
     fn dimension(&self) -> usize {

@@ -105,7 +105,7 @@ pub const MAX_ROW_BYTES: usize = 32 << 20;
 /// The maximum number of values in a table, and of entries in a design: 4 GB.
 pub const MAX_VALUES: usize = 500_000_000;
 /// The maximum number of coefficients.
-pub const MAX_COEFFICIENTS: usize = 5_000;
+pub const MAX_COEFFICIENTS: usize = 12_000;
 /// The maximum number of coefficients of a sparse design.
 pub const MAX_SPARSE_COEFFICIENTS: usize = 200_000;
 /// The maximum number of levels of a text predictor.

@@ -209,10 +209,12 @@ impl<F: Family> Ridge<'_, F> {
             out.par_chunks_mut(paths.d)
                 .enumerate()
                 .for_each(|(chain, out)| self.finish(&paths, chain, out));
+        } else if let Some(momenta) = paths.momenta {
+            out.iter_mut().for_each(|sum| *sum *= paths.length);
+            let (length, positions) = (paths.length, paths.positions);
+            self.quadratic().add_integrals(length, positions, momenta, out, &mut scratch.point);
         } else {
-            for (chain, out) in out.chunks_mut(paths.d).enumerate() {
-                self.finish(&paths, chain, out);
-            }
+            self.quadratic().add_gradients(paths.positions, out);
         }
     }
 
@@ -437,9 +439,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
             Some(values),
             scratch,
         );
-        for (value, position) in values.iter_mut().zip(positions.chunks_exact(d)) {
-            *value += self.quadratic().value(position);
-        }
+        self.quadratic().add_values(positions, values, &mut scratch.point);
         Ok(())
     }
 

@@ -30,6 +30,26 @@ impl Quadratic {
         }
     }
 
+    /// Adds its value at each of several points: to the last bit [`Quadratic::value`].
+    pub(crate) fn add_values(&self, points: &[f64], values: &mut [f64], room: &mut Vec<f64>) {
+        match self {
+            Self::Diagonal(prior) => {
+                let points = points.chunks_exact(prior.dimension());
+                values.iter_mut().zip(points).for_each(|(value, x)| *value += prior.value(x));
+            }
+            Self::General { matrix, linear } => {
+                room.clear();
+                room.resize(values.len(), 0.0);
+                square::forms(matrix, linear.len(), points, room);
+                let points = points.chunks_exact(linear.len()).zip(&*room);
+                for (value, (point, form)) in values.iter_mut().zip(points) {
+                    let along = point.iter().zip(linear).map(|(x, b)| x * b).sum::<f64>();
+                    *value += 0.5 * form + along;
+                }
+            }
+        }
+    }
+
     /// Its gradient at a point.
     pub(crate) fn gradient(&self, point: &[f64]) -> Vec<f64> {
         let mut gradient = vec![0.0; point.len()];
@@ -48,6 +68,49 @@ impl Quadratic {
                 sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += length * b);
                 let middle = |k: usize| position[k] + 0.5 * length * momentum[k];
                 square::add_transposed_product(matrix, |k| length * middle(k), sum);
+            }
+        }
+    }
+
+    /// The same for several segments, one after the other: to the last bit what
+    /// [`Quadratic::add_integral`] adds for each. `room` is working space.
+    pub(crate) fn add_integrals(
+        &self, length: f64, positions: &[f64], momenta: &[f64], sums: &mut [f64],
+        room: &mut Vec<f64>,
+    ) {
+        match self {
+            Self::Diagonal(prior) => {
+                let d = prior.dimension();
+                let segments = positions.chunks_exact(d).zip(momenta.chunks_exact(d));
+                for ((position, momentum), sum) in segments.zip(sums.chunks_exact_mut(d)) {
+                    prior.add_integral(length, position, momentum, sum);
+                }
+            }
+            Self::General { matrix, linear } => {
+                let middles = positions.iter().zip(momenta);
+                room.clear();
+                room.extend(middles.map(|(x, p)| length * (x + 0.5 * length * p)));
+                for sum in sums.chunks_exact_mut(linear.len()) {
+                    sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += length * b);
+                }
+                square::add_transposed_products(matrix, linear.len(), room, sums);
+            }
+        }
+    }
+
+    /// Adds to sums the gradients at several points.
+    pub(crate) fn add_gradients(&self, points: &[f64], sums: &mut [f64]) {
+        match self {
+            Self::Diagonal(prior) => {
+                let d = prior.dimension();
+                let points = points.chunks_exact(d).zip(sums.chunks_exact_mut(d));
+                points.for_each(|(point, sum)| prior.add_gradient(point, sum));
+            }
+            Self::General { matrix, linear } => {
+                for sum in sums.chunks_exact_mut(linear.len()) {
+                    sum.iter_mut().zip(linear).for_each(|(sum, b)| *sum += b);
+                }
+                square::add_transposed_products(matrix, linear.len(), points, sums);
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in
 //! closed form.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::batch::Whole;
+use crate::coordinates::Wide;
 use crate::design::Design;
 use crate::error::{Error, RowValue, length};
 use crate::families::{Family, Objection, Observation};
@@ -28,9 +29,9 @@ use crate::stiff::Stiff;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ridge<'a, F> {
-    design: Design<'a>,
+    design: Arc<Design<'a>>,
     family: F,
-    observations: Vec<Observation>,
+    observations: Arc<[Observation]>,
     /// Empty where all are 1.
     weights: Vec<f64>,
     /// Empty where all are 0.
@@ -42,6 +43,8 @@ pub struct Ridge<'a, F> {
     all_rows: usize,
     /// Found when it is first needed.
     stiff: OnceLock<Stiff>,
+    /// The model taken apart, if it is wide; made when it is first needed.
+    wide: OnceLock<Option<Arc<Wide<F>>>>,
 }
 
 impl<'a, F: Family> Ridge<'a, F> {
@@ -92,15 +95,16 @@ impl<'a, F: Family> Ridge<'a, F> {
         let quadratic = Quadratic::Diagonal(prior);
         let all_rows = observations.len();
         Ok(Self {
-            design,
+            design: Arc::new(design),
             family,
-            observations,
+            observations: observations.into(),
             weights: Vec::new(),
             offsets: Vec::new(),
             quadratic,
             rows: Rows::default(),
             all_rows,
             stiff: OnceLock::new(),
+            wide: OnceLock::new(),
         })
     }
 
@@ -110,7 +114,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a positive, finite weight for each row.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = valid_weights(weights, self.design.rows())?;
-        self.stiff = OnceLock::new();
+        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
         Ok(self)
     }
 
@@ -120,7 +124,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a finite offset for each row.
     pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
         self.offsets = valid_offsets(offsets, self.design.rows())?;
-        self.stiff = OnceLock::new();
+        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
         Ok(self)
     }
 
@@ -131,7 +135,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     #[must_use]
     pub fn with_rows(self, rows: &Rows) -> Self {
         let all_rows = rows.count(self.observations.len());
-        Self { rows: rows.clone(), all_rows, stiff: OnceLock::new(), ..self }
+        Self { rows: rows.clone(), all_rows, stiff: OnceLock::new(), wide: OnceLock::new(), ..self }
     }
 
     /// The same observations and weights with a design, quadratic part and offsets in other
@@ -143,7 +147,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         F: Clone,
     {
         let model = Ridge {
-            design,
+            design: Arc::new(design),
             family: self.family.clone(),
             observations: self.observations.clone(),
             weights: self.weights.clone(),
@@ -152,6 +156,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             rows: self.rows.clone(),
             all_rows: self.all_rows,
             stiff: OnceLock::new(),
+            wide: OnceLock::new(),
         };
         model.with_offsets(offsets)
     }
@@ -163,6 +168,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     pub fn with_prior(mut self, prior: Prior) -> Result<Self, Error> {
         length("the prior", prior.dimension(), self.design.columns())?;
         self.quadratic = Quadratic::Diagonal(prior);
+        self.wide = OnceLock::new();
         Ok(self)
     }
 
@@ -236,7 +242,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     }
 
     pub(crate) fn predictor(&self, row: usize, point: &[f64]) -> f64 {
-        let product: f64 = match &self.design {
+        let product: f64 = match &*self.design {
             Design::Dense(dense) => {
                 let d = point.len();
                 dense.values()[row * d..(row + 1) * d].iter().zip(point).map(|(a, x)| a * x).sum()
@@ -257,6 +263,10 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// The rows whose curvature changes most, in whitened coordinates.
     pub(crate) fn stiff_rows(&self) -> &Stiff {
         self.stiff.get_or_init(|| Stiff::of(self))
+    }
+
+    pub(crate) fn wide_cell(&self) -> &OnceLock<Option<Arc<Wide<F>>>> {
+        &self.wide
     }
 
     /// The rows with their terms.

@@ -3,6 +3,8 @@
 //!
 //! The order of the operations depends on the dimension alone.
 
+use std::ops::Range;
+
 use crate::elementary::{Kernel, fma, vectorised};
 
 /// Independent sums in the product of two vectors: two vectors of four, so that an addition does
@@ -11,19 +13,60 @@ const LANES: usize = 8;
 /// Columns that share one pass over the sums.
 const COLUMNS: usize = 4;
 
+/// Entries of a block of rows that is used for all points before the next one: half of the
+/// second-level cache.
+const BLOCK: usize = 1 << 14;
+
+/// out += M v for each of several points of `d` numbers, M a d x d matrix row by row. To the last
+/// bit what [`add_product`] does to each: rows go in blocks, so that they are fetched once for all
+/// points.
+pub(crate) fn add_products(matrix: &[f64], d: usize, v: &[f64], out: &mut [f64]) {
+    for (rows, block) in blocks(matrix, d) {
+        for (v, out) in v.chunks_exact(d).zip(out.chunks_exact_mut(d)) {
+            add_product(block, v, &mut out[rows.clone()]);
+        }
+    }
+}
+
+/// out += Mᵀ v for each of several points, to the last bit what [`add_transposed_product`] does.
+pub(crate) fn add_transposed_products(matrix: &[f64], d: usize, v: &[f64], out: &mut [f64]) {
+    for (rows, block) in blocks(matrix, d) {
+        for (v, out) in v.chunks_exact(d).zip(out.chunks_exact_mut(d)) {
+            add_transposed_product(block, |k| v[rows.start + k], out);
+        }
+    }
+}
+
+/// Blocks of whole groups of rows of a matrix with d columns, with their places.
+pub(crate) fn blocks(matrix: &[f64], d: usize) -> impl Iterator<Item = (Range<usize>, &[f64])> {
+    let rows = (BLOCK / d.max(1) / COLUMNS).max(1) * COLUMNS;
+    let blocks = matrix.chunks((rows * d).max(1)).enumerate();
+    blocks.map(move |(index, block)| (index * rows..index * rows + block.len() / d, block))
+}
+
 /// out += M v, M row by row.
 pub(crate) fn add_product(matrix: &[f64], v: &[f64], out: &mut [f64]) {
     vectorised(Rows { matrix, v, out });
 }
 
-/// out += Mᵀ v, M row by row, with the entries of v from a function.
+/// out += Mᵀ v, M row by row with as many columns as `out`, with the entries of v from a function.
 pub(crate) fn add_transposed_product(matrix: &[f64], v: impl Fn(usize) -> f64, out: &mut [f64]) {
     vectorised(Columns { matrix, v, out });
 }
 
 /// vᵀ M v, M row by row.
 pub(crate) fn form(matrix: &[f64], v: &[f64]) -> f64 {
-    vectorised(Form { matrix, v })
+    vectorised(Form { matrix, left: v, v, sum: 0.0 })
+}
+
+/// The same for several points of `d` numbers, into `forms`: to the last bit what [`form`] gives.
+pub(crate) fn forms(matrix: &[f64], d: usize, v: &[f64], forms: &mut [f64]) {
+    forms.fill(0.0);
+    for (rows, block) in blocks(matrix, d) {
+        for (v, sum) in v.chunks_exact(d).zip(forms.iter_mut()) {
+            *sum = vectorised(Form { matrix: block, left: &v[rows.clone()], v, sum: *sum });
+        }
+    }
 }
 
 struct Rows<'a> {
@@ -55,7 +98,7 @@ impl<V: Fn(usize) -> f64> Kernel for Columns<'_, V> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let d = self.out.len().max(1);
-        let whole = self.out.len() / COLUMNS * COLUMNS;
+        let whole = self.matrix.len() / d / COLUMNS * COLUMNS;
         let (grouped, left) = self.matrix.split_at(whole * d);
         for (group, rows) in grouped.chunks_exact(COLUMNS * d).enumerate() {
             let v: [f64; COLUMNS] = std::array::from_fn(|k| (self.v)(group * COLUMNS + k));
@@ -75,7 +118,10 @@ impl<V: Fn(usize) -> f64> Kernel for Columns<'_, V> {
 
 struct Form<'a> {
     matrix: &'a [f64],
+    left: &'a [f64],
     v: &'a [f64],
+    /// The sum over the rows before.
+    sum: f64,
 }
 
 impl Kernel for Form<'_> {
@@ -84,7 +130,8 @@ impl Kernel for Form<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> f64 {
         let rows = self.matrix.chunks_exact(self.v.len().max(1));
-        rows.zip(self.v).fold(0.0, |sum, (row, x)| fma::<FUSED>(*x, dot::<FUSED>(row, self.v), sum))
+        let terms = rows.zip(self.left);
+        terms.fold(self.sum, |sum, (row, x)| fma::<FUSED>(*x, dot::<FUSED>(row, self.v), sum))
     }
 }
 
@@ -105,8 +152,35 @@ fn dot<const FUSED: bool>(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{add_product, add_transposed_product, form};
+    use super::{add_product, add_products, add_transposed_product, add_transposed_products, form};
     use crate::elementary::without_fused;
+
+    /// Several points at once, in more than one block.
+    #[test]
+    fn products_of_many_points_are_those_of_each() {
+        let check = || {
+            for d in [1, 7, 150] {
+                let entry = |k: usize| 1.0 / (1.0 + ((k * 7919 + 13) % 31) as f64);
+                let matrix: Vec<f64> = (0..d * d).map(entry).collect();
+                let v: Vec<f64> = (0..3 * d).map(|k| entry(3 * k + 1) - 0.2).collect();
+                let [mut out, mut transposed] = [vec![5.0; 3 * d], vec![5.0; 3 * d]];
+                add_products(&matrix, d, &v, &mut out);
+                add_transposed_products(&matrix, d, &v, &mut transposed);
+                let mut all = vec![0.0; 3];
+                super::forms(&matrix, d, &v, &mut all);
+                for (at, v) in v.chunks(d).enumerate() {
+                    let (mut one, mut other) = (vec![5.0; d], vec![5.0; d]);
+                    add_product(&matrix, v, &mut one);
+                    add_transposed_product(&matrix, |k| v[k], &mut other);
+                    assert_eq!(out[at * d..][..d], one);
+                    assert_eq!(transposed[at * d..][..d], other);
+                    assert_eq!(all[at], form(&matrix, v));
+                }
+            }
+        };
+        check();
+        without_fused(check);
+    }
 
     /// Whole numbers, whose products and sums are exact in any order: every dimension up to 40,
     /// with and without fused multiply-add.

@@ -6,18 +6,14 @@
 //! condition number falls from thousands to a small number (section 6 of `docs/theory.md`).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use faer::{Mat, MatRef, Par, Side};
 
 use crate::black_box::Gradient;
-use crate::design::{Dense, Design};
 use crate::error::{Error, GradientError, length};
-use crate::families::Family;
-use crate::prior::Prior;
-use crate::quadratic::Quadratic;
-use crate::ridge::Ridge;
+use crate::rotation::{Rotation, Scaling};
 use crate::square;
 
 /// Coordinates z with θ = centre + W z.
@@ -54,21 +50,28 @@ pub struct SavedWhitening {
     pub map: Vec<f64>,
     /// Its inverse.
     pub back: Vec<f64>,
+    /// Where W is a rotation after a matrix for its last coordinates: the numbers of the rotation;
+    /// else empty.
+    pub rotation: Vec<f64>,
 }
 
 /// A linear map of d dimensions.
 #[derive(Debug, Clone, PartialEq)]
-enum Map {
+pub(crate) enum Map {
     Diagonal(Vec<f64>),
     /// Row by row.
     Matrix(Vec<f64>),
     /// The same for the last coordinates alone, so many of them. Those before stay as they are.
     Last(usize, Vec<f64>),
+    /// S Q M: a rotation after a matrix for its last coordinates, row by row.
+    Wide(Arc<Rotation>, Vec<f64>),
+    /// M Qᵀ S⁻¹: the way back, with the inverse matrix.
+    WideBack(Arc<Rotation>, Vec<f64>),
 }
 
 impl Map {
     /// out += W v.
-    fn add_image(&self, v: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_image(&self, v: &[f64], out: &mut [f64]) {
         match self {
             Self::Diagonal(scales) => {
                 out.iter_mut().zip(scales).zip(v).for_each(|((out, scale), v)| *out += scale * v);
@@ -79,11 +82,12 @@ impl Map {
                 into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
                 square::add_product(rows, last, out);
             }
+            Self::Wide(..) | Self::WideBack(..) => self.add_images(v.len(), v, out),
         }
     }
 
     /// out += Wᵀ v.
-    fn add_transposed_image(&self, v: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_transposed_image(&self, v: &[f64], out: &mut [f64]) {
         match self {
             Self::Diagonal(_) => self.add_image(v, out),
             Self::Matrix(rows) => square::add_transposed_product(rows, |k| v[k], out),
@@ -92,11 +96,88 @@ impl Map {
                 into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
                 square::add_transposed_product(rows, |k| last[k], out);
             }
+            Self::Wide(..) | Self::WideBack(..) => self.add_transposed_images(v.len(), v, out),
+        }
+    }
+
+    /// out += W v for each of several points of d coordinates, stored one after the other: to the
+    /// last bit what [`Map::add_image`] does to each.
+    pub(crate) fn add_images(&self, d: usize, v: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Matrix(rows) => square::add_products(rows, d, v, out),
+            Self::Wide(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_forward(Scaling::Times, v, out, inner);
+            }
+            Self::WideBack(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_backward(Scaling::Over, v, out, inner);
+            }
+            Self::Diagonal(_) | Self::Last(..) => {
+                let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
+                each.for_each(|(v, out)| self.add_image(v, out));
+            }
+        }
+    }
+
+    /// out += Wᵀ v for each of several points.
+    pub(crate) fn add_transposed_images(&self, d: usize, v: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Matrix(rows) => square::add_transposed_products(rows, d, v, out),
+            Self::Wide(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_transposed_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_backward(Scaling::Times, v, out, inner);
+            }
+            Self::WideBack(rotation, inner) => {
+                let inner = |v: &[f64], out: &mut [f64]| {
+                    square::add_transposed_products(inner, rotation.few(), v, out)
+                };
+                rotation.add_forward(Scaling::Over, v, out, inner);
+            }
+            Self::Diagonal(_) | Self::Last(..) => {
+                let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
+                each.for_each(|(v, out)| self.add_transposed_image(v, out));
+            }
+        }
+    }
+
+    /// |W|ᵀ v, with the absolute value of each entry.
+    pub(crate) fn absolute_pull(&self, v: &[f64]) -> Vec<f64> {
+        let d = v.len();
+        if let Self::Diagonal(scales) = self {
+            return scales.iter().zip(v).map(|(s, v)| s.abs() * v).collect();
+        }
+        let mut out = vec![0.0; d];
+        for (row, v) in self.dense(d).chunks_exact(d).zip(v) {
+            out.iter_mut().zip(row).for_each(|(out, w)| *out += w.abs() * v);
+        }
+        out
+    }
+
+    /// A bound of the largest |W x|² for |x| = 1.
+    pub(crate) fn largest_square(&self, d: usize) -> f64 {
+        match self {
+            Self::Diagonal(scales) => scales.iter().map(|s| s * s).fold(0.0, f64::max),
+            Self::Wide(rotation, inner) | Self::WideBack(rotation, inner) => {
+                let scaling = match self {
+                    Self::Wide(..) => Scaling::Times,
+                    _ => Scaling::Over,
+                };
+                let inner: f64 = inner.iter().map(|w| w * w).sum();
+                rotation.largest(scaling).powi(2) * inner.max(1.0)
+            }
+            _ => self.dense(d).iter().map(|w| w * w).sum(),
         }
     }
 
     /// Every entry, row by row.
-    fn dense(&self, d: usize) -> Cow<'_, [f64]> {
+    pub(crate) fn dense(&self, d: usize) -> Cow<'_, [f64]> {
         match self {
             Self::Matrix(rows) => rows.into(),
             Self::Diagonal(scales) => {
@@ -113,6 +194,12 @@ impl Map {
                 }
                 rows.into()
             }
+            Self::Wide(..) | Self::WideBack(..) => {
+                let (mut identity, mut rows) = (vec![0.0; d * d], vec![0.0; d * d]);
+                identity.iter_mut().step_by(d + 1).for_each(|entry| *entry = 1.0);
+                self.add_transposed_images(d, &identity, &mut rows);
+                rows.into()
+            }
         }
     }
 }
@@ -127,13 +214,13 @@ fn apart<'a>(v: &'a [f64], out: &'a mut [f64], count: usize) -> Apart<'a> {
 
 impl Map {
     /// Wᵀ Q W for a symmetric Q, symmetric to the last bit: code that reads one half relies on it.
-    fn congruence(&self, q: &[f64], d: usize) -> Vec<f64> {
+    pub(crate) fn congruence(&self, q: &[f64], d: usize) -> Vec<f64> {
         match self {
             Self::Diagonal(scales) => {
                 let entry = |(at, q): (usize, &f64)| scales[at / d] * scales[at % d] * q;
                 q.iter().enumerate().map(entry).collect()
             }
-            Self::Matrix(_) | Self::Last(..) => {
+            _ => {
                 let w = self.dense(d);
                 let (q, w) = (as_square(q, d), as_square(&w, d));
                 let half = q * w;
@@ -157,6 +244,14 @@ impl Map {
             }
             (Self::Last(d, a), Self::Last(other, b)) if d == other => {
                 Self::Last(*d, rows_of((as_square(a, *d) * as_square(b, *d)).as_ref()))
+            }
+            (Self::Wide(rotation, a), Self::Last(k, b)) if rotation.few() == *k => {
+                let product = as_square(a, *k) * as_square(b, *k);
+                Self::Wide(rotation.clone(), rows_of(product.as_ref()))
+            }
+            (Self::Last(k, a), Self::WideBack(rotation, b)) if rotation.few() == *k => {
+                let product = as_square(a, *k) * as_square(b, *k);
+                Self::WideBack(rotation.clone(), rows_of(product.as_ref()))
             }
             _ => {
                 let (a, b) = (self.dense(d), other.dense(d));
@@ -220,6 +315,54 @@ impl Whitening {
         })
     }
 
+    /// Coordinates (β, α) of a rotation.
+    pub(crate) fn rotated(centre: Vec<f64>, rotation: Rotation) -> Self {
+        let k = rotation.few();
+        let (rotation, mut identity) = (Arc::new(rotation), vec![0.0; k * k]);
+        identity.iter_mut().step_by(k + 1).for_each(|entry| *entry = 1.0);
+        let map = Map::Wide(rotation.clone(), identity.clone());
+        Self { centre, map, back: Map::WideBack(rotation, identity) }
+    }
+
+    /// These coordinates within those of a rotation, if they are of its kind: those of the last
+    /// ones alone.
+    pub(crate) fn within(&self, frame: &Self) -> Option<Self> {
+        let (Map::Wide(rotation, inner), Map::WideBack(_, back)) = (&self.map, &self.back) else {
+            return None;
+        };
+        let Map::Wide(same, _) = &frame.map else { return None };
+        if !Arc::ptr_eq(rotation, same) && rotation != same {
+            return None;
+        }
+        let mut centre = vec![0.0; self.dimension()];
+        frame.to_whitened(&self.centre, &mut centre).ok()?;
+        let centre = centre.split_off(self.dimension() - rotation.few());
+        Some(Self { centre, map: Map::Matrix(inner.clone()), back: Map::Matrix(back.clone()) })
+    }
+
+    /// The coordinates of the last ones alone, if those before stay as they are.
+    ///
+    /// # Errors
+    /// If they do not.
+    pub fn last(&self, count: usize) -> Result<Self, Error> {
+        let first = self.dimension().saturating_sub(count);
+        let matrices = match (&self.map, &self.back) {
+            _ if first == 0 => Some((self.map.clone(), self.back.clone())),
+            (Map::Last(last, map), Map::Last(_, back)) if *last == count => {
+                Some((Map::Matrix(map.clone()), Map::Matrix(back.clone())))
+            }
+            _ => None,
+        };
+        match matrices {
+            Some((map, back)) => Ok(Self { centre: self.centre[first..].to_vec(), map, back }),
+            None => Err(Error::Length {
+                what: "the list of last coordinates",
+                got: count,
+                need: self.dimension(),
+            }),
+        }
+    }
+
     /// These coordinates for the last ones of `dimension` coordinates. Those before stay as they
     /// are.
     ///
@@ -262,6 +405,8 @@ impl Whitening {
                 variances.extend(squares(rows, *count));
                 variances
             }
+            Map::Wide(rotation, inner) => rotation.squares(inner),
+            Map::WideBack(..) => squares(&self.map.dense(self.dimension()), self.dimension()),
         }
     }
 
@@ -276,13 +421,23 @@ impl Whitening {
                 covariance.iter_mut().step_by(d + 1).zip(squares).for_each(|(c, s)| *c = s);
                 covariance
             }
-            Map::Matrix(_) | Map::Last(..) => {
+            _ => {
                 let w = self.map.dense(d);
                 let w = as_square(&w, d);
                 let whole = w * w.transpose();
                 rows_of(Mat::from_fn(d, d, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)])).as_ref())
             }
         }
+    }
+
+    /// W.
+    pub(crate) fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// W⁻¹.
+    pub(crate) fn back(&self) -> &Map {
+        &self.back
     }
 
     /// The number of coordinates.
@@ -305,6 +460,20 @@ impl Whitening {
         self.lengths(z, theta)?;
         theta.copy_from_slice(&self.centre);
         self.map.add_image(z, theta);
+        Ok(())
+    }
+
+    /// The same for several points, one after the other: to the last bit what
+    /// [`Whitening::to_original`] makes of each.
+    ///
+    /// # Errors
+    /// Unless both lists are of whole points, equally many.
+    pub fn to_original_all(&self, z: &[f64], theta: &mut [f64]) -> Result<(), Error> {
+        let d = self.dimension().max(1);
+        length("the list of points", z.len(), z.len() / d * d)?;
+        length("the result", theta.len(), z.len())?;
+        theta.chunks_exact_mut(d).for_each(|theta| theta.copy_from_slice(&self.centre));
+        self.map.add_images(d, z, theta);
         Ok(())
     }
 
@@ -390,13 +559,29 @@ impl Whitening {
     pub fn saved(&self) -> SavedWhitening {
         let numbers = |map: &Map| match map {
             Map::Diagonal(list) | Map::Matrix(list) | Map::Last(_, list) => list.clone(),
+            Map::Wide(_, list) | Map::WideBack(_, list) => list.clone(),
+        };
+        let rotation = match &self.map {
+            Map::Wide(rotation, _) => rotation.numbers(),
+            // The inverse of a rotated whitening: rare, and no rotation of its own.
+            Map::WideBack(..) => return self.as_matrix().saved(),
+            _ => Vec::new(),
         };
         SavedWhitening {
             centre: self.centre.clone(),
             diagonal: matches!(self.map, Map::Diagonal(_)),
             map: numbers(&self.map),
             back: numbers(&self.back),
+            rotation,
         }
+    }
+
+    /// The same change of coordinates with matrices of all entries.
+    #[must_use]
+    pub fn as_matrix(&self) -> Self {
+        let d = self.dimension();
+        let [map, back] = [&self.map, &self.back].map(|map| Map::Matrix(map.dense(d).into_owned()));
+        Self { centre: self.centre.clone(), map, back }
     }
 
     /// The whitening that was stored.
@@ -404,7 +589,7 @@ impl Whitening {
     /// # Errors
     /// Lists of lengths that do not fit, and a number that is not finite.
     pub fn restore(saved: SavedWhitening) -> Result<Self, Error> {
-        let SavedWhitening { centre, diagonal, map, back } = saved;
+        let SavedWhitening { centre, diagonal, map, back, rotation } = saved;
         let d = centre.len();
         finite_centre(&centre)?;
         let side = if diagonal { d } else { map.len().isqrt().min(d) };
@@ -415,6 +600,16 @@ impl Whitening {
                 let (coefficient, value) = (row, list[at]);
                 return Err(Error::Whitening { what, coefficient, value, need: "a finite number" });
             }
+        }
+        if !rotation.is_empty() {
+            let (what, need) = ("the rotation", "the numbers of a rotation");
+            let found = Rotation::from_numbers(&rotation, d, side).filter(|_| !diagonal);
+            let Some(rotation) = found.map(Arc::new) else {
+                let value = rotation.len() as f64;
+                return Err(Error::Whitening { what, coefficient: 0, value, need });
+            };
+            let map = Map::Wide(rotation.clone(), map);
+            return Ok(Self { centre, map, back: Map::WideBack(rotation, back) });
         }
         let kind = |list| match diagonal {
             true => Map::Diagonal(list),
@@ -427,85 +622,6 @@ impl Whitening {
     fn lengths(&self, from: &[f64], to: &[f64]) -> Result<(), Error> {
         length("the point", from.len(), self.dimension())?;
         length("the result", to.len(), self.dimension())
-    }
-}
-
-impl<F: Family + Clone> Ridge<'_, F> {
-    /// The same potential as a function of z, up to a constant.
-    ///
-    /// A sparse design stays sparse under [`Whitening::diagonal`] and becomes dense under any
-    /// other.
-    ///
-    /// # Errors
-    /// A whitening of another dimension, or coordinates so extreme that an entry of the new design
-    /// or an offset is not finite.
-    pub fn whitened(&self, whitening: &Whitening) -> Result<Ridge<'static, F>, Error> {
-        length("the whitening", whitening.dimension(), self.dimension())?;
-        let design = match (self.design(), &whitening.map) {
-            (Design::Dense(dense), Map::Diagonal(scales)) => {
-                let entries = dense.values().iter().zip(scales.iter().cycle());
-                let values: Vec<f64> = entries.map(|(a, s)| a * s).collect();
-                Dense::new(self.design().rows(), scales.len(), values)?.into()
-            }
-            (Design::Dense(dense), map) => product(dense, &map.dense(self.dimension()))?,
-            (Design::Sparse(sparse), Map::Diagonal(scales)) => {
-                sparse.with_scaled_columns(scales)?.into()
-            }
-            (Design::Sparse(sparse), map) => {
-                product(&sparse.to_dense()?, &map.dense(self.dimension()))?
-            }
-        };
-        let offsets =
-            (0..self.design().rows()).map(|row| self.predictor(row, &whitening.centre)).collect();
-        self.with_coordinates(design, self.quadratic().whitened(whitening)?, offsets)
-    }
-}
-
-impl Quadratic {
-    /// The same function of z.
-    fn whitened(&self, whitening: &Whitening) -> Result<Self, Error> {
-        let d = whitening.dimension();
-        if let (Self::Diagonal(prior), Map::Diagonal(scales)) = (self, &whitening.map) {
-            return Ok(Self::Diagonal(prior.whitened(&whitening.centre, scales)?));
-        }
-        let slope = self.gradient(&whitening.centre);
-        let mut linear = vec![0.0; d];
-        whitening.map.add_transposed_image(&slope, &mut linear);
-        let mut q = vec![0.0; d * d];
-        self.add_to(&mut q);
-        let matrix = whitening.map.congruence(&q, d);
-        let lost = |k: usize| !matrix[k * (d + 1)].is_finite() || !linear[k].is_finite();
-        match (0..d).find(|k| lost(*k)) {
-            Some(coefficient) => Err(Error::Whitening {
-                what: "the precision of the prior in new coordinates",
-                coefficient,
-                value: matrix[coefficient * (d + 1)],
-                need: "a finite number",
-            }),
-            None => Ok(Self::General { matrix, linear }),
-        }
-    }
-}
-
-impl Prior {
-    /// The same prior of z = (θ − centre)/scale.
-    fn whitened(&self, centre: &[f64], scales: &[f64]) -> Result<Self, Error> {
-        let means = self.mean().iter().zip(self.precision());
-        let mean = means.zip(centre.iter().zip(scales));
-        let mean = mean.map(|((m, q), (c, s))| if *q == 0.0 { 0.0 } else { (m - c) / s });
-        let precision: Vec<f64> =
-            self.precision().iter().zip(scales).map(|(q, s)| q * s * s).collect();
-        // A precision that underflows or overflows would be a different prior.
-        let lost = |(new, old): (&f64, &f64)| !new.is_finite() || (*new == 0.0 && *old > 0.0);
-        match precision.iter().zip(self.precision()).position(lost) {
-            Some(coefficient) => Err(Error::Whitening {
-                what: "the precision of the prior in new coordinates",
-                coefficient,
-                value: precision[coefficient],
-                need: "a positive, finite number",
-            }),
-            None => Ok(Self::from_precision(mean.collect(), precision)),
-        }
     }
 }
 
@@ -600,27 +716,16 @@ impl<G> Whitened<G> {
     }
 }
 
-/// The design times a square matrix.
-fn product(dense: &Dense<'_>, matrix: &[f64]) -> Result<Design<'static>, Error> {
-    let d = dense.columns();
-    let rows = dense.values().len() / d;
-    let mut values = vec![0.0; rows * d];
-    let into = MatMut::from_row_major_slice_mut(&mut values, rows, d);
-    let design = MatRef::from_row_major_slice(dense.values(), rows, d);
-    matmul(into, Accum::Replace, design, as_square(matrix, d), 1.0, Par::Seq);
-    Ok(Dense::new(rows, d, values)?.into())
-}
-
 /// The sum of squares of each row of a square matrix.
 fn squares(rows: &[f64], d: usize) -> Vec<f64> {
     rows.chunks_exact(d.max(1)).map(|row| row.iter().map(|w| w * w).sum()).collect()
 }
 
-fn as_square(rows: &[f64], d: usize) -> MatRef<'_, f64> {
+pub(crate) fn as_square(rows: &[f64], d: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(rows, d, d)
 }
 
-fn rows_of(matrix: MatRef<'_, f64>) -> Vec<f64> {
+pub(crate) fn rows_of(matrix: MatRef<'_, f64>) -> Vec<f64> {
     (0..matrix.nrows()).flat_map(|i| (0..matrix.ncols()).map(move |j| matrix[(i, j)])).collect()
 }
 

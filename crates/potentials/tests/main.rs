@@ -2,6 +2,7 @@
 
 mod accelerated;
 mod check;
+mod coordinates;
 mod curvature;
 mod families;
 mod joint;
@@ -15,3 +16,4 @@ mod spread;
 mod support;
 mod values;
 mod whitening;
+mod wide;

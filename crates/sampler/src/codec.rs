@@ -269,8 +269,34 @@ entries! {
     Shift { value, error }
     Difference { mean, mean_error, variance, variance_error, sd, quantiles, blocks }
     Bias { mean, mean_error, sd, sd_error, quantile, quantile_error }
-    SavedWhitening { centre, diagonal, map, back }
     SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, starts, history, gradients, seed, tolerance, repairs }
+}
+
+/// The kind of a matrix: a full one, a diagonal, and one with a rotation after it.
+const KINDS: [u8; 3] = [0, 1, 2];
+
+impl Code for SavedWhitening {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.centre.put(bytes);
+        let rotated = !self.rotation.is_empty();
+        bytes.push(if rotated { KINDS[2] } else { KINDS[usize::from(self.diagonal)] });
+        self.map.put(bytes);
+        self.back.put(bytes);
+        if rotated {
+            self.rotation.put(bytes);
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Error> {
+        let centre = Code::take(bytes)?;
+        let [kind] = chunk(bytes)?;
+        if !KINDS.contains(&kind) {
+            return Err(wrong(format!("coordinates of kind {kind}")));
+        }
+        let [map, back] = [Code::take(bytes)?, Code::take(bytes)?];
+        let rotation = if kind == KINDS[2] { Code::take(bytes)? } else { Vec::new() };
+        Ok(Self { centre, diagonal: kind == KINDS[1], map, back, rotation })
+    }
 }
 
 impl Code for Whitening {

@@ -108,24 +108,48 @@ macro_rules! behind {
 behind! { &mut S, Box<S> }
 
 /// A sink that takes draws of a whitened potential and hands them on in the original coordinates.
+///
+/// In many dimensions a map is read from memory for every draw. Draws then wait until there are some
+/// that can be mapped together, or until [`Sink::flush`], [`Sink::checkpoint`] or [`Sink::restart`].
 #[derive(Debug)]
 pub struct InOriginal<'a, S: ?Sized> {
     whitening: &'a Whitening,
-    point: Vec<f64>,
+    waiting: Vec<(usize, u64, Option<DrawStats>)>,
+    /// Those that wait, one after the other, and room for them in the original coordinates.
+    points: Vec<f64>,
+    mapped: Vec<f64>,
     sink: &'a mut S,
 }
+
+/// Up to this many dimensions each draw is handed on at once.
+const FEW_DIMENSIONS: usize = 1000;
+/// Draws that are mapped together beyond.
+const TOGETHER: usize = 64;
 
 impl<'a, S: Sink + ?Sized> InOriginal<'a, S> {
     /// Draws z come in; centre + W z goes on to `sink`.
     pub fn new(whitening: &'a Whitening, sink: &'a mut S) -> Self {
-        Self { whitening, point: vec![0.0; whitening.dimension()], sink }
+        Self { whitening, waiting: Vec::new(), points: Vec::new(), mapped: Vec::new(), sink }
+    }
+
+    /// Hands on the draws that wait, in order.
+    fn hand_on(&mut self) -> Result<(), SinkError> {
+        self.mapped.resize(self.points.len(), 0.0);
+        self.whitening.to_original_all(&self.points, &mut self.mapped)?;
+        let draws = self.mapped.chunks_exact(self.whitening.dimension().max(1));
+        let waiting = self.waiting.drain(..).zip(draws);
+        let outcome = waiting.into_iter().try_for_each(|((chain, draw, stats), point)| {
+            self.sink.keep_with(chain, draw, point, stats.as_ref())
+        });
+        self.points.clear();
+        outcome
     }
 }
 
 impl<S: Sink + ?Sized> Sink for InOriginal<'_, S> {
     fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
-        if dimension != self.point.len() {
-            let of = self.point.len();
+        let of = self.whitening.dimension();
+        if dimension != of {
             return Err(format!("a whitening of {of} dimensions: need {dimension}").into());
         }
         self.sink.begin(chains, dimension)
@@ -138,19 +162,26 @@ impl<S: Sink + ?Sized> Sink for InOriginal<'_, S> {
     fn keep_with(
         &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
     ) -> Result<(), SinkError> {
-        self.whitening.to_original(point, &mut self.point)?;
-        self.sink.keep_with(chain, draw, &self.point, stats)
+        self.waiting.push((chain, draw, stats.copied()));
+        self.points.extend_from_slice(point);
+        if point.len() > FEW_DIMENSIONS && self.waiting.len() < TOGETHER {
+            return Ok(());
+        }
+        self.hand_on()
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {
+        self.hand_on()?;
         self.sink.flush()
     }
 
     fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        self.hand_on()?;
         self.sink.checkpoint(state)
     }
 
     fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+        self.hand_on()?;
         self.sink.restart(warm_up)
     }
 }

@@ -101,9 +101,9 @@ fn question<'a>(target: &'a BlackBox<Hills>, kernel: KernelKind) -> WarmUp<'a, B
 
 /// Draws in memory and every state that was handed over, as bytes; it breaks, or breaks something,
 /// when it has taken enough.
-struct Keeper<'a> {
-    draws: Draws,
-    states: Vec<Vec<u8>>,
+pub(crate) struct Keeper<'a> {
+    pub(crate) draws: Draws,
+    pub(crate) states: Vec<Vec<u8>>,
     /// Draws of all chains so far, and how many are the last.
     taken: u64,
     room: u64,
@@ -111,7 +111,7 @@ struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    fn new(draws: Draws) -> Self {
+    pub(crate) fn new(draws: Draws) -> Self {
         Self { draws, states: Vec::new(), taken: 0, room: u64::MAX, then: None }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Keeper<'a> {
 }
 
 /// The first draws of each chain.
-fn first(draws: &Draws, counts: &[u64]) -> Draws {
+pub(crate) fn first(draws: &Draws, counts: &[u64]) -> Draws {
     let mut fewer = Draws::default();
     fewer.begin(draws.chains(), draws.dimension()).unwrap();
     for (chain, count) in counts.iter().enumerate() {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use ridgewalk_coefficients::Parameters;
 use ridgewalk_lyapunov::laws::{Drift, KernelKind, Trajectory};
 use ridgewalk_potentials::families::{Logistic, Poisson};
-use ridgewalk_potentials::{Dense, FromFn, FromValueFn, LineIntegral, Prior, Ridge, Scratch};
+use ridgewalk_potentials::{
+    Dense, FromFn, FromValueFn, LineIntegral, Prior, Ridge, Scratch, WhitenedRidge,
+};
 use ridgewalk_sampler::automatic::{
     BlackBox, Checks, Decision, Length, Wanted, WarmUp, WarmedUp, Warning, counted_heights,
 };
@@ -121,7 +123,7 @@ fn logistic() -> Ridge<'static, Logistic> {
 }
 
 /// A warm-up one of whose starts is far outside the posterior.
-fn far_away(target: &Ridge<'static, Logistic>) -> WarmedUp<Ridge<'static, Logistic>> {
+fn far_away(target: &Ridge<'static, Logistic>) -> WarmedUp<WhitenedRidge<'static, Logistic>> {
     let mut warm = WarmUp::new(target).seed(4).run().unwrap();
     assert_eq!(warm.scheme.kernel(), KernelKind::Adjusted, "exact by default");
     warm.starts[2] += 400.0;

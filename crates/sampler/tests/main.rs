@@ -27,5 +27,6 @@ mod strong_order;
 mod support;
 mod traits;
 mod warnings;
+mod wide;
 #[cfg(feature = "serde")]
 mod with_serde;

@@ -8,6 +8,7 @@
 //! taken.
 
 mod large;
+mod mapped;
 mod proof;
 
 use std::fmt;
@@ -39,6 +40,18 @@ impl Curvature {
     #[must_use]
     pub fn smoothness(&self) -> Option<Bound> {
         self.smoothness
+    }
+
+    /// The bounds of a Hessian that has besides this block another one, which is the identity.
+    pub(crate) fn beside_ones(self) -> Self {
+        let one = |bound: Bound, keeps: fn(&f64, &f64) -> bool| match keeps(&bound.value, &1.0) {
+            true => bound,
+            false => Bound { value: 1.0, basis: Basis::PriorPrecision },
+        };
+        Self {
+            convexity: one(self.convexity, f64::le),
+            smoothness: self.smoothness.map(|bound| one(bound, f64::ge)),
+        }
     }
 
     /// m and L for a certificate of contraction, or the obstacle to one.

@@ -198,6 +198,14 @@ impl ModeSearch {
         self
     }
 
+    /// The same search in other coordinates, to which a function takes the starting point.
+    pub(crate) fn mapped_start(
+        mut self, map: impl FnOnce(Vec<f64>) -> Result<Vec<f64>, Error>,
+    ) -> Result<Self, Error> {
+        self.start = self.start.map(map).transpose()?;
+        Ok(self)
+    }
+
     /// Sets the method. [`ModeSearch::of_gradient`] uses L-BFGS instead of Newton's.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {

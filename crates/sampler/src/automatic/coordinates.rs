@@ -30,6 +30,9 @@ const EFFICIENCY: f64 = 0.3;
 /// How often coordinates are made from the spread of a pilot. Each time they can follow a posterior
 /// that is some ten times as wide.
 const ROUNDS: usize = 8;
+/// The first of these rounds use the mean Hessian of the pilot instead, where that takes no more than
+/// one: so many dimensions have more directions than a pilot has draws, and it follows all of them.
+const HESSIAN_ROUNDS: usize = 2;
 /// A posterior this many times as wide, or as narrow, as the coordinates say (in variance) is too
 /// far off for Hessians to help.
 const FAR_OFF: f64 = 4.0;
@@ -126,7 +129,12 @@ impl<T: Target> Work<'_, T> {
                 return Err(Error::Pilot { why: why.to_owned() });
             }
             if far_off && round < ROUNDS {
-                white = self.change(&spread.whitening(spread.mean())?, 0)?;
+                let early = round <= HESSIAN_ROUNDS && self.question.target.has_mean_hessian();
+                let hessians = if early { self.curvature_points() } else { 0 };
+                white = match self.mean_hessian(&white, &points, hessians)? {
+                    Some(within) => self.change(&within, hessians)?,
+                    None => self.change(&spread.whitening(spread.mean())?, 0)?,
+                };
                 round += 1;
                 continue;
             }
@@ -240,25 +248,58 @@ impl<T: Target> Work<'_, T> {
         let chosen: Vec<f64> = (0..hessians)
             .flat_map(|k| points[(k * count / hessians) * d..][..d].iter().copied())
             .collect();
-        let share = 1.0 / hessians as f64;
-        let (mut mean, mut theta) = (vec![0.0; d * d], vec![0.0; d]);
-        let mut all = Vec::new();
-        for point in chosen.chunks_exact(d) {
-            self.go_on()?;
-            self.whitening.to_original(point, &mut theta)?;
-            let (hessian, spent) = self.question.target.hessian(&theta)?;
-            self.gradients += spent;
-            let hessian = self.whitening.hessian_to_whitened(&hessian)?;
-            mean.iter_mut().zip(&hessian).for_each(|(sum, h)| *sum += share * h);
-            if d <= MOST_INVERTED {
-                all.push(hessian);
-            }
-        }
+        let last = self.whitening.last(d - self.question.target.round())?;
+        let (mean, all) = match self.mean_at_once(&last, &chosen)? {
+            Some(mean) => (mean, Vec::new()),
+            None => self.mean_one_by_one(&last, &chosen)?,
+        };
         let within = match self.centred(white, &chosen, mean) {
             Err(Error::Potential(Potential::Whitening { .. })) => return Ok(None),
             found => found?,
         };
         if all.is_empty() { Ok(Some(within)) } else { between(&within, &all).map(Some) }
+    }
+
+    /// The mean Hessian at some points in the coordinates that may change, if the target has it.
+    fn mean_at_once(
+        &mut self, last: &Whitening, points: &[f64],
+    ) -> Result<Option<Vec<f64>>, Error> {
+        self.go_on()?;
+        if !self.question.target.has_mean_hessian() {
+            return Ok(None);
+        }
+        let d = self.whitening.dimension();
+        let mut thetas = vec![0.0; points.len()];
+        for (point, theta) in points.chunks_exact(d).zip(thetas.chunks_exact_mut(d)) {
+            self.whitening.to_original(point, theta)?;
+        }
+        let Some((mean, spent)) = self.question.target.mean_hessian(&thetas)? else {
+            return Ok(None);
+        };
+        self.gradients += spent;
+        Ok(Some(last.hessian_to_whitened(&mean)?))
+    }
+
+    /// The mean of the Hessians at some points, and each of them where they may be inverted.
+    fn mean_one_by_one(
+        &mut self, last: &Whitening, points: &[f64],
+    ) -> Result<(Vec<f64>, Vec<Vec<f64>>), Error> {
+        let (d, inner) = (self.whitening.dimension(), last.dimension());
+        let share = d as f64 / points.len() as f64;
+        let (mut mean, mut theta) = (vec![0.0; inner * inner], vec![0.0; d]);
+        let mut all = Vec::new();
+        for point in points.chunks_exact(d) {
+            self.go_on()?;
+            self.whitening.to_original(point, &mut theta)?;
+            let (hessian, spent) = self.question.target.hessian(&theta)?;
+            self.gradients += spent;
+            let hessian = last.hessian_to_whitened(&hessian)?;
+            mean.iter_mut().zip(&hessian).for_each(|(sum, h)| *sum += share * h);
+            if inner <= MOST_INVERTED {
+                all.push(hessian);
+            }
+        }
+        Ok((mean, all))
     }
 
     /// Coordinates from a mean Hessian, with the centre of the normal distribution that comes
@@ -275,16 +316,17 @@ impl<T: Target> Work<'_, T> {
         let shared = self.question.team.share(white);
         shared.gradients(points, &mut gradients, &mut Scratch::default())?;
         self.gradients += (points.len() / d) as u64;
+        let first = self.question.target.round();
         let mean_of = |list: &[f64]| {
-            let mut mean = vec![0.0; d];
+            let mut mean = vec![0.0; d - first];
             let share = d as f64 / list.len() as f64;
             for point in list.chunks_exact(d) {
-                mean.iter_mut().zip(point).for_each(|(sum, x)| *sum += share * x);
+                mean.iter_mut().zip(&point[first..]).for_each(|(sum, x)| *sum += share * x);
             }
             mean
         };
         let within = definite(&mean_of(points), hessian)?;
-        let (mut back, mut centre) = (vec![0.0; d], vec![0.0; d]);
+        let (mut back, mut centre) = (vec![0.0; d - first], vec![0.0; d - first]);
         within.gradient_to_whitened(&mean_of(&gradients), &mut back)?;
         back.iter_mut().for_each(|z| *z = -*z);
         within.to_original(&back, &mut centre)?;
@@ -296,13 +338,10 @@ impl<T: Target> Work<'_, T> {
     /// compared with the run.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64")]
     pub(super) fn curvature_points(&self) -> usize {
-        if self.question.target.round() > 0 {
-            return 0;
-        }
         let exact = self.question.exact();
         let most = if exact { CURVATURE_POINTS } else { FEW_POINTS };
         let points = self.question.target.affordable_hessians(most);
-        if points == 0 || !exact {
+        if points == 0 || !exact || self.question.target.has_mean_hessian() {
             return points;
         }
         let run = self.question.draws as f64 * self.chains() as f64;

@@ -118,8 +118,9 @@ impl<T: Target> Work<'_, T> {
         let tolerance = self.question.tolerance;
         self.go_on()?;
         let shared = self.question.team.share(white);
-        let mut chains = CoupledChains::new(&shared, &scheme, 1.0, seed, &self.states)?
-            .whitened(&self.whitening)?;
+        let whitening = self.in_frame()?;
+        let mut chains =
+            CoupledChains::new(&shared, &scheme, 1.0, seed, &self.states)?.whitened(&whitening)?;
         chains.drift(DRIFT)?;
         let gradients_per_step = from_scheme(&scheme, 1.0)?.gradients_per_step(white).max(1);
         let differences = chains.measure(chains.block())?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{
     Chebyshev, Gradient, GradientError, LineIntegral, Method, Mixed, Mode, ModeSearch, Ridge,
-    Whitened, WhitenedMixed, Whitening,
+    Whitened, WhitenedMixed, WhitenedRidge, Whitening, Wide,
 };
 
 use crate::error::Error;
@@ -20,6 +20,11 @@ pub trait Target: Sync {
 
     /// The dimension d.
     fn dimension(&self) -> usize;
+
+    /// The map from the coordinates of this trait's points to those of draws, where they differ.
+    fn frame(&self) -> Option<&Whitening> {
+        None
+    }
 
     /// The mode, and how many gradients it took to find.
     ///
@@ -34,8 +39,23 @@ pub trait Target: Sync {
     /// If the target cannot be evaluated.
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error>;
 
+    /// The mean of the Hessians at some points, one after the other, and how many gradients it took;
+    /// `None`, as by default, if that is no cheaper than to add them up.
+    ///
+    /// # Errors
+    /// If the target cannot be evaluated.
+    fn mean_hessian(&self, points: &[f64]) -> Result<Option<(Vec<f64>, u64)>, Error> {
+        let _ = points;
+        Ok(None)
+    }
+
+    /// Whether [`Target::mean_hessian`] has an answer.
+    fn has_mean_hessian(&self) -> bool {
+        false
+    }
+
     /// The number of leading coordinates in which the target is nearly standard normal already,
-    /// whatever the others are. Only the others are given new coordinates, from one Hessian and the
+    /// whatever the others are. Only the others are given new coordinates, from Hessians and the
     /// spread of points.
     fn round(&self) -> usize {
         0
@@ -69,18 +89,24 @@ fn hessian_cost(dimension: usize) -> u64 {
     (dimension as u64).div_ceil(4).max(1)
 }
 
+/// Up to this many coordinates Hessians are added up one by one.
+const ONE_BY_ONE: usize = 500;
+
 /// The mode of a ridge-separable potential by this search, and how many gradients it cost: for
 /// [`Target::mode`] of a target that has one.
 ///
 /// # Errors
 /// Those of [`ModeSearch::of_ridge`].
-pub fn ridge_mode<F: Family>(
+pub fn ridge_mode<F: Family + Clone>(
     ridge: &Ridge<'_, F>, search: &ModeSearch,
 ) -> Result<(Mode, u64), Error> {
-    let mode = search.of_ridge(ridge)?;
+    let (mode, d) = match ridge.wide() {
+        Some(wide) => (wide.mode(ridge, search)?, LineIntegral::dimension(wide.core())),
+        None => (search.of_ridge(ridge)?, LineIntegral::dimension(ridge)),
+    };
     let iterations = mode.iterations as u64;
     let spent = if mode.method == Method::Newton {
-        (1 + hessian_cost(LineIntegral::dimension(ridge))) * iterations
+        (1 + hessian_cost(d)) * iterations
     } else if mode.method == Method::Lbfgs {
         2 * iterations
     } else {
@@ -89,11 +115,16 @@ pub fn ridge_mode<F: Family>(
     Ok((mode, spent))
 }
 
-impl<F: Family + Clone> Target for Ridge<'_, F> {
-    type White = Ridge<'static, F>;
+/// A model that is [`Ridge::wide`] in the coordinates of its parts.
+impl<'a, F: Family + Clone> Target for Ridge<'a, F> {
+    type White = WhitenedRidge<'a, F>;
 
     fn dimension(&self) -> usize {
         LineIntegral::dimension(self)
+    }
+
+    fn frame(&self) -> Option<&Whitening> {
+        self.wide().map(Wide::frame)
     }
 
     fn mode(&self) -> Result<(Mode, u64), Error> {
@@ -101,7 +132,35 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
     }
 
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {
-        Ok((Ridge::hessian(self, point)?, hessian_cost(self.dimension())))
+        match self.wide() {
+            Some(wide) => Target::hessian(wide.core(), &point[wide.round()..]),
+            None => Ok((Ridge::hessian(self, point)?, hessian_cost(self.dimension()))),
+        }
+    }
+
+    fn mean_hessian(&self, points: &[f64]) -> Result<Option<(Vec<f64>, u64)>, Error> {
+        if !self.has_mean_hessian() {
+            return Ok(None);
+        }
+        let d = self.dimension();
+        let Some(wide) = self.wide() else {
+            // A product with the rows is half of a gradient.
+            let spent = hessian_cost(d) + (points.len() / d / 2) as u64;
+            return Ok(Some((Ridge::mean_hessian(self, points)?, spent)));
+        };
+        let alphas: Vec<f64> =
+            points.chunks_exact(d).flat_map(|point| &point[wide.round()..]).copied().collect();
+        let core = wide.core();
+        let spent = hessian_cost(LineIntegral::dimension(core)) + (points.len() / d / 2) as u64;
+        Ok(Some((core.mean_hessian(&alphas)?, spent)))
+    }
+
+    fn has_mean_hessian(&self) -> bool {
+        self.dimension() > ONE_BY_ONE
+    }
+
+    fn round(&self) -> usize {
+        self.wide().map_or(0, Wide::round)
     }
 
     fn affordable_hessians(&self, most: usize) -> usize {
@@ -114,7 +173,10 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
     }
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
-        Ok(Ridge::whitened(self, whitening)?)
+        Ok(match self.wide() {
+            Some(wide) => WhitenedRidge::Wide(wide.whitened(whitening)?),
+            None => self.in_coordinates(whitening)?,
+        })
     }
 }
 
@@ -167,8 +229,20 @@ macro_rules! behind {
                 (**self).dimension()
             }
 
+            fn frame(&self) -> Option<&Whitening> {
+                (**self).frame()
+            }
+
             fn mode(&self) -> Result<(Mode, u64), Error> {
                 (**self).mode()
+            }
+
+            fn mean_hessian(&self, points: &[f64]) -> Result<Option<(Vec<f64>, u64)>, Error> {
+                (**self).mean_hessian(points)
+            }
+
+            fn has_mean_hessian(&self) -> bool {
+                (**self).has_mean_hessian()
             }
 
             fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {

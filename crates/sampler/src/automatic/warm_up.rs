@@ -120,6 +120,25 @@ pub struct WarmedUp<W> {
     pub(super) team: Team,
     /// Where the last run ended.
     pub(super) so_far: Option<SoFar>,
+    /// The coordinates within the target's frame; those of `whitening` if it has none.
+    within: Whitening,
+}
+
+/// Coordinates within the frame of a target as those of draws.
+fn in_frame<T: Target>(target: &T, within: &Whitening) -> Result<Whitening, Error> {
+    match target.frame() {
+        Some(frame) => Ok(frame.then(within)?),
+        None => Ok(within.clone()),
+    }
+}
+
+/// A mode within the frame of a target as one of draws.
+fn mode_in_frame<T: Target>(target: &T, mut mode: Mode) -> Result<Mode, Error> {
+    if let Some(frame) = target.frame() {
+        let point = mode.point.clone();
+        frame.to_original(&point, &mut mode.point)?;
+    }
+    Ok(mode)
 }
 
 impl<W: LineIntegral + Sync> WarmedUp<W> {
@@ -136,7 +155,7 @@ impl<W: LineIntegral + Sync> WarmedUp<W> {
     #[must_use]
     pub fn saved(&self) -> SavedWarmUp {
         SavedWarmUp {
-            whitening: self.whitening.clone(),
+            whitening: self.within.clone(),
             scheme: self.scheme.clone(),
             thin: self.thin,
             bias: self.bias,
@@ -307,12 +326,20 @@ impl<'a, T: Target> WarmUp<'a, T> {
         }
         let (mode, potential) =
             catching(|| Ok((self.target.mode()?.0, self.target.whitened(&saved.whitening)?)))?;
-        let SavedWarmUp { whitening, scheme, thin, bias, differences, within_tolerance, .. } =
-            saved;
+        let SavedWarmUp {
+            whitening: within,
+            scheme,
+            thin,
+            bias,
+            differences,
+            within_tolerance,
+            ..
+        } = saved;
         let SavedWarmUp { starts, history, gradients, seed, tolerance, repairs, .. } = saved;
         Ok(WarmedUp {
-            mode,
-            whitening,
+            mode: mode_in_frame(self.target, mode)?,
+            whitening: in_frame(self.target, &within)?,
+            within,
             potential,
             scheme,
             thin,
@@ -368,7 +395,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
         work.states = work.starts(&white)?;
         if self.exact() {
             let (white, best) = work.exact(white)?;
-            return Ok(work.finish(mode, white, best));
+            return work.finish(mode, white, best);
         }
         let first = self.wanted.kernel.unwrap_or(NEARLY_NORMAL);
         let near =
@@ -381,7 +408,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
                 work.or_trajectories(&white, best)?
             }
         };
-        Ok(work.finish(mode, white, best))
+        work.finish(mode, white, best)
     }
 }
 
@@ -389,6 +416,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
 #[derive(Debug)]
 pub(super) struct Work<'a, T> {
     pub(super) question: &'a WarmUp<'a, T>,
+    /// The coordinates, within the target's frame.
     pub(super) whitening: Whitening,
     pub(super) history: Vec<Decision>,
     pub(super) gradients: u64,
@@ -401,6 +429,11 @@ pub(super) struct Work<'a, T> {
 }
 
 impl<T: Target> Work<'_, T> {
+    /// The present coordinates as those of draws.
+    pub(super) fn in_frame(&self) -> Result<Whitening, Error> {
+        in_frame(self.question.target, &self.whitening)
+    }
+
     /// Chains of the warm-up: those of the run, but enough to measure something.
     pub(super) fn chains(&self) -> usize {
         self.question.chains.max(FEWEST)
@@ -463,16 +496,20 @@ impl<T: Target> Work<'_, T> {
         }
     }
 
-    fn finish(mut self, mode: Mode, potential: T::White, best: Candidate) -> WarmedUp<T::White> {
+    fn finish(
+        mut self, mode: Mode, potential: T::White, best: Candidate,
+    ) -> Result<WarmedUp<T::White>, Error> {
         let (thin, d) = (best.thin(), self.whitening.dimension());
         let wanted = best.wanted_thin();
         if wanted > thin {
             self.decide(Decision::Capped { wanted, thin });
         }
         self.decide(Decision::Chosen { scheme: best.scheme.clone(), thin });
-        WarmedUp {
-            mode,
-            whitening: self.whitening,
+        let target = self.question.target;
+        Ok(WarmedUp {
+            mode: mode_in_frame(target, mode)?,
+            whitening: in_frame(target, &self.whitening)?,
+            within: self.whitening,
             potential,
             scheme: best.scheme,
             thin,
@@ -489,6 +526,6 @@ impl<T: Target> Work<'_, T> {
             fixed_step: self.question.wanted.eta.is_some(),
             team: self.question.team.clone(),
             so_far: None,
-        }
+        })
     }
 }
