@@ -219,6 +219,30 @@ pub enum DataError {
         /// The number of values in the first column.
         need: usize,
     },
+    /// A packed file that is damaged or of another version.
+    #[error("{file}: found {found}, need {need}")]
+    Pack {
+        /// The file.
+        file: String,
+        /// What it has.
+        found: String,
+        /// What it should have, and what to do.
+        need: String,
+    },
+    /// A file that would be overwritten.
+    #[error("{file}: found a file of this name, need another name; or remove the file")]
+    Exists {
+        /// The file.
+        file: String,
+    },
+    /// A file that cannot be written.
+    #[error("{file}: cannot be written, and nothing was left of it: {source}")]
+    Write {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// A Parquet file that cannot be read.
     #[error("{file}: cannot be read as Parquet: {message}")]
     Parquet {

@@ -18,7 +18,8 @@
 //! most often in the line of names. A quoted field may contain any of them, line breaks and doubled
 //! quotes. Blanks around names and values are ignored. Blank lines are skipped, except in a file
 //! with one column, where they are missing values. With the cargo feature `parquet`, Parquet files
-//! of flat columns are read too.
+//! of flat columns are read too. [`pack()`] writes a table as columns in blocks of rows, all covered by
+//! checksums: [`Pack`] reads any part of it.
 //!
 //! # Columns
 //!
@@ -60,6 +61,7 @@ mod facts;
 mod formula;
 mod frame;
 mod groups;
+mod pack;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
@@ -87,6 +89,7 @@ pub use facts::Facts;
 pub use formula::{Condition, Formula, FormulaError, formula_name};
 pub use frame::{Frame, INTERCEPT};
 pub use groups::{GroupEntries, GroupNames, Grouping};
+pub use pack::{Pack, PackWriter, Packed, PackedColumn, pack};
 pub use parts::Part;
 pub use place::{Place, Row};
 pub use question::{FamilyName, Question, Role, UnknownFamily};

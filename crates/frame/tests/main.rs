@@ -4,6 +4,7 @@ mod families;
 mod formulas;
 mod frame;
 mod groups;
+mod pack;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod properties;
