@@ -7,7 +7,7 @@ use ridgewalk_potentials::families::{Family, Observation};
 use ridgewalk_potentials::{
     self as potentials, Chebyshev, Curvature, Dense, Density, Design, Gradient, GradientError,
     Joint, LineIntegral, Mixed, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, WhitenedJoint,
-    Whitening,
+    WhitenedRidge, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
@@ -317,7 +317,7 @@ impl Model {
         let Body::Ridge(posterior) = &self.body else { return Ok(None) };
         let of = |error: potentials::Error| self.words().potential(error);
         let original = posterior.curvature().map_err(of)?;
-        let white = posterior.whitened(whitening).and_then(|white| white.curvature());
+        let white = posterior.in_coordinates(whitening).and_then(|white| white.curvature());
         Ok(Some(Curvatures { original, white: white.map_err(of)? }))
     }
 
@@ -539,7 +539,7 @@ impl Target for Model {
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, sampler::Error> {
         let white = match &self.body {
-            Body::Ridge(posterior) => posterior.whitened(whitening)?,
+            Body::Ridge(posterior) => posterior.in_coordinates(whitening)?,
             Body::Joint { joint, .. } => {
                 return Ok(Box::new(WhitenedJoint::new(joint.clone(), whitening.clone())?));
             }
@@ -560,7 +560,7 @@ fn hessian_cost(joint: &Joint<'_>) -> u64 {
 
 /// The gradient of a posterior and nothing else.
 #[derive(Debug)]
-struct GradientOf(Posterior);
+struct GradientOf(WhitenedRidge<'static, Arc<dyn Family>>);
 
 impl Gradient for GradientOf {
     fn dimension(&self) -> usize {

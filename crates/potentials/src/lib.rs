@@ -15,7 +15,7 @@
 //!   whether a posterior exists at all: [`Properness`] where it does, [`Impropriety`] with the
 //!   columns concerned where it does not.
 //! - [`Whitening`]: coordinates in which a posterior is nearly round; a whitened `Ridge` is a
-//!   `Ridge`.
+//!   `Ridge`, or a [`WhitenedRidge`] where a copy of its design would be dear.
 //! - [`check_family`] and [`check_gradient`]: a family or gradient of your own against finite
 //!   differences.
 //! - [`peers`]: processes that share the rows of a `Ridge`, or the chains, among them.
@@ -42,6 +42,7 @@ mod batch;
 mod black_box;
 mod censored;
 mod check;
+mod coordinates;
 mod curvature;
 mod density;
 mod design;
@@ -76,6 +77,7 @@ mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
 pub use check::{Check, Comparison, Place, Property, check_family, check_gradient};
+pub use coordinates::{MappedRidge, WhitenedRidge};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use density::Density;
 pub use design::{Dense, Design, Sparse};

@@ -1,7 +1,7 @@
 //! Ridge-separable potentials: U(θ) = Σ w_i u(a_i·θ + o_i; y_i) + prior, with line integrals in
 //! closed form.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::batch::Whole;
 use crate::design::Design;
@@ -28,9 +28,9 @@ use crate::stiff::Stiff;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ridge<'a, F> {
-    design: Design<'a>,
+    design: Arc<Design<'a>>,
     family: F,
-    observations: Vec<Observation>,
+    observations: Arc<[Observation]>,
     /// Empty where all are 1.
     weights: Vec<f64>,
     /// Empty where all are 0.
@@ -92,9 +92,9 @@ impl<'a, F: Family> Ridge<'a, F> {
         let quadratic = Quadratic::Diagonal(prior);
         let all_rows = observations.len();
         Ok(Self {
-            design,
+            design: Arc::new(design),
             family,
-            observations,
+            observations: observations.into(),
             weights: Vec::new(),
             offsets: Vec::new(),
             quadratic,
@@ -143,7 +143,7 @@ impl<'a, F: Family> Ridge<'a, F> {
         F: Clone,
     {
         let model = Ridge {
-            design,
+            design: Arc::new(design),
             family: self.family.clone(),
             observations: self.observations.clone(),
             weights: self.weights.clone(),
@@ -239,7 +239,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     }
 
     pub(crate) fn predictor(&self, row: usize, point: &[f64]) -> f64 {
-        let product: f64 = match &self.design {
+        let product: f64 = match &*self.design {
             Design::Dense(dense) => {
                 let d = point.len();
                 dense.values()[row * d..(row + 1) * d].iter().zip(point).map(|(a, x)| a * x).sum()

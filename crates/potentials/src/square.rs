@@ -3,6 +3,8 @@
 //!
 //! The order of the operations depends on the dimension alone.
 
+use std::ops::Range;
+
 use crate::elementary::{Kernel, fma, vectorised};
 
 /// Independent sums in the product of two vectors: two vectors of four, so that an addition does
@@ -11,12 +13,43 @@ const LANES: usize = 8;
 /// Columns that share one pass over the sums.
 const COLUMNS: usize = 4;
 
+/// Entries of a block of rows that is used for all points before the next one: half of the
+/// second-level cache.
+const BLOCK: usize = 1 << 14;
+
+/// out += M v for each of several points of `d` numbers, M a d x d matrix row by row. To the last
+/// bit what [`add_product`] does to each: rows go in blocks, so that they are fetched once for all
+/// points.
+pub(crate) fn add_products(matrix: &[f64], d: usize, v: &[f64], out: &mut [f64]) {
+    for (rows, block) in blocks(matrix, d) {
+        for (v, out) in v.chunks_exact(d).zip(out.chunks_exact_mut(d)) {
+            add_product(block, v, &mut out[rows.clone()]);
+        }
+    }
+}
+
+/// out += Mᵀ v for each of several points, to the last bit what [`add_transposed_product`] does.
+pub(crate) fn add_transposed_products(matrix: &[f64], d: usize, v: &[f64], out: &mut [f64]) {
+    for (rows, block) in blocks(matrix, d) {
+        for (v, out) in v.chunks_exact(d).zip(out.chunks_exact_mut(d)) {
+            add_transposed_product(block, |k| v[rows.start + k], out);
+        }
+    }
+}
+
+/// Blocks of whole groups of rows of a square matrix, with their places.
+fn blocks(matrix: &[f64], d: usize) -> impl Iterator<Item = (Range<usize>, &[f64])> {
+    let rows = (BLOCK / d.max(1) / COLUMNS).max(1) * COLUMNS;
+    let blocks = matrix.chunks((rows * d).max(1)).enumerate();
+    blocks.map(move |(index, block)| (index * rows..index * rows + block.len() / d, block))
+}
+
 /// out += M v, M row by row.
 pub(crate) fn add_product(matrix: &[f64], v: &[f64], out: &mut [f64]) {
     vectorised(Rows { matrix, v, out });
 }
 
-/// out += Mᵀ v, M row by row, with the entries of v from a function.
+/// out += Mᵀ v, M row by row with as many columns as `out`, with the entries of v from a function.
 pub(crate) fn add_transposed_product(matrix: &[f64], v: impl Fn(usize) -> f64, out: &mut [f64]) {
     vectorised(Columns { matrix, v, out });
 }
@@ -55,7 +88,7 @@ impl<V: Fn(usize) -> f64> Kernel for Columns<'_, V> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let d = self.out.len().max(1);
-        let whole = self.out.len() / COLUMNS * COLUMNS;
+        let whole = self.matrix.len() / d / COLUMNS * COLUMNS;
         let (grouped, left) = self.matrix.split_at(whole * d);
         for (group, rows) in grouped.chunks_exact(COLUMNS * d).enumerate() {
             let v: [f64; COLUMNS] = std::array::from_fn(|k| (self.v)(group * COLUMNS + k));

@@ -59,30 +59,40 @@ impl Stiff {
     /// share.
     pub(crate) fn of<F: Family>(ridge: &Ridge<'_, F>) -> Self {
         let d = ridge.dimension();
-        let count = (ridge.observations().len() / SHARE).min(MOST);
         let Design::Dense(design) = ridge.design() else { return Self::default() };
-        if ridge.rows().is_shared() || count == 0 {
+        if most(ridge) == 0 {
             return Self::default();
         }
         let row = |i: usize| &design.values()[i * d..(i + 1) * d];
-        let mut scores: Vec<(usize, f64, f64)> = (0..ridge.observations().len())
-            .map(|i| {
-                let squares = dot(row(i), row(i));
-                let [mean, sd] = curvature(ridge, i, squares.sqrt());
-                (i, mean, sd * squares)
-            })
-            .collect();
+        let squares: Vec<f64> =
+            (0..ridge.observations().len()).map(|i| dot(row(i), row(i))).collect();
+        let offset = |i: usize| ridge.offset(i);
+        Self::chosen(ridge, &squares, &offset, |i| row(i).to_vec())
+    }
+
+    /// The same of a model in other coordinates, by the squared lengths, offsets and entries of its
+    /// rows there.
+    pub(crate) fn chosen<F: Family>(
+        ridge: &Ridge<'_, F>, squares: &[f64], offset: &dyn Fn(usize) -> f64,
+        row: impl Fn(usize) -> Vec<f64>,
+    ) -> Self {
+        let with_score = |(i, squares): (usize, &f64)| {
+            let [mean, sd] = curvature(ridge, i, offset(i), squares.sqrt());
+            (i, mean, sd * squares)
+        };
+        let mut scores: Vec<(usize, f64, f64)> =
+            squares.iter().enumerate().map(with_score).collect();
         scores.sort_by(|(i, _, a), (j, _, b)| b.total_cmp(a).then(i.cmp(j)));
-        scores.truncate(count);
+        scores.truncate(most(ridge));
         scores.retain(|(_, mean, score)| mean.is_finite() && score.is_finite() && *score > 0.0);
-        let mut stiff = Self::default();
-        for &(i, mean, _) in &scores {
-            stiff.rows.extend_from_slice(row(i));
-            stiff.offsets.push(ridge.offset(i));
+        let rows: Vec<Vec<f64>> = scores.iter().map(|&(i, ..)| row(i)).collect();
+        let mut stiff = Self { rows: rows.concat(), ..Self::default() };
+        for (&(i, mean, _), row) in scores.iter().zip(&rows) {
+            stiff.offsets.push(offset(i));
             stiff.observations.push(ridge.observations()[i]);
             stiff.weights.push(ridge.weight(i));
             stiff.curvatures.push(mean);
-            stiff.gram.extend(scores.iter().map(|&(j, ..)| dot(row(i), row(j))));
+            stiff.gram.extend(rows.iter().map(|other| dot(row, other)));
         }
         stiff
     }
@@ -150,10 +160,15 @@ impl Stiff {
     }
 }
 
+/// The most rows of a model; none of those that other processes share.
+pub(crate) fn most<F: Family>(ridge: &Ridge<'_, F>) -> usize {
+    if ridge.rows().is_shared() { 0 } else { (ridge.observations().len() / SHARE).min(MOST) }
+}
+
 /// The mean of w u″ of a row over N(offset, sd²), and its standard deviation.
-fn curvature<F: Family>(ridge: &Ridge<'_, F>, row: usize, sd: f64) -> [f64; 2] {
+fn curvature<F: Family>(ridge: &Ridge<'_, F>, row: usize, offset: f64, sd: f64) -> [f64; 2] {
     let y = ridge.observations()[row];
-    let at = |node: f64| ridge.family().curvature(ridge.offset(row) + sd * node, y);
+    let at = |node: f64| ridge.family().curvature(offset + sd * node, y);
     let (mut mean, mut squares) = (0.0, 0.0);
     for (node, weight) in NODES.into_iter().zip(WEIGHTS) {
         let curvature = ridge.weight(row) * at(node);

@@ -7,17 +7,11 @@
 
 use std::borrow::Cow;
 
-use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use faer::{Mat, MatRef, Par, Side};
 
 use crate::black_box::Gradient;
-use crate::design::{Dense, Design};
 use crate::error::{Error, GradientError, length};
-use crate::families::Family;
-use crate::prior::Prior;
-use crate::quadratic::Quadratic;
-use crate::ridge::Ridge;
 use crate::square;
 
 /// Coordinates z with θ = centre + W z.
@@ -58,7 +52,7 @@ pub struct SavedWhitening {
 
 /// A linear map of d dimensions.
 #[derive(Debug, Clone, PartialEq)]
-enum Map {
+pub(crate) enum Map {
     Diagonal(Vec<f64>),
     /// Row by row.
     Matrix(Vec<f64>),
@@ -68,7 +62,7 @@ enum Map {
 
 impl Map {
     /// out += W v.
-    fn add_image(&self, v: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_image(&self, v: &[f64], out: &mut [f64]) {
         match self {
             Self::Diagonal(scales) => {
                 out.iter_mut().zip(scales).zip(v).for_each(|((out, scale), v)| *out += scale * v);
@@ -83,7 +77,7 @@ impl Map {
     }
 
     /// out += Wᵀ v.
-    fn add_transposed_image(&self, v: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_transposed_image(&self, v: &[f64], out: &mut [f64]) {
         match self {
             Self::Diagonal(_) => self.add_image(v, out),
             Self::Matrix(rows) => square::add_transposed_product(rows, |k| v[k], out),
@@ -95,8 +89,52 @@ impl Map {
         }
     }
 
+    /// out += W v for each of several points of d coordinates, stored one after the other: to the
+    /// last bit what [`Map::add_image`] does to each.
+    pub(crate) fn add_images(&self, d: usize, v: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Matrix(rows) => square::add_products(rows, d, v, out),
+            Self::Diagonal(_) | Self::Last(..) => {
+                let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
+                each.for_each(|(v, out)| self.add_image(v, out));
+            }
+        }
+    }
+
+    /// out += Wᵀ v for each of several points.
+    pub(crate) fn add_transposed_images(&self, d: usize, v: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Matrix(rows) => square::add_transposed_products(rows, d, v, out),
+            Self::Diagonal(_) | Self::Last(..) => {
+                let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
+                each.for_each(|(v, out)| self.add_transposed_image(v, out));
+            }
+        }
+    }
+
+    /// |W|ᵀ v, with the absolute value of each entry.
+    pub(crate) fn absolute_pull(&self, v: &[f64]) -> Vec<f64> {
+        let d = v.len();
+        if let Self::Diagonal(scales) = self {
+            return scales.iter().zip(v).map(|(s, v)| s.abs() * v).collect();
+        }
+        let mut out = vec![0.0; d];
+        for (row, v) in self.dense(d).chunks_exact(d).zip(v) {
+            out.iter_mut().zip(row).for_each(|(out, w)| *out += w.abs() * v);
+        }
+        out
+    }
+
+    /// A bound of the largest |W x|² for |x| = 1.
+    pub(crate) fn largest_square(&self, d: usize) -> f64 {
+        match self {
+            Self::Diagonal(scales) => scales.iter().map(|s| s * s).fold(0.0, f64::max),
+            _ => self.dense(d).iter().map(|w| w * w).sum(),
+        }
+    }
+
     /// Every entry, row by row.
-    fn dense(&self, d: usize) -> Cow<'_, [f64]> {
+    pub(crate) fn dense(&self, d: usize) -> Cow<'_, [f64]> {
         match self {
             Self::Matrix(rows) => rows.into(),
             Self::Diagonal(scales) => {
@@ -127,7 +165,7 @@ fn apart<'a>(v: &'a [f64], out: &'a mut [f64], count: usize) -> Apart<'a> {
 
 impl Map {
     /// Wᵀ Q W for a symmetric Q, symmetric to the last bit: code that reads one half relies on it.
-    fn congruence(&self, q: &[f64], d: usize) -> Vec<f64> {
+    pub(crate) fn congruence(&self, q: &[f64], d: usize) -> Vec<f64> {
         match self {
             Self::Diagonal(scales) => {
                 let entry = |(at, q): (usize, &f64)| scales[at / d] * scales[at % d] * q;
@@ -285,6 +323,16 @@ impl Whitening {
         }
     }
 
+    /// W.
+    pub(crate) fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// W⁻¹.
+    pub(crate) fn back(&self) -> &Map {
+        &self.back
+    }
+
     /// The number of coordinates.
     #[must_use]
     pub fn dimension(&self) -> usize {
@@ -430,85 +478,6 @@ impl Whitening {
     }
 }
 
-impl<F: Family + Clone> Ridge<'_, F> {
-    /// The same potential as a function of z, up to a constant.
-    ///
-    /// A sparse design stays sparse under [`Whitening::diagonal`] and becomes dense under any
-    /// other.
-    ///
-    /// # Errors
-    /// A whitening of another dimension, or coordinates so extreme that an entry of the new design
-    /// or an offset is not finite.
-    pub fn whitened(&self, whitening: &Whitening) -> Result<Ridge<'static, F>, Error> {
-        length("the whitening", whitening.dimension(), self.dimension())?;
-        let design = match (self.design(), &whitening.map) {
-            (Design::Dense(dense), Map::Diagonal(scales)) => {
-                let entries = dense.values().iter().zip(scales.iter().cycle());
-                let values: Vec<f64> = entries.map(|(a, s)| a * s).collect();
-                Dense::new(self.design().rows(), scales.len(), values)?.into()
-            }
-            (Design::Dense(dense), map) => product(dense, &map.dense(self.dimension()))?,
-            (Design::Sparse(sparse), Map::Diagonal(scales)) => {
-                sparse.with_scaled_columns(scales)?.into()
-            }
-            (Design::Sparse(sparse), map) => {
-                product(&sparse.to_dense()?, &map.dense(self.dimension()))?
-            }
-        };
-        let offsets =
-            (0..self.design().rows()).map(|row| self.predictor(row, &whitening.centre)).collect();
-        self.with_coordinates(design, self.quadratic().whitened(whitening)?, offsets)
-    }
-}
-
-impl Quadratic {
-    /// The same function of z.
-    fn whitened(&self, whitening: &Whitening) -> Result<Self, Error> {
-        let d = whitening.dimension();
-        if let (Self::Diagonal(prior), Map::Diagonal(scales)) = (self, &whitening.map) {
-            return Ok(Self::Diagonal(prior.whitened(&whitening.centre, scales)?));
-        }
-        let slope = self.gradient(&whitening.centre);
-        let mut linear = vec![0.0; d];
-        whitening.map.add_transposed_image(&slope, &mut linear);
-        let mut q = vec![0.0; d * d];
-        self.add_to(&mut q);
-        let matrix = whitening.map.congruence(&q, d);
-        let lost = |k: usize| !matrix[k * (d + 1)].is_finite() || !linear[k].is_finite();
-        match (0..d).find(|k| lost(*k)) {
-            Some(coefficient) => Err(Error::Whitening {
-                what: "the precision of the prior in new coordinates",
-                coefficient,
-                value: matrix[coefficient * (d + 1)],
-                need: "a finite number",
-            }),
-            None => Ok(Self::General { matrix, linear }),
-        }
-    }
-}
-
-impl Prior {
-    /// The same prior of z = (θ − centre)/scale.
-    fn whitened(&self, centre: &[f64], scales: &[f64]) -> Result<Self, Error> {
-        let means = self.mean().iter().zip(self.precision());
-        let mean = means.zip(centre.iter().zip(scales));
-        let mean = mean.map(|((m, q), (c, s))| if *q == 0.0 { 0.0 } else { (m - c) / s });
-        let precision: Vec<f64> =
-            self.precision().iter().zip(scales).map(|(q, s)| q * s * s).collect();
-        // A precision that underflows or overflows would be a different prior.
-        let lost = |(new, old): (&f64, &f64)| !new.is_finite() || (*new == 0.0 && *old > 0.0);
-        match precision.iter().zip(self.precision()).position(lost) {
-            Some(coefficient) => Err(Error::Whitening {
-                what: "the precision of the prior in new coordinates",
-                coefficient,
-                value: precision[coefficient],
-                need: "a positive, finite number",
-            }),
-            None => Ok(Self::from_precision(mean.collect(), precision)),
-        }
-    }
-}
-
 /// A gradient seen in other coordinates: Wᵀ ∇U(centre + W z).
 #[derive(Debug, Clone)]
 pub struct Whitened<G> {
@@ -600,27 +569,16 @@ impl<G> Whitened<G> {
     }
 }
 
-/// The design times a square matrix.
-fn product(dense: &Dense<'_>, matrix: &[f64]) -> Result<Design<'static>, Error> {
-    let d = dense.columns();
-    let rows = dense.values().len() / d;
-    let mut values = vec![0.0; rows * d];
-    let into = MatMut::from_row_major_slice_mut(&mut values, rows, d);
-    let design = MatRef::from_row_major_slice(dense.values(), rows, d);
-    matmul(into, Accum::Replace, design, as_square(matrix, d), 1.0, Par::Seq);
-    Ok(Dense::new(rows, d, values)?.into())
-}
-
 /// The sum of squares of each row of a square matrix.
 fn squares(rows: &[f64], d: usize) -> Vec<f64> {
     rows.chunks_exact(d.max(1)).map(|row| row.iter().map(|w| w * w).sum()).collect()
 }
 
-fn as_square(rows: &[f64], d: usize) -> MatRef<'_, f64> {
+pub(crate) fn as_square(rows: &[f64], d: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(rows, d, d)
 }
 
-fn rows_of(matrix: MatRef<'_, f64>) -> Vec<f64> {
+pub(crate) fn rows_of(matrix: MatRef<'_, f64>) -> Vec<f64> {
     (0..matrix.nrows()).flat_map(|i| (0..matrix.ncols()).map(move |j| matrix[(i, j)])).collect()
 }
 

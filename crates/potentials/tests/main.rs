@@ -2,6 +2,7 @@
 
 mod accelerated;
 mod check;
+mod coordinates;
 mod curvature;
 mod families;
 mod joint;

@@ -29,7 +29,15 @@ impl<F: Family> Ridge<'_, F> {
         let mut bounds = vec![self.trace(c), self.collatz_wielandt(c)];
         bounds.extend(self.row_products(c));
         if guarantee == Guarantee::AlmostCertain {
-            bounds.push(self.lanczos(c));
+            let apply = |x: &[f64]| {
+                let mut s = forward(self.design(), x);
+                s.iter_mut().zip(c).for_each(|(s, c)| *s *= c);
+                let mut out = vec![0.0; self.dimension()];
+                self.add_backward(&s, &mut out);
+                self.quadratic().add_product(1.0, x, &mut out);
+                out
+            };
+            bounds.push(lanczos(self.dimension(), self.rounding(), &apply));
         }
         let finite = bounds.into_iter().filter(|bound| bound.value.is_finite());
         let best = finite.min_by(|a, b| a.value.total_cmp(&b.value));
@@ -116,36 +124,29 @@ impl<F: Family> Ridge<'_, F> {
         let value = proof::largest(&matrix, n)? + self.rounding() * (trace + prior) + prior;
         Some(Bound { value, basis: Basis::RowProducts })
     }
+}
 
-    /// J. Kuczyński and H. Woźniakowski (SIAM J. Matrix Anal. Appl. 13, 1992): after k steps from a
-    /// uniformly random direction, for every positive semidefinite matrix, the largest Ritz value θ
-    /// is below (1 − e) λ with a probability of at most 1.648 √d exp(−√e (2k − 1)). k is chosen for
-    /// e = [`GAP`] before anything is computed. A power iteration would need 1/e in place of 1/√e
-    /// steps for the same, and a run of it that has not settled proves nothing. The start comes
-    /// from a fixed seed: the probability is that of the seed, for data that were not made with it
-    /// in mind.
-    fn lanczos(&self, c: &[f64]) -> Bound {
-        let d = self.dimension();
-        let needed = (1.648 * (d as f64).sqrt() / FAILURE).ln() / GAP.sqrt();
-        let mut steps = 1;
-        while ((2 * steps - 1) as f64) < needed {
-            steps += 1;
-        }
-        let apply = |x: &[f64]| {
-            let mut s = forward(self.design(), x);
-            s.iter_mut().zip(c).for_each(|(s, c)| *s *= c);
-            let mut out = vec![0.0; d];
-            self.add_backward(&s, &mut out);
-            self.quadratic().add_product(1.0, x, &mut out);
-            out
-        };
-        let value =
-            largest_ritz_value(&apply, random_direction(d), steps).map_or(f64::INFINITY, |ritz| {
-                // Each step's rounding changes the matrix by no more than this share.
-                ritz / (1.0 - GAP) * (1.0 + steps as f64 * self.rounding())
-            });
-        Bound { value, basis: Basis::Lanczos { steps, failure: FAILURE } }
+/// A bound of the largest eigenvalue of a positive semidefinite matrix that is known by its products,
+/// with this relative rounding error.
+///
+/// J. Kuczyński and H. Woźniakowski (SIAM J. Matrix Anal. Appl. 13, 1992): after k steps from a
+/// uniformly random direction, for every positive semidefinite matrix, the largest Ritz value θ is
+/// below (1 − e) λ with a probability of at most 1.648 √d exp(−√e (2k − 1)). k is chosen for e =
+/// [`GAP`] before anything is computed. A power iteration would need 1/e in place of 1/√e steps for
+/// the same, and a run of it that has not settled proves nothing. The start comes from a fixed seed:
+/// the probability is that of the seed, for data that were not made with it in mind.
+pub(super) fn lanczos(d: usize, rounding: f64, apply: &dyn Fn(&[f64]) -> Vec<f64>) -> Bound {
+    let needed = (1.648 * (d as f64).sqrt() / FAILURE).ln() / GAP.sqrt();
+    let mut steps = 1;
+    while ((2 * steps - 1) as f64) < needed {
+        steps += 1;
     }
+    let value =
+        largest_ritz_value(apply, random_direction(d), steps).map_or(f64::INFINITY, |ritz| {
+            // Each step's rounding changes the matrix by no more than this share.
+            ritz / (1.0 - GAP) * (1.0 + steps as f64 * rounding)
+        });
+    Bound { value, basis: Basis::Lanczos { steps, failure: FAILURE } }
 }
 
 /// Normal numbers (Box and Muller): their direction is uniform.

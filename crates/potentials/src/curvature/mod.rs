@@ -8,6 +8,7 @@
 //! taken.
 
 mod large;
+mod mapped;
 mod proof;
 
 use std::fmt;

@@ -370,7 +370,7 @@ impl<F: Family> Newton<'_, '_, F> {
 
 impl<F: Family> Ridge<'_, F> {
     /// The diagonal of Q + Aᵀ diag(c) A.
-    pub(super) fn diagonal(&self, c: &[f64]) -> Vec<f64> {
+    pub(crate) fn diagonal(&self, c: &[f64]) -> Vec<f64> {
         let mut sum = self.once(self.quadratic().diagonal());
         for (row, c) in c.iter().enumerate() {
             visit(self.design(), row, |k, a| sum[k] += c * a * a);

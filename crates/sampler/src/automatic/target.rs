@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{
     Chebyshev, Gradient, GradientError, LineIntegral, Method, Mixed, Mode, ModeSearch, Ridge,
-    Whitened, WhitenedMixed, Whitening,
+    Whitened, WhitenedMixed, WhitenedRidge, Whitening,
 };
 
 use crate::error::Error;
@@ -89,8 +89,8 @@ pub fn ridge_mode<F: Family>(
     Ok((mode, spent))
 }
 
-impl<F: Family + Clone> Target for Ridge<'_, F> {
-    type White = Ridge<'static, F>;
+impl<'a, F: Family + Clone> Target for Ridge<'a, F> {
+    type White = WhitenedRidge<'a, F>;
 
     fn dimension(&self) -> usize {
         LineIntegral::dimension(self)
@@ -114,7 +114,7 @@ impl<F: Family + Clone> Target for Ridge<'_, F> {
     }
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
-        Ok(Ridge::whitened(self, whitening)?)
+        Ok(self.in_coordinates(whitening)?)
     }
 }
 

@@ -1,0 +1,255 @@
+//! Ridge-separable potentials in other coordinates.
+//!
+//! Two ways give the same function of z, but for rounding. The design can be copied, each row a as
+//! Wᵀ a: a [`Ridge`] again, whose gradients need no other products than those with its rows. Or it
+//! stays as it is ([`MappedRidge`]), and positions, momenta and gradients are mapped. The copy is
+//! dense unless W is diagonal. [`copies`] decides.
+
+mod mapped;
+
+pub use mapped::MappedRidge;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use crate::black_box::Gradient;
+use crate::curvature::Curvature;
+use crate::design::{Dense, Design};
+use crate::error::{Error, GradientError, length};
+use crate::families::Family;
+use crate::line_integral::{LineIntegral, Scratch};
+use crate::prior::Prior;
+use crate::quadratic::Quadratic;
+use crate::ridge::Ridge;
+use crate::whitening::{Map, Whitening, as_square};
+
+/// Entries of a copy that is always made: 8 MiB.
+const SMALL_COPY: usize = 1 << 20;
+/// Entries of a copy that is dear in memory: 1 GiB.
+const LARGE_COPY: usize = 1 << 27;
+/// With this many rows for each column, three products of a chain with a d x d matrix are a small
+/// part of its gradient.
+const MANY_ROWS: usize = 8;
+/// The cost of an entry of a sparse design, in entries of a dense one.
+const SPARSE: usize = 4;
+
+/// Whether a design is copied to new coordinates, rather than left as it is.
+///
+/// A diagonal map costs nothing and keeps sparse designs sparse: always copied. Otherwise small
+/// copies are always made. A dense design is copied up to [`LARGE_COPY`], and beyond that unless the
+/// rows are so many that mapping the chains costs little. A sparse one is copied up to [`LARGE_COPY`]
+/// where that makes gradients cheaper: a line integral takes 4 n d operations with the copy and 2 d²
+/// for its prior; without it four for each entry that is stored and 6 d² for the map.
+fn copies(design: &Design<'_>, rows: usize, map: &Map) -> bool {
+    let d = design.columns();
+    let copy = rows.saturating_mul(d);
+    match design {
+        _ if matches!(map, Map::Diagonal(_)) || copy <= SMALL_COPY => true,
+        Design::Dense(_) => copy <= LARGE_COPY || rows < MANY_ROWS.saturating_mul(d),
+        Design::Sparse(_) => {
+            let mapped = 4 * SPARSE * design.entries() + 6 * d * d;
+            copy <= LARGE_COPY && 4 * copy + 2 * d * d <= mapped
+        }
+    }
+}
+
+/// A ridge-separable potential as a function of z, where θ = centre + W z.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it in a run")]
+#[non_exhaustive]
+pub enum WhitenedRidge<'a, F> {
+    /// With a copy of the design.
+    Copied(Ridge<'static, F>),
+    /// With the design as it is.
+    Mapped(MappedRidge<'a, F>),
+}
+
+impl<'a, F: Family + Clone> Ridge<'a, F> {
+    /// The same potential as a function of z, up to a constant, with or without a copy of the
+    /// design: whichever is cheaper. Processes that share the rows choose alike.
+    ///
+    /// # Errors
+    /// As [`Ridge::whitened`].
+    pub fn in_coordinates(&self, whitening: &Whitening) -> Result<WhitenedRidge<'a, F>, Error> {
+        length("the whitening", whitening.dimension(), self.dimension())?;
+        let here = copies(self.design(), self.observations().len(), whitening.map());
+        if self.rows().everywhere(here) {
+            Ok(WhitenedRidge::Copied(self.whitened(whitening)?))
+        } else {
+            Ok(WhitenedRidge::Mapped(MappedRidge::new(self, whitening)?))
+        }
+    }
+
+    /// The same potential as a function of z, up to a constant, with a copy of the design.
+    ///
+    /// A sparse design stays sparse under [`Whitening::diagonal`] and becomes dense under any
+    /// other.
+    ///
+    /// # Errors
+    /// A whitening of another dimension, or coordinates so extreme that an entry of the new design
+    /// or an offset is not finite.
+    pub fn whitened(&self, whitening: &Whitening) -> Result<Ridge<'static, F>, Error> {
+        length("the whitening", whitening.dimension(), self.dimension())?;
+        let design = match (self.design(), whitening.map()) {
+            (Design::Dense(dense), Map::Diagonal(scales)) => {
+                let entries = dense.values().iter().zip(scales.iter().cycle());
+                let values: Vec<f64> = entries.map(|(a, s)| a * s).collect();
+                Dense::new(self.design().rows(), scales.len(), values)?.into()
+            }
+            (Design::Dense(dense), map) => product(dense, &map.dense(self.dimension()))?,
+            (Design::Sparse(sparse), Map::Diagonal(scales)) => {
+                sparse.with_scaled_columns(scales)?.into()
+            }
+            (Design::Sparse(sparse), map) => {
+                product(&sparse.to_dense()?, &map.dense(self.dimension()))?
+            }
+        };
+        let offsets =
+            (0..self.design().rows()).map(|row| self.predictor(row, whitening.centre())).collect();
+        self.with_coordinates(design, self.quadratic().whitened(whitening)?, offsets)
+    }
+}
+
+impl<F: Family> WhitenedRidge<'_, F> {
+    /// Bounds of the Hessian over all points; see [`Ridge::curvature`].
+    ///
+    /// # Errors
+    /// As [`Ridge::curvature`].
+    pub fn curvature(&self) -> Result<Curvature, Error> {
+        match self {
+            Self::Copied(ridge) => ridge.curvature(),
+            Self::Mapped(ridge) => ridge.curvature(),
+        }
+    }
+
+    fn inner(&self) -> &dyn LineIntegral {
+        match self {
+            Self::Copied(ridge) => ridge,
+            Self::Mapped(ridge) => ridge,
+        }
+    }
+}
+
+impl<F: Family> LineIntegral for WhitenedRidge<'_, F> {
+    fn dimension(&self) -> usize {
+        self.inner().dimension()
+    }
+
+    fn gradients_per_integral(&self) -> u64 {
+        1
+    }
+
+    fn integrate(
+        &self, length: f64, positions: &[f64], momenta: &[f64], integrals: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        self.inner().integrate(length, positions, momenta, integrals, scratch)
+    }
+
+    fn gradients(
+        &self, positions: &[f64], gradients: &mut [f64], scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        self.inner().gradients(positions, gradients, scratch)
+    }
+
+    fn values_and_gradients(
+        &self, positions: &[f64], values: &mut [f64], gradients: &mut [f64], scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        self.inner().values_and_gradients(positions, values, gradients, scratch)
+    }
+
+    fn stiff(&self) -> usize {
+        self.inner().stiff()
+    }
+
+    fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
+        self.inner().add_stiff(eta, per_l, z, p);
+    }
+
+    fn shares_out(&self, chains: usize) -> bool {
+        self.inner().shares_out(chains)
+    }
+
+    fn collective(&self) -> bool {
+        self.inner().collective()
+    }
+}
+
+impl<F: Family> Gradient for WhitenedRidge<'_, F> {
+    fn dimension(&self) -> usize {
+        self.inner().dimension()
+    }
+
+    fn gradient(&self, point: &[f64], gradient: &mut [f64]) -> Result<(), GradientError> {
+        let done = self.gradients(point, gradient, &mut Scratch::default());
+        Ok(done.map_err(|error| error.to_string())?)
+    }
+
+    fn value_and_gradient(
+        &self, point: &[f64], gradient: &mut [f64],
+    ) -> Result<Option<f64>, GradientError> {
+        let mut value = [0.0];
+        let done = self.values_and_gradients(point, &mut value, gradient, &mut Scratch::default());
+        done.map_err(|error| error.to_string())?;
+        Ok(Some(value[0]))
+    }
+}
+
+impl Quadratic {
+    /// The same function of z.
+    fn whitened(&self, whitening: &Whitening) -> Result<Self, Error> {
+        let d = whitening.dimension();
+        if let (Self::Diagonal(prior), Map::Diagonal(scales)) = (self, whitening.map()) {
+            return Ok(Self::Diagonal(prior.whitened(whitening.centre(), scales)?));
+        }
+        let slope = self.gradient(whitening.centre());
+        let mut linear = vec![0.0; d];
+        whitening.map().add_transposed_image(&slope, &mut linear);
+        let mut q = vec![0.0; d * d];
+        self.add_to(&mut q);
+        let matrix = whitening.map().congruence(&q, d);
+        let lost = |k: usize| !matrix[k * (d + 1)].is_finite() || !linear[k].is_finite();
+        match (0..d).find(|k| lost(*k)) {
+            Some(coefficient) => Err(Error::Whitening {
+                what: "the precision of the prior in new coordinates",
+                coefficient,
+                value: matrix[coefficient * (d + 1)],
+                need: "a finite number",
+            }),
+            None => Ok(Self::General { matrix, linear }),
+        }
+    }
+}
+
+impl Prior {
+    /// The same prior of z = (θ − centre)/scale.
+    fn whitened(&self, centre: &[f64], scales: &[f64]) -> Result<Self, Error> {
+        let means = self.mean().iter().zip(self.precision());
+        let mean = means.zip(centre.iter().zip(scales));
+        let mean = mean.map(|((m, q), (c, s))| if *q == 0.0 { 0.0 } else { (m - c) / s });
+        let precision: Vec<f64> =
+            self.precision().iter().zip(scales).map(|(q, s)| q * s * s).collect();
+        // A precision that underflows or overflows would be a different prior.
+        let lost = |(new, old): (&f64, &f64)| !new.is_finite() || (*new == 0.0 && *old > 0.0);
+        match precision.iter().zip(self.precision()).position(lost) {
+            Some(coefficient) => Err(Error::Whitening {
+                what: "the precision of the prior in new coordinates",
+                coefficient,
+                value: precision[coefficient],
+                need: "a positive, finite number",
+            }),
+            None => Ok(Self::from_precision(mean.collect(), precision)),
+        }
+    }
+}
+
+/// The design times a square matrix.
+fn product(dense: &Dense<'_>, matrix: &[f64]) -> Result<Design<'static>, Error> {
+    let d = dense.columns();
+    let rows = dense.values().len() / d;
+    let mut values = vec![0.0; rows * d];
+    let into = MatMut::from_row_major_slice_mut(&mut values, rows, d);
+    let design = MatRef::from_row_major_slice(dense.values(), rows, d);
+    matmul(into, Accum::Replace, design, as_square(matrix, d), 1.0, Par::Seq);
+    Ok(Dense::new(rows, d, values)?.into())
+}
