@@ -119,9 +119,7 @@ fn coding(draft: &Draft<'_>, facts: &Facts) -> Result<(Coding, Vec<Grouping>), D
 /// Checks that rows with group effects are not spread over processes.
 fn check_whole(draft: &Draft<'_>, facts: &Facts) -> Result<(), DataError> {
     let (rows, of) = (draft.kept.len(), facts.counts.kept);
-    let group = draft.roles.groups.first().map(|group| format!("({})", group.node));
-    let smooth = || draft.roles.smooths.first().map(|smooth| smooth.node.to_string());
-    match group.or_else(smooth) {
+    match draft.whole_term() {
         Some(term) if rows != of => {
             let file = draft.table.name().to_owned();
             Err(DataError::GroupParts { file, term, rows, of })

@@ -65,6 +65,7 @@ mod pack;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
+mod passes;
 pub mod place;
 mod plan;
 mod question;
@@ -91,6 +92,7 @@ pub use frame::{Frame, INTERCEPT};
 pub use groups::{GroupEntries, GroupNames, Grouping};
 pub use pack::{Pack, PackWriter, Packed, PackedColumn, pack};
 pub use parts::Part;
+pub use passes::Passes;
 pub use place::{Place, Row};
 pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::{join_names, split_names};

@@ -7,6 +7,7 @@ mod groups;
 mod pack;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod passes;
 mod properties;
 mod smooths;
 mod table;

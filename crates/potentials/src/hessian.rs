@@ -115,7 +115,7 @@ fn for_blocks(design: &Design<'_>, rows: usize, mut with: impl FnMut(usize, &[f6
 }
 
 /// Rows of a block that is read twice.
-fn rows_of_block(columns: usize) -> usize {
+pub(crate) fn rows_of_block(columns: usize) -> usize {
     (BLOCK / columns).clamp(8, 1024)
 }
 
@@ -255,4 +255,36 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// √(a·a).
 pub(crate) fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The products of blocks of rows are those of all rows at once.
+    #[test]
+    fn predictors_of_blocks_are_those_of_the_whole() {
+        for (rows, d) in [
+            (5000, 1),
+            (4000, 2),
+            (3001, 3),
+            (2500, 7),
+            (2049, 21),
+            (1500, 64),
+            (900, 130),
+            (700, 501),
+        ] {
+            let value = |k: usize| ((k * 7919) as f64 * 0.37).sin();
+            let a: Vec<f64> = (0..rows * d).map(value).collect();
+            let x: Vec<f64> = (0..d).map(|k| value(k + 11)).collect();
+            let mut whole = vec![0.0; rows];
+            let matrix = MatRef::from_row_major_slice(&a, rows, d);
+            let into = MatMut::from_column_major_slice_mut(&mut whole, rows, 1);
+            let column = MatRef::from_column_major_slice(&x, d, 1);
+            matmul(into, Accum::Replace, matrix, column, 1.0, Par::Seq);
+            let design = Dense::new(rows, d, a).unwrap().into();
+            let apart = whole.iter().zip(forward(&design, &x)).filter(|(a, b)| *a != b).count();
+            assert_eq!(apart, 0, "{rows} x {d}");
+        }
+    }
 }

@@ -508,7 +508,10 @@ mod tests {
                 out.iter_mut().zip(rows).for_each(|(out, x)| *out = 2.0 * x);
             });
             let doubled = doubled.unwrap();
-            assert_eq!(doubled.with_row(rows - 1, |row| row[0]), Ok(2.0 * value((rows - 1) * columns)));
+            assert_eq!(
+                doubled.with_row(rows - 1, |row| row[0]),
+                Ok(2.0 * value((rows - 1) * columns))
+            );
         }
     }
 

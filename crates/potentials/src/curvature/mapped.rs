@@ -38,7 +38,9 @@ impl<F: Family> MappedRidge<'_, F> {
             }
             Some(upper) => Some(self.lanczos(&upper)?),
         };
-        Ok(Curvature { convexity: self.convexity()?, smoothness })
+        let curvature = Curvature { convexity: self.convexity()?, smoothness };
+        ridge.design().intact()?;
+        Ok(curvature)
     }
 
     /// Wᵀ (Q + Aᵀ diag(c) A) W, and a bound of its rounding error.

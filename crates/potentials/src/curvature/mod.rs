@@ -182,7 +182,9 @@ impl<F: Family> Ridge<'_, F> {
             Some(upper) if self.dimension() <= DENSE => Some(self.dense_smoothness(upper)?),
             Some(upper) => Some(self.large_smoothness(upper, guarantee)?),
         };
-        Ok(Curvature { convexity: self.convexity()?, smoothness })
+        let curvature = Curvature { convexity: self.convexity()?, smoothness };
+        self.design().intact()?;
+        Ok(curvature)
     }
 
     /// The largest eigenvalue of Q + Aᵀ diag(upper) A, from above.
