@@ -6,8 +6,8 @@ use ridgewalk_frame::{Combine, FamilyName, Frame, Sizes};
 use ridgewalk_potentials::families::{Family, Observation};
 use ridgewalk_potentials::{
     self as potentials, Chebyshev, Curvature, Dense, Density, Design, Gradient, GradientError,
-    Joint, LineIntegral, Mixed, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, WhitenedJoint,
-    WhitenedRidge, Whitening,
+    Joint, LineIntegral, Mixed, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, Stored,
+    WhitenedJoint, WhitenedRidge, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
@@ -15,9 +15,11 @@ use ridgewalk_sampler::automatic::{Target, ridge_mode};
 use crate::auxiliary::Auxiliary;
 use crate::checks::{Checks, Sample};
 use crate::config::Config;
+use crate::data::Filed;
 use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::groups::{self, Groups, Unfolding};
+use crate::memory::MemoryPlan;
 use crate::noise::{check_noise, check_noise_of_groups};
 use crate::priors::{ModelPriors, Priors};
 use crate::scale::Rescaling;
@@ -49,6 +51,8 @@ pub struct Model {
     sample: Option<Sample>,
     /// Whether other processes hold rows.
     shared: bool,
+    /// What it takes of the memory, if that was looked at.
+    memory: Option<MemoryPlan>,
 }
 
 /// The posterior itself.
@@ -72,7 +76,27 @@ impl Model {
     /// Invalid priors, data that are invalid for the family, or settings that need a log-concave
     /// posterior with line integrals where there is none.
     pub fn new(
-        settings: &Settings, mut frame: Frame, priors: Option<ModelPriors>, rows: &Rows,
+        settings: &Settings, frame: Frame, priors: Option<ModelPriors>, rows: &Rows,
+    ) -> Result<Self, Error> {
+        Self::build(settings, frame, None, priors, rows)
+    }
+
+    /// The model of a frame whose design is in a file.
+    pub(crate) fn of_file(
+        settings: &Settings, frame: Frame, filed: Filed, priors: Option<ModelPriors>,
+        memory: MemoryPlan,
+    ) -> Result<Self, Error> {
+        let model = Self::build(settings, frame, Some(filed), priors, &Rows::default())?;
+        Ok(model.with_memory(memory))
+    }
+
+    pub(crate) fn with_memory(self, memory: MemoryPlan) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    fn build(
+        settings: &Settings, mut frame: Frame, mut filed: Option<Filed>,
+        priors: Option<ModelPriors>, rows: &Rows,
     ) -> Result<Self, Error> {
         let family = settings.family;
         let combine = |how: Combine, numbers: &mut [f64]| match how {
@@ -89,7 +113,10 @@ impl Model {
             let need = "one process with all rows, for a model with group effects";
             return Err(Error::setting("--row-shards", "with group effects", need));
         }
-        let sizes = frame.sizes(family, combine);
+        let sizes = match &filed {
+            Some(filed) => frame.sizes_by(&filed.moments, family),
+            None => frame.sizes(family, combine),
+        };
         let priors = match priors {
             Some(priors) => priors,
             None => {
@@ -97,19 +124,31 @@ impl Model {
             }
         };
         if priors.centred {
-            frame.centre(combine);
+            match &mut filed {
+                Some(filed) => {
+                    let scaling = frame.centre_by(&filed.moments);
+                    scaling.map_or(Ok(()), |scaling| filed.rescale(&scaling))?;
+                }
+                None => frame.centre(combine),
+            }
         }
         if family.has_noise() && !auxiliary.names().is_empty() {
-            check_noise(&frame, &sizes, rows)?;
+            let design = design_of(&frame, filed.as_ref());
+            let design = design.map_err(|error| Words::new(&frame).potential(error))?;
+            check_noise(&frame, design, &sizes, rows)?;
         }
         let coefficients = auxiliary.coefficients(&frame.names);
         let own = [coefficients, auxiliary.names().to_vec()].concat();
         let names = [own, groups.parameters(), groups.effect_names()].concat();
-        let sample = (!rows.is_shared())
-            .then(|| Sample::new(&frame, Rescaling::to_original(&frame, settings, &priors)));
+        let original = Rescaling::to_original(&frame, settings, &priors);
+        let sample = match &filed {
+            Some(filed) => Some(Sample::of_some(&filed.sample, original, frame.rows)),
+            None => (!rows.is_shared()).then(|| Sample::new(&frame, original)),
+        };
+        let stored = filed.map(|filed| filed.design);
         let design = std::mem::take(&mut frame.design);
         let parts = Parts { settings, frame: &frame, priors: &priors, auxiliary: &auxiliary };
-        let body = parts.body(design, &groups, &sizes, rows);
+        let body = parts.body(design, stored, &groups, &sizes, rows);
         let body = body.map_err(|error| match error {
             Refusal::Setting(error) => error,
             Refusal::Potential(error) => Words::new(&frame).potential(error),
@@ -139,7 +178,15 @@ impl Model {
             body,
             sample,
             shared: rows.is_shared(),
+            memory: None,
         })
+    }
+
+    /// What the fit takes of the memory, as it was estimated before it began; `None` for a model that
+    /// was not made from data as a whole.
+    #[must_use]
+    pub fn memory(&self) -> Option<&MemoryPlan> {
+        self.memory.as_ref()
     }
 
     /// The names, rows and notes of the data. Its design has moved into the posterior.
@@ -364,13 +411,17 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// The posterior with this design.
     fn body(
-        &self, design: Vec<f64>, groups: &Groups, sizes: &Sizes, rows: &Rows,
+        &self, design: Vec<f64>, stored: Option<Stored>, groups: &Groups, sizes: &Sizes,
+        rows: &Rows,
     ) -> Result<Body, Refusal> {
         let Self { settings, frame, priors, auxiliary } = self;
         if !groups.is_empty() {
             return self.mixed(&design, groups, sizes);
         }
-        let design = Dense::new(frame.rows, frame.columns, design)?;
+        let design: Design<'static> = match stored {
+            Some(stored) => stored.into(),
+            None => Dense::new(frame.rows, frame.columns, design)?.into(),
+        };
         if let (Some(family), Some(prior)) =
             (auxiliary.family(settings)?, normal_prior(&priors.coefficients)?)
         {
@@ -384,7 +435,7 @@ impl Parts<'_> {
             // The frame is valid, so no process has ended before this point.
             return Ok(Body::Ridge(ridge.with_rows(rows)));
         }
-        let joint = self.joint(design.into(), priors.coefficients.clone())?;
+        let joint = self.joint(design, priors.coefficients.clone())?;
         let start = auxiliary.start(frame, sizes);
         Ok(Body::Joint { joint: Arc::new(joint.with_rows(rows)), start })
     }
@@ -430,6 +481,14 @@ impl Parts<'_> {
         let terms = groups::terms(groups, &priors.groups, columns);
         let mixed = Mixed::new(joint, terms, &widened(&auxiliary.start(frame, sizes)))?;
         Ok(Body::Mixed(Arc::new(mixed)))
+    }
+}
+
+/// The design of a frame, or the one in a file.
+fn design_of<'f>(frame: &'f Frame, filed: Option<&Filed>) -> Result<Design<'f>, potentials::Error> {
+    match filed {
+        Some(filed) => Ok(filed.design.clone().into()),
+        None => Ok(Dense::new(frame.rows, frame.columns, &frame.design[..])?.into()),
     }
 }
 

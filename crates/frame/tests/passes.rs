@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ridgewalk_frame::{
-    Column, DataError, FamilyName, Frame, Pack, PackWriter, Passes, Question, Table,
+    Column, DataError, FamilyName, Frame, Moments, Pack, PackWriter, Passes, Question, Table,
 };
 
 /// Three blocks.
@@ -93,6 +93,43 @@ fn blocks_have_the_rows_of_the_whole() {
             .unwrap();
         assert_eq!(from, whole.rows, "{formula}");
     }
+}
+
+#[test]
+fn moments_of_passes_are_those_of_the_whole() {
+    let table = table();
+    for standardize in [false, true] {
+        let question = Question { standardize, ..question("y ~ x * city + I(1e-150 * year)") };
+        let frame = Frame::new(&table, &question).unwrap();
+        let raw = Frame::new(&table, &Question { standardize: false, ..question }).unwrap();
+        let of = |design: &[f64]| {
+            let mut pass = |with: &mut dyn FnMut(&[f64])| {
+                design.chunks(977 * frame.columns).for_each(with);
+                Ok::<(), ()>(())
+            };
+            Moments::of_columns(frame.rows, frame.columns, &mut pass).unwrap()
+        };
+        let need = frame.sizes(FamilyName::Gaussian, |_, _| {});
+        let (moments, before) = (of(&frame.design), of(&raw.design));
+        assert_eq!(frame.sizes_by(&moments, FamilyName::Gaussian), need);
+        let mut other = raw.clone();
+        let mut centred = frame.clone();
+        if standardize {
+            let scaling = other.standardize_by(&before).unwrap();
+            assert_eq!(frame.scaling, Some(scaling));
+            assert_eq!(other.centre_by(&before), None);
+        } else {
+            centred.centre(|_, _| {});
+            assert_eq!(centred.scaling, other.centre_by(&before));
+        }
+    }
+    let mut flat = Frame::new(&table, &question("y ~ x + I(0 * x + 1/3)")).unwrap();
+    let one = Moments::of_columns(flat.rows, flat.columns, &mut |with| {
+        with(&flat.design);
+        Ok::<(), ()>(())
+    });
+    let error = flat.standardize_by(&one.unwrap()).unwrap_err();
+    assert!(matches!(error, DataError::Constant { .. }), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reading a packed file: any rows of any columns, each chunk checked when it is first read.
+//! Reading a packed file: any rows of any columns, each chunk checked when it is read.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -39,8 +39,6 @@ pub struct Pack<R = File> {
     digest: String,
     /// Where each chunk begins.
     starts: Vec<u64>,
-    /// The chunks that were found to be whole.
-    checked: Vec<bool>,
     bytes: Vec<u8>,
 }
 
@@ -99,9 +97,8 @@ impl<R: Read + Seek> Pack<R> {
             return Err(DataError::NoRows { file: name.to_owned() });
         }
         let starts = starts(name, &contents, length)?;
-        let checked = vec![false; contents.chunks.len()];
         let (name, bytes) = (name.to_owned(), Vec::new());
-        Ok(Self { name, input, contents, digest, starts, checked, bytes })
+        Ok(Self { name, input, contents, digest, starts, bytes })
     }
 
     /// The file as the user named it.
@@ -233,7 +230,7 @@ impl<R: Read + Seek> Pack<R> {
         Ok(())
     }
 
-    /// Reads a chunk and checks it, if that was not done before.
+    /// Reads a chunk and checks it.
     fn load(&mut self, chunk: usize, rows: &Range<u64>) -> Result<(), DataError> {
         let cannot = |source| DataError::Read { file: self.name.clone(), source };
         let of_chunk = self.contents.chunks[chunk];
@@ -249,9 +246,6 @@ impl<R: Read + Seek> Pack<R> {
             _ => cannot(error),
         };
         self.input.read_exact(&mut self.bytes).map_err(short)?;
-        if self.checked[chunk] {
-            return Ok(());
-        }
         let (Chunk::Numbers(need) | Chunk::Texts(need)) = of_chunk else { return Ok(()) };
         let found: Digest = Sha256::digest(&self.bytes).into();
         if found != need {
@@ -264,7 +258,6 @@ impl<R: Read + Seek> Pack<R> {
             let need = format!("{}; the file is damaged: pack the data again", short_hex(&need));
             return Err(damaged(&self.name, found, need));
         }
-        self.checked[chunk] = true;
         Ok(())
     }
 }
