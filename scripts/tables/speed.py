@@ -215,6 +215,17 @@ def fit_memory():
     return table(["draws of each chain", "values, MiB", "peak, MiB"], rows)
 
 
+def packed():
+    rows = [
+        [
+            row["what"], row["chains"], row["seconds_per_pass"],
+            f'{float(row["gb_per_second"]):.2f}', number(row["peak_mib"], "{:.0f}"),
+        ]
+        for row in read("packed")
+    ]
+    return table(["", "chains", "a step, s", "GB/s", "peak, MiB"], rows)
+
+
 def framing():
     rows = [
         [
@@ -333,6 +344,7 @@ TABLES = {
     "step-parts": ("benchmarks.md", step_parts),
     "soak": ("benchmarks.md", soak),
     "fit-memory": ("benchmarks.md", fit_memory),
+    "packed": ("large.md", packed),
     "framing": ("benchmarks.md", framing),
     "after": ("benchmarks.md", after),
     "diagnostics": ("benchmarks.md", diagnostics),

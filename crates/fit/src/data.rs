@@ -18,6 +18,9 @@ use crate::words::Words;
 /// Rows of a design in a file that are looked at together.
 pub(crate) const BLOCK: usize = 1024;
 
+/// What to do about a problem that does not fit.
+const MORE: &str = "pass a larger --memory, or leave rows out of the file";
+
 /// The data of a fit.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -76,6 +79,19 @@ impl Data<'static> {
 }
 
 impl Data<'_> {
+    /// The table, where it fits into memory.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] for packed data that do not fit. `what` says what needs them.
+    pub fn into_table(self, what: &str) -> Result<Table, Error> {
+        match self {
+            Self::Table(table) => Ok(table.into_owned()),
+            Self::Packed(packed) => {
+                Err(packed.refused(what, "use a machine with more memory, or fit fewer rows"))
+            }
+        }
+    }
+
     /// The file as the user named it, or the name of the table.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -116,11 +132,11 @@ pub fn prepare_data(
     let in_use: Vec<PackedColumn> = pack.columns().map(|(_, column)| column).collect();
     let block = pack.blocks().next().map_or(0, |rows| rows.len());
     let passes = Passes::new(pack, &question).map_err(|error| match error {
-        DataError::GroupParts { term, .. } => packed.refused(&format!("`{term}` in the model")),
+        DataError::GroupParts { term, .. } => packed.refused(&format!("`{term}`"), MORE),
         other => other.into(),
     })?;
     if settings.family == ridgewalk_frame::FamilyName::Multinomial {
-        return Err(packed.refused("several linear predictors"));
+        return Err(packed.refused("a multinomial model", MORE));
     }
     let sizes = Sizes {
         rows: passes.rows(),
@@ -165,34 +181,42 @@ fn in_memory(
     Ok(Model::new(settings, frame, priors, &Rows::default())?.with_memory(found))
 }
 
+/// The error for a table in memory that does not fit.
 fn does_not_fit(name: &str, plan: &MemoryPlan) -> Error {
-    let bound = plan.bound.unwrap_or(plan.needs);
-    let need = format!(
-        "about {} for {name} in memory; pass that much, or pack the data with `ridgewalk pack \
-         {name} OUT` and fit OUT, which is read from the disk",
-        plan.needs
-    );
-    Error::setting("--memory", bound, need)
+    Error::Memory {
+        file: name.to_owned(),
+        what: "this model".to_owned(),
+        needs: plan.needs,
+        bound: plan.bound.unwrap_or(plan.needs),
+        remedy: format!(
+            "pass a larger --memory, or pack the data with `ridgewalk pack {name} OUT` and fit OUT, \
+             which is read from the disk"
+        ),
+    }
 }
 
 impl PackedData {
-    /// The error for a model that needs all rows in memory.
-    fn refused(&self, what: &str) -> Error {
-        let need = format!(
-            "about {} for {}: with {what}, all rows have to be in memory. Pass that much, or leave \
-             rows out of the file",
-            self.whole.needs, self.name
-        );
-        Error::setting("--memory", self.bound(), need)
+    /// The error for something that needs all rows in memory.
+    #[must_use]
+    pub fn refused(&self, what: &str, remedy: &str) -> Error {
+        Error::Memory {
+            file: self.name.clone(),
+            what: format!("{what}, with all rows in memory"),
+            needs: self.whole.needs,
+            bound: self.bound(),
+            remedy: remedy.to_owned(),
+        }
     }
 
     fn too_large(&self, plan: &MemoryPlan) -> Error {
-        let need = format!(
-            "about {} for {} with its design on the disk, most of it for the responses and linear \
-             predictors of all rows; pass that much, or leave rows out of the file",
-            plan.needs, self.name
-        );
-        Error::setting("--memory", self.bound(), need)
+        Error::Memory {
+            file: self.name.clone(),
+            what: "the responses and linear predictors of all rows, with the design on the disk"
+                .to_owned(),
+            needs: plan.needs,
+            bound: self.bound(),
+            remedy: MORE.to_owned(),
+        }
     }
 
     fn bound(&self) -> Memory {
@@ -223,10 +247,11 @@ fn width(pack: &mut Pack, question: &Question) -> usize {
     frame.map_or(all, |frame| frame.columns)
 }
 
-/// The nearest directory of a path that exists.
+/// The nearest directory above a path that exists.
 fn nearest(path: &Path) -> PathBuf {
-    let all = path.ancestors().skip(1).find(|path| path.is_dir());
-    all.map_or_else(|| PathBuf::from("."), Path::to_owned)
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let found = path.ancestors().skip(1).find(|path| path.is_dir());
+    found.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
 /// Rows of a design in a file, and some of them in memory, for checks.

@@ -12,7 +12,7 @@ const PROGRAM: u64 = 64 << 20;
 /// search for the mode notes for each row.
 const PER_ROW: u64 = 112;
 /// The same where the design is in a file: the place of a row is its number.
-const PER_STORED_ROW: u64 = 96;
+const PER_STORED_ROW: u64 = 88;
 /// Numbers of a chain for each coefficient, and matrices of all coefficients.
 const PER_COEFFICIENT: u64 = 40;
 const MATRICES: u64 = 16;
@@ -142,9 +142,11 @@ impl Sizes {
         Memory(bytes.into_iter().fold(0, u64::saturating_add))
     }
 
-    /// The bytes of the file, of which there are two at a time.
+    /// The most bytes of temporary files: of the design before and after it is centred, or of two
+    /// copies in coordinates of their own beside it.
     pub(crate) fn file(self) -> Memory {
-        Memory((self.rows as u64).saturating_mul(16 * self.columns as u64))
+        let entries = (self.rows as u64).saturating_mul(self.columns as u64);
+        Memory(entries.saturating_mul(if entries <= COPIED { 24 } else { 16 }))
     }
 
     fn common(self) -> u64 {
@@ -168,15 +170,28 @@ fn field(text: &str, name: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What the control group of this process leaves.
+/// What the control groups of this process leave, of either version.
 fn group_limit() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let number = |file: &str| -> Option<u64> {
-        let path = format!("/sys/fs/cgroup{}/{file}", path.trim_end_matches('/'));
-        std::fs::read_to_string(path).ok()?.trim().parse().ok()
+    let left = |directory: String, [most, used]: [&str; 2]| {
+        let number = |file: &str| -> Option<u64> {
+            std::fs::read_to_string(format!("{directory}/{file}")).ok()?.trim().parse().ok()
+        };
+        Some(number(most)?.saturating_sub(number(used).unwrap_or(0)))
     };
-    Some(number("memory.max")?.saturating_sub(number("memory.current").unwrap_or(0)))
+    let both = text.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, kind, path) = (parts.next()?, parts.next()?, parts.next()?);
+        match kind {
+            "" => left(format!("/sys/fs/cgroup{path}"), ["memory.max", "memory.current"]),
+            "memory" => left(
+                format!("/sys/fs/cgroup/memory{path}"),
+                ["memory.limit_in_bytes", "memory.usage_in_bytes"],
+            ),
+            _ => None,
+        }
+    });
+    both.min()
 }
 
 #[cfg(test)]

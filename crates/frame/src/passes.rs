@@ -32,7 +32,9 @@ impl Passes {
     pub fn new(mut pack: Pack, question: &Question) -> Result<Self, DataError> {
         let first = pack.blocks().next().unwrap_or_default();
         let start = pack.read(first, None)?;
-        let draft = Draft::of_block(&start, question)?;
+        // Missing values are counted below, in all rows.
+        let asked = Question { drop_missing: true, ..question.clone() };
+        let draft = Draft::of_block(&start, &asked)?;
         if let Some(term) = draft.whole_term() {
             let (file, rows) = (pack.name().to_owned(), draft.kept.len());
             return Err(DataError::GroupParts { file, term, rows, of: pack.rows() });

@@ -538,6 +538,56 @@ mod tests {
         assert!(error.contains("cannot be read"), "{error}");
     }
 
+    /// Whatever uses the rows reports that they could not be read; nothing goes on without them.
+    #[test]
+    fn sums_over_rows_that_cannot_be_read_are_errors() {
+        use crate::families::Logistic;
+        use crate::likelihoods::NegativeBinomial;
+        use crate::{Joint, LineIntegral, MappedRidge, Prior, Ridge, Scratch, Whitening};
+
+        const D: usize = 3;
+        let design = stored(300_000, D);
+        let responses: Vec<f64> = (0..300_000).map(|row| f64::from(row * 7 % 3 / 2)).collect();
+        let prior = Prior::centred(D, 1.0).unwrap();
+        let ridge = Ridge::new(design.clone(), Logistic, &responses, prior).unwrap();
+        let joint = Joint::new(design.clone(), Arc::new(NegativeBinomial), &responses).unwrap();
+        let whitening = Whitening::diagonal(&[0.0; D], &[0.5; D]).unwrap();
+        let mapped = MappedRidge::new(&ridge, &whitening).unwrap();
+        let point = [0.1; D];
+        let pass = |potential: &dyn LineIntegral| {
+            let (mut out, mut scratch) = (vec![0.0; potential.dimension()], Scratch::default());
+            let point = vec![0.1; potential.dimension()];
+            let values = potential.values_and_gradients(&point, &mut [0.0], &mut out, &mut scratch);
+            values.map(|()| out)
+        };
+        assert!(pass(&ridge).is_ok() && pass(&joint).is_ok() && ridge.hessian(&point).is_ok());
+        locked(&design.inner.file).set_len(8 * D as u64 * 250_000).unwrap();
+        *locked(&design.inner.last) = None;
+        let (mut out, mut scratch) = ([0.0; D], Scratch::default());
+        let found = [
+            pass(&ridge).err(),
+            pass(&joint).err(),
+            pass(&mapped).err(),
+            ridge.integrate(0.1, &point, &point, &mut out, &mut scratch).err(),
+            ridge.gradients(&point, &mut out, &mut scratch).err(),
+            ridge.value(&point).err(),
+            ridge.hessian(&point).err(),
+            ridge.mode().err(),
+            ridge.curvature().err(),
+            ridge.separation().err(),
+            ridge.linear_predictors(&point).err(),
+            ridge.whitened(&whitening).err(),
+            ridge.in_coordinates(&whitening).err(),
+            MappedRidge::new(&ridge, &whitening).err(),
+            mapped.curvature().err(),
+            joint.mode(&[0.1; D + 1]).err(),
+            joint.hessian(&[0.1; D + 1]).err(),
+        ];
+        for (index, error) in found.into_iter().enumerate() {
+            assert!(matches!(error, Some(Error::Stored { .. })), "{index}: {error:?}");
+        }
+    }
+
     #[test]
     fn wrong_numbers_of_rows_and_entries_are_refused() {
         let new = || StoredWriter::new(&std::env::temp_dir(), 4, 2).unwrap();

@@ -83,7 +83,9 @@ impl StoredFit {
         let config = self.config()?;
         let file = &config.data.file;
         let table = if config.options.data.is_some() {
-            Table::read(file).map_err(fit::Error::from)?
+            let data = Some(PathBuf::from(file));
+            let settings = Settings { data, memory: None, ..config.options.clone() };
+            Data::open(&settings)?.into_table("what goes back to the data of a fit")?
         } else if file == fit::DataConfig::BUILT_IN {
             Table::built_in().map_err(fit::Error::from)?
         } else {

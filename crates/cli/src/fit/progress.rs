@@ -282,8 +282,8 @@ fn memory(plan: &MemoryPlan) -> Option<String> {
     let takes = format!("  memory: about {}{bound}", plan.needs);
     match &plan.file {
         Some((size, directory)) => Some(format!(
-            "{takes}; the design is read from the disk, once a step for all chains, and takes up to \
-             {size} of {}",
+            "{takes}; the design is on the disk, and is read once a step for all chains: up to {size} in \
+             {}, removed at the end",
             directory.display()
         )),
         None => (plan.asked || plan.needs >= MUCH).then_some(takes),
