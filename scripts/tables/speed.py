@@ -218,12 +218,12 @@ def fit_memory():
 def packed():
     rows = [
         [
-            row["what"], row["chains"], row["seconds_per_pass"],
-            f'{float(row["gb_per_second"]):.2f}', number(row["peak_mib"], "{:.0f}"),
+            row["what"], f'{int(row["rows"]):,}', row["chains"], row["seconds_per_pass"],
+            f'{float(row["gb_per_second"]):.2f}', f'{float(row["peak_mib"]):.0f}' if row["peak_mib"] else "",
         ]
         for row in read("packed")
     ]
-    return table(["", "chains", "a step, s", "GB/s", "peak, MiB"], rows)
+    return table(["", "rows", "chains", "a step, s", "GB/s", "peak, MiB"], rows)
 
 
 def framing():

@@ -56,7 +56,7 @@ impl FromStr for Memory {
         };
         let number: f64 = number.trim().parse().map_err(|_| unknown())?;
         let bytes = number * unit as f64;
-        if bytes >= 1.0 && bytes < 1e18 { Ok(Self(bytes as u64)) } else { Err(unknown()) }
+        if (1.0..1e18).contains(&bytes) { Ok(Self(bytes as u64)) } else { Err(unknown()) }
     }
 }
 

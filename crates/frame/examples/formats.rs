@@ -32,14 +32,16 @@ fn write_csv(path: &Path, rows: usize) -> Result<(), Failed> {
     let names: Vec<String> = (0..COLUMNS).map(|column| format!("x{column}")).collect();
     writeln!(out, "{}", names.join(","))?;
     for row in 0..rows {
-        let values: Vec<String> = (0..COLUMNS).map(|column| value(row, column).to_string()).collect();
+        let values: Vec<String> =
+            (0..COLUMNS).map(|column| value(row, column).to_string()).collect();
         writeln!(out, "{}", values.join(","))?;
     }
     Ok(out.flush()?)
 }
 
 fn write_parquet(path: &Path, rows: usize) -> Result<(), Failed> {
-    let columns: String = (0..COLUMNS).map(|column| format!("required double x{column};")).collect();
+    let columns: String =
+        (0..COLUMNS).map(|column| format!("required double x{column};")).collect();
     let schema = Arc::new(parse_message_type(&format!("message m {{ {columns} }}"))?);
     let properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)

@@ -91,7 +91,7 @@ pub use facts::Facts;
 pub use formula::{Condition, Formula, FormulaError, formula_name};
 pub use frame::{Frame, INTERCEPT};
 pub use groups::{GroupEntries, GroupNames, Grouping};
-pub use moments::Moments;
+pub use moments::{Moments, TakeRows};
 pub use pack::{Pack, PackWriter, Packed, PackedColumn, pack};
 pub use parts::Part;
 pub use passes::Passes;

@@ -6,6 +6,9 @@ use crate::frame::Frame;
 use crate::question::FamilyName;
 use crate::scaling::{Sizes, unit_of};
 
+/// What is called with some whole rows after others.
+pub type TakeRows<'a> = &'a mut dyn FnMut(&[f64]);
+
 /// The mean, the standard deviation with divisor n and the largest entry of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -25,7 +28,7 @@ impl Moments {
     /// # Errors
     /// Those of `pass`.
     pub fn of_columns<E>(
-        rows: usize, columns: usize, pass: &mut dyn FnMut(&mut dyn FnMut(&[f64])) -> Result<(), E>,
+        rows: usize, columns: usize, pass: &mut dyn FnMut(TakeRows<'_>) -> Result<(), E>,
     ) -> Result<Vec<Self>, E> {
         let n = rows as f64;
         // What a sum of no numbers is.

@@ -17,7 +17,8 @@ const D: usize = 11;
 
 fn entries() -> Vec<f64> {
     // Pseudo-random numbers cost more than these.
-    let entry = |at: usize| if at % D == 0 { 1.0 } else { ((at * 7919) as f64 * 0.37).sin() };
+    let entry =
+        |at: usize| if at.is_multiple_of(D) { 1.0 } else { ((at * 7919) as f64 * 0.37).sin() };
     (0..ROWS * D).map(entry).collect()
 }
 
