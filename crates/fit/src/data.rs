@@ -67,6 +67,7 @@ impl Data<'static> {
             rows: pack.rows(),
             columns: width,
             row_bytes: pack.columns().map(|(_, column)| bytes(column)).sum(),
+            lists: lists(settings),
             chains: settings.chains,
         };
         let whole = plan(settings, sizes.in_memory(), None);
@@ -142,6 +143,7 @@ pub fn prepare_data(
         rows: passes.rows(),
         columns: passes.columns(),
         row_bytes: in_use.into_iter().map(bytes).sum(),
+        lists: lists(settings),
         chains: settings.chains,
     };
     let directory = nearest(&settings.out);
@@ -165,7 +167,8 @@ fn in_memory(
     });
     let row_bytes: usize = row_bytes.sum();
     let of = |rows: usize, columns: usize| {
-        let sizes = Sizes { rows, columns, row_bytes, chains: settings.chains };
+        let (lists, chains) = (lists(settings), settings.chains);
+        let sizes = Sizes { rows, columns, row_bytes, lists, chains };
         plan(settings, sizes.in_memory(), None)
     };
     // Before a design is made, of which one column is certain.
@@ -227,6 +230,15 @@ impl PackedData {
 fn plan(settings: &Settings, needs: Memory, file: Option<(Memory, PathBuf)>) -> MemoryPlan {
     let asked = settings.memory.is_some();
     MemoryPlan { needs, bound: settings.memory.or_else(available), asked, file }
+}
+
+/// The lists of all rows that a model has beside the response.
+fn lists(settings: &Settings) -> usize {
+    let Settings { trials, offset, weights, event, upper, formula, .. } = settings;
+    let named = [trials, offset, weights, event, upper];
+    let calls = ["offset(", "trials(", "cbind(", "Surv("];
+    let called = |formula: &String| calls.iter().filter(|call| formula.contains(**call)).count();
+    named.into_iter().flatten().count() + formula.as_ref().map_or(0, called)
 }
 
 /// The bytes of a value.

@@ -123,7 +123,7 @@ fn moments_of_passes_are_those_of_the_whole() {
             assert_eq!(centred.scaling, other.centre_by(&before));
         }
     }
-    let mut flat = Frame::new(&table, &question("y ~ x + I(0 * x + 1/3)")).unwrap();
+    let mut flat = Frame::new(&table, &question("y ~ 0 + x + I(0 * x + 1/3)")).unwrap();
     let one = Moments::of_columns(flat.rows, flat.columns, &mut |with| {
         with(&flat.design);
         Ok::<(), ()>(())

@@ -121,6 +121,7 @@ impl<'a, F: Family + Clone> Ridge<'a, F> {
         };
         let offsets =
             (0..self.design().rows()).map(|row| self.predictor(row, whitening.centre())).collect();
+        self.design().intact()?;
         self.with_coordinates(design, self.quadratic().whitened(whitening)?, offsets)
     }
 }

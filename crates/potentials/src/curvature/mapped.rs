@@ -22,6 +22,12 @@ impl<F: Family> MappedRidge<'_, F> {
     /// # Errors
     /// Numbers so large that they overflow.
     pub fn curvature(&self) -> Result<Curvature, Error> {
+        let found = self.find_curvature();
+        self.ridge().design().intact()?;
+        found
+    }
+
+    fn find_curvature(&self) -> Result<Curvature, Error> {
         let ridge = self.ridge();
         let upper = ridge.weighted(|y| ridge.family().curvature_bounds(y).upper);
         let bounded = ridge.rows().everywhere(upper.is_some());
@@ -38,9 +44,7 @@ impl<F: Family> MappedRidge<'_, F> {
             }
             Some(upper) => Some(self.lanczos(&upper)?),
         };
-        let curvature = Curvature { convexity: self.convexity()?, smoothness };
-        ridge.design().intact()?;
-        Ok(curvature)
+        Ok(Curvature { convexity: self.convexity()?, smoothness })
     }
 
     /// Wᵀ (Q + Aᵀ diag(c) A) W, and a bound of its rounding error.

@@ -174,6 +174,12 @@ impl<F: Family> Ridge<'_, F> {
     /// # Errors
     /// As [`Ridge::curvature`].
     pub fn curvature_with(&self, guarantee: Guarantee) -> Result<Curvature, Error> {
+        let found = self.find_curvature(guarantee);
+        self.design().intact()?;
+        found
+    }
+
+    fn find_curvature(&self, guarantee: Guarantee) -> Result<Curvature, Error> {
         let upper = self.weighted(|y| self.family().curvature_bounds(y).upper);
         let bounded = self.rows().everywhere(upper.is_some());
         let upper = upper.filter(|_| bounded);
@@ -182,9 +188,7 @@ impl<F: Family> Ridge<'_, F> {
             Some(upper) if self.dimension() <= DENSE => Some(self.dense_smoothness(upper)?),
             Some(upper) => Some(self.large_smoothness(upper, guarantee)?),
         };
-        let curvature = Curvature { convexity: self.convexity()?, smoothness };
-        self.design().intact()?;
-        Ok(curvature)
+        Ok(Curvature { convexity: self.convexity()?, smoothness })
     }
 
     /// The largest eigenvalue of Q + Aᵀ diag(upper) A, from above.
