@@ -215,6 +215,17 @@ def fit_memory():
     return table(["draws of each chain", "values, MiB", "peak, MiB"], rows)
 
 
+def packed():
+    rows = [
+        [
+            row["what"], f'{int(row["rows"]):,}', row["chains"], row["seconds_per_pass"],
+            f'{float(row["gb_per_second"]):.2f}', f'{float(row["peak_mib"]):.0f}' if row["peak_mib"] else "",
+        ]
+        for row in read("packed")
+    ]
+    return table(["", "rows", "chains", "a step, s", "GB/s", "peak, MiB"], rows)
+
+
 def framing():
     rows = [
         [
@@ -333,6 +344,7 @@ TABLES = {
     "step-parts": ("benchmarks.md", step_parts),
     "soak": ("benchmarks.md", soak),
     "fit-memory": ("benchmarks.md", fit_memory),
+    "packed": ("large.md", packed),
     "framing": ("benchmarks.md", framing),
     "after": ("benchmarks.md", after),
     "diagnostics": ("benchmarks.md", diagnostics),

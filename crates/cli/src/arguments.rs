@@ -28,6 +28,11 @@ pub(crate) enum Command {
                       ridgewalk describe wells.csv 'switched ~ dist100 * arsenic'\n\n\
                       Nothing is fitted. A formula, or --response, adds the columns of the model.")]
     Describe(Box<crate::describe::DescribeOptions>),
+    /// Write a data file as a packed one: faster to read, and for data larger than memory
+    #[command(after_help = "Example:\n  ridgewalk pack clicks.csv clicks.pack\n\n\
+                      Columns with their types in blocks of rows, every byte covered by a checksum. All commands read it\n\
+                      like the source. Text files of any length are packed in little memory. OUT must not exist.")]
+    Pack(crate::pack::PackOptions),
     /// Continue an interrupted run: the draws are bit for bit those of an uninterrupted one
     #[command(after_help = "Example:\n  ridgewalk resume ridgewalk-run\n\n\
                       Works after Ctrl-C, a kill, a crash or a full disk. Changed data or options, another version of\n\

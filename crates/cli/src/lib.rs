@@ -19,6 +19,7 @@ pub mod fit;
 mod lab;
 mod numbers;
 mod output;
+mod pack;
 mod plan;
 mod plot;
 mod verify;
@@ -41,6 +42,7 @@ pub fn main() -> ExitCode {
         Command::Plan(options) => plan::run(&options),
         Command::Fit(options) => fit::run(&options),
         Command::Describe(options) => describe::run(&options),
+        Command::Pack(options) => pack::run(&options),
         Command::Predict(options) => after::predict::run(&options),
         Command::Effects(options) => after::effects::run(&options),
         Command::Loo(options) => after::loo::run(&options),

@@ -30,6 +30,15 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// A number of bytes, in the largest unit of which there is at least one.
+pub(crate) fn bytes(count: u64) -> String {
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| count >= *unit) {
+        Some((unit, name)) => format!("{:.1} {name}", count as f64 / unit as f64),
+        None => format!("{count} bytes"),
+    }
+}
+
 /// A table in the style of this program: a line under the header, names left-aligned, numbers
 /// right-aligned.
 pub(crate) fn table<const H: usize>(

@@ -11,6 +11,7 @@ mod fit;
 mod fit_reference;
 mod grammar;
 mod lab;
+mod packed;
 mod resume;
 mod tables;
 mod verify;

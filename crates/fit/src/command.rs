@@ -5,7 +5,7 @@ use ridgewalk_frame::join_names;
 use crate::settings::{DEFAULT_INTERVAL, KernelChoice, SearchChoice, Settings};
 
 /// The command for these settings. It leaves out `--out`, since a run directory is not written
-/// twice; `--threads`, on which no draw depends; and most settings at their defaults.
+/// twice; `--threads` and `--memory`, on which no draw depends; and most settings at their defaults.
 #[must_use]
 pub fn command(settings: &Settings) -> String {
     // Every field is named, so that a new one cannot be forgotten here.
@@ -15,7 +15,7 @@ pub fn command(settings: &Settings) -> String {
         no_intercept, prior_only, drop_missing, standardize, original_scale, prior, intercept_prior,
         aux_prior, group_prior, prior_scale, intercept_prior_scale, priors, prior_of, noise_scale, dispersion, shape,
         degrees_of_freedom, huber_delta, mode_search, kernel, nodes, gamma, xi, eta,
-        bias_tolerance, chains, draws, thin, target_ess, max_draws, interval, seed, threads: _, out: _,
+        bias_tolerance, chains, draws, thin, target_ess, max_draws, interval, seed, threads: _, memory: _, out: _,
         csv,
     } = settings;
     let mut words = Words(vec!["ridgewalk".to_owned(), "fit".to_owned()]);

@@ -5,6 +5,7 @@ use ridgewalk_potentials::Density;
 use serde::{Deserialize, Serialize};
 
 use crate::command::command;
+use crate::data::Data;
 use crate::groups::{GroupPriors, GroupPriorsText, Groups};
 use crate::model::Model;
 use crate::prior_text::{Kind, PriorText, written};
@@ -46,19 +47,19 @@ impl DataConfig {
 
     /// Where the data are: an absolute path, so that it is valid from any directory; `built-in`; or
     /// the name of a table in memory.
-    fn file(settings: &Settings, table: &Table) -> String {
+    fn file(settings: &Settings, name: &str) -> String {
         match &settings.data {
             Some(path) => {
                 std::path::absolute(path).as_deref().unwrap_or(path).display().to_string()
             }
-            None if table.name() == Table::BUILT_IN => Self::BUILT_IN.to_owned(),
-            None => table.name().to_owned(),
+            None if name == Table::BUILT_IN => Self::BUILT_IN.to_owned(),
+            None => name.to_owned(),
         }
     }
 
     /// The command; for a table in memory, a file with its rows stands in for it.
-    fn command(settings: &Settings, table: &Table) -> String {
-        if settings.data.is_some() || table.name() == Table::BUILT_IN {
+    fn command(settings: &Settings, name: &str) -> String {
+        if settings.data.is_some() || name == Table::BUILT_IN {
             return command(settings);
         }
         command(&Settings { data: Some("DATA".into()), ..settings.clone() })
@@ -143,11 +144,21 @@ impl Config {
     /// The same for a table that is a part of the data, with the digest of the whole.
     #[must_use]
     pub fn with_digest(settings: &Settings, model: &Model, table: &Table, sha256: &str) -> Self {
+        Self::named(settings, model, table.name(), sha256)
+    }
+
+    /// The same for data that may be in a file.
+    #[must_use]
+    pub fn of_data(settings: &Settings, model: &Model, data: &Data<'_>) -> Self {
+        Self::named(settings, model, data.name(), data.digest())
+    }
+
+    fn named(settings: &Settings, model: &Model, name: &str, sha256: &str) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: DataConfig::command(settings, table),
+            command: DataConfig::command(settings, name),
             data: DataConfig {
-                file: DataConfig::file(settings, table),
+                file: DataConfig::file(settings, name),
                 sha256: sha256.to_owned(),
                 rows: model.frame().all_rows,
             },

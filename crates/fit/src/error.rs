@@ -6,6 +6,7 @@ use ridgewalk_potentials as potentials;
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::NoDraws;
 
+use crate::memory::Memory;
 use crate::priors::PriorError;
 
 /// The cause of an error, and so what can be done about it.
@@ -124,6 +125,22 @@ pub enum Error {
         /// Its rows.
         other_rows: usize,
     },
+    /// A problem that does not fit into the memory it may take.
+    #[error(
+        "{file} needs about {needs} of memory for {what}, and there is {bound} for it; {remedy}"
+    )]
+    Memory {
+        /// The data file.
+        file: String,
+        /// What takes the memory.
+        what: String,
+        /// How much, about.
+        needs: Memory,
+        /// What it may take.
+        bound: Memory,
+        /// What to do.
+        remedy: String,
+    },
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -181,6 +198,7 @@ impl Error {
             | Self::OtherData { .. }
             | Self::NotAFile { .. }
             | Self::OtherResponses { .. }
+            | Self::Memory { .. }
             | Self::Model { input: true, .. } => ErrorKind::Input,
             Self::Sampler(
                 sampler::Error::Zero { .. }

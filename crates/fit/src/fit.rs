@@ -3,9 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
+use ridgewalk_frame::Table;
 use ridgewalk_frame::place::listed;
-use ridgewalk_frame::{Frame, Table};
-use ridgewalk_potentials::Rows;
 use ridgewalk_sampler::automatic::Decision;
 use ridgewalk_sampler::clock::Instant;
 use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDraws};
@@ -13,6 +12,7 @@ use ridgewalk_sampler::{Draws, Job, Progress, Sink, SinkError, Watch, WatchedDra
 use crate::checks::{Checks, Sample};
 use crate::conclude::{Finished, conclude_prior};
 use crate::config::Config;
+use crate::data::prepare_data;
 use crate::document::{Parameter, SummaryDocument, WarningEntry};
 use crate::error::Error;
 use crate::model::Model;
@@ -236,9 +236,7 @@ impl Observer for Background {
 pub fn prepare(
     table: &Table, settings: &Settings, priors: Option<ModelPriors>,
 ) -> Result<Model, Error> {
-    settings.validate()?;
-    let frame = Frame::new(table, &settings.question(table)?)?;
-    Model::new(settings, frame, priors, &Rows::default())
+    prepare_data(&table.into(), settings, priors)
 }
 
 /// Runs `work` on the number of threads in the settings. WebAssembly has no threads: there it runs

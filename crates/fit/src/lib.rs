@@ -36,6 +36,7 @@ mod checks;
 mod command;
 mod conclude;
 mod config;
+mod data;
 mod describe;
 mod dispersion;
 mod document;
@@ -47,6 +48,7 @@ mod fit;
 mod group_layout;
 mod groups;
 mod loo;
+mod memory;
 mod model;
 mod noise;
 mod observer;
@@ -72,6 +74,7 @@ pub use checks::{
 pub use command::command;
 pub use conclude::{Finished, conclude_prior};
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
+pub use data::{Data, PackedData, prepare_data};
 pub use describe::{Described, DescribedGroup, DesignColumn, ModelDescription, PriorOf, describe};
 pub use document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,
@@ -87,6 +90,7 @@ pub use loo::{
     Compared, Comparison, LeftOutGroups, LooDocument, LooMethod, LooOptions, LooProgress, Observed,
     compare, folds, loo, loo_of,
 };
+pub use memory::{Memory, MemoryPlan, UnknownMemory};
 pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};
 pub use predict::{

@@ -6,8 +6,8 @@ use ridgewalk_frame::{Combine, FamilyName, Frame, Matrix, Sizes};
 use ridgewalk_potentials::families::{Family, Observation};
 use ridgewalk_potentials::{
     self as potentials, Chebyshev, Curvature, Dense, Density, Design, Gradient, GradientError,
-    Joint, LineIntegral, Mixed, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, WhitenedJoint,
-    WhitenedRidge, Whitening,
+    Joint, LineIntegral, Mixed, Mode, ModeSearch, Prior, Ridge, Rows, Scratch, Stored,
+    WhitenedJoint, WhitenedRidge, Whitening,
 };
 use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::{Target, ridge_mode};
@@ -15,9 +15,11 @@ use ridgewalk_sampler::automatic::{Target, ridge_mode};
 use crate::auxiliary::Auxiliary;
 use crate::checks::{Checks, Sample};
 use crate::config::Config;
+use crate::data::Filed;
 use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::groups::{self, Groups, Unfolding};
+use crate::memory::MemoryPlan;
 use crate::noise::{check_noise, check_noise_of_groups};
 use crate::priors::{ModelPriors, Priors};
 use crate::scale::Rescaling;
@@ -52,6 +54,8 @@ pub struct Model {
     sample: Option<Sample>,
     /// Whether other processes hold rows.
     shared: bool,
+    /// What it takes of the memory, if that was looked at.
+    memory: Option<MemoryPlan>,
 }
 
 /// The posterior itself.
@@ -75,7 +79,27 @@ impl Model {
     /// Invalid priors, data that are invalid for the family, or settings that need a log-concave
     /// posterior with line integrals where there is none.
     pub fn new(
-        settings: &Settings, mut frame: Frame, priors: Option<ModelPriors>, rows: &Rows,
+        settings: &Settings, frame: Frame, priors: Option<ModelPriors>, rows: &Rows,
+    ) -> Result<Self, Error> {
+        Self::build(settings, frame, None, priors, rows)
+    }
+
+    /// The model of a frame whose design is in a file.
+    pub(crate) fn of_file(
+        settings: &Settings, frame: Frame, filed: Filed, priors: Option<ModelPriors>,
+        memory: MemoryPlan,
+    ) -> Result<Self, Error> {
+        let model = Self::build(settings, frame, Some(filed), priors, &Rows::default())?;
+        Ok(model.with_memory(memory))
+    }
+
+    pub(crate) fn with_memory(self, memory: MemoryPlan) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    fn build(
+        settings: &Settings, mut frame: Frame, mut filed: Option<Filed>,
+        priors: Option<ModelPriors>, rows: &Rows,
     ) -> Result<Self, Error> {
         let family = settings.family;
         let combine = |how: Combine, numbers: &mut [f64]| match how {
@@ -88,7 +112,10 @@ impl Model {
             return Err(Error::TakenName { name: name.clone(), family });
         }
         let groups = Groups::new(&frame.coding, auxiliary.levels());
-        let sizes = frame.sizes(family, combine);
+        let sizes = match &filed {
+            Some(filed) => frame.sizes_by(&filed.moments, family),
+            None => frame.sizes(family, combine),
+        };
         let priors = match priors {
             Some(priors) => priors,
             None => {
@@ -96,17 +123,29 @@ impl Model {
             }
         };
         if priors.centred {
-            frame.centre(&sizes);
+            match &mut filed {
+                Some(filed) => {
+                    let scaling = frame.centre_by(&filed.moments);
+                    scaling.map_or(Ok(()), |scaling| filed.rescale(&scaling))?;
+                }
+                None => frame.centre(&sizes),
+            }
         }
         let noisy = family.has_noise() && !auxiliary.names().is_empty();
         if noisy {
-            check_noise(&frame, &sizes, rows)?;
+            let design = design_of(&frame, filed.as_ref());
+            let design = design.map_err(|error| Words::new(&frame).potential(error))?;
+            check_noise(&frame, design, &sizes, rows)?;
         }
         let coefficients = auxiliary.coefficients(&frame.names);
         let own = [coefficients, auxiliary.names().to_vec()].concat();
         let names = [own, groups.parameters(), groups.effect_names()].concat();
-        let sample = (!rows.is_shared())
-            .then(|| Sample::new(&frame, Rescaling::to_original(&frame, settings, &priors)));
+        let original = Rescaling::to_original(&frame, settings, &priors);
+        let sample = match &filed {
+            Some(filed) => Some(Sample::of_some(&filed.sample, original, frame.rows)),
+            None => (!rows.is_shared()).then(|| Sample::new(&frame, original)),
+        };
+        let stored = filed.map(|filed| filed.design);
         let design = std::mem::take(&mut frame.design);
         let means = match priors.centred && frame.intercept && design.is_sparse() {
             true => sizes.means.clone(),
@@ -119,7 +158,7 @@ impl Model {
             auxiliary: &auxiliary,
             means: &means,
         };
-        let body = parts.body(design, &groups, &sizes, rows);
+        let body = parts.body(design, stored, &groups, &sizes, rows);
         let body = body.map_err(|error| match error {
             Refusal::Setting(error) => error,
             Refusal::Potential(error) => Words::new(&frame).potential(error),
@@ -150,7 +189,15 @@ impl Model {
             body,
             sample,
             shared: rows.is_shared(),
+            memory: None,
         })
+    }
+
+    /// What the fit takes of the memory, as it was estimated before it began; `None` for a model that
+    /// was not made from data as a whole.
+    #[must_use]
+    pub fn memory(&self) -> Option<&MemoryPlan> {
+        self.memory.as_ref()
     }
 
     /// The names, rows and notes of the data. Its design has moved into the posterior.
@@ -383,14 +430,16 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// The posterior with this design.
     fn body(
-        &self, design: Matrix, groups: &Groups, sizes: &Sizes, rows: &Rows,
+        &self, design: Matrix, stored: Option<Stored>, groups: &Groups, sizes: &Sizes, rows: &Rows,
     ) -> Result<Body, Refusal> {
         let Self { settings, frame, priors, auxiliary, .. } = self;
-        let values = match design {
-            Matrix::Dense { values, .. } if groups.is_empty() => values,
-            _ => return self.mixed(&design, groups, sizes, rows),
+        let design: Design<'static> = match (stored, design) {
+            (Some(stored), _) => stored.into(),
+            (None, Matrix::Dense { values, .. }) if groups.is_empty() => {
+                Dense::new(frame.rows, frame.columns, values)?.into()
+            }
+            (None, design) => return self.mixed(&design, groups, sizes, rows),
         };
-        let design = Dense::new(frame.rows, frame.columns, values)?;
         if let (Some(family), Some(prior)) =
             (auxiliary.family(settings)?, normal_prior(&priors.coefficients)?)
         {
@@ -404,7 +453,7 @@ impl Parts<'_> {
             // The frame is valid, so no process has ended before this point.
             return Ok(Body::Ridge(ridge.with_rows(rows)));
         }
-        let joint = self.joint(design.into(), priors.coefficients.clone())?;
+        let joint = self.joint(design, priors.coefficients.clone())?;
         let start = auxiliary.start(frame, sizes);
         Ok(Body::Joint { joint: Arc::new(joint.with_rows(rows)), start })
     }
@@ -470,6 +519,19 @@ impl Parts<'_> {
         let mixed = Mixed::new(joint, terms, &widened(&auxiliary.start(frame, sizes)))?;
         Ok(Body::Mixed(Arc::new(mixed)))
     }
+}
+
+/// The design of a frame, or the one in a file; `None` if it is sparse.
+fn design_of<'f>(
+    frame: &'f Frame, filed: Option<&Filed>,
+) -> Result<Option<Design<'f>>, potentials::Error> {
+    Ok(match (filed, &frame.design) {
+        (Some(filed), _) => Some(filed.design.clone().into()),
+        (None, Matrix::Dense { values, .. }) => {
+            Some(Dense::new(frame.rows, frame.columns, &values[..])?.into())
+        }
+        (None, _) => None,
+    })
 }
 
 /// The observation of each row.

@@ -1,9 +1,9 @@
 //! Whether responses have noise whose scale can be sampled.
 
 use ridgewalk_frame::place::listed;
-use ridgewalk_frame::{Frame, Matrix, Sizes};
+use ridgewalk_frame::{Frame, Sizes};
 use ridgewalk_potentials::families::Gaussian;
-use ridgewalk_potentials::{self as potentials, Dense, Mixed, Prior, Ridge, Rows};
+use ridgewalk_potentials::{self as potentials, Design, Mixed, Prior, Ridge, Rows};
 
 use crate::error::{Error, NoiseError};
 use crate::groups::Groups;
@@ -14,16 +14,18 @@ const WIDE: f64 = 1e6;
 
 /// An error unless least squares leave residuals: with fewer rows than coefficients, or a fit
 /// without an error, the posterior of a noise scale may have no finite integral.
-pub(crate) fn check_noise(frame: &Frame, sizes: &Sizes, rows: &Rows) -> Result<(), Error> {
+pub(crate) fn check_noise(
+    frame: &Frame, design: Option<Design<'_>>, sizes: &Sizes, rows: &Rows,
+) -> Result<(), Error> {
     let (n, d) = (frame.all_rows, frame.columns);
     if n <= d {
         return Err(NoiseError::NoResiduals { rows: n, coefficients: d }.into());
     }
     // Sparse designs are looked at later, with the factor that their posterior has.
-    let Matrix::Dense { values, .. } = &frame.design else { return Ok(()) };
+    let Some(design) = design else { return Ok(()) };
     let mut largest = [frame.response.iter().map(|y| y.abs()).fold(f64::NEG_INFINITY, f64::max)];
     rows.largest(&mut largest);
-    let residuals = residuals(frame, values, sizes, rows);
+    let residuals = residuals(frame, design, sizes, rows);
     let residuals = residuals.map_err(|error| Words::new(frame).potential(error))?;
     let mut squares = [residuals.iter().map(|r| r * r).sum::<f64>()];
     rows.sum(&mut squares);
@@ -60,7 +62,7 @@ fn deduplicated(mut names: Vec<String>) -> Vec<String> {
 
 /// The residuals of least squares. Where predictors are collinear, wide priors decide.
 fn residuals(
-    frame: &Frame, values: &[f64], sizes: &Sizes, rows: &Rows,
+    frame: &Frame, design: Design<'_>, sizes: &Sizes, rows: &Rows,
 ) -> Result<Vec<f64>, potentials::Error> {
     let scales: Vec<f64> = sizes.columns.iter().map(|sd| WIDE * sizes.spread / sd).collect();
     let mut means = vec![0.0; frame.columns];
@@ -68,14 +70,11 @@ fn residuals(
         means[0] = sizes.mean;
     }
     let prior = Prior::normal(&means, &scales)?;
-    let design = Dense::new(frame.rows, frame.columns, values)?;
     let mut ridge = Ridge::new(design, Gaussian::new(sizes.spread)?, &frame.response, prior)?;
     if let Some(offsets) = &frame.offset {
         ridge = ridge.with_offsets(offsets.clone())?;
     }
-    let point = ridge.with_rows(rows).mode()?.point;
-    let offset = |i: usize| frame.offset.as_ref().map_or(0.0, |offset| offset[i]);
-    let each = values.chunks_exact(frame.columns).zip(&frame.response).enumerate();
-    let predictor = |row: &[f64]| row.iter().zip(&point).map(|(a, x)| a * x).sum::<f64>();
-    Ok(each.map(|(i, (row, y))| y - offset(i) - predictor(row)).collect())
+    let ridge = ridge.with_rows(rows);
+    let predictors = ridge.linear_predictors(&ridge.mode()?.point)?;
+    Ok(frame.response.iter().zip(predictors).map(|(y, s)| y - s).collect())
 }

@@ -11,6 +11,7 @@ use ridgewalk_sampler::automatic::{Length, UNADJUSTED_TOLERANCE, Wanted};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::memory::Memory;
 
 /// The response of the data that ship with the program.
 const BUILT_IN_RESPONSE: &str = "y";
@@ -309,6 +310,10 @@ pub struct Settings {
     pub seed: u64,
     /// Threads; `None` for all cores.
     pub threads: Option<usize>,
+    /// The memory that a fit may take; `None` for most of what is free. Packed data that need more
+    /// are read from the disk, with the same draws.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
     /// The run directory.
     pub out: PathBuf,
     /// Also write the draws to `draws.csv`.
@@ -366,6 +371,7 @@ impl Default for Settings {
             interval: DEFAULT_INTERVAL,
             seed: 0,
             threads: None,
+            memory: None,
             out: PathBuf::from("ridgewalk-run"),
             csv: false,
         }
@@ -601,13 +607,19 @@ impl Settings {
     /// # Errors
     /// [`Error::NoResponse`] if none was named; a formula or condition that cannot be read.
     pub fn question(&self, table: &Table) -> Result<Question, Error> {
+        let columns: Vec<String> =
+            table.columns().iter().map(|column| column.name().to_owned()).collect();
+        self.question_of(table.name(), &columns)
+    }
+
+    /// The question about a table with this name and these columns.
+    pub(crate) fn question_of(&self, file: &str, columns: &[String]) -> Result<Question, Error> {
         let mut formula = match (self.parsed_formula()?, &self.response) {
             (Some(formula), _) => formula,
             (None, Some(response)) => Formula::of_columns(response, self.predictors.as_deref()),
             (None, None) => {
-                let columns =
-                    table.columns().iter().map(|column| column.name().to_owned()).collect();
-                return Err(Error::NoResponse { file: table.name().to_owned(), columns });
+                let (file, columns) = (file.to_owned(), columns.to_vec());
+                return Err(Error::NoResponse { file, columns });
             }
         };
         if self.no_intercept {

@@ -27,10 +27,13 @@ pub(crate) fn advice(
     draft: &Draft<'_>, facts: &Facts, designed: &Designed,
 ) -> (Vec<String>, Option<usize>) {
     let mut notes = Vec::new();
+    let whole = facts.counts.kept == draft.kept.len();
     for plan in &draft.roles.plans {
         match plan {
             Plan::Number(node) => {
+                // Some rows do not show what values there are.
                 if let Kind::Name(name) = &node.kind
+                    && whole
                     && let Some(column) = draft.source.column(name)
                 {
                     notes.extend(of_numbers(column, &draft.kept));
@@ -42,7 +45,7 @@ pub(crate) fn advice(
             _ => {}
         }
     }
-    if facts.counts.kept != draft.kept.len() {
+    if !whole {
         return (notes, None);
     }
     let Designed { coding, names, design, .. } = designed;

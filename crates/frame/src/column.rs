@@ -124,6 +124,11 @@ impl Column {
         Self { name, cells, ordered: true }
     }
 
+    /// A column of a packed file.
+    pub(crate) fn of_cells(name: String, cells: Cells, ordered: bool) -> Self {
+        Self { name, cells, ordered }
+    }
+
     /// A column whose values cannot be used: `found` says what they are. It is an error only where
     /// it is used.
     #[must_use]

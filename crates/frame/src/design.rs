@@ -72,7 +72,7 @@ impl Designed {
 /// points need columns that are centred.
 fn is_sparse(draft: &Draft<'_>, coding: &Coding) -> Result<bool, DataError> {
     let Draft { source, question, roles, .. } = draft;
-    if question.standardize || question.family == FamilyName::Ordinal {
+    if question.dense || question.standardize || question.family == FamilyName::Ordinal {
         return Ok(false);
     }
     Ok(Coder::new(source, &roles.plans, coding)?.sparse_pays())

@@ -33,6 +33,23 @@ impl<'t> Draft<'t> {
     /// # Errors
     /// Columns that do not exist or cannot be used as asked, with the place of the first bad value.
     pub fn new(table: &'t Table, question: &'t Question) -> Result<Self, DataError> {
+        let draft = Self::of_block(table, question)?;
+        let Counts { kept, missing, unselected, .. } = draft.facts.counts;
+        match &question.condition {
+            Some(condition) if unselected == table.rows() => {
+                let (file, condition) = (table.name().to_owned(), condition.to_string());
+                Err(DataError::NothingSelected { file, condition, of: unselected })
+            }
+            _ if kept == 0 => {
+                let file = table.name().to_owned();
+                Err(DataError::TooFewRows { file, rows: 0, dropped: missing })
+            }
+            _ => Ok(draft),
+        }
+    }
+
+    /// The same for some rows of a larger table, none of which may be in use.
+    pub(crate) fn of_block(table: &'t Table, question: &'t Question) -> Result<Self, DataError> {
         let source = Source::new(table, &question.factors)?;
         let roles = Roles::new(&source, question)?;
         let used = roles.columns(&source);
@@ -118,6 +135,12 @@ impl<'t> Draft<'t> {
         Ok(levels)
     }
 
+    /// A term that needs all rows at once, if there is one.
+    pub(crate) fn whole_term(&self) -> Option<String> {
+        let group = self.roles.groups.first().map(|group| format!("({})", group.node));
+        group.or_else(|| self.roles.smooths.first().map(|smooth| smooth.node.to_string()))
+    }
+
     /// Whether the first text of a column is a date.
     fn has_dates(&self, name: &str) -> bool {
         match self.source.column(name).map(Column::cells) {
@@ -196,7 +219,10 @@ fn kept_rows(
     let table = source.table;
     let mut rows: Vec<usize> = (0..table.rows()).collect();
     if let Some(condition) = &question.condition {
-        rows = selected(source, condition, rows)?;
+        rows = match selected(source, condition, rows) {
+            Err(DataError::NothingSelected { .. }) => Vec::new(),
+            found => found?,
+        };
     }
     let unselected = table.rows() - rows.len();
     if let Some(weights) = roles.weights.as_ref() {
@@ -225,8 +251,6 @@ fn kept_rows(
     let (file, missing) = (table.name().to_owned(), of - rows.len());
     if missing > 0 && !question.drop_missing {
         Err(DataError::Missing { file, columns, rows: missing, of })
-    } else if rows.is_empty() {
-        Err(DataError::TooFewRows { file, rows: 0, dropped: missing })
     } else {
         let missing_in = columns.into_iter().map(|column| column.column).collect();
         let counts = Counts { kept: rows.len(), missing, missing_in, unselected, weightless };

@@ -219,6 +219,30 @@ pub enum DataError {
         /// The number of values in the first column.
         need: usize,
     },
+    /// A packed file that is damaged or of another version.
+    #[error("{file}: found {found}, need {need}")]
+    Pack {
+        /// The file.
+        file: String,
+        /// What it has.
+        found: String,
+        /// What it should have, and what to do.
+        need: String,
+    },
+    /// A file that would be overwritten.
+    #[error("{file}: found a file of this name, need another name; or remove the file")]
+    Exists {
+        /// The file.
+        file: String,
+    },
+    /// A file that cannot be written.
+    #[error("{file}: cannot be written, and nothing was left of it: {source}")]
+    Write {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// A Parquet file that cannot be read.
     #[error("{file}: cannot be read as Parquet: {message}")]
     Parquet {
@@ -528,6 +552,14 @@ pub enum DataError {
         slope: String,
         /// The grouping factor.
         grouping: String,
+    },
+    /// Group effects or smooths of data that are read block by block.
+    #[error("{file}: {} needs all rows in memory; leave it out, or read the file as a whole", quoted(.term))]
+    NeedsAllRows {
+        /// The file.
+        file: String,
+        /// The first such term.
+        term: String,
     },
     /// A text column of numbers with decimal commas.
     #[error("{place}: found `{}`, need a number with a decimal point and no commas ({})", shown(.value, VALUE_SHOWN), shown(.point, VALUE_SHOWN))]

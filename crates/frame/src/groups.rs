@@ -190,6 +190,8 @@ impl CodedGroup {
 /// Group effects of a question: what the columns of a table make of them.
 #[derive(Debug)]
 pub(crate) struct GroupPlan {
+    /// As written, without the parentheses.
+    pub(crate) node: crate::formula::syntax::Node,
     pub(crate) keys: Vec<Key>,
     slopes: Terms,
     /// What each variable of the slopes is.
@@ -206,6 +208,7 @@ impl GroupPlan {
             return Err(FormulaError::new(of, &group.node.span, message).into());
         }
         Ok(Self {
+            node: group.node.clone(),
             keys: keys.collect::<Result<_, DataError>>()?,
             plans: plans.collect::<Result<_, DataError>>()?,
             slopes,

@@ -18,7 +18,8 @@
 //! most often in the line of names. A quoted field may contain any of them, line breaks and doubled
 //! quotes. Blanks around names and values are ignored. Blank lines are skipped, except in a file
 //! with one column, where they are missing values. With the cargo feature `parquet`, Parquet files
-//! of flat columns are read too.
+//! of flat columns are read too. [`pack()`] writes a table as columns in blocks of rows, all covered by
+//! checksums: [`Pack`] reads any part of it.
 //!
 //! # Columns
 //!
@@ -62,9 +63,12 @@ mod frame;
 mod groups;
 mod levels;
 mod matrix;
+mod moments;
+mod pack;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
+mod passes;
 pub mod place;
 mod plan;
 mod question;
@@ -90,7 +94,10 @@ pub use formula::{Condition, Formula, FormulaError, formula_name};
 pub use frame::{Frame, INTERCEPT};
 pub use groups::{GroupEntries, GroupNames, Grouping};
 pub use matrix::{Matrix, SparseRows};
+pub use moments::{Moments, TakeRows};
+pub use pack::{Pack, PackWriter, Packed, PackedColumn, pack};
 pub use parts::Part;
+pub use passes::Passes;
 pub use place::{Place, Row};
 pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::{join_names, split_names};

@@ -128,6 +128,22 @@ impl Matrix {
         }
     }
 
+    /// Adds the rows of another one of its kind.
+    pub fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Dense { columns, values }, Self::Dense { columns: same, values: more }) => {
+                *columns = same;
+                values.extend(more);
+            }
+            (Self::Sparse(rows), Self::Sparse(more)) => rows.append(more),
+            (all, other) => {
+                let columns = other.columns();
+                let values = [all.dense(), other.dense()].concat();
+                *all = Self::Dense { columns, values };
+            }
+        }
+    }
+
     /// These rows, in this order. Each must exist.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         match self {

@@ -76,6 +76,17 @@ impl Frame {
             })
             .into_iter()
             .unzip();
+        let slopes = self.groups.iter().map(|group| slopes(group, n, &mut combine)).collect();
+        let (mean, spread) = self.sizes_of_response(family, &mut combine);
+        Sizes { columns, means, mean, spread, slopes }
+    }
+
+    /// The mean and the spread of the response.
+    pub(crate) fn sizes_of_response(
+        &self, family: FamilyName, combine: &mut impl FnMut(Combine, &mut [f64]),
+    ) -> (f64, f64) {
+        let n = self.all_rows as f64;
+        let unbiased = (n / (n - 1.0)).sqrt();
         let responses: Vec<f64> = match &self.upper {
             Some(ends) => {
                 let time = |(&start, &end): (&f64, &f64)| if start > 0.0 { start } else { end };
@@ -83,11 +94,9 @@ impl Frame {
             }
             None => self.response.clone(),
         };
-        let (mean, sd) = mean_and_sd(&responses, 0, self.all_rows, &mut combine);
+        let (mean, sd) = mean_and_sd(&responses, 0, self.all_rows, combine);
         let own = family.has_noise() || family.is_survival();
-        let spread = if own && sd > 0.0 { unbiased * sd } else { 1.0 };
-        let slopes = self.groups.iter().map(|group| slopes(group, n, &mut combine)).collect();
-        Sizes { columns, means, mean, spread, slopes }
+        (mean, if own && sd > 0.0 { unbiased * sd } else { 1.0 })
     }
 }
 
@@ -154,13 +163,18 @@ fn mean_and_sd(
     if largest == 0.0 {
         return (mean, 0.0);
     }
-    // The unit is a power of two: squares neither overflow nor underflow, and the scaling is exact.
-    let power = f64::from_bits(largest.to_bits() & EXPONENT);
-    let unit = if power > 0.0 { power } else { largest };
+    let unit = unit_of(largest);
     let rest: f64 = values.iter().map(|value| ((value - mean) / unit).powi(2)).sum();
     let mut squares = [rest + of_zeros * (mean / unit).powi(2)];
     combine(Combine::Sum, &mut squares);
     (mean, unit * (squares[0] / n).sqrt())
+}
+
+/// A power of two in which squares of numbers up to this one neither overflow nor underflow; the
+/// scaling is exact.
+pub(crate) fn unit_of(largest: f64) -> f64 {
+    let power = f64::from_bits(largest.to_bits() & EXPONENT);
+    if power > 0.0 { power } else { largest }
 }
 
 /// The maximum over all parts.

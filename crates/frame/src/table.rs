@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read, Seek};
 use std::ops::Range;
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::blocks::{Blocks, Digesting, Plan};
 use crate::column::Column;
 use crate::error::DataError;
+use crate::pack::{self, Pack};
 use crate::parts::Part;
 use crate::place::{Place, Row};
 use crate::rows::{Header, Rows, count_rows};
@@ -26,6 +27,8 @@ pub struct Table {
     rows: usize,
     /// The line of each row; none in a file without lines.
     lines: Option<Vec<u64>>,
+    /// The row of a file without lines that the first one here is.
+    first: u64,
     digest: String,
 }
 
@@ -33,8 +36,8 @@ impl Table {
     /// The name of the data that ship with the program.
     pub const BUILT_IN: &'static str = "breast-cancer.csv (built in)";
 
-    /// Reads a file: Parquet if the name ends in `.parquet` or the first bytes are `PAR1`,
-    /// otherwise delimited text.
+    /// Reads a file: packed by [`pack`](crate::pack()) if its first bytes say so, Parquet if the name
+    /// ends in `.parquet` or the first bytes are `PAR1`, otherwise delimited text.
     ///
     /// # Errors
     /// A file that cannot be read or is not a table, with the place of the error.
@@ -80,6 +83,9 @@ impl Table {
     fn read_open(name: &str, path: &Path, file: &File, part: Part) -> Result<Self, DataError> {
         let cannot = |source| DataError::Read { file: name.to_owned(), source };
         let blocks = Blocks::new(name, Digesting::new(file), Plan::default())?;
+        if pack::is_pack(blocks.start()) {
+            return Self::read_pack(Pack::new(name, file)?, part);
+        }
         if is_parquet(path, blocks.start()) {
             if part.of > 1 {
                 let need = "one file per part of the rows, with {} in its name for the part number, such as part-{}.parquet";
@@ -105,8 +111,8 @@ impl Table {
     }
 
     /// Reads a file some rows at a time: `take` is given one table after another, each with the
-    /// rows of a few megabytes of text, so that files larger than memory can be read. A Parquet file
-    /// is read as a whole.
+    /// rows of a few megabytes of text, so that files larger than memory can be read. A packed file
+    /// is read block by block, a Parquet file as a whole.
     ///
     /// # Errors
     /// As [`Table::read`], and whatever `take` returns. Rows before the place of an error may have
@@ -137,6 +143,10 @@ impl Table {
         }
         let file = File::open(path).map_err(cannot)?;
         let mut blocks = Blocks::new(&name, &file, Plan::default())?;
+        if pack::is_pack(blocks.start()) {
+            let mut pack = Pack::new(&name, &file)?;
+            return pack.blocks().try_for_each(|rows| take(pack.read(rows, None)?));
+        }
         if is_parquet(path, blocks.start()) {
             return take(Self::read_parquet(&name, &file)?);
         }
@@ -146,18 +156,21 @@ impl Table {
             let Some((columns, lines)) = rows.take() else { return Ok(()) };
             any = true;
             let (name, digest) = (name.clone(), String::new());
-            take(Self { name, columns, rows: lines.len(), lines: Some(lines), digest })
+            take(Self { name, columns, rows: lines.len(), lines: Some(lines), first: 0, digest })
         })?;
         if any { Ok(()) } else { Err(DataError::NoRows { file: name }.into()) }
     }
 
-    /// Reads delimited text, or Parquet, from memory. The name appears in messages.
+    /// Reads delimited text, Parquet or packed data from memory. The name appears in messages.
     ///
     /// # Errors
     /// Bytes that are not a table, with the place of the error.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
         if bytes.starts_with(b"PAR1") {
             return Self::parquet_from_bytes(name, bytes);
+        }
+        if pack::is_pack(bytes) {
+            return Self::read_pack(Pack::new(name, Cursor::new(bytes))?, Part::WHOLE);
         }
         Self::from_blocks_of(name, bytes, Plan::default())
     }
@@ -191,7 +204,8 @@ impl Table {
             }
             column.digest(&mut digest);
         }
-        Ok(Self { name: name.to_owned(), columns, rows, lines: None, digest: hex(digest) })
+        let digest = hex(digest);
+        Ok(Self { name: name.to_owned(), columns, rows, lines: None, first: 0, digest })
     }
 
     /// The same table with another column in place of the one of the same name, or with one more.
@@ -218,7 +232,7 @@ impl Table {
         let columns = wanted.map(|column| column.select(&rows)).collect();
         let lines = self.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect());
         let digest = String::new();
-        Self { name: self.name.clone(), columns, rows: rows.len(), lines, digest }
+        Self { name: self.name.clone(), columns, rows: rows.len(), lines, first: 0, digest }
     }
 
     /// The Wisconsin diagnostic breast cancer data: 569 rows, 30 predictors, response `y`.
@@ -264,7 +278,7 @@ impl Table {
     pub fn row_place(&self, row: usize) -> Row {
         match &self.lines {
             Some(lines) => Row::Line(lines.get(row).copied().unwrap_or_default()),
-            None => Row::Row(row as u64 + 1),
+            None => Row::Row(self.first + row as u64 + 1),
         }
     }
 
@@ -276,7 +290,23 @@ impl Table {
     pub(crate) fn from_parts(
         name: &str, columns: Vec<Column>, rows: usize, digest: String,
     ) -> Self {
-        Self { name: name.to_owned(), columns, rows, lines: None, digest }
+        Self { name: name.to_owned(), columns, rows, lines: None, first: 0, digest }
+    }
+
+    /// Some rows of a packed file.
+    pub(crate) fn of_rows(
+        name: &str, columns: Vec<Column>, rows: Range<usize>, digest: String,
+    ) -> Self {
+        let (name, first) = (name.to_owned(), rows.start as u64);
+        Self { name, columns, rows: rows.len(), lines: None, first, digest }
+    }
+
+    fn read_pack<R: Read + Seek>(mut pack: Pack<R>, part: Part) -> Result<Self, DataError> {
+        let rows = pack.rows();
+        if rows < part.of {
+            return Err(DataError::TooFewRows { file: pack.name().to_owned(), rows, dropped: 0 });
+        }
+        pack.read(part.rows(rows), None)
     }
 
     #[cfg(feature = "parquet")]
@@ -314,7 +344,8 @@ impl Table {
             return Err(DataError::NoRows { file: name.to_owned() });
         }
         let digest = blocks.into_input().hex();
-        Ok(Self { name: name.to_owned(), columns, rows: lines.len(), lines: Some(lines), digest })
+        let (name, rows, lines) = (name.to_owned(), lines.len(), Some(lines));
+        Ok(Self { name, columns, rows, lines, first: 0, digest })
     }
 
     /// The rows of a text file, none read yet, after its line of names.

@@ -5,8 +5,10 @@ mod formulas;
 mod frame;
 mod group_parts;
 mod groups;
+mod pack;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod passes;
 mod properties;
 mod smooths;
 mod table;

@@ -7,16 +7,19 @@
 //! its own, and those of a chain are added in the order of the rows. Where blocks end depends on
 //! the design alone, so results are the same, to the last bit, for any number of threads.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::black_box::Gradient;
-use crate::design::Design;
+use crate::design::{Dense, Design};
 use crate::error::{Error, GradientError, length};
 use crate::families::Family;
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 use crate::pass::{Rows as Entries, Terms, Tiles, pass};
 use crate::ridge::Ridge;
 use crate::rows::Rows;
+use crate::stored::Stored;
 
 /// Chains in a tile.
 const TILE: usize = 8;
@@ -122,6 +125,17 @@ impl Spans {
     }
 }
 
+/// The cost of a pass for one chain, in entries.
+fn work(rows: usize, entries: usize) -> usize {
+    entries + SLOPE * rows
+}
+
+/// The number of blocks into which a pass cuts the rows of a design.
+pub(crate) fn blocks_of_rows(rows: usize, entries: usize, columns: usize) -> usize {
+    let wide = entries / (ENTRIES_PER_SUM * columns);
+    (work(rows, entries) / WORK_PER_BLOCK).min(wide).max(1)
+}
+
 /// A design and what its rows add to a potential.
 pub(crate) struct Whole<'a> {
     pub(crate) design: &'a Design<'a>,
@@ -148,25 +162,34 @@ impl Whole<'_> {
     ) -> bool {
         let d = self.design.columns();
         let (spans, blocks) = (Spans::new(paths.chains(), d), self.blocks());
+        // All blocks are at hand, or those of a piece of the file.
+        let blocks = match self.design {
+            Design::Stored(stored) => stored.blocks().1,
+            Design::Dense(_) | Design::Sparse(_) => blocks,
+        };
         let columns = if paths.momenta.is_some() { 2 * TILE } else { TILE };
         let shared = spans.count() * blocks > 1
             && self.worth_sharing(paths.chains())
             && rayon::current_num_threads() > 1;
         let count = values.as_ref().map_or(0, |_| self.terms.values());
+        let stored = matches!(self.design, Design::Stored(_));
         // Room for the widest span; the sums of the values follow those of the coordinates.
         let tiles = spans.all().map(Span::tiles).max().unwrap_or(0);
         let packed_size = tiles * columns * d;
         let sums_size = tiles * TILE * (d + self.terms.values());
         let (packed, sums) = scratch.tiles(
-            if shared { spans.count() * packed_size } else { packed_size },
-            if shared { spans.count() * blocks * sums_size } else { sums_size },
+            if shared || stored { spans.count() * packed_size } else { packed_size },
+            if shared || stored { spans.count() * blocks * sums_size } else { sums_size },
         );
         out.fill(0.0);
         if let Some(values) = &mut values {
             values.fill(0.0);
         }
         let tasks = Tasks { whole: self, paths, spans, blocks, count };
-        if shared {
+        if let Design::Stored(stored) = self.design {
+            let room = Room { packed, packed_size, sums, sums_size };
+            tasks.piece_by_piece(stored, shared, room, out, values.as_deref_mut());
+        } else if shared {
             tasks.on_threads(packed, packed_size, sums, sums_size, out, values.as_deref_mut());
         } else {
             tasks.one_by_one(packed, sums, out, values.as_deref_mut());
@@ -180,7 +203,7 @@ impl Whole<'_> {
 
     /// The cost of one chain, in entries.
     fn work(&self) -> usize {
-        self.design.entries() + SLOPE * self.design.rows()
+        work(self.design.rows(), self.design.entries())
     }
 
     fn worth_sharing(&self, chains: usize) -> bool {
@@ -189,14 +212,14 @@ impl Whole<'_> {
 
     /// The number of blocks of rows.
     fn blocks(&self) -> usize {
-        let wide = self.design.entries() / (ENTRIES_PER_SUM * self.design.columns());
-        (self.work() / WORK_PER_BLOCK).min(wide).max(1)
+        blocks_of_rows(self.design.rows(), self.design.entries(), self.design.columns())
     }
 
     /// Whether a call for this many chains runs on several threads: with fewer blocks a thread
-    /// would wait for the last one.
+    /// would wait for the last one. A file is read once for all chains.
     pub(crate) fn shares_out(&self, chains: usize) -> bool {
-        self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains)
+        let stored = matches!(self.design, Design::Stored(_));
+        stored || (self.blocks() >= EVEN_BLOCKS && self.worth_sharing(chains))
     }
 }
 
@@ -277,21 +300,73 @@ impl Tasks<'_> {
         }
     }
 
+    /// With room for all spans and the tasks of a piece of a file.
+    fn piece_by_piece(
+        &self, stored: &Stored, shared: bool, room: Room<'_>, out: &mut [f64],
+        mut values: Option<&mut [f64]>,
+    ) {
+        let Self { paths, spans, .. } = self;
+        let Room { packed, packed_size, sums, sums_size } = room;
+        let (rows, (blocks, group)) = (stored.rows(), stored.blocks());
+        for (span, packed) in spans.all().zip(packed.chunks_mut(packed_size)) {
+            pack(&paths.of(span), span, packed);
+        }
+        let packed = &*packed;
+        stored.for_pieces(|piece, entries| {
+            let first = piece * group;
+            let count = group.min(blocks - first);
+            let before = first * rows / blocks;
+            let design = Design::Dense(Dense::of_checked(paths.d, entries));
+            let work = |(task, sums): (usize, &mut [f64])| {
+                let (index, block) = (task / count, first + task % count);
+                let packed = &packed[index * packed_size..(index + 1) * packed_size];
+                let range = block * rows / blocks..(block + 1) * rows / blocks;
+                self.sum_rows(spans.get(index), (&design, before), range, packed, sums);
+            };
+            let sums = &mut sums[..spans.count() * count * sums_size];
+            if shared {
+                sums.par_chunks_mut(sums_size).enumerate().for_each(work);
+            } else {
+                sums.chunks_mut(sums_size).enumerate().for_each(work);
+            }
+            for (task, sums) in sums.chunks(sums_size).enumerate() {
+                let span = spans.get(task / count);
+                unpack(sums, span, paths.d, out, self.count, values.as_deref_mut());
+            }
+        });
+    }
+
     /// The sums over one block of rows.
     fn sum(&self, span: Span, block: usize, packed: &[f64], sums: &mut [f64]) {
-        let (design, with_momenta) = (self.whole.design, self.paths.momenta.is_some());
-        let (rows, blocks) = (design.rows(), self.blocks);
+        let (design, blocks) = (self.whole.design, self.blocks);
+        let rows = block * design.rows() / blocks..(block + 1) * design.rows() / blocks;
+        self.sum_rows(span, (design, 0), rows, packed, sums);
+    }
+
+    /// The sums over some rows of a design whose first has the given number.
+    fn sum_rows(
+        &self, span: Span, (design, before): (&Design<'_>, usize), rows: Range<usize>,
+        packed: &[f64], sums: &mut [f64],
+    ) {
         let task = Task {
-            first: block * rows / blocks,
-            last: (block + 1) * rows / blocks,
+            first: rows.start - before,
+            last: rows.end - before,
             chains: span.chains,
             tiles: span.tiles(),
             count: self.count,
         };
-        let chains = span.first..span.first + span.chains;
-        let terms = self.whole.terms.part(task.first..task.last, chains);
+        let terms = self.whole.terms.part(rows, span.first..span.first + span.chains);
+        let with_momenta = self.paths.momenta.is_some();
         task.run(design, &terms, span.width(), with_momenta, packed, sums);
     }
+}
+
+/// Room for the columns of all spans and for the sums of all tasks, of each the given size.
+struct Room<'a> {
+    packed: &'a mut [f64],
+    packed_size: usize,
+    sums: &'a mut [f64],
+    sums_size: usize,
 }
 
 /// Rows for the chains of a span.
@@ -331,6 +406,8 @@ impl Task {
         let rows = match design {
             Design::Dense(dense) => Entries::Dense(&dense.values()[first * d..last * d]),
             Design::Sparse(design) => Entries::Sparse { design, first },
+            // Its pieces come as dense designs.
+            Design::Stored(_) => Entries::Dense(&[]),
         };
         let (sums, values) = sums.split_at_mut(tiles * d * W);
         let values = &mut values[..tiles * W * count];
@@ -413,7 +490,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         whole_chains(self.dimension(), positions, momenta, integrals)?;
         let d = self.dimension();
         self.run(Paths { length, d, positions, momenta: Some(momenta) }, integrals, None, scratch);
-        Ok(())
+        self.design().intact()
     }
 
     fn gradients(
@@ -422,7 +499,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
         whole_chains(self.dimension(), positions, positions, gradients)?;
         let d = self.dimension();
         self.run(Paths { length: 1.0, d, positions, momenta: None }, gradients, None, scratch);
-        Ok(())
+        self.design().intact()
     }
 
     /// In one pass over the design. U is up to a constant of the prior, as [`Ridge::value`] has it
@@ -440,7 +517,7 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
             scratch,
         );
         self.quadratic().add_values(positions, values, &mut scratch.point);
-        Ok(())
+        self.design().intact()
     }
 
     fn stiff(&self) -> usize {

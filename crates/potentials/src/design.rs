@@ -1,8 +1,10 @@
-//! Designs: the rows a_i of a ridge-separable potential, dense or sparse, checked on construction.
+//! Designs: the rows a_i of a ridge-separable potential, dense or sparse, in memory or in a file,
+//! checked on construction.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, length};
+use crate::stored::Stored;
 
 /// The matrix whose rows are the a_i.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +13,8 @@ pub enum Design<'a> {
     Dense(Dense<'a>),
     /// The entries that are not 0.
     Sparse(Sparse),
+    /// Every entry, in a file.
+    Stored(Stored),
 }
 
 impl Design<'_> {
@@ -20,6 +24,7 @@ impl Design<'_> {
         match self {
             Self::Dense(dense) => dense.values.len() / dense.columns,
             Self::Sparse(sparse) => sparse.starts.len() - 1,
+            Self::Stored(stored) => stored.rows(),
         }
     }
 
@@ -28,6 +33,7 @@ impl Design<'_> {
         match self {
             Self::Dense(dense) => dense.values.len(),
             Self::Sparse(sparse) => sparse.values.len(),
+            Self::Stored(stored) => stored.rows() * stored.columns(),
         }
     }
 
@@ -37,6 +43,16 @@ impl Design<'_> {
         match self {
             Self::Dense(dense) => dense.columns,
             Self::Sparse(sparse) => sparse.columns,
+            Self::Stored(stored) => stored.columns(),
+        }
+    }
+
+    /// An error if entries in a file could not be read since it was made. Results of all passes
+    /// since then are worthless.
+    pub(crate) fn intact(&self) -> Result<(), Error> {
+        match self {
+            Self::Stored(stored) => stored.intact(),
+            Self::Dense(_) | Self::Sparse(_) => Ok(()),
         }
     }
 }
@@ -44,6 +60,12 @@ impl Design<'_> {
 impl<'a> From<Dense<'a>> for Design<'a> {
     fn from(dense: Dense<'a>) -> Self {
         Self::Dense(dense)
+    }
+}
+
+impl From<Stored> for Design<'_> {
+    fn from(stored: Stored) -> Self {
+        Self::Stored(stored)
     }
 }
 
@@ -82,6 +104,11 @@ impl<'a> Dense<'a> {
             });
         }
         Ok(Self { columns, values })
+    }
+
+    /// Whole rows that were checked before.
+    pub(crate) fn of_checked(columns: usize, values: &'a [f64]) -> Self {
+        Self { columns, values: values.into() }
     }
 
     /// The design with these columns, all of one length.

@@ -18,6 +18,12 @@ pub enum Error {
         /// The value it was given.
         value: f64,
     },
+    /// A design in a file that cannot be written or read.
+    #[error("{message}")]
+    Stored {
+        /// What happened.
+        message: String,
+    },
     /// The Cholesky factor of a model with groups does not fit into memory.
     #[error(
         "the groups of this model are linked so densely that the factor of its precision does not fit into memory"

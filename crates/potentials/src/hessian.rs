@@ -7,7 +7,7 @@ use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::curvature::DENSE;
-use crate::design::Design;
+use crate::design::{Dense, Design};
 use crate::error::{Error, length};
 use crate::families::Family;
 use crate::ridge::Ridge;
@@ -37,6 +37,7 @@ impl<F: Family> Ridge<'_, F> {
         length("the point", point.len(), self.dimension())?;
         let curvatures = self.row_curvatures(&self.predictors(point));
         let mut hessian = self.gram(&curvatures);
+        self.design().intact()?;
         self.quadratic().add_to(&mut hessian);
         if hessian.iter().all(|h| h.is_finite()) {
             Ok(hessian)
@@ -118,18 +119,44 @@ pub(crate) fn visit(design: &Design<'_>, row: usize, mut with: impl FnMut(usize,
         Design::Sparse(sparse) => {
             sparse.entries(row).for_each(|(k, a)| with(k, a));
         }
+        Design::Stored(stored) => {
+            stored.row(row, |row| row.iter().enumerate().for_each(|(k, &a)| with(k, a)));
+        }
     }
+}
+
+/// Calls a function with so many rows of a dense design after another, and with the number of the
+/// first.
+fn for_blocks(design: &Design<'_>, rows: usize, mut with: impl FnMut(usize, &[f64])) {
+    match design {
+        Design::Dense(dense) => {
+            let blocks = dense.values().chunks(rows * dense.columns()).enumerate();
+            blocks.for_each(|(index, block)| with(index * rows, block));
+        }
+        Design::Stored(stored) => stored.for_blocks(rows, with),
+        // Its rows are no slices.
+        Design::Sparse(_) => {}
+    }
+}
+
+/// Rows of a block that is read twice.
+pub(crate) fn rows_of_block(columns: usize) -> usize {
+    (BLOCK / columns).clamp(8, 1024)
 }
 
 /// A x.
 pub(crate) fn forward(design: &Design<'_>, x: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; design.rows()];
     match design {
-        Design::Dense(dense) => {
-            let matrix = MatRef::from_row_major_slice(dense.values(), out.len(), x.len());
-            let into = MatMut::from_column_major_slice_mut(&mut out, design.rows(), 1);
-            let x = MatRef::from_column_major_slice(x, x.len(), 1);
-            matmul(into, Accum::Replace, matrix, x, 1.0, Par::Seq);
+        Design::Dense(_) | Design::Stored(_) => {
+            for_blocks(design, rows_of_block(x.len()), |first, block| {
+                let rows = block.len() / x.len();
+                let matrix = MatRef::from_row_major_slice(block, rows, x.len());
+                let into = &mut out[first..first + rows];
+                let into = MatMut::from_column_major_slice_mut(into, rows, 1);
+                let x = MatRef::from_column_major_slice(x, x.len(), 1);
+                matmul(into, Accum::Replace, matrix, x, 1.0, Par::Seq);
+            });
         }
         Design::Sparse(_) => {
             for (row, out) in out.iter_mut().enumerate() {
@@ -142,6 +169,15 @@ pub(crate) fn forward(design: &Design<'_>, x: &[f64]) -> Vec<f64> {
 
 /// sum += Aᵀ c.
 pub(crate) fn add_backward(design: &Design<'_>, c: &[f64], sum: &mut [f64]) {
+    if let Design::Stored(stored) = design {
+        let d = stored.columns();
+        stored.for_blocks(rows_of_block(d), |first, block| {
+            for (row, &c) in block.chunks_exact(d).zip(&c[first..]) {
+                sum.iter_mut().zip(row).for_each(|(sum, a)| *sum += c * a);
+            }
+        });
+        return;
+    }
     for (row, &c) in c.iter().enumerate() {
         visit(design, row, |k, a| sum[k] += c * a);
     }
@@ -152,22 +188,19 @@ pub(crate) fn gram(design: &Design<'_>, c: &[f64]) -> Vec<f64> {
     let d = design.columns();
     let mut out = vec![0.0; d * d];
     match design {
-        Design::Dense(dense) => {
+        Design::Dense(_) | Design::Stored(_) => {
             // With many columns a few rows take longer to add to the matrix than to multiply.
-            let rows = if d > DENSE { WIDE_BLOCK } else { (BLOCK / d).clamp(8, 1024) };
-            let mut scaled = Vec::with_capacity(rows * d);
-            for (block, c) in dense.values().chunks(rows * d).zip(c.chunks(rows)) {
+            let most = if d > DENSE { WIDE_BLOCK } else { rows_of_block(d) };
+            let mut scaled = Vec::with_capacity(most * d);
+            for_blocks(design, most, |first, block| {
+                let rows = block.len() / d;
+                let scales = c[first..].iter().flat_map(|c| std::iter::repeat_n(c, d));
                 scaled.clear();
-                scaled.extend(
-                    block
-                        .chunks_exact(d)
-                        .zip(c)
-                        .flat_map(|(row, c)| row.iter().map(move |a| c * a)),
-                );
-                let left = MatRef::from_row_major_slice(block, c.len(), d).transpose();
-                let right = MatRef::from_row_major_slice(&scaled, c.len(), d);
+                scaled.extend(block.iter().zip(scales).map(|(a, c)| c * a));
+                let left = MatRef::from_row_major_slice(block, rows, d).transpose();
+                let right = MatRef::from_row_major_slice(&scaled, rows, d);
                 add_lower(&mut out, d, left, right);
-            }
+            });
         }
         Design::Sparse(sparse) => {
             for (row, &c) in c.iter().enumerate() {
@@ -195,6 +228,13 @@ pub(crate) fn row_gram(design: &Design<'_>, scales: &[f64]) -> Vec<f64> {
                 rows.flat_map(|(row, s)| row.iter().map(move |a| s * a)).collect();
             let matrix = MatRef::from_row_major_slice(&scaled, n, d);
             add_lower(&mut out, n, matrix, matrix.transpose());
+        }
+        Design::Stored(stored) => {
+            // There are few rows where this matrix has room.
+            let mut values = Vec::with_capacity(n * d);
+            stored.for_pieces(|_, entries| values.extend_from_slice(entries));
+            let dense = Dense::of_checked(d, &values);
+            return row_gram(&Design::Dense(dense), scales);
         }
         Design::Sparse(sparse) => {
             let mut spread = vec![0.0; d];
@@ -242,4 +282,36 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// √(a·a).
 pub(crate) fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The products of blocks of rows are those of all rows at once.
+    #[test]
+    fn predictors_of_blocks_are_those_of_the_whole() {
+        for (rows, d) in [
+            (5000, 1),
+            (4000, 2),
+            (3001, 3),
+            (2500, 7),
+            (2049, 21),
+            (1500, 64),
+            (900, 130),
+            (700, 501),
+        ] {
+            let value = |k: usize| ((k * 7919) as f64 * 0.37).sin();
+            let a: Vec<f64> = (0..rows * d).map(value).collect();
+            let x: Vec<f64> = (0..d).map(|k| value(k + 11)).collect();
+            let mut whole = vec![0.0; rows];
+            let matrix = MatRef::from_row_major_slice(&a, rows, d);
+            let into = MatMut::from_column_major_slice_mut(&mut whole, rows, 1);
+            let column = MatRef::from_column_major_slice(&x, d, 1);
+            matmul(into, Accum::Replace, matrix, column, 1.0, Par::Seq);
+            let design = Dense::new(rows, d, a).unwrap().into();
+            let apart = whole.iter().zip(forward(&design, &x)).filter(|(a, b)| *a != b).count();
+            assert_eq!(apart, 0, "{rows} x {d}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Potentials U, the negative log densities that samplers move in, and the integrals of their
 //! gradients along lines.
 //!
-//! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs;
-//!   its line integrals are exact.
+//! - [`Ridge`]: U(θ) = Σ w u(a·θ + o; y) + prior, with [`families`] u and dense or sparse designs,
+//!   in memory or in a file ([`Stored`]); its line integrals are exact.
 //! - [`Joint`]: the same with [`likelihoods`] that have parameters of their own (a noise scale, a
 //!   shape, thresholds), and priors of other kinds than the normal one; values and gradients only.
 //! - [`Mixed`]: a `Joint` with effects of groups, whose standard deviations and correlations are
@@ -72,6 +72,7 @@ mod special;
 mod spread;
 mod square;
 mod stiff;
+mod stored;
 mod symmetric;
 mod whitening;
 
@@ -93,4 +94,5 @@ pub use properness::{
 pub use ridge::Ridge;
 pub use rows::Rows;
 pub use spread::Spread;
+pub use stored::{Stored, StoredWriter};
 pub use whitening::{SavedWhitening, Whitened, Whitening};

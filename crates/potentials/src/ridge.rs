@@ -178,7 +178,9 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless the point has the model's dimension.
     pub fn linear_predictors(&self, point: &[f64]) -> Result<Vec<f64>, Error> {
         length("the point", point.len(), self.design.columns())?;
-        Ok(self.predictors(point))
+        let predictors = self.predictors(point);
+        self.design.intact()?;
+        Ok(predictors)
     }
 
     /// The number of coefficients.
@@ -238,6 +240,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             .sum();
         let mut sum = [sum];
         self.rows.sum(&mut sum);
+        self.design.intact()?;
         Ok(sum[0] + self.quadratic.value(point))
     }
 
@@ -248,6 +251,9 @@ impl<'a, F: Family> Ridge<'a, F> {
                 dense.values()[row * d..(row + 1) * d].iter().zip(point).map(|(a, x)| a * x).sum()
             }
             Design::Sparse(sparse) => sparse.entries(row).map(|(k, a)| a * point[k]).sum(),
+            Design::Stored(stored) => {
+                stored.row(row, |row| row.iter().zip(point).map(|(a, x)| a * x).sum())
+            }
         };
         product + self.offset(row)
     }

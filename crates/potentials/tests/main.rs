@@ -13,6 +13,7 @@ mod pointers;
 mod properness;
 mod ridge;
 mod spread;
+mod stored;
 mod support;
 mod values;
 mod whitening;

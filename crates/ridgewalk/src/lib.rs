@@ -254,7 +254,8 @@ pub use ridgewalk_report as report;
 pub use ridgewalk_sampler as sampler;
 pub use ridgewalk_store as store;
 pub use runs::{
-    RunError, StoredFit, fit_into, fit_into_watched, resume, resume_watched, settings_of,
+    RunError, StoredFit, fit_data_into, fit_into, fit_into_watched, resume, resume_data,
+    resume_watched, settings_of,
 };
 
 pub mod pipeline {

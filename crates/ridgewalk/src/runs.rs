@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ridgewalk_fit::{
-    self as fit, Config, ErrorKind, Finished, LooDocument, LooOptions, LooProgress, Model,
-    Observed, Observer, Predictor, Settings, Stage, SummaryDocument, Warm, in_threads, prepare,
-    warm_up,
+    self as fit, Config, Data, ErrorKind, Finished, LooDocument, LooOptions, LooProgress, Model,
+    Observed, Observer, Predictor, Settings, Stage, SummaryDocument, Warm, in_threads,
+    prepare_data, warm_up,
 };
 use ridgewalk_frame::Table;
 use ridgewalk_report::write_report;
@@ -83,7 +83,9 @@ impl StoredFit {
         let config = self.config()?;
         let file = &config.data.file;
         let table = if config.options.data.is_some() {
-            Table::read(file).map_err(fit::Error::from)?
+            let data = Some(PathBuf::from(file));
+            let settings = Settings { data, memory: None, ..config.options.clone() };
+            Data::open(&settings)?.into_table("what goes back to the data of a fit")?
         } else if file == fit::DataConfig::BUILT_IN {
             Table::built_in().map_err(fit::Error::from)?
         } else {
@@ -207,13 +209,23 @@ pub fn fit_into(table: &Table, settings: &Settings) -> Result<StoredFit, RunErro
 pub fn fit_into_watched(
     table: &Table, settings: &Settings, stop: &AtomicBool, observer: &(dyn Observer + Sync),
 ) -> Result<StoredFit, RunError> {
+    fit_data_into(&table.into(), settings, stop, observer)
+}
+
+/// The same for data that may be in a file: see [`Data::open`].
+///
+/// # Errors
+/// As [`fit_into_watched`].
+pub fn fit_data_into(
+    data: &Data<'_>, settings: &Settings, stop: &AtomicBool, observer: &(dyn Observer + Sync),
+) -> Result<StoredFit, RunError> {
     let began = Instant::now();
     settings.validate()?;
     // Before a long computation, not after it.
     RunDirectory::check(&settings.out)?;
     in_threads(settings, || {
-        let model = prepare(table, settings, None)?;
-        let run = OpenRun::begin(&settings.out, Config::new(settings, &model, table))?;
+        let model = prepare_data(data, settings, None)?;
+        let run = OpenRun::begin(&settings.out, Config::of_data(settings, &model, data))?;
         Driver { model: &model, stop, observer, began }.drive(run, true)
     })?
 }
@@ -226,8 +238,8 @@ pub fn fit_into_watched(
 pub fn resume(path: &Path) -> Result<Option<StoredFit>, RunError> {
     let Some(run) = OpenRun::resume(path)? else { return Ok(None) };
     let settings = settings_of(&run, None);
-    let table = settings.read().map_err(fit::Error::from)?;
-    resume_watched(run, &table, &settings, &AtomicBool::new(false), &()).map(Some)
+    let data = Data::open(&settings)?;
+    resume_data(run, &data, &settings, &AtomicBool::new(false), &()).map(Some)
 }
 
 /// The settings of a resumed run. It uses as many threads as given, or as it began with.
@@ -248,15 +260,26 @@ pub fn settings_of(run: &OpenRun, threads: Option<usize>) -> Settings {
 /// # Errors
 /// As [`resume`].
 pub fn resume_watched(
-    mut run: OpenRun, table: &Table, settings: &Settings, stop: &AtomicBool,
+    run: OpenRun, table: &Table, settings: &Settings, stop: &AtomicBool,
+    observer: &(dyn Observer + Sync),
+) -> Result<StoredFit, RunError> {
+    resume_data(run, &table.into(), settings, stop, observer)
+}
+
+/// The same for data that may be in a file: see [`Data::open`].
+///
+/// # Errors
+/// As [`resume`].
+pub fn resume_data(
+    mut run: OpenRun, data: &Data<'_>, settings: &Settings, stop: &AtomicBool,
     observer: &(dyn Observer + Sync),
 ) -> Result<StoredFit, RunError> {
     let began = Instant::now();
     let priors = run.config().resolved.model_priors(settings).map_err(fit::Error::from)?;
-    run.same_data(table.name(), table.digest())?;
+    run.same_data(data.name(), data.digest())?;
     in_threads(settings, || {
-        let model = prepare(table, settings, Some(priors))?;
-        run.go_on_with(Config::new(settings, &model, table))?;
+        let model = prepare_data(data, settings, Some(priors))?;
+        run.go_on_with(Config::of_data(settings, &model, data))?;
         Driver { model: &model, stop, observer, began }.drive(run, false)
     })?
 }

@@ -11,8 +11,9 @@ mod table;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ridgewalk::pipeline::Data;
 use ridgewalk::store::{OpenRun, RunDirectory, read_summary};
-use ridgewalk::{StoredFit, fit_into_watched, resume_watched, settings_of};
+use ridgewalk::{Settings, StoredFit, fit_data_into, resume_data, settings_of};
 
 use crate::failure::Failure;
 use crate::output;
@@ -24,12 +25,12 @@ use table::Run;
 pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     let settings = options.settings()?;
     settings.validate()?;
-    let data = settings.read()?;
+    let data = Data::open(&settings)?;
     // Before this point there is nothing to keep: a signal ends the program at once, even while it
     // waits for a pipe.
     let stop = stop_signal();
     let display = Display::new(options.voice);
-    let done = fit_into_watched(&data, &settings, &stop, &display);
+    let done = fit_data_into(&data, &settings, &stop, &display);
     display.end();
     print(&done?, options.voice)
 }
@@ -45,11 +46,12 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
         )));
     }
     let settings = settings_of(&run, options.threads);
+    let settings = Settings { memory: options.memory.or(settings.memory), ..settings };
     settings.validate()?;
-    let data = settings.read()?;
+    let data = Data::open(&settings)?;
     let stop = stop_signal();
     let display = Display::new(options.voice);
-    let done = resume_watched(run, &data, &settings, &stop, &display);
+    let done = resume_data(run, &data, &settings, &stop, &display);
     display.end();
     print(&done?, options.voice)
 }

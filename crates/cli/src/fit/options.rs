@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ridgewalk::frame::{DataError, FamilyName, split_names};
-use ridgewalk::pipeline::{KernelChoice, SearchChoice, Settings};
+use ridgewalk::pipeline::{KernelChoice, Memory, SearchChoice, Settings};
 
 /// Data, formula and priors: the options of `ridgewalk fit` that make a model.
 #[derive(Debug, Clone, Args)]
@@ -173,6 +173,10 @@ pub struct FitOptions {
     /// Random seed; the same seed gives the same draws on any number of threads
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
+    /// The most memory to use, such as 1GiB: packed data that need more are read from the disk, with
+    /// the same draws [default: most of what is free]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Memory>,
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "T")]
     threads: Option<usize>,
@@ -210,6 +214,9 @@ pub struct ResumeOptions {
     /// Number of threads; the draws do not depend on it [default: as at the start of the run]
     #[arg(long, value_name = "T")]
     pub threads: Option<usize>,
+    /// The most memory to use, such as 1GiB [default: as at the start of the run]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Memory>,
     /// What is printed.
     #[command(flatten)]
     pub voice: Voice,
@@ -311,6 +318,7 @@ impl FitOptions {
             interval: self.interval,
             seed: self.seed,
             threads: self.threads,
+            memory: self.memory,
             out: self.out.clone(),
             csv: self.csv,
             ..self.model.settings()?

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ridgewalk::diagnostics::Summarizer;
-use ridgewalk::pipeline::{Model, Observer, Stage};
+use ridgewalk::pipeline::{Memory, MemoryPlan, Model, Observer, Stage};
 use ridgewalk::sampler::automatic::Decision;
 use ridgewalk::sampler::{Draws, Progress, Sink};
 
@@ -47,6 +47,9 @@ struct Last {
     draws: Draws,
     room: usize,
 }
+
+/// Memory that is told without being asked for.
+const MUCH: Memory = Memory(1 << 30);
 
 impl Display {
     /// Progress on standard error, unless `--quiet`.
@@ -108,6 +111,9 @@ impl Observer for Display {
             frame.columns,
             model.family()
         ));
+        if let Some(words) = model.memory().and_then(memory) {
+            self.say(&words);
+        }
     }
 
     fn stage(&self, stage: Stage) {
@@ -268,4 +274,18 @@ fn folded(line: &str) -> String {
 /// Standard error may be closed; the run continues.
 pub fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// What a fit takes of the memory, where that is much or was asked for.
+fn memory(plan: &MemoryPlan) -> Option<String> {
+    let bound = plan.bound.map_or(String::new(), |bound| format!(" of {bound}"));
+    let takes = format!("  memory: about {}{bound}", plan.needs);
+    match &plan.file {
+        Some((size, directory)) => Some(format!(
+            "{takes}; the design is on the disk, and is read once a step for all chains: up to {size} in \
+             {}, removed at the end",
+            directory.display()
+        )),
+        None => (plan.asked || plan.needs >= MUCH).then_some(takes),
+    }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use counts::{Frequencies, Statistics};
 pub use groups::GroupCheck;
-pub(crate) use sample::Sample;
+pub(crate) use sample::{SAMPLED, Sample};
 
 use crate::config::Config;
 use crate::draws::DrawReader;

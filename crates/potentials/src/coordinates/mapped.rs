@@ -7,7 +7,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use crate::design::Design;
+use crate::design::{Dense, Design};
 use crate::error::{Error, length};
 use crate::families::Family;
 use crate::hessian::{dot, visit};
@@ -42,6 +42,7 @@ impl<'a, F: Family + Clone> MappedRidge<'a, F> {
     pub fn new(ridge: &Ridge<'a, F>, whitening: &Whitening) -> Result<Self, Error> {
         length("the whitening", whitening.dimension(), ridge.dimension())?;
         let offsets = ridge.predictors(whitening.centre());
+        ridge.design().intact()?;
         let offsets = valid_offsets(offsets, ridge.observations().len())?;
         let (ridge, whitening) = (ridge.clone(), whitening.clone());
         Ok(Self { ridge, whitening, offsets, stiff: OnceLock::new() })
@@ -79,6 +80,14 @@ impl<F: Family> MappedRidge<'_, F> {
     /// Calls a function with each row in the new coordinates.
     fn for_rows(&self, mut with: impl FnMut(&[f64])) {
         let (design, map) = (self.ridge.design(), self.whitening.map());
+        if let Design::Stored(stored) = design {
+            return stored.for_blocks(BLOCK, |_, rows| {
+                let count = rows.len() / stored.columns();
+                let design = Design::Dense(Dense::of_checked(stored.columns(), rows));
+                let images = image_of_rows(&design, map, 0..count);
+                images.chunks_exact(stored.columns()).for_each(&mut with);
+            });
+        }
         for first in (0..design.rows()).step_by(BLOCK) {
             let rows = image_of_rows(design, map, first..(first + BLOCK).min(design.rows()));
             rows.chunks_exact(design.columns()).for_each(&mut with);
@@ -208,6 +217,14 @@ impl<F: Family> MappedRidge<'_, F> {
 fn image_of_rows(design: &Design<'_>, map: &Map, rows: Range<usize>) -> Vec<f64> {
     let d = design.columns();
     let mut out = vec![0.0; rows.len() * d];
+    if let Design::Stored(_) = design {
+        let mut entries = vec![0.0; rows.len() * d];
+        for (row, entries) in rows.clone().zip(entries.chunks_exact_mut(d)) {
+            visit(design, row, |k, a| entries[k] = a);
+        }
+        let design = Design::Dense(Dense::of_checked(d, &entries));
+        return image_of_rows(&design, map, 0..rows.len());
+    }
     match (map, design) {
         (Map::Matrix(matrix), Design::Dense(dense)) => {
             let block = &dense.values()[rows.start * d..rows.end * d];

@@ -21,6 +21,7 @@ use crate::design::{Dense, Design};
 use crate::error::{Error, GradientError, length};
 use crate::families::Family;
 use crate::hessian::gram;
+use crate::hessian::rows_of_block;
 use crate::line_integral::{LineIntegral, Scratch};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
@@ -49,7 +50,9 @@ fn copies(design: &Design<'_>, rows: usize, map: &Map) -> bool {
     let copy = rows.saturating_mul(d);
     match design {
         _ if matches!(map, Map::Diagonal(_)) || copy <= SMALL_COPY => true,
-        Design::Dense(_) => copy <= LARGE_COPY || rows < MANY_ROWS.saturating_mul(d),
+        Design::Dense(_) | Design::Stored(_) => {
+            copy <= LARGE_COPY || rows < MANY_ROWS.saturating_mul(d)
+        }
         Design::Sparse(_) => {
             let mapped = 4 * SPARSE * design.entries() + 6 * d * d;
             copy <= LARGE_COPY && 4 * copy + 2 * d * d <= mapped
@@ -106,6 +109,18 @@ impl<'a, F: Family + Clone> Ridge<'a, F> {
                 Dense::new(self.design().rows(), scales.len(), values)?.into()
             }
             (Design::Dense(dense), map) => product(dense, &map.dense(self.dimension()))?,
+            (Design::Stored(stored), Map::Diagonal(scales)) => {
+                let scaled = |rows: &[f64], out: &mut [f64]| {
+                    let entries = out.iter_mut().zip(rows.iter().zip(scales.iter().cycle()));
+                    entries.for_each(|(out, (a, s))| *out = a * s);
+                };
+                stored.mapped(rows_of_block(scales.len()), scaled)?.into()
+            }
+            (Design::Stored(stored), map) => {
+                let (d, matrix) = (self.dimension(), map.dense(self.dimension()));
+                let times = |rows: &[f64], out: &mut [f64]| times(rows, &matrix, d, out);
+                stored.mapped(rows_of_block(d), times)?.into()
+            }
             (Design::Sparse(sparse), Map::Diagonal(scales)) => {
                 sparse.with_scaled_columns(scales)?.into()
             }
@@ -115,6 +130,7 @@ impl<'a, F: Family + Clone> Ridge<'a, F> {
         };
         let offsets =
             (0..self.design().rows()).map(|row| self.predictor(row, whitening.centre())).collect();
+        self.design().intact()?;
         self.with_coordinates(design, self.quadratic().whitened(whitening)?, offsets)
     }
 }
@@ -267,8 +283,50 @@ fn product(dense: &Dense<'_>, matrix: &[f64]) -> Result<Design<'static>, Error> 
     let d = dense.columns();
     let rows = dense.values().len() / d;
     let mut values = vec![0.0; rows * d];
-    let into = MatMut::from_row_major_slice_mut(&mut values, rows, d);
-    let design = MatRef::from_row_major_slice(dense.values(), rows, d);
-    matmul(into, Accum::Replace, design, as_square(matrix, d), 1.0, Par::Seq);
+    // In blocks, as a design in a file comes.
+    let block = rows_of_block(d) * d;
+    for (rows, out) in dense.values().chunks(block).zip(values.chunks_mut(block)) {
+        times(rows, matrix, d, out);
+    }
     Ok(Dense::new(rows, d, values)?.into())
+}
+
+/// Some rows of d entries times a square matrix.
+fn times(rows: &[f64], matrix: &[f64], d: usize, out: &mut [f64]) {
+    let count = rows.len() / d;
+    let into = MatMut::from_row_major_slice_mut(out, count, d);
+    let rows = MatRef::from_row_major_slice(rows, count, d);
+    matmul(into, Accum::Replace, rows, as_square(matrix, d), 1.0, Par::Seq);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a row becomes depends on no other row, so that designs may be cut anywhere.
+    #[test]
+    fn products_of_blocks_are_those_of_the_whole() {
+        for (rows, d) in [
+            (5000, 1),
+            (4000, 2),
+            (3001, 3),
+            (2500, 7),
+            (2049, 21),
+            (1500, 64),
+            (900, 130),
+            (700, 501),
+        ] {
+            let value = |k: usize| ((k * 7919) as f64 * 0.37).sin();
+            let a: Vec<f64> = (0..rows * d).map(value).collect();
+            let matrix: Vec<f64> = (0..d * d).map(|k| value(k + 11)).collect();
+            let (mut whole, mut parts) = (vec![0.0; rows * d], vec![0.0; rows * d]);
+            times(&a, &matrix, d, &mut whole);
+            let block = rows_of_block(d) * d;
+            for (rows, out) in a.chunks(block).zip(parts.chunks_mut(block)) {
+                times(rows, &matrix, d, out);
+            }
+            let apart = whole.iter().zip(&parts).filter(|(a, b)| a != b).count();
+            assert_eq!(apart, 0, "{rows} x {d}");
+        }
+    }
 }

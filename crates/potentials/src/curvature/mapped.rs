@@ -22,6 +22,12 @@ impl<F: Family> MappedRidge<'_, F> {
     /// # Errors
     /// Numbers so large that they overflow.
     pub fn curvature(&self) -> Result<Curvature, Error> {
+        let found = self.find_curvature();
+        self.ridge().design().intact()?;
+        found
+    }
+
+    fn find_curvature(&self) -> Result<Curvature, Error> {
         let ridge = self.ridge();
         let upper = ridge.weighted(|y| ridge.family().curvature_bounds(y).upper);
         let bounded = ridge.rows().everywhere(upper.is_some());

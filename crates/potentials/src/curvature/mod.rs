@@ -186,6 +186,12 @@ impl<F: Family> Ridge<'_, F> {
     /// # Errors
     /// As [`Ridge::curvature`].
     pub fn curvature_with(&self, guarantee: Guarantee) -> Result<Curvature, Error> {
+        let found = self.find_curvature(guarantee);
+        self.design().intact()?;
+        found
+    }
+
+    fn find_curvature(&self, guarantee: Guarantee) -> Result<Curvature, Error> {
         let upper = self.weighted(|y| self.family().curvature_bounds(y).upper);
         let bounded = self.rows().everywhere(upper.is_some());
         let upper = upper.filter(|_| bounded);

@@ -45,6 +45,7 @@ impl Joint<'_> {
         self.add_by_parameters(&s, psi, &mut hessian);
         self.rows.sum(&mut hessian);
         self.add_prior_curvatures(point, &mut hessian);
+        self.design.intact()?;
         if hessian.iter().all(|h| h.is_finite()) {
             Ok(hessian)
         } else {

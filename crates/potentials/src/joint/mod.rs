@@ -395,7 +395,7 @@ impl LineIntegral for Joint<'_> {
             }
             *value += self.add_priors(point, gradient);
         }
-        Ok(())
+        self.design.intact()
     }
 
     fn shares_out(&self, chains: usize) -> bool {

@@ -267,6 +267,13 @@ impl ModeSearch {
     /// columns and the direction; [`Error::NoCurvature`] for the accelerated method where no bounds
     /// are set and none exist.
     pub fn of_ridge<F: Family>(&self, ridge: &Ridge<'_, F>) -> Result<Mode, Error> {
+        let found = self.search(ridge);
+        // Otherwise a search among numbers that are none says what came of it, not why.
+        ridge.design().intact()?;
+        found
+    }
+
+    fn search<F: Family>(&self, ridge: &Ridge<'_, F>) -> Result<Mode, Error> {
         let start = self.start(ridge.dimension())?;
         ridge.check_range()?;
         let by_prior = ridge.has_proper_prior();
@@ -432,6 +439,12 @@ impl<F: Family> Ridge<'_, F> {
     /// # Errors
     /// If the likelihood is not finite at 0, or squares of the design's entries overflow.
     pub fn separation(&self) -> Result<Separability, Error> {
+        let found = self.search_separation();
+        self.design().intact()?;
+        found
+    }
+
+    fn search_separation(&self) -> Result<Separability, Error> {
         self.check_range()?;
         let flat = Flat::everything(self);
         if !flat.separable() {

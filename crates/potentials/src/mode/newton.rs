@@ -157,7 +157,7 @@ impl<F: Family> Newton<'_, '_, F> {
     pub(super) fn run(
         &self, mut point: Vec<f64>, flat: Option<&Flat<'_, '_, F>>,
     ) -> Result<Found, Error> {
-        let typical = [self.ridge.typical_diagonal(), self.ridge.typical_curvatures()];
+        let typical = self.ridge.typical_diagonal();
         let runs_away = flat.is_some_and(Flat::separable);
         let mut quasi: Option<(usize, Separation)> =
             flat.and_then(Flat::single_column).map(|separation| (0, separation));
@@ -215,8 +215,7 @@ impl<F: Family> Newton<'_, '_, F> {
 
     /// The step at a point, and how near the mode is by it.
     fn look(
-        &self, point: &[f64], iteration: usize, [diagonal, curvatures]: &[Vec<f64>; 2],
-        damping: f64, runs_away: bool,
+        &self, point: &[f64], iteration: usize, diagonal: &[f64], damping: f64, runs_away: bool,
     ) -> Result<Look, Error> {
         let here = self.here(point)?;
         let direction = self.direction(point, &here, diagonal, damping)?;
@@ -226,8 +225,9 @@ impl<F: Family> Newton<'_, '_, F> {
             let point = point.to_vec();
             return Err(Error::NotFinite { what: "the length of Newton's step", point });
         }
-        let mut rows = here.curvatures.iter().zip(curvatures);
-        let curved = self.everywhere(rows.all(|(c, most)| *c > SATURATED * most));
+        let mut rows = here.curvatures.iter().enumerate();
+        let most = |row: usize| self.ridge.typical_curvature(row);
+        let curved = self.everywhere(rows.all(|(row, c)| *c > SATURATED * most(row)));
         let [start, full] =
             [0.0, 1.0].map(|t| self.slope(&here, point, &direction.step, &moved, t));
         let mut rows = moved.iter().zip(&here.predictors);
@@ -296,18 +296,20 @@ impl<F: Family> Newton<'_, '_, F> {
 
     /// w u′ of each row.
     fn slopes(&self, predictors: &[f64]) -> Vec<f64> {
-        let rows = predictors.iter().zip(self.ridge.observations()).enumerate();
-        rows.map(|(row, (&s, &y))| self.ridge.weight(row) * self.ridge.family().slope(s, y))
-            .collect()
+        predictors.iter().enumerate().map(|(row, s)| self.row_slope(row, *s)).collect()
+    }
+
+    /// w u′ of a row at this predictor.
+    fn row_slope(&self, row: usize, s: f64) -> f64 {
+        self.ridge.weight(row) * self.ridge.family().slope(s, self.ridge.observations()[row])
     }
 
     /// The derivative of U at point + t step with respect to t.
     fn slope(&self, here: &Here, point: &[f64], step: &[f64], moved: &[f64], t: f64) -> Slope {
-        let predictors: Vec<f64> =
-            here.predictors.iter().zip(moved).map(|(s, m)| s + t * m).collect();
-        let terms = self.slopes(&predictors);
         let mut sums = [0.0; 2];
-        for (row, (c, m)) in terms.iter().zip(moved).enumerate() {
+        // Without lists of all rows, which are a good part of the memory of a large fit.
+        for (row, (s, m)) in here.predictors.iter().zip(moved).enumerate() {
+            let c = self.row_slope(row, s + t * m);
             sums[0] += c * m;
             sums[1] += (c.abs() + here.curvatures[row] * here.sizes[row]) * m.abs();
         }
@@ -407,7 +409,12 @@ impl<F: Family> Ridge<'_, F> {
     /// For each row the largest curvature that it can have, or 1 where that has no bound, times its
     /// weight.
     fn typical_curvatures(&self) -> Vec<f64> {
-        let most = |y| Some(self.family().curvature_bounds(y).upper.unwrap_or(1.0));
-        self.weighted(most).unwrap_or_default()
+        (0..self.observations().len()).map(|row| self.typical_curvature(row)).collect()
+    }
+
+    /// The same of one row.
+    fn typical_curvature(&self, row: usize) -> f64 {
+        let bounds = self.family().curvature_bounds(self.observations()[row]);
+        self.weight(row) * bounds.upper.unwrap_or(1.0)
     }
 }
