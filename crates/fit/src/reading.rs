@@ -1,6 +1,8 @@
 //! How the coefficients of a run are read: what each stands for, and its prior on the scale of the
 //! results. The report makes its sentences and its plots of priors from this.
 
+use std::collections::{BTreeSet, HashMap};
+
 use ridgewalk_frame::FamilyName;
 use ridgewalk_potentials::Density;
 
@@ -107,29 +109,29 @@ impl Config {
             return Vec::new();
         }
         let several = self.options.family == FamilyName::Multinomial;
+        let columns_of =
+            Columns::new(&resolved.coding.columns().unwrap_or_default(), &resolved.terms);
         // Coefficients of a level have its name in front; the first level has none.
         let of = |(k, name): (usize, &String)| {
             let level = resolved.levels.get(k / columns + 1).filter(|_| several);
             let front = level.map_or_else(String::new, |level| format!("{level}:"));
-            self.reading(name.strip_prefix(front.as_str()).unwrap_or(name), k % columns)
+            let name = name.strip_prefix(front.as_str()).unwrap_or(name);
+            self.reading(name, k % columns, &columns_of)
         };
         resolved.coefficients.iter().enumerate().map(of).collect()
     }
 
-    fn reading(&self, name: &str, column: usize) -> Reading {
+    fn reading(&self, name: &str, column: usize, columns: &Columns<'_>) -> Reading {
         let (coding, terms) = (&self.resolved.coding, &self.resolved.terms);
         let term = &terms[column];
         if term == INTERCEPT {
             return Reading::Intercept;
         }
-        let known = coding.columns().unwrap_or_default();
-        let within = || known.iter().filter(|column| mentions(term, column));
-        let elsewhere =
-            |column: &String| terms.iter().any(|other| other != term && mentions(other, column));
-        if !coding.variables().contains(term) || within().any(elsewhere) {
+        let Some(of_term) = columns.of_terms.get(term.as_str()) else { return Reading::Joint };
+        if of_term.joint || !coding.variables().contains(term) {
             return Reading::Joint;
         }
-        let together = terms.iter().filter(|other| *other == term).count();
+        let together = of_term.coefficients;
         if name == term {
             return Reading::Number;
         }
@@ -146,7 +148,7 @@ impl Config {
             return if constant { base } else { Reading::Own };
         }
         let levels = coding.levels(term);
-        match levels.or_else(|| within().find_map(|column| coding.levels(column))) {
+        match levels.or_else(|| of_term.columns.iter().find_map(|column| coding.levels(column))) {
             Some(levels) if levels.contains(&level) => match levels.first() {
                 _ if together == levels.len() => Reading::Own,
                 base => Reading::Level { level, base: base.cloned() },
@@ -216,9 +218,60 @@ fn rescaled(density: &Density, divisor: f64) -> Density {
     }
 }
 
+/// The columns that the terms of a model are made of.
+struct Columns<'a> {
+    of_terms: HashMap<&'a str, OfTerm>,
+}
+
+/// Those of a term.
+#[derive(Default)]
+struct OfTerm {
+    /// In the order of the model.
+    columns: Vec<String>,
+    /// The number of coefficients.
+    coefficients: usize,
+    /// Whether another term has one of the columns too.
+    joint: bool,
+}
+
+impl<'a> Columns<'a> {
+    /// Each term is read once: there may be thousands, and as many columns.
+    fn new(known: &[String], terms: &'a [String]) -> Self {
+        let places = known.iter().enumerate().map(|(place, name)| (name.as_str(), place));
+        let places: HashMap<&str, usize> = places.collect();
+        // Names that are no single words are looked for one by one.
+        let longer: Vec<usize> =
+            (0..known.len()).filter(|k| !known[*k].chars().all(part)).collect();
+        let mut of_terms: HashMap<&str, OfTerm> = HashMap::new();
+        let mut found: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut uses = vec![0; known.len()];
+        for term in terms {
+            of_terms.entry(term).or_default().coefficients += 1;
+            found.entry(term).or_insert_with(|| {
+                let words = term.split(|c| !part(c)).filter(|word| !word.is_empty());
+                let words = words.filter_map(|word| places.get(word).copied());
+                let others = longer.iter().copied().filter(|k| mentions(term, &known[*k]));
+                let all: BTreeSet<usize> = words.chain(others).collect();
+                all.iter().for_each(|k| uses[*k] += 1);
+                all.into_iter().collect()
+            });
+        }
+        for (term, columns) in found {
+            let of_term = of_terms.entry(term).or_default();
+            of_term.joint = columns.iter().any(|k| uses[*k] > 1);
+            of_term.columns = columns.into_iter().map(|k| known[k].clone()).collect();
+        }
+        Self { of_terms }
+    }
+}
+
+/// Whether a character can be part of a word.
+fn part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
 /// Whether a text has a name in it, as a word.
 fn mentions(text: &str, name: &str) -> bool {
-    let part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     !name.is_empty()
         && text.match_indices(name).any(|(at, _)| {
             !text[..at].chars().next_back().is_some_and(part)

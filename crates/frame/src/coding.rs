@@ -1,7 +1,7 @@
 //! From variables to columns of the design, and what is remembered so that new rows are coded like
 //! the old ones.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -121,10 +121,10 @@ impl Coding {
     /// # Errors
     /// Expressions that cannot be read.
     pub fn columns(&self) -> Result<Vec<String>, DataError> {
-        let mut all: Vec<String> = Vec::new();
+        let (mut all, mut seen) = (Vec::new(), HashSet::new());
         for text in self.variables.iter().chain(&self.offsets).chain(self.varying()) {
             for name in parse::expression(text)?.columns() {
-                if !all.iter().any(|other| other == name) {
+                if seen.insert(name.to_owned()) {
                     all.push(name.to_owned());
                 }
             }

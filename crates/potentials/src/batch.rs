@@ -226,32 +226,44 @@ impl Whole<'_> {
 impl<F: Family> Ridge<'_, F> {
     /// Integrals or gradients for all chains; `values`, if wanted, has a number for each chain.
     fn run(
-        &self, paths: Paths<'_>, out: &mut [f64], values: Option<&mut [f64]>, scratch: &mut Scratch,
+        &self, paths: Paths<'_>, out: &mut [f64], mut values: Option<&mut [f64]>,
+        scratch: &mut Scratch,
     ) {
-        if self.whole().run(paths, out, values, scratch) {
-            out.par_chunks_mut(paths.d)
-                .enumerate()
-                .for_each(|(chain, out)| self.finish(&paths, chain, out));
-        } else if let Some(momenta) = paths.momenta {
-            out.iter_mut().for_each(|sum| *sum *= paths.length);
-            let (length, positions) = (paths.length, paths.positions);
-            self.quadratic().add_integrals(length, positions, momenta, out, &mut scratch.point);
-        } else {
-            self.quadratic().add_gradients(paths.positions, out);
+        let shared = self.whole().run(paths, out, values.as_deref_mut(), scratch);
+        if !shared {
+            return self.finish(&paths, out, values, &mut scratch.point);
+        }
+        let (d, chains) = (paths.d, paths.chains());
+        let each = chains.div_ceil(rayon::current_num_threads()).max(1);
+        let part = |index: usize| {
+            let first = index * each;
+            paths.of(Span { first, chains: each.min(chains - first) })
+        };
+        let parts = out.par_chunks_mut(each * d).enumerate();
+        match values {
+            Some(values) => {
+                parts.zip(values.par_chunks_mut(each)).for_each(|((index, out), values)| {
+                    self.finish(&part(index), out, Some(values), &mut Vec::new());
+                });
+            }
+            None => parts.for_each(|(index, out)| {
+                self.finish(&part(index), out, None, &mut Vec::new());
+            }),
         }
     }
 
-    /// Turns the sums of one chain into its integral: multiplies by the length and adds the
-    /// quadratic part.
-    fn finish(&self, paths: &Paths<'_>, chain: usize, out: &mut [f64]) {
-        let range = chain * paths.d..(chain + 1) * paths.d;
-        let position = &paths.positions[range.clone()];
+    /// Turns the sums of some chains into their integrals or gradients: multiplies by the length and
+    /// adds the quadratic part.
+    fn finish(
+        &self, paths: &Paths<'_>, out: &mut [f64], values: Option<&mut [f64]>, room: &mut Vec<f64>,
+    ) {
         match paths.momenta {
             Some(momenta) => {
                 out.iter_mut().for_each(|sum| *sum *= paths.length);
-                self.quadratic().add_integral(paths.length, position, &momenta[range], out);
+                let (length, positions) = (paths.length, paths.positions);
+                self.quadratic().add_integrals(length, positions, momenta, out, room);
             }
-            None => self.quadratic().add_gradient(position, out),
+            None => self.quadratic().add_gradients(paths.positions, out, values, room),
         }
     }
 }
@@ -516,7 +528,6 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
             Some(values),
             scratch,
         );
-        self.quadratic().add_values(positions, values, &mut scratch.point);
         self.design().intact()
     }
 

@@ -1,6 +1,8 @@
 //! The quadratic part of a ridge-separable potential: a prior, possibly after a change of
 //! coordinates.
 
+use crate::curvature::DENSE;
+use crate::hessian::dot;
 use crate::prior::Prior;
 use crate::square;
 
@@ -30,7 +32,7 @@ impl Quadratic {
         }
     }
 
-    /// Adds its value at each of several points: to the last bit [`Quadratic::value`].
+    /// Adds its value at each of several points, one after the other. `room` is working space.
     pub(crate) fn add_values(&self, points: &[f64], values: &mut [f64], room: &mut Vec<f64>) {
         match self {
             Self::Diagonal(prior) => {
@@ -98,13 +100,26 @@ impl Quadratic {
         }
     }
 
-    /// Adds to sums the gradients at several points.
-    pub(crate) fn add_gradients(&self, points: &[f64], sums: &mut [f64]) {
+    /// Adds to sums the gradients at several points, and to values, if wanted, its values there.
+    /// With many coordinates both come from one product: the matrix is read once.
+    pub(crate) fn add_gradients(
+        &self, points: &[f64], sums: &mut [f64], values: Option<&mut [f64]>, room: &mut Vec<f64>,
+    ) {
         match self {
-            Self::Diagonal(prior) => {
-                let d = prior.dimension();
-                let points = points.chunks_exact(d).zip(sums.chunks_exact_mut(d));
-                points.for_each(|(point, sum)| prior.add_gradient(point, sum));
+            Self::General { matrix, linear } if linear.len() > DENSE => {
+                let d = linear.len();
+                room.clear();
+                room.resize(points.len(), 0.0);
+                square::add_transposed_products(matrix, d, points, room);
+                for (product, sum) in room.chunks_exact(d).zip(sums.chunks_exact_mut(d)) {
+                    let terms = sum.iter_mut().zip(product).zip(linear);
+                    terms.for_each(|((sum, q), b)| *sum += q + b);
+                }
+                let products = points.chunks_exact(d).zip(room.chunks_exact(d));
+                for (value, (x, product)) in values.into_iter().flatten().zip(products) {
+                    *value += 0.5 * dot(x, product) + dot(x, linear);
+                }
+                return;
             }
             Self::General { matrix, linear } => {
                 for sum in sums.chunks_exact_mut(linear.len()) {
@@ -112,6 +127,14 @@ impl Quadratic {
                 }
                 square::add_transposed_products(matrix, linear.len(), points, sums);
             }
+            Self::Diagonal(prior) => {
+                let d = prior.dimension();
+                let points = points.chunks_exact(d).zip(sums.chunks_exact_mut(d));
+                points.for_each(|(point, sum)| prior.add_gradient(point, sum));
+            }
+        }
+        if let Some(values) = values {
+            self.add_values(points, values, room);
         }
     }
 
