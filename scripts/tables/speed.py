@@ -226,6 +226,14 @@ def packed():
     return table(["", "rows", "chains", "a step, s", "GB/s", "peak, MiB"], rows)
 
 
+def packed_formats():
+    rows = [
+        [row["format"], f'{float(row["bytes"]) / 1e6:.0f}', row["seconds"]]
+        for row in read("packed-formats")
+    ]
+    return table(["", "MB", "seconds to read"], rows)
+
+
 def framing():
     rows = [
         [
@@ -345,6 +353,7 @@ TABLES = {
     "soak": ("benchmarks.md", soak),
     "fit-memory": ("benchmarks.md", fit_memory),
     "packed": ("large.md", packed),
+    "packed-formats": ("large.md", packed_formats),
     "framing": ("benchmarks.md", framing),
     "after": ("benchmarks.md", after),
     "diagnostics": ("benchmarks.md", diagnostics),
