@@ -64,10 +64,11 @@ impl Data<'static> {
         let mut pack = Pack::open(path)?;
         let columns: Vec<String> = pack.columns().map(|(name, _)| name.to_owned()).collect();
         let question = settings.question_of(pack.name(), &columns)?;
-        let width = width(&mut pack, &question);
+        let (columns_of_design, stored) = width(&mut pack, &question);
         let sizes = Sizes {
             rows: pack.rows(),
-            columns: width,
+            columns: columns_of_design,
+            stored,
             row_bytes: pack.columns().map(|(_, column)| bytes(column)).sum(),
             lists: lists(settings),
             chains: settings.chains,
@@ -134,8 +135,6 @@ pub fn prepare_data(
     }
     let in_use: Vec<PackedColumn> = pack.columns().map(|(_, column)| column).collect();
     let block = pack.blocks().next().map_or(0, |rows| rows.len());
-    // Rows in a file have all their entries.
-    let question = Question { dense: true, ..question };
     let passes = Passes::new(pack, &question).map_err(|error| match error {
         DataError::NeedsAllRows { term, .. } => packed.refused(&format!("`{term}`"), MORE),
         other => other.into(),
@@ -146,6 +145,7 @@ pub fn prepare_data(
     let sizes = Sizes {
         rows: passes.rows(),
         columns: passes.columns(),
+        stored: passes.columns(),
         row_bytes: in_use.into_iter().map(bytes).sum(),
         lists: lists(settings),
         chains: settings.chains,
@@ -170,18 +170,18 @@ fn in_memory(
         None => 4,
     });
     let row_bytes: usize = row_bytes.sum();
-    let of = |rows: usize, columns: usize| {
+    let of = |rows: usize, columns: usize, stored: usize| {
         let (lists, chains) = (lists(settings), settings.chains);
-        let sizes = Sizes { rows, columns, row_bytes, lists, chains };
+        let sizes = Sizes { rows, columns, stored, row_bytes, lists, chains };
         plan(settings, sizes.in_memory(), None)
     };
     // Before a design is made, of which one column is certain.
-    let least = of(table.rows(), 1);
+    let least = of(table.rows(), 1, 1);
     if least.asked && !least.fits() {
         return Err(does_not_fit(table.name(), &least));
     }
     let frame = Frame::new(table, &question)?;
-    let found = of(frame.rows, frame.columns);
+    let found = of(frame.rows, frame.columns, frame.design.stored() / frame.rows.max(1));
     if found.asked && !found.fits() {
         return Err(does_not_fit(table.name(), &found));
     }
@@ -254,13 +254,14 @@ fn bytes(column: PackedColumn) -> usize {
     }
 }
 
-/// The number of coefficients, as the first rows show it; the number of columns if they do not.
-fn width(pack: &mut Pack, question: &Question) -> usize {
+/// The number of coefficients and the stored entries of a row, as the first rows show them; the number
+/// of columns if they do not.
+fn width(pack: &mut Pack, question: &Question) -> (usize, usize) {
     let all = pack.columns().count();
-    let Some(first) = pack.blocks().next() else { return all };
+    let Some(first) = pack.blocks().next() else { return (all, all) };
     let table = pack.read(first.start..first.end.min(first.start + 4096), None);
     let frame = table.and_then(|table| Frame::new(&table, question));
-    frame.map_or(all, |frame| frame.columns)
+    frame.map_or((all, all), |frame| (frame.columns, frame.design.stored() / frame.rows.max(1)))
 }
 
 /// The nearest directory above a path that exists.

@@ -22,6 +22,9 @@ const PER_COEFFICIENT: u64 = 40;
 const MATRICES: u64 = 16;
 /// Entries of a design that is copied into coordinates of its own.
 const COPIED: u64 = 1 << 27;
+/// Bytes of a stored entry of a sparse design, by row and by column, and of an entry of its factor.
+const SPARSE: u64 = 48;
+const FACTOR: u64 = 24;
 /// The share of the memory that is free that a fit may take if no bound was given.
 const SHARE: f64 = 0.8;
 
@@ -117,6 +120,8 @@ pub(crate) struct Sizes {
     pub(crate) rows: usize,
     /// Coefficients.
     pub(crate) columns: usize,
+    /// Entries of a row of the design that are stored: as many, but for sparse designs.
+    pub(crate) stored: usize,
     /// Bytes of a row of the table: of all columns, or those in use of packed data.
     pub(crate) row_bytes: usize,
     /// Lists beside the response: trials, weights, an offset, ends of intervals.
@@ -128,6 +133,9 @@ impl Sizes {
     /// With table and design in memory.
     pub(crate) fn in_memory(self) -> Memory {
         let [rows, columns] = [self.rows as u64, self.columns as u64];
+        if self.stored < self.columns {
+            return self.sparse();
+        }
         let entries = rows.saturating_mul(columns);
         // Few rows for many coefficients are copied whatever their size.
         let copied = entries <= COPIED || rows < columns.saturating_mul(8);
@@ -136,6 +144,20 @@ impl Sizes {
         let table = rows.saturating_mul(self.row_bytes as u64);
         let row = PER_ROW + PER_LIST * self.lists as u64;
         let bytes = [rows.saturating_mul(row), design, table, self.common()];
+        Memory(bytes.into_iter().fold(0, u64::saturating_add))
+    }
+
+    /// With a sparse design in memory, and a factor for its coordinates.
+    fn sparse(self) -> Memory {
+        let [rows, columns, stored] =
+            [self.rows as u64, self.columns as u64, self.stored as u64 + 1];
+        // The factor has at least the entries of AᵀA, and at most all of a triangle.
+        let all = columns.saturating_mul(columns) / 2;
+        let factor = rows.saturating_mul(stored * stored).min(all).saturating_mul(FACTOR);
+        let design = rows.saturating_mul(stored * SPARSE);
+        let row = PER_ROW + PER_LIST * self.lists as u64 + self.row_bytes as u64;
+        let chains = (self.chains as u64).saturating_mul(8 * PER_COEFFICIENT * columns);
+        let bytes = [rows.saturating_mul(row), design, factor, chains, PROGRAM];
         Memory(bytes.into_iter().fold(0, u64::saturating_add))
     }
 
@@ -229,7 +251,14 @@ mod tests {
 
     #[test]
     fn estimates_grow_with_the_data() {
-        let sizes = Sizes { rows: 10_000_000, columns: 21, row_bytes: 168, lists: 0, chains: 8 };
+        let sizes = Sizes {
+            rows: 10_000_000,
+            columns: 21,
+            stored: 21,
+            row_bytes: 168,
+            lists: 0,
+            chains: 8,
+        };
         let gigabyte = 1 << 30;
         // Table and design are 1.6 GiB each.
         assert!((3 * gigabyte..5 * gigabyte).contains(&sizes.in_memory().0));

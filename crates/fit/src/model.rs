@@ -123,19 +123,11 @@ impl Model {
             }
         };
         if priors.centred {
-            match &mut filed {
-                Some(filed) => {
-                    let scaling = frame.centre_by(&filed.moments);
-                    scaling.map_or(Ok(()), |scaling| filed.rescale(&scaling))?;
-                }
-                None => frame.centre(&sizes),
-            }
+            centre(&mut frame, filed.as_mut(), &sizes)?;
         }
         let noisy = family.has_noise() && !auxiliary.names().is_empty();
         if noisy {
-            let design = design_of(&frame, filed.as_ref());
-            let design = design.map_err(|error| Words::new(&frame).potential(error))?;
-            check_noise(&frame, design, &sizes, rows)?;
+            check_noise(&frame, design_of(&frame, filed.as_ref())?, &sizes, rows)?;
         }
         let coefficients = auxiliary.coefficients(&frame.names);
         let own = [coefficients, auxiliary.names().to_vec()].concat();
@@ -151,18 +143,11 @@ impl Model {
             true => sizes.means.clone(),
             false => Vec::new(),
         };
-        let parts = Parts {
-            settings,
-            frame: &frame,
-            priors: &priors,
-            auxiliary: &auxiliary,
-            means: &means,
-        };
+        let (frame_of, at) = (&frame, &means[..]);
+        let parts =
+            Parts { settings, frame: frame_of, priors: &priors, auxiliary: &auxiliary, means: at };
         let body = parts.body(design, stored, &groups, &sizes, rows);
-        let body = body.map_err(|error| match error {
-            Refusal::Setting(error) => error,
-            Refusal::Potential(error) => Words::new(&frame).potential(error),
-        })?;
+        let body = body.map_err(|refusal| refusal.error(&frame))?;
         let unfolding = match &body {
             Body::Mixed(mixed) => {
                 if noisy {
@@ -411,6 +396,15 @@ enum Refusal {
     Potential(potentials::Error),
 }
 
+impl Refusal {
+    fn error(self, frame: &Frame) -> Error {
+        match self {
+            Self::Setting(error) => error,
+            Self::Potential(error) => Words::new(frame).potential(error),
+        }
+    }
+}
+
 impl From<potentials::Error> for Refusal {
     fn from(error: potentials::Error) -> Self {
         Self::Potential(error)
@@ -463,7 +457,8 @@ impl Parts<'_> {
         &self, design: Design<'static>, priors: Vec<Density>,
     ) -> Result<Joint<'static>, Refusal> {
         let Self { settings, frame, auxiliary, .. } = self;
-        needs_no_integrals(settings, auxiliary).map_err(Refusal::Setting)?;
+        let sparse = matches!(design, Design::Sparse(_));
+        needs_no_integrals(settings, auxiliary, sparse).map_err(Refusal::Setting)?;
         let likelihood = auxiliary.likelihood(settings, frame)?;
         let mut joint = Joint::of_observations(design, likelihood, observations(frame))?
             .with_priors(priors)?
@@ -521,17 +516,31 @@ impl Parts<'_> {
     }
 }
 
-/// The design of a frame, or the one in a file; `None` if it is sparse.
-fn design_of<'f>(
-    frame: &'f Frame, filed: Option<&Filed>,
-) -> Result<Option<Design<'f>>, potentials::Error> {
-    Ok(match (filed, &frame.design) {
-        (Some(filed), _) => Some(filed.design.clone().into()),
-        (None, Matrix::Dense { values, .. }) => {
-            Some(Dense::new(frame.rows, frame.columns, &values[..])?.into())
+/// Centres the design of a frame, or the one in a file.
+fn centre(frame: &mut Frame, filed: Option<&mut Filed>, sizes: &Sizes) -> Result<(), Error> {
+    match filed {
+        Some(filed) => {
+            let scaling = frame.centre_by(&filed.moments);
+            scaling.map_or(Ok(()), |scaling| filed.rescale(&scaling))
         }
-        (None, _) => None,
-    })
+        None => {
+            frame.centre(sizes);
+            Ok(())
+        }
+    }
+}
+
+/// The design of a frame, or the one in a file; `None` if it is sparse.
+fn design_of<'f>(frame: &'f Frame, filed: Option<&Filed>) -> Result<Option<Design<'f>>, Error> {
+    match (filed, &frame.design) {
+        (Some(filed), _) => Ok(Some(filed.design.clone().into())),
+        (None, Matrix::Dense { values, .. }) => {
+            let design = Dense::new(frame.rows, frame.columns, &values[..]);
+            let design = design.map_err(|error| Words::new(frame).potential(error))?;
+            Ok(Some(design.into()))
+        }
+        (None, _) => Ok(None),
+    }
 }
 
 /// The observation of each row.
@@ -556,8 +565,11 @@ fn normal_prior(priors: &[Density]) -> Result<Option<Prior>, potentials::Error> 
     Prior::normal(&means, &scales).map(Some)
 }
 
-/// An error if the settings ask for line integrals, which a posterior with parameters does not have.
-fn needs_no_integrals(settings: &Settings, auxiliary: &Auxiliary) -> Result<(), Error> {
+/// An error if the settings ask for line integrals, which a posterior with parameters does not have,
+/// nor one of group effects or wide factors, whose design is sparse.
+fn needs_no_integrals(
+    settings: &Settings, auxiliary: &Auxiliary, sparse: bool,
+) -> Result<(), Error> {
     let asked = if !settings.unbiased() {
         Some(("--kernel", settings.kernel.to_string()))
     } else if settings.tolerance() > 0.0 {
@@ -571,6 +583,7 @@ fn needs_no_integrals(settings: &Settings, auxiliary: &Auxiliary) -> Result<(), 
     };
     let Some((name, value)) = asked else { return Ok(()) };
     let fixed = match auxiliary.names().first().map(String::as_str) {
+        _ if sparse => "a model without group effects, and factors of at most 250 levels",
         Some("sigma") if settings.family != FamilyName::StudentT => "a known --noise-scale",
         Some("size") => "a known --dispersion",
         Some("shape") => "a known --shape",

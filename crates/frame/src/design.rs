@@ -19,6 +19,9 @@ use crate::question::{FamilyName, Role};
 use crate::smooths::CodedSmooth;
 use crate::{MAX_COEFFICIENTS, MAX_SPARSE_COEFFICIENTS, MAX_VALUES};
 
+/// Levels of a factor beyond which group effects are recommended.
+const MANY_LEVELS: usize = 250;
+
 /// A design and where its columns come from.
 pub(crate) struct Designed {
     pub(crate) coding: Coding,
@@ -72,7 +75,7 @@ impl Designed {
 /// points need columns that are centred.
 fn is_sparse(draft: &Draft<'_>, coding: &Coding) -> Result<bool, DataError> {
     let Draft { source, question, roles, .. } = draft;
-    if question.dense || question.standardize || question.family == FamilyName::Ordinal {
+    if question.standardize || question.family == FamilyName::Ordinal {
         return Ok(false);
     }
     Ok(Coder::new(source, &roles.plans, coding)?.sparse_pays())
@@ -212,6 +215,13 @@ fn factor_notes(draft: &Draft<'_>, coder: &Coder<'_, '_>, coding: &Coding) -> Ve
         let with_base = coding.terms.iter().any(|term| {
             term.variables.iter().zip(&term.full).any(|(v, full)| *v == variable && !full)
         });
+        if levels.len() > MANY_LEVELS {
+            let (count, term) = (levels.len(), plan.node());
+            notes.push(format!(
+                "{what} with {count} levels, each with a coefficient and a prior of its own: (1 | {term}) \
+                 estimates how much they differ, and knows more about levels with few rows"
+            ));
+        }
         let level = shown(&levels[base], VALUE_SHOWN);
         notes.push(match main.map(|term| (term, listed(&coder.term_names(term), 6))) {
             Some((term, names)) if !term.full[0] => {

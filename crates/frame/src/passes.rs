@@ -45,8 +45,13 @@ impl Passes {
         let facts = gather(&mut pack, &question, &columns)?;
         // With the facts of all rows, the first block shows what the design has.
         let start = start.select(&(0..start.rows()).collect::<Vec<_>>(), &columns);
-        let width = Draft::of_block(&start, &question)?.finish(&facts)?.columns;
-        Ok(Self { pack, question, columns, facts, width })
+        let first = Draft::of_block(&start, &question)?.finish(&facts)?;
+        if first.design.is_sparse() {
+            // In memory only its entries that are not 0 are stored, and draws would be others.
+            let term = widest(&first.terms);
+            return Err(DataError::NeedsAllRows { file: pack.name().to_owned(), term });
+        }
+        Ok(Self { pack, question, columns, facts, width: first.columns })
     }
 
     /// The number of rows in use.
@@ -76,6 +81,12 @@ impl Passes {
         }
         Ok(())
     }
+}
+
+/// The term with most columns, which follow each other.
+fn widest(terms: &[String]) -> String {
+    let runs = terms.chunk_by(|a, b| a == b);
+    runs.max_by_key(|run| run.len()).map_or(String::new(), |run| run[0].clone())
 }
 
 /// The columns that a question is about.

@@ -227,8 +227,6 @@ pub struct Question {
     pub levels: Option<Vec<String>>,
     /// Whether predictors are centred and divided by their standard deviation.
     pub standardize: bool,
-    /// Whether every entry of the design is stored, however many are 0.
-    pub dense: bool,
     /// Whether rows with missing values are left out; otherwise they are refused.
     pub drop_missing: bool,
     /// The family. Ordinal models have thresholds in place of the intercept.
@@ -268,7 +266,6 @@ impl Question {
             upper: None,
             levels: None,
             standardize: false,
-            dense: false,
             drop_missing: false,
             family,
         }

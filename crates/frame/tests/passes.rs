@@ -79,7 +79,10 @@ fn blocks_have_the_rows_of_the_whole() {
         passes
             .frames::<DataError>(&mut |frame| {
                 let (d, to) = (whole.columns, from + frame.rows);
-                assert!(*frame.design.dense() == whole.design.dense()[from * d..to * d], "{formula}");
+                assert!(
+                    *frame.design.dense() == whole.design.dense()[from * d..to * d],
+                    "{formula}"
+                );
                 assert!(frame.response[..] == whole.response[from..to]);
                 let part = |list: &Option<Vec<f64>>| list.as_ref().map(|l| l[from..to].to_vec());
                 assert!(frame.weights == part(&whole.weights));

@@ -14,7 +14,7 @@ const TABLE: [(&str, &str); 17] = [
         "lyapunov",
         "coefficients quadrature faer num-bigint num-integer num-rational num-traits thiserror",
     ),
-    ("potentials", "quadrature faer libm pulp rand rand_chacha rayon thiserror"),
+    ("potentials", "quadrature bytemuck faer libm pulp rand rand_chacha rayon thiserror"),
     (
         "sampler",
         "coefficients quadrature lyapunov potentials diagnostics rand_chacha rand_distr rayon serde \

@@ -30,9 +30,6 @@ const EFFICIENCY: f64 = 0.3;
 /// How often coordinates are made from the spread of a pilot. Each time they can follow a posterior
 /// that is some ten times as wide.
 const ROUNDS: usize = 8;
-/// The first of these rounds use the mean Hessian of the pilot instead, where that takes no more than
-/// one: so many dimensions have more directions than a pilot has draws, and it follows all of them.
-const HESSIAN_ROUNDS: usize = 2;
 /// A posterior this many times as wide, or as narrow, as the coordinates say (in variance) is too
 /// far off for Hessians to help.
 const FAR_OFF: f64 = 4.0;
@@ -129,12 +126,7 @@ impl<T: Target> Work<'_, T> {
                 return Err(Error::Pilot { why: why.to_owned() });
             }
             if far_off && round < ROUNDS {
-                let early = round <= HESSIAN_ROUNDS && self.question.target.has_mean_hessian();
-                let hessians = if early { self.curvature_points() } else { 0 };
-                white = match self.mean_hessian(&white, &points, hessians)? {
-                    Some(within) => self.change(&within, hessians)?,
-                    None => self.change(&spread.whitening(spread.mean())?, 0)?,
-                };
+                white = self.change(&spread.whitening(spread.mean())?, 0)?;
                 round += 1;
                 continue;
             }
