@@ -58,8 +58,8 @@ fn matches() -> Vec<(usize, usize)> {
         let active = |k: &usize| careers[*k].0 <= year && year <= careers[*k].1;
         let all: Vec<usize> = (0..PLAYERS).filter(active).collect();
         let total: f64 = all.iter().map(|k| activity[*k]).sum();
-        let mut pick = || {
-            let mut left = total * uniform();
+        let pick = |share: f64| {
+            let mut left = total * share;
             all.iter().copied().find(|k| {
                 left -= activity[*k];
                 left <= 0.0
@@ -67,7 +67,7 @@ fn matches() -> Vec<(usize, usize)> {
         };
         // A tournament: matches of the same year.
         for _ in 0..64 {
-            let (Some(a), Some(b)) = (pick(), pick()) else { continue };
+            let (Some(a), Some(b)) = (pick(uniform()), pick(uniform())) else { continue };
             if a == b || found.len() == MATCHES {
                 continue;
             }
