@@ -256,7 +256,7 @@ impl<'a> Joint<'a> {
 
     /// Whether the prior of a coefficient is one of the linear predictor at the means.
     fn is_at_means(&self, k: usize) -> bool {
-        !self.means.is_empty() && k % self.means.len() == 0
+        !self.means.is_empty() && k.is_multiple_of(self.means.len())
     }
 
     /// Where the prior of the intercept holds, with 1 for the intercept itself; empty if that is at 0,
