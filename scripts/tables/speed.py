@@ -226,6 +226,28 @@ def packed():
     return table(["", "rows", "chains", "a step, s", "GB/s", "peak, MiB"], rows)
 
 
+def sparse():
+    rows = [
+        [
+            row["data"], f'{int(row["rows"]):,}', f'{int(row["columns"]):,}', row["file_mib"],
+            row["seconds"], row["peak_mib"], f'{int(row["ess"]):,}', row["status"].replace("_", " "),
+        ]
+        for row in read("sparse")
+    ]
+    return table(["", "rows", "columns", "file, MiB", "seconds", "peak, MiB", "E", "status"], rows)
+
+
+def tennis():
+    rows = [
+        [
+            f'{int(row["matches"]):,}', f'{int(row["players"]):,}', f'{row["chains"]} x {row["draws"]}',
+            row["warm_up_seconds"], row["seconds"], f'{int(row["ess_bulk"]):,}', row["ess_per_second"],
+        ]
+        for row in read("tennis")
+    ]
+    return table(["matches", "players", "draws", "warm-up, s", "all, s", "E", "E per second"], rows)
+
+
 def packed_formats():
     rows = [
         [row["format"], f'{float(row["bytes"]) / 1e6:.0f}', row["seconds"]]
@@ -354,6 +376,8 @@ TABLES = {
     "fit-memory": ("benchmarks.md", fit_memory),
     "packed": ("large.md", packed),
     "packed-formats": ("large.md", packed_formats),
+    "sparse": ("large.md", sparse),
+    "tennis": ("large.md", tennis),
     "framing": ("benchmarks.md", framing),
     "after": ("benchmarks.md", after),
     "diagnostics": ("benchmarks.md", diagnostics),
