@@ -208,9 +208,8 @@ impl Said<'_> {
                 (format!("{more} levels of {response}"), "the odds of higher levels".to_owned())
             }
             FamilyName::Multinomial => {
-                let columns =
-                    (model.coefficients / model.levels.len().saturating_sub(1).max(1)).max(1);
-                let level = model.levels.get(number / columns + 1).map_or("", String::as_str);
+                let level = model.levels.get(model.predictor(number) + 1);
+                let level = level.map_or("", String::as_str);
                 let (level, base) = (escape(level), escape(base));
                 let odds = "these odds".to_owned();
                 (format!("{more} odds of {level} against {base}"), odds)

@@ -17,6 +17,10 @@ pub(super) struct Model {
     pub(super) readings: Vec<Reading>,
     /// Coefficients; other parameters follow them.
     pub(super) coefficients: usize,
+    /// The numbers of what is listed among all parameters; empty if all are listed.
+    numbers: Vec<usize>,
+    /// Coefficients of each linear predictor.
+    columns_each: usize,
     /// Whether coefficients are per standard deviation of their predictor.
     pub(super) standardized: bool,
     /// The prior of each reported number.
@@ -90,6 +94,13 @@ impl Model {
             ratio: Ratio::of(options.family).ok(),
             readings,
             coefficients: resolved.coefficients.len(),
+            numbers: Vec::new(),
+            columns_each: match options.family {
+                FamilyName::Multinomial => {
+                    resolved.coefficients.len() / resolved.levels.len().saturating_sub(1).max(1)
+                }
+                _ => resolved.coefficients.len(),
+            },
             coefficient_names: resolved.coefficients,
             own_parameters: resolved.parameters,
             standardized,
@@ -115,12 +126,18 @@ impl Model {
             readings: some(&self.readings, kept),
             priors: some(&self.priors, kept),
             coefficients: kept.iter().filter(|k| **k < self.coefficients).count(),
+            numbers: kept.to_vec(),
             coefficient_names: some(&self.coefficient_names, kept),
             // They belong to all columns.
             centres: Vec::new(),
             scales: some(&self.scales, kept),
             ..self.clone()
         }
+    }
+
+    /// The linear predictor of a coefficient.
+    pub(super) fn predictor(&self, number: usize) -> usize {
+        self.numbers.get(number).unwrap_or(&number) / self.columns_each.max(1)
     }
 
     /// What a parameter stands for; `None` if it is no coefficient, or that is not known.
