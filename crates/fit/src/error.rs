@@ -202,6 +202,7 @@ impl Error {
             | Self::Model { input: true, .. } => ErrorKind::Input,
             Self::Sampler(
                 sampler::Error::Zero { .. }
+                | sampler::Error::NoStableStep { .. }
                 | sampler::Error::Coefficients(_)
                 | sampler::Error::Scheme(_),
             ) => ErrorKind::Input,

@@ -239,8 +239,14 @@ pub fn prepare(
     prepare_data(&table.into(), settings, priors)
 }
 
-/// Runs `work` on the number of threads in the settings. WebAssembly has no threads: there it runs
-/// on the current one.
+/// The most threads of a fit: more than a few for each core only take memory and time. A run begun
+/// with hundreds of threads may go on on a smaller machine: draws do not depend on their number.
+fn most_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).saturating_mul(4).max(16)
+}
+
+/// Runs `work` on the number of threads in the settings, but at most four for each core (or 16).
+/// WebAssembly has no threads: there it runs on the current one.
 ///
 /// # Errors
 /// If threads cannot be started.
@@ -250,8 +256,8 @@ pub fn in_threads<T: Send>(
     if cfg!(target_family = "wasm") {
         return Ok(work());
     }
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build()?;
+    let threads = settings.threads.map_or(0, |threads| threads.min(most_threads()));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     Ok(pool.install(work))
 }
 

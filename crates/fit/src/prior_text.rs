@@ -2,6 +2,8 @@
 
 use ridgewalk_potentials::Density;
 
+use crate::priors::is_mean;
+
 /// Numbers that a prior is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -86,9 +88,9 @@ impl PriorText {
         let positive = match density {
             Density::Normal { mean, scale }
             | Density::Laplace { mean, scale }
-            | Density::Logistic { mean, scale } => mean.is_finite() && is_size(scale),
+            | Density::Logistic { mean, scale } => is_mean(mean) && is_size(scale),
             Density::StudentT { degrees, mean, scale } => {
-                mean.is_finite() && is_size(scale) && is_size(degrees)
+                is_mean(mean) && is_size(scale) && is_size(degrees)
             }
             Density::Exponential { rate } => is_size(rate),
             Density::Gamma { shape, rate } => is_size(shape) && is_size(rate),

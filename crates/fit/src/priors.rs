@@ -230,7 +230,7 @@ impl Priors {
     /// # Errors
     /// An invalid entry, with its line.
     pub fn with_toml(mut self, name: &str, text: &str) -> Result<Self, PriorError> {
-        let file = Source { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
+        let file = Source::new(name, text.strip_prefix('\u{feff}').unwrap_or(text));
         let document = DeTable::parse(file.text).map_err(|error| PriorError::Syntax {
             place: file.place(error.span().map_or(0, |span| span.start)),
             message: shown(error.message(), NAME_SHOWN).replace("\\n", " "),
@@ -414,21 +414,39 @@ fn concentration(text: &str) -> Option<f64> {
     number.trim().parse().ok().filter(|eta| (1e-3..1e6).contains(eta))
 }
 
+/// A number as a user writes it: `inf` is infinite, `1e309` is a slip.
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
+    let overflows =
+        |number: &f64| number.is_infinite() && text.contains(|c: char| c.is_ascii_digit());
+    text.parse().ok().filter(|number| !overflows(number))
+}
+
 /// The bounds that the library has for prior scales.
 fn is_scale(value: f64) -> bool {
     value == f64::INFINITY || (1e-150..1e150).contains(&value)
+}
+
+/// The bounds of prior means: their squares must be finite.
+pub(crate) fn is_mean(value: f64) -> bool {
+    value.abs() < 1e150
 }
 
 /// A TOML text, to find the lines of its entries.
 struct Source<'t> {
     name: &'t str,
     text: &'t str,
+    /// Where its lines end.
+    ends: Vec<usize>,
 }
 
 impl<'t> Source<'t> {
+    fn new(name: &'t str, text: &'t str) -> Self {
+        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(k, _)| k);
+        Self { name, text, ends: ends.collect() }
+    }
+
     fn place(&self, byte: usize) -> Box<Place> {
-        let before = self.text.as_bytes().get(..byte).unwrap_or(self.text.as_bytes());
-        Place::line(self.name, 1 + before.iter().filter(|&&b| b == b'\n').count() as u64)
+        Place::line(self.name, 1 + self.ends.partition_point(|&end| end < byte) as u64)
     }
 
     /// The prior of one coefficient.
@@ -450,8 +468,8 @@ impl<'t> Source<'t> {
         for (field, value) in fields {
             match field.get_ref().as_ref() {
                 "mean" => {
-                    let need = "a finite number";
-                    mean = Some(self.number(&name, "mean", value, f64::is_finite, need)?);
+                    let need = "a number between -1e150 and 1e150";
+                    mean = Some(self.number(&name, "mean", value, is_mean, need)?);
                 }
                 "prior" => match value.get_ref().as_str() {
                     Some(text) => prior = Some(text.to_owned()),
@@ -506,7 +524,7 @@ impl<'t> Source<'t> {
     ) -> Result<f64, PriorError> {
         let written = self.text.get(value.span()).unwrap_or_default();
         let number = match value.get_ref() {
-            DeValue::Float(float) => float.as_str().parse().ok(),
+            DeValue::Float(float) => parse_number(float.as_str()),
             DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
             _ => None,
         };

@@ -1,7 +1,7 @@
 //! All settings of a fit, validated once. `config.toml` is its serialisation.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use ridgewalk_frame::{Condition, DataError, FamilyName, Formula, Question, Table};
@@ -408,12 +408,31 @@ impl Settings {
     /// # Errors
     /// [`Error::Setting`] names the first invalid setting.
     pub fn validate(&self) -> Result<(), Error> {
+        self.validate_paths()?;
         self.validate_counts()?;
         self.validate_numbers()?;
         validate_interval(self.interval)?;
         self.validate_formula()?;
         self.validate_model()?;
         self.validate_priors()
+    }
+
+    /// `config.toml` has the paths as text.
+    fn validate_paths(&self) -> Result<(), Error> {
+        let paths = [
+            ("the data file", self.data.as_deref()),
+            ("--priors", self.priors.as_deref()),
+            ("--out", Some(self.out.as_path())),
+        ];
+        let other = |path: &Path| path.to_str().is_none();
+        match paths.into_iter().find_map(|(name, path)| Some((name, path.filter(|p| other(p))?))) {
+            Some((name, path)) => {
+                let need =
+                    "a path in UTF-8, because config.toml names it; rename the file or folder";
+                Err(Error::setting(name, path.display(), need))
+            }
+            None => Ok(()),
+        }
     }
 
     fn validate_counts(&self) -> Result<(), Error> {

@@ -11,6 +11,8 @@ use crate::error::Error;
 
 /// Maximum length of a name in a message.
 const SHOWN: usize = 60;
+/// Larger offsets than this overflow where the link is a logarithm, or come near to that.
+const LARGE_OFFSET: f64 = 200.0;
 /// Maximum number of names listed.
 const LISTED: usize = 6;
 
@@ -57,6 +59,7 @@ impl<'a> Words<'a> {
                     "{file}: the predictors differ too much in scale to compute with ({error}); pass --standardize"
                 ),
             ),
+            PotentialError::NotFinite { what, .. } => (true, self.not_finite(what)),
             PotentialError::NotPositive { .. } | PotentialError::Quadrature(_) => {
                 (true, error.to_string())
             }
@@ -72,6 +75,27 @@ impl<'a> Words<'a> {
             other => (false, other.to_string()),
         };
         Error::Model { message, source: Box::new(error), input }
+    }
+
+    /// A likelihood that overflows where the search for the mode begins.
+    fn not_finite(&self, what: &str) -> String {
+        let file = &self.frame.file;
+        let rows = self.frame.offset.iter().flatten().enumerate();
+        let largest = rows.max_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()));
+        match largest.filter(|(_, offset)| offset.abs() > LARGE_OFFSET) {
+            Some((row, offset)) => {
+                let line =
+                    self.frame.lines.get(row).map_or(String::new(), |line| format!(", {line}"));
+                format!(
+                    "{file}{line}: found the offset {offset}, with which {what} is not finite; need \
+                     smaller offsets, such as log(exposure)"
+                )
+            }
+            None => format!(
+                "{file}: {what} is not finite where the search for the mode begins; need responses, \
+                 predictors and prior means nearer to 1: pass --standardize, or divide columns"
+            ),
+        }
     }
 
     fn impropriety(&self, why: &Impropriety) -> String {

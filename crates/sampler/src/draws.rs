@@ -86,6 +86,10 @@ impl Table {
     }
 
     pub(crate) fn keep(&mut self, chain: usize, point: &[f64]) -> Result<(), SinkError> {
+        if point.len() != self.dimension {
+            let (got, need) = (point.len(), self.dimension);
+            return Err(format!("a point of {got} coordinates: need {need}").into());
+        }
         let chain = self.chains.get_mut(chain).ok_or("a chain beyond those announced")?;
         chain.try_reserve(point.len())?;
         chain.extend_from_slice(point);

@@ -9,12 +9,12 @@ use ridgewalk_potentials::LineIntegral;
 use crate::budget::{Budget, Exhausted, Limit};
 use crate::clock::{Instant, TICKS};
 use crate::ensemble::Ensemble;
-use crate::error::{Error, Quantity, length};
+use crate::error::{Error, Quantity, caught, length};
 use crate::group::Schedule;
 use crate::kernels::Kernel;
 use crate::outcome::{ChainReport, ChainStatus, Outcome, Progress};
 use crate::saved::SavedRun;
-use crate::sink::Sink;
+use crate::sink::{Guarded, Sink};
 use crate::team::{Agenda, Team};
 
 /// How long a leg is: the steps between two looks at the stop signal.
@@ -24,6 +24,9 @@ const LEG: Duration = Duration::from_millis(50);
 const LEG_NUMBERS: usize = 1 << 20;
 /// Steps of a leg where there is no clock.
 const LEG_STEPS: u64 = 64;
+
+/// More chains could not be stored.
+const MOST_CHAINS: usize = 1 << 24;
 
 /// Saving takes at most 1/`SAVING` of the time, and about 1/`AT_RISK` of the work is not saved yet.
 const SAVING: u32 = 20;
@@ -263,11 +266,14 @@ impl<'a> Sampler<'a> {
         let d = self.potential.dimension();
         let entries =
             self.chains.checked_mul(d).ok_or(Error::TooMany { what: Quantity::Chains })?;
+        if self.chains > MOST_CHAINS {
+            return Err(Error::TooMany { what: Quantity::Chains });
+        }
         let starts = match &self.starts {
-            Starts::Origin => vec![0.0; entries],
+            Starts::Origin => repeated(&vec![0.0; d], entries)?,
             Starts::Same(point) => {
                 length("the start", point.len(), d)?;
-                point.repeat(self.chains)
+                repeated(point, entries)?
             }
             Starts::Each(points) => {
                 length("the list of starts", points.len(), entries)?;
@@ -299,6 +305,7 @@ impl<'a> Sampler<'a> {
     fn go_on_to(
         &mut self, goal: Goal, ensemble: &mut Ensemble<'_>, sink: &mut dyn Sink,
     ) -> Result<Outcome, Error> {
+        let sink = &mut Guarded(sink);
         if ensemble.chains() != self.chains {
             return Err(Error::Ensemble { got: ensemble.chains(), need: self.chains });
         }
@@ -341,13 +348,13 @@ impl<'a> Sampler<'a> {
             ensemble.deliver(sink, &mut kept)?;
             if told.elapsed() >= LEG || !TICKS {
                 sink.flush().map_err(|source| Error::Sink { kept, source })?;
-                self.tell(ensemble, goal.steps, began);
+                self.tell(ensemble, goal.steps, began)?;
                 told = Instant::now();
             }
         }
         sink.flush().map_err(|source| Error::Sink { kept, source })?;
         self.save(ensemble, sink, kept, end.is_some())?;
-        self.tell(ensemble, goal.steps, began);
+        self.tell(ensemble, goal.steps, began)?;
         Ok(Outcome {
             chains: self.reports(ensemble, goal.draws),
             stopped: end == Some(Early::Stopped),
@@ -407,17 +414,17 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    fn tell(&mut self, ensemble: &Ensemble<'_>, of: u64, began: Instant) {
-        if let Some(tell) = &mut self.progress {
-            tell(&Progress {
-                steps: ensemble.steps(),
-                of,
-                draws: self.schedule.draws(ensemble.steps()),
-                gradients: ensemble.gradients(),
-                seconds: began.elapsed().as_secs_f64(),
-                running: ensemble.running(),
-            });
-        }
+    fn tell(&mut self, ensemble: &Ensemble<'_>, of: u64, began: Instant) -> Result<(), Error> {
+        let Some(tell) = &mut self.progress else { return Ok(()) };
+        let progress = Progress {
+            steps: ensemble.steps(),
+            of,
+            draws: self.schedule.draws(ensemble.steps()),
+            gradients: ensemble.gradients(),
+            seconds: began.elapsed().as_secs_f64(),
+            running: ensemble.running(),
+        };
+        caught(|| tell(&progress)).map_err(|message| Error::Callback { message })
     }
 
     fn reports(&self, ensemble: &Ensemble<'_>, of: u64) -> Vec<ChainReport> {
@@ -524,4 +531,14 @@ impl Saving {
             at.elapsed() >= interval.max(SAVING * cost)
         })
     }
+}
+
+/// A point again and again, `entries` numbers in all.
+fn repeated(point: &[f64], entries: usize) -> Result<Vec<f64>, Error> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(entries).map_err(|_| Error::TooMany { what: Quantity::Chains })?;
+    while list.len() < entries {
+        list.extend_from_slice(point);
+    }
+    Ok(list)
 }

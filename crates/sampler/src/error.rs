@@ -18,7 +18,7 @@ pub enum Error {
         what: Quantity,
     },
     /// More chains, steps or draws than can be counted or stored.
-    #[error("{what}: too many")]
+    #[error("{what}: too many to be counted or stored")]
     TooMany {
         /// Of what.
         what: Quantity,
@@ -60,12 +60,49 @@ pub enum Error {
         need: usize,
     },
     /// A step size at which no friction makes a kernel stable.
-    #[error("eta = {eta}: no gamma and xi make a stable step of the kernel `{name}`")]
+    #[error(
+        "eta = {eta}: need a shorter step; no gamma and xi make this one stable in the kernel `{name}`"
+    )]
     NoStableStep {
         /// The kernel.
         name: &'static str,
         /// The step size.
         eta: f64,
+    },
+    /// A search for the minimum of U that ended where U does not curve up.
+    #[error(
+        "U has no minimum where its search ended: coordinate {coordinate} is {at:.3e} there, and the \
+         curvature along it {curvature:.3e}. U is minus the log density, and its gradient minus that \
+         of the log density: check the sign; a flat density needs a prior"
+    )]
+    NoMinimum {
+        /// A coordinate.
+        coordinate: usize,
+        /// Where the search ended.
+        at: f64,
+        /// The second derivative.
+        curvature: f64,
+    },
+    /// Values and gradients that are not of one function.
+    #[error(
+        "the value and the gradient do not belong together: over a step of {step:e} along the gradient \
+         at the start the value changes by {found:.3e}, and by its gradient it should change by \
+         {need:.3e}. Both are of minus the log density: check their signs, or see `check_gradient`"
+    )]
+    OtherGradient {
+        /// The length of a step along the gradient.
+        step: f64,
+        /// How much the value changes.
+        found: f64,
+        /// How much it should change.
+        need: f64,
+    },
+    /// The callback for progress panicked. (In a program built with `panic = "abort"` the program
+    /// has ended instead.)
+    #[error("the callback for progress panicked: {message}")]
+    Callback {
+        /// The panic's message, if it was text.
+        message: String,
     },
     /// The stop signal came during the warm-up.
     #[error("stopped during the warm-up")]
@@ -245,6 +282,12 @@ pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())
+}
+
+/// What `work` returns, or what its panic said. It belongs to a user: what it leaves half done is
+/// its own.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| panic_message(&*payload))
 }
 
 /// Does some work, and gives a panic in it as an error. What the work has made so far must be its

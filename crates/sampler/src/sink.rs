@@ -3,6 +3,7 @@
 use ridgewalk_potentials::Whitening;
 
 use crate::acceptance::DrawStats;
+use crate::error::caught;
 use crate::saved::{SavedRun, SavedWarmUp};
 
 /// A sink's own error.
@@ -70,6 +71,47 @@ pub trait Sink {
     fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
         let _ = warm_up;
         Ok(false)
+    }
+}
+
+/// A user's sink whose panics are errors like any other: the run then ends with what was kept, and
+/// can go on.
+pub(crate) struct Guarded<'a>(pub(crate) &'a mut dyn Sink);
+
+impl Guarded<'_> {
+    fn call<T>(
+        &mut self, work: impl FnOnce(&mut dyn Sink) -> Result<T, SinkError>,
+    ) -> Result<T, SinkError> {
+        let sink = &mut *self.0;
+        caught(|| work(sink)).unwrap_or_else(|said| Err(format!("it panicked: {said}").into()))
+    }
+}
+
+impl Sink for Guarded<'_> {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        self.call(|sink| sink.begin(chains, dimension))
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        self.call(|sink| sink.keep(chain, draw, point))
+    }
+
+    fn keep_with(
+        &mut self, chain: usize, draw: u64, point: &[f64], stats: Option<&DrawStats>,
+    ) -> Result<(), SinkError> {
+        self.call(|sink| sink.keep_with(chain, draw, point, stats))
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.call(|sink| sink.flush())
+    }
+
+    fn checkpoint(&mut self, state: SavedRun) -> Result<(), SinkError> {
+        self.call(|sink| sink.checkpoint(state))
+    }
+
+    fn restart(&mut self, warm_up: &SavedWarmUp) -> Result<bool, SinkError> {
+        self.call(|sink| sink.restart(warm_up))
     }
 }
 

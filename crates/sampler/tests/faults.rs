@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::{Quadratic, kernels, parameters};
-use ridgewalk_potentials::{Chebyshev, FromFn, LineIntegral};
+use ridgewalk_potentials::{Chebyshev, FromFn, FromValueFn, LineIntegral};
+use ridgewalk_sampler::automatic::{BlackBox, WarmUp};
 use ridgewalk_sampler::{
     Batch, ChainStatus, Draws, Ensemble, Error, Kernel, Noise, Outcome, Sampler, Sink, SinkError,
     Step, Symmetric, ThirdOrder, Ula, Why, Workspace,
@@ -34,7 +35,9 @@ fn counts_and_starts_that_make_no_sense_are_refused_before_anything_runs() {
     refused(sampler().draws(0), "draws = 0");
     refused(sampler().thin(0), "thin = 0");
     refused(sampler().draws(u64::MAX).thin(2), "steps: too many");
-    refused(sampler().chains(usize::MAX), "chains: too many");
+    for chains in [usize::MAX, usize::MAX / 2, 1 << 60, 1 << 40] {
+        refused(sampler().chains(chains), "chains: too many");
+    }
     refused(sampler().start(&[0.0; 3]), "the start has 3 entries: need 2");
     refused(sampler().chains(3).starts(&[0.0; 4]), "the list of starts has 4 entries: need 6");
     refused(
@@ -346,4 +349,95 @@ fn a_signal_that_is_already_set_makes_no_step() {
     let mut memory = Draws::default();
     let outcome = Sampler::new(&potential, &kernel).stop(&stop).run(&mut memory).unwrap();
     assert!(outcome.stopped && outcome.draws() == 0 && outcome.gradients() == 0);
+}
+
+/// Takes draws until the one with this number, where it panics once.
+struct Shaky {
+    taken: Draws,
+    left: Option<u64>,
+}
+
+impl Sink for Shaky {
+    fn begin(&mut self, chains: usize, dimension: usize) -> Result<(), SinkError> {
+        self.taken.begin(chains, dimension)
+    }
+
+    fn keep(&mut self, chain: usize, draw: u64, point: &[f64]) -> Result<(), SinkError> {
+        match self.left {
+            Some(0) => {
+                self.left = None;
+                panic!("the sink broke");
+            }
+            left => self.left = left.map(|left| left - 1),
+        }
+        self.taken.keep(chain, draw, point)
+    }
+}
+
+#[test]
+fn a_sink_that_panics_is_a_sink_that_fails_and_no_draw_is_lost() {
+    let (potential, kernel) = (two_dimensions(), third_order());
+    let mut whole = Draws::default();
+    Sampler::new(&potential, &kernel).draws(50).run(&mut whole).unwrap();
+    let mut sink = Shaky { taken: Draws::default(), left: Some(70) };
+    let mut sampler = Sampler::new(&potential, &kernel).draws(25);
+    let error = sampler.run(&mut sink).unwrap_err();
+    assert!(matches!(error, Error::Sink { kept: 70, .. }), "{error}");
+    assert!(error.to_string().contains("the sink broke"), "{error}");
+    sampler.run(&mut sink).unwrap();
+    assert_eq!(sink.taken, whole);
+}
+
+#[test]
+fn a_callback_that_panics_ends_the_run_with_an_error() {
+    let (potential, kernel) = (two_dimensions(), third_order());
+    let mut draws = Draws::default();
+    let mut sampler =
+        Sampler::new(&potential, &kernel).draws(10).progress(|_| panic!("nothing to show"));
+    let error = sampler.run(&mut draws).unwrap_err();
+    assert!(error.to_string().contains("nothing to show"), "{error}");
+    assert_eq!(draws.draws(0), 10);
+}
+
+#[test]
+fn draws_take_points_of_their_own_dimension_only() {
+    let mut draws = Draws::default();
+    draws.begin(2, 3).unwrap();
+    for wrong in [&[][..], &[1.0; 2], &[1.0; 4]] {
+        let message = draws.keep(0, 0, wrong).unwrap_err().to_string();
+        assert_eq!(message, format!("a point of {} coordinates: need 3", wrong.len()));
+    }
+    draws.keep(0, 0, &[1.0; 3]).unwrap();
+    assert_eq!((draws.draws(0), draws.point(3, 3)), (1, None));
+    assert!(Draws::default().keep(0, 0, &[1.0]).is_err());
+    assert_eq!(Draws::default().point(3, 3), None);
+}
+
+/// The functions a user gives for a standard normal in three dimensions, with the signs that value
+/// and gradient have.
+fn signed(value: f64, gradient: f64) -> Result<(), Error> {
+    let function = move |x: &[f64], g: &mut [f64]| {
+        g.iter_mut().zip(x).for_each(|(g, x)| *g = gradient * x);
+        Ok(value * 0.5 * x.iter().map(|x| x * x).sum::<f64>())
+    };
+    let target = BlackBox::new(FromValueFn::new(3, function), 3, &[1.0, 2.0, 0.5])?;
+    WarmUp::new(&target).seed(1).run().map(|_| ())
+}
+
+#[test]
+fn wrong_signs_are_named_as_such() {
+    signed(1.0, 1.0).unwrap();
+    // Constants do not matter, and neither do large ones.
+    for (value, gradient, words) in [
+        (-1.0, -1.0, "U is minus the log density"),
+        (-1.0, 1.0, "do not belong together"),
+        (1.0, -1.0, "do not belong together"),
+        (3.0, 1.0, "do not belong together"),
+    ] {
+        let message = signed(value, gradient).unwrap_err().to_string();
+        assert!(message.contains(words), "{value}, {gradient}: {message}");
+    }
+    let nothing = FromFn::new(0, |_: &[f64], _: &mut [f64]| Ok(()));
+    let message = BlackBox::new(nothing, 3, &[]).unwrap_err().to_string();
+    assert_eq!(message, "dimension = 0: need at least 1");
 }

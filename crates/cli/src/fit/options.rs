@@ -91,10 +91,10 @@ pub struct ModelOptions {
     #[arg(long, value_name = "PRIOR")]
     group_prior: Option<String>,
     /// Prior normal(0, S) of the coefficients in absolute units; inf is flat
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = scale)]
     prior_scale: Option<f64>,
     /// Prior normal(0, S) of the intercept, where all predictors are 0; inf is flat
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = scale)]
     intercept_prior_scale: Option<f64>,
     /// Priors of single coefficients: a TOML file with `[age]`, `prior = "normal(0, 2.5)"`
     #[arg(long, value_name = "FILE")]
@@ -165,7 +165,13 @@ pub struct FitOptions {
     #[arg(long, value_name = "E", allow_negative_numbers = true, conflicts_with = "draws")]
     target_ess: Option<f64>,
     /// With --target-ess: maximum number of draws per chain
-    #[arg(long, value_name = "N", default_value_t = 100_000, requires = "target_ess")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100_000,
+        requires = "target_ess",
+        conflicts_with = "draws"
+    )]
     max_draws: u64,
     /// Intervals that hold the share P of the posterior
     #[arg(long, value_name = "P", default_value_t = 0.9, allow_negative_numbers = true)]
@@ -177,7 +183,7 @@ pub struct FitOptions {
     /// the same draws [default: most of what is free]
     #[arg(long, value_name = "SIZE")]
     memory: Option<Memory>,
-    /// Number of threads [default: all cores]
+    /// Number of threads, at most four for each core (or 16) [default: all cores]
     #[arg(long, value_name = "T")]
     threads: Option<usize>,
     /// The run directory; it must not exist yet
@@ -225,6 +231,14 @@ pub struct ResumeOptions {
 fn families() -> impl TypedValueParser<Value = FamilyName> {
     let value = |family: FamilyName| PossibleValue::new(family.name()).help(family.description());
     PossibleValuesParser::new(FamilyName::ALL.map(value)).try_map(|name| name.parse::<FamilyName>())
+}
+
+/// A scale as it is written: `inf` is flat, a number too large for floating point is a slip.
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale.is_finite() || !text.contains(|c: char| c.is_ascii_digit()) => Ok(scale),
+        _ => Err("need a number below 1e150, or inf for a flat prior".to_owned()),
+    }
 }
 
 fn kernels() -> impl TypedValueParser<Value = KernelChoice> {

@@ -22,7 +22,7 @@ use crate::ensemble::{Ensemble, Snapshot};
 use crate::error::{Error, SavedKind, catching};
 use crate::outcome::{Outcome, Progress};
 use crate::saved::SavedRun;
-use crate::sink::{InOriginal, Sink};
+use crate::sink::{Guarded, InOriginal, Sink};
 use crate::team::Agenda;
 use crate::vitals::{Reference, Vitals};
 
@@ -271,7 +271,8 @@ impl<'a, W: LineIntegral + Sync> Run<'a, W> {
 
 /// Asks the sink of every process to begin again.
 fn restart<W: LineIntegral + Sync>(warm: &WarmedUp<W>, sink: &mut dyn Sink) -> Result<bool, Error> {
-    let done = sink.restart(&warm.saved()).map_err(|source| Error::Sink { kept: 0, source });
+    let done =
+        Guarded(sink).restart(&warm.saved()).map_err(|source| Error::Sink { kept: 0, source });
     let failed = done.is_err();
     let agreed = warm.team.agree(Agenda {
         failed,

@@ -11,7 +11,7 @@ use ridgewalk_potentials::{
     Whitened, WhitenedMixed, WhitenedRidge, Whitening, Wide,
 };
 
-use crate::error::Error;
+use crate::error::{Error, Quantity};
 
 /// A target that a warm-up can tune itself to.
 pub trait Target: Sync {
@@ -320,6 +320,9 @@ impl<G: Gradient + Sync + Clone> BlackBox<G> {
     /// # Errors
     /// For a start of another dimension, or a number of nodes that cannot be used.
     pub fn new(gradient: G, nodes: usize, start: &[f64]) -> Result<Self, Error> {
+        if gradient.dimension() == 0 {
+            return Err(Error::Zero { what: Quantity::Dimension });
+        }
         crate::error::length("the start", start.len(), gradient.dimension())?;
         Chebyshev::new(gradient.clone(), nodes)?;
         Ok(Self { gradient, nodes, start: start.to_vec(), mode: None, hessian: None })
@@ -370,6 +373,32 @@ impl<G: Gradient> Gradient for Counted<'_, G> {
 /// the cube root of the rounding unit.
 const STEP: f64 = 6e-6;
 
+/// Two steps along the gradient, in which U must change as its gradient says, roughly: a value or a
+/// gradient with the wrong sign, or of another function, is found before it is sampled. Nothing is
+/// said where there are no values, where steps leave the support, or where rounding decides.
+fn values_and_gradients_agree<G: Gradient>(gradient: &G, start: &[f64]) -> Result<(), Error> {
+    let mut slope = vec![0.0; start.len()];
+    let Ok(Some(value)) = gradient.value_and_gradient(start, &mut slope) else { return Ok(()) };
+    let norm = slope.iter().map(|g| g * g).sum::<f64>().sqrt();
+    let size = start.iter().fold(1.0, |size: f64, x| size.max(x.abs()));
+    let (mut at, mut there) = (start.to_vec(), slope.clone());
+    let mut last = None;
+    for step in [1e-3 * size, 1e-5 * size] {
+        at.iter_mut()
+            .zip(start.iter().zip(&slope))
+            .for_each(|(at, (x, g))| *at = x + step * g / norm);
+        let Ok(Some(beyond)) = gradient.value_and_gradient(&at, &mut there) else { return Ok(()) };
+        let mean: f64 = slope.iter().zip(&there).map(|(g, h)| 0.5 * (g + h) * g / norm).sum();
+        let (found, need) = (beyond - value, step * mean);
+        let rounding = 1e-9 * value.abs().max(beyond.abs()).max(1e-300);
+        if !(need.abs() > rounding) || (found / need - 1.0).abs() < 0.5 {
+            return Ok(());
+        }
+        last = Some(Error::OtherGradient { step, found, need });
+    }
+    last.map_or(Ok(()), Err)
+}
+
 impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
     type White = Chebyshev<Whitened<G>>;
 
@@ -384,9 +413,10 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
             let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
             return Ok((Mode::given(point.clone(), norm), 1));
         }
+        let counted = Counted { gradient: &self.gradient, calls: Cell::new(0) };
+        values_and_gradients_agree(&counted, &self.start)?;
         // A hundredth of a standard deviation is near enough for coordinates.
         let search = ModeSearch::new().with_tolerance(0.01)?.with_start(self.start.clone());
-        let counted = Counted { gradient: &self.gradient, calls: Cell::new(0) };
         let mode = search.of_gradient(&counted)?;
         Ok((mode, counted.calls.get()))
     }
@@ -431,6 +461,10 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
         for (i, j) in (0..d).flat_map(|i| (0..i).map(move |j| (i, j))) {
             let mean = 0.5 * (hessian[i * d + j] + hessian[j * d + i]);
             (hessian[i * d + j], hessian[j * d + i]) = (mean, mean);
+        }
+        if let Some(coordinate) = (0..d).find(|k| !(hessian[k * d + k] > 0.0)) {
+            let (at, curvature) = (point[coordinate], hessian[coordinate * d + coordinate]);
+            return Err(Error::NoMinimum { coordinate, at, curvature });
         }
         Ok((hessian, 2 * d as u64))
     }
