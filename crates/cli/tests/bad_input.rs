@@ -119,6 +119,26 @@ const CASES: &[Case] = &[
         data!("y,a,b,c\n0,1,2,5\n1,2,1,3\n0,4,4,1\n"),
     ),
     case("a negative prior scale", "data.csv --response y --prior-scale -1", data!(GOOD)),
+    case("a prior scale that overflows", "data.csv --response y --prior-scale 1e309", data!(GOOD)),
+    case("a prior mean of 1e308", "data.csv --response y --priors priors.toml", |place| {
+        fs::write(place.join("data.csv"), GOOD).unwrap();
+        fs::write(place.join("priors.toml"), "[dose]\nmean = 1e308\nscale = 1.0\n").unwrap();
+    }),
+    case(
+        "an offset of 800",
+        "data.csv --response y --family poisson --predictors age --offset dose",
+        data!(GOOD.replace("2.5", "800")),
+    ),
+    case(
+        "a step that is too long",
+        "data.csv --response y --kernel third-order --eta 5",
+        data!(GOOD),
+    ),
+    case(
+        "a limit of draws beside their number",
+        "data.csv --response y --draws 100 --max-draws 200",
+        data!(GOOD),
+    ),
     case(
         "a prior for an unknown coefficient",
         "data.csv --response y --priors priors.toml",

@@ -497,6 +497,37 @@ fn the_summary_has_its_keys_and_can_be_printed_again() {
     assert!(fs::read(&path).unwrap() == before);
 }
 
+/// `config.toml` could not name such paths.
+#[cfg(unix)]
+#[test]
+fn paths_that_are_not_utf_8_are_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let place = tempfile::tempdir().unwrap();
+    let name = OsStr::from_bytes(b"d\xe9.csv");
+    fs::copy(shipped("mixed.csv"), place.path().join(name)).unwrap();
+    let refused = |words: &[&OsStr]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ridgewalk"))
+            .args(words)
+            .current_dir(place.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let [fit, formula, out] = ["fit", "dose ~ age", "--out"].map(OsStr::new);
+    let message = refused(&[fit, name, formula]);
+    assert!(
+        message.starts_with("error: the data file d\u{fffd}.csv: need a path in UTF-8"),
+        "{message}"
+    );
+    let data = shipped("mixed.csv");
+    let message = refused(&[fit, OsStr::new(&data), formula, out, OsStr::from_bytes(b"r\xff")]);
+    assert!(message.starts_with("error: --out r\u{fffd}: need a path in UTF-8"), "{message}");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+}
+
 #[test]
 fn paths_that_are_not_runs_are_refused() {
     let place = Place::new();

@@ -4,6 +4,7 @@
 //! predictor, and the intercept, at the means of the predictors, normal(mean of the response, 2.5) in
 //! units of the response, as in rstanarm.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -185,14 +186,15 @@ impl Priors {
             return Err(PriorError::Written { option, found: text.to_owned(), need });
         };
         let prior = Written::Text(prior.trim().to_owned());
-        self.add(Entry { name: name.trim().to_owned(), prior, place: Place::file(option) });
+        self.add(vec![Entry { name: name.trim().to_owned(), prior, place: Place::file(option) }]);
         Ok(self)
     }
 
-    /// Adds an entry, in place of an earlier one for the same name.
-    fn add(&mut self, entry: Entry) {
-        self.entries.retain(|old| old.name != entry.name);
-        self.entries.push(entry);
+    /// Adds entries of different names, in place of earlier ones for the same names.
+    fn add(&mut self, entries: Vec<Entry>) {
+        let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        self.entries.retain(|old| !names.contains(old.name.as_str()));
+        self.entries.extend(entries);
     }
 
     /// Adds the priors of a TOML file.
@@ -235,9 +237,8 @@ impl Priors {
             place: file.place(error.span().map_or(0, |span| span.start)),
             message: shown(error.message(), NAME_SHOWN).replace("\\n", " "),
         })?;
-        for (key, value) in document.get_ref() {
-            self.add(file.entry(key, value)?);
-        }
+        let entries = document.get_ref().iter().map(|(key, value)| file.entry(key, value));
+        self.add(entries.collect::<Result<_, _>>()?);
         Ok(self)
     }
 

@@ -139,7 +139,7 @@ fn invalid_priors_are_reported_with_their_line() {
     starts(&message("[age]\nscale = \"2\"\n"), "p.toml, line 2: found `scale = \"2\"`");
     starts(
         &message("[age]\nscale = 1\nmean = inf\n"),
-        "p.toml, line 3: found `mean = inf`, need a finite",
+        "p.toml, line 3: found `mean = inf`, need a number between -1e150 and 1e150",
     );
     starts(
         &message("[age]\nscale = inf\nmean = 3\n"),
@@ -161,6 +161,17 @@ fn invalid_priors_are_reported_with_their_line() {
     let none =
         Priors::from_settings(&absolute()).unwrap().with_file(Path::new("no-such-file.toml"));
     starts(&none.unwrap_err().to_string(), "no-such-file.toml: file not found");
+}
+
+/// Finding the line of each of so many entries from the start of the file took a minute.
+#[test]
+fn the_last_of_many_entries_has_its_line() {
+    let tables: String = (0..40_000).map(|k| format!("[x{k}]\nscale = 1\n")).collect();
+    let settings = absolute();
+    let read = |text: &str| Priors::from_settings(&settings)?.with_toml("p.toml", text);
+    assert!(read(&tables).is_ok());
+    let error = read(&format!("{tables}[last]\nscale = 1e309\n")).unwrap_err().to_string();
+    starts(&error, "p.toml, line 80002: found `scale = 1e309`, need a number between");
 }
 
 proptest! {

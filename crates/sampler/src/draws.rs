@@ -192,7 +192,7 @@ impl Draws {
     #[must_use]
     pub fn point(&self, chain: usize, draw: usize) -> Option<&[f64]> {
         let first = draw.checked_mul(self.dimension())?;
-        self.chain(chain).get(first..first.checked_add(self.dimension())?)
+        self.table.chains.get(chain)?.get(first..first.checked_add(self.dimension())?)
     }
 
     /// One coordinate of a chain, draw by draw; empty if there is no such chain or coordinate.

@@ -376,27 +376,30 @@ const STEP: f64 = 6e-6;
 /// Two steps along the gradient, in which U must change as its gradient says, roughly: a value or a
 /// gradient with the wrong sign, or of another function, is found before it is sampled. Nothing is
 /// said where there are no values, where steps leave the support, or where rounding decides.
-fn values_and_gradients_agree<G: Gradient>(gradient: &G, start: &[f64]) -> Result<(), Error> {
+/// Gives the number of gradients.
+fn values_and_gradients_agree<G: Gradient>(gradient: &G, start: &[f64]) -> Result<u64, Error> {
     let mut slope = vec![0.0; start.len()];
-    let Ok(Some(value)) = gradient.value_and_gradient(start, &mut slope) else { return Ok(()) };
+    let Ok(Some(value)) = gradient.value_and_gradient(start, &mut slope) else { return Ok(1) };
     let norm = slope.iter().map(|g| g * g).sum::<f64>().sqrt();
     let size = start.iter().fold(1.0, |size: f64, x| size.max(x.abs()));
     let (mut at, mut there) = (start.to_vec(), slope.clone());
     let mut last = None;
-    for step in [1e-3 * size, 1e-5 * size] {
+    for (step, calls) in [(1e-3 * size, 2), (1e-5 * size, 3)] {
         at.iter_mut()
             .zip(start.iter().zip(&slope))
             .for_each(|(at, (x, g))| *at = x + step * g / norm);
-        let Ok(Some(beyond)) = gradient.value_and_gradient(&at, &mut there) else { return Ok(()) };
+        let Ok(Some(beyond)) = gradient.value_and_gradient(&at, &mut there) else {
+            return Ok(calls);
+        };
         let mean: f64 = slope.iter().zip(&there).map(|(g, h)| 0.5 * (g + h) * g / norm).sum();
         let (found, need) = (beyond - value, step * mean);
         let rounding = 1e-9 * value.abs().max(beyond.abs()).max(1e-300);
         if !(need.abs() > rounding) || (found / need - 1.0).abs() < 0.5 {
-            return Ok(());
+            return Ok(calls);
         }
         last = Some(Error::OtherGradient { step, found, need });
     }
-    last.map_or(Ok(()), Err)
+    last.map_or(Ok(3), Err)
 }
 
 impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
@@ -414,11 +417,11 @@ impl<G: Gradient + Sync + Clone> Target for BlackBox<G> {
             return Ok((Mode::given(point.clone(), norm), 1));
         }
         let counted = Counted { gradient: &self.gradient, calls: Cell::new(0) };
-        values_and_gradients_agree(&counted, &self.start)?;
+        let checked = values_and_gradients_agree(&self.gradient, &self.start)?;
         // A hundredth of a standard deviation is near enough for coordinates.
         let search = ModeSearch::new().with_tolerance(0.01)?.with_start(self.start.clone());
         let mode = search.of_gradient(&counted)?;
-        Ok((mode, counted.calls.get()))
+        Ok((mode, checked + counted.calls.get()))
     }
 
     /// The given one, or by central differences, made symmetric. At the edge of the support the
