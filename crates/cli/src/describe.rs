@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use ridgewalk::frame::place::{listed, shown};
-use ridgewalk::frame::{ColumnDescription, Description, GroupDescription, Kind};
+use ridgewalk::frame::{ColumnDescription, Description, GroupDescription, Kind, SparseNumbers};
 use ridgewalk::pipeline::{DescribedGroup, DesignColumn, ModelDescription, PriorOf};
 
 use crate::failure::Failure;
@@ -82,6 +82,14 @@ fn values(column: &ColumnDescription, line: usize) -> String {
         let [a, b, c, d, e] = [numbers.min, numbers.q25, numbers.median, numbers.q75, numbers.max]
             .map(|value| format!("{:>7}", short(value)));
         return format!("{a} {b} {c} {d} {e} {}", bars(&numbers.histogram));
+    }
+    if let Some(found) = &column.sparse {
+        let SparseNumbers { columns, entries, range: [low, high], .. } = found;
+        let range = match entries {
+            0 => String::new(),
+            _ => format!(" from {} to {}", short(*low), short(*high)),
+        };
+        return format!("{columns} columns, {entries} entries that are not 0{range}");
     }
     let Some(distinct) = column.distinct else { return "too many texts to count".to_owned() };
     if column.levels.is_empty() {

@@ -144,12 +144,16 @@ impl Config {
     /// The same for a table that is a part of the data, with the digest of the whole.
     #[must_use]
     pub fn with_digest(settings: &Settings, model: &Model, table: &Table, sha256: &str) -> Self {
-        Self::named(settings, model, table.name(), sha256)
+        Self::named(&settings.for_table(table), model, table.name(), sha256)
     }
 
     /// The same for data that may be in a file.
     #[must_use]
     pub fn of_data(settings: &Settings, model: &Model, data: &Data<'_>) -> Self {
+        let settings = match data {
+            Data::Table(table) => &settings.for_table(table),
+            Data::Packed(_) => settings,
+        };
         Self::named(settings, model, data.name(), data.digest())
     }
 

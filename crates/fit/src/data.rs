@@ -165,10 +165,12 @@ fn in_memory(
     table: &Table, settings: &Settings, priors: Option<ModelPriors>,
 ) -> Result<Model, Error> {
     let question = settings.question(table)?;
-    let row_bytes = table.columns().iter().map(|column| match column.numbers() {
-        Some(_) => 8,
-        None => 4,
-    });
+    let row_bytes =
+        table.columns().iter().map(|column| match (column.numbers(), column.sparse()) {
+            (Some(_), _) => 8,
+            (_, Some(columns)) => (12 * columns.entries().values.len()).div_ceil(table.rows()),
+            _ => 4,
+        });
     let row_bytes: usize = row_bytes.sum();
     let of = |rows: usize, columns: usize, stored: usize| {
         let (lists, chains) = (lists(settings), settings.chains);

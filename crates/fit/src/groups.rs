@@ -196,6 +196,17 @@ pub(crate) fn visit(grouping: &Grouping, row: usize, mut with: impl FnMut(usize,
                 with(level[row] as usize * wide + k, value);
             }
         }
+        GroupEntries::Pairs { levels, values } => {
+            for (level, sign) in levels[row].into_iter().zip([1.0, -1.0]) {
+                if level == GroupEntries::NEW {
+                    continue;
+                }
+                for k in 0..wide {
+                    let value = values.get(row * wide + k).copied().unwrap_or(1.0);
+                    with(level as usize * wide + k, sign * value);
+                }
+            }
+        }
         GroupEntries::Basis(values) => {
             let count = grouping.levels.len();
             let row = &values[row * count..(row + 1) * count];

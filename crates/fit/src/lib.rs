@@ -95,7 +95,7 @@ pub use model::{Curvatures, Model, Posterior};
 pub use observer::{Observer, Stage};
 pub use predict::{
     CurvePoint, Effect, Effects, EffectsRequest, Law, PredictionKind, PredictionRequest,
-    Predictions, Predictor, Summarized, unseen_levels,
+    Predictions, Predictor, Summarized, unknown_columns, unseen_levels,
 };
 pub use prior::{prior_draws, sample_prior};
 pub use prior_text::{Kind, PriorText};

@@ -621,6 +621,22 @@ impl Settings {
         Ok(())
     }
 
+    /// The same for a table that says itself what is to be fitted, as files of sparse rows do: without
+    /// a formula or a response, `label` is explained by all entries.
+    #[must_use]
+    pub fn for_table(&self, table: &Table) -> Self {
+        match table.own_model() {
+            Some((response, predictor)) if self.formula.is_none() && self.response.is_none() => {
+                Self {
+                    response: Some(response.to_owned()),
+                    predictors: Some(vec![predictor.to_owned()]),
+                    ..self.clone()
+                }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// The question about the table.
     ///
     /// # Errors
@@ -628,7 +644,7 @@ impl Settings {
     pub fn question(&self, table: &Table) -> Result<Question, Error> {
         let columns: Vec<String> =
             table.columns().iter().map(|column| column.name().to_owned()).collect();
-        self.question_of(table.name(), &columns)
+        self.for_table(table).question_of(table.name(), &columns)
     }
 
     /// The question about a table with this name and these columns.

@@ -15,10 +15,13 @@ use crate::factors::{Contrast, interval_of, level_of};
 use crate::formula::parse;
 use crate::formula::syntax::{Kind, Node};
 use crate::groups::{CodedGroup, GroupNames, Grouping};
+use crate::levels::Levels;
 use crate::matrix::{Matrix, SparseRows};
+use crate::pairs::{self, Sides};
 use crate::place::{Place, number};
 use crate::plan::{Asked, Plan};
 use crate::smooths::CodedSmooth;
+use crate::sparse::SparseColumns;
 use crate::table::Table;
 
 /// Rows that are coded together.
@@ -235,6 +238,32 @@ impl Coding {
         Ok(names)
     }
 
+    /// The sparse matrices among the variables, as they are written, and the names of their columns.
+    pub fn matrices(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.learned.iter().filter_map(|(label, learned)| match learned {
+            Learned::Columns(names) => Some((label.as_str(), &names[..])),
+            _ => None,
+        })
+    }
+
+    /// Entries of sparse matrices in columns that the fit has not seen, and the first of these
+    /// columns. Such entries count as 0.
+    #[must_use]
+    pub fn unknown_entries(&self, table: &Table) -> (usize, Option<String>) {
+        let (mut count, mut first) = (0, None);
+        for (label, known) in self.matrices() {
+            let column = table.columns().iter().find(|c| crate::formula_name(c.name()) == label);
+            let Some(columns) = column.and_then(Column::sparse) else { continue };
+            let places = places(known, columns.names());
+            let unknown: Vec<bool> = places.iter().map(|place| *place == NO_LEVEL).collect();
+            let indices = columns.entries().indices.iter();
+            count += indices.filter(|index| unknown[**index as usize]).count();
+            let name = columns.names().iter().zip(&unknown).find(|(_, unknown)| **unknown);
+            first = first.or_else(|| name.map(|(name, _)| name.clone()));
+        }
+        (count, first)
+    }
+
     /// The number of trials of each row, if the model has trials.
     ///
     /// # Errors
@@ -310,7 +339,22 @@ struct Variable<'p> {
 enum Shape<'p> {
     Number,
     Basis(&'p Basis),
-    Factor { levels: Vec<String>, contrast: Contrast, codes: Codes<'p> },
+    Pair {
+        levels: &'p [String],
+        base: usize,
+        sides: &'p Sides,
+    },
+    /// The columns of a sparse matrix; `numbers` has the place of each in the model, if it has one.
+    Columns {
+        names: &'p [String],
+        columns: &'p SparseColumns,
+        numbers: Vec<u32>,
+    },
+    Factor {
+        levels: Vec<String>,
+        contrast: Contrast,
+        codes: Codes<'p>,
+    },
 }
 
 /// How values become levels.
@@ -334,6 +378,8 @@ enum Values {
     /// Rows after one another.
     Rows(Vec<f64>, usize),
     Levels(Vec<u32>),
+    Sparse(SparseRows),
+    Pairs(Vec<[u32; 2]>),
 }
 
 /// Codes rows.
@@ -399,6 +445,7 @@ impl<'s, 't> Coder<'s, 't> {
             Shape::Factor { levels, contrast: Contrast::Treatment { base }, .. } => {
                 Some((levels, *base))
             }
+            Shape::Pair { levels, base, .. } => Some((levels, *base)),
             _ => None,
         }
     }
@@ -513,6 +560,12 @@ impl<'s, 't> Coder<'s, 't> {
         if let Shape::Factor { codes: Codes::Text(map), .. } = &variable.shape {
             return self.text_levels(variable, map, rows);
         }
+        if let Shape::Columns { names, columns, numbers } = &variable.shape {
+            return Ok(Values::Sparse(placed(columns.entries(), numbers, names.len(), rows)));
+        }
+        if let Shape::Pair { levels, sides, .. } = &variable.shape {
+            return self.pairs(variable, levels, sides, rows);
+        }
         let numbers = self.source.numbers(variable.node, rows, memory);
         check_finite(self.source, variable.node, rows, &numbers)?;
         match &variable.shape {
@@ -534,7 +587,21 @@ impl<'s, 't> Coder<'s, 't> {
                 let codes = numbers.iter().zip(rows).map(code).collect::<Result<Vec<u32>, _>>()?;
                 Ok(Values::Levels(codes))
             }
+            Shape::Columns { .. } | Shape::Pair { .. } => Ok(Values::Levels(Vec::new())),
         }
+    }
+
+    fn pairs(
+        &self, variable: &Variable<'_>, levels: &[String], sides: &Sides, rows: &[usize],
+    ) -> Result<Values, DataError> {
+        let found = pairs::within(self.source, sides, rows, levels)?;
+        let unseen = found.iter().position(|pair| pair.contains(&NO_LEVEL));
+        let Some(at) = unseen else { return Ok(Values::Pairs(found)) };
+        let side = &sides[usize::from(found[at][0] != NO_LEVEL)];
+        let place = self.source.table.cell(rows[at], side.column());
+        let level = Levels::of_key(self.source, side, &rows[at..=at])?.names.concat();
+        let (factor, known) = (variable.label.clone(), levels.to_vec());
+        Err(DataError::UnseenLevel { place, level, factor, known })
     }
 
     fn text_levels(
@@ -582,6 +649,10 @@ impl Part<'_> {
 
     /// Its columns in row `k` of the block.
     fn write(&self, k: usize, out: &mut [f64]) {
+        if let Values::Sparse(rows) = self.values {
+            out.fill(0.0);
+            return rows.entries(k).for_each(|(column, value)| out[column] = value);
+        }
         for (column, value) in out.iter_mut().enumerate() {
             *value = self.entry(k, column);
         }
@@ -598,6 +669,19 @@ impl Part<'_> {
             }
             return;
         }
+        if let Values::Sparse(rows) = self.values {
+            return rows.entries(k).for_each(|(column, value)| visit(column, value));
+        }
+        if let (Values::Pairs(pairs), Shape::Pair { base, .. }) =
+            (self.values, &self.variable.shape)
+        {
+            let place = |level: u32| level as usize - usize::from(level as usize > *base);
+            let [a, b] = pairs[k];
+            let mut both = [(a, 1.0), (b, -1.0)];
+            both.sort_unstable_by_key(|(level, _)| *level);
+            let entries = both.into_iter().filter(|(level, _)| *level as usize != *base);
+            return entries.for_each(|(level, sign)| visit(place(level), sign));
+        }
         (0..self.width()).for_each(|column| visit(column, self.entry(k, column)));
     }
 
@@ -613,6 +697,13 @@ impl Part<'_> {
                     contrast.entry(level, column, levels.len())
                 }
             }
+            (Values::Sparse(rows), _) => rows.entry(k, column),
+            (Values::Pairs(pairs), Shape::Pair { base, .. }) => {
+                let level = column + usize::from(column >= *base);
+                let [a, b] = pairs[k].map(|own| f64::from(u8::from(own as usize == level)));
+                a - b
+            }
+            (Values::Pairs(_), _) => f64::NAN,
             (Values::Levels(_), _) => f64::NAN,
         }
     }
@@ -651,6 +742,8 @@ impl Variable<'_> {
         match &self.shape {
             Shape::Number => 1,
             Shape::Basis(basis) => basis.width(),
+            Shape::Columns { names, .. } => names.len(),
+            Shape::Pair { levels, .. } => levels.len() - 1,
             Shape::Factor { levels, .. } => levels.len() - usize::from(!full),
         }
     }
@@ -659,6 +752,10 @@ impl Variable<'_> {
     fn stored(&self, full: bool) -> usize {
         match &self.shape {
             Shape::Factor { contrast, .. } if contrast.column_of(0, full).is_some() => 1,
+            Shape::Pair { .. } => 2,
+            Shape::Columns { columns, .. } => {
+                columns.entries().values.len().div_ceil(columns.rows().max(1))
+            }
             _ => self.width(full),
         }
     }
@@ -671,6 +768,11 @@ impl Variable<'_> {
         let bracket = |name: &dyn std::fmt::Display| format!("{}[{name}]", self.label);
         match &self.shape {
             Shape::Number => vec![self.label.clone()],
+            Shape::Columns { names, .. } => names.to_vec(),
+            Shape::Pair { levels, base, .. } => {
+                let others = levels.iter().enumerate().filter(|(k, _)| k != base);
+                others.map(|(_, level)| bracket(level)).collect()
+            }
             Shape::Basis(basis) if basis.width() == 1 => vec![self.label.clone()],
             Shape::Basis(basis) => (1..=basis.width()).map(|k| bracket(&k)).collect(),
             Shape::Factor { levels, .. } if full => {
@@ -692,7 +794,7 @@ fn title(node: &Node, label: &str) -> String {
 }
 
 fn variable<'s>(
-    source: &Source<'_>, plan: &'s Plan, label: &str, memory: &'s Memory,
+    source: &'s Source<'_>, plan: &'s Plan, label: &str, memory: &'s Memory,
 ) -> Result<Variable<'s>, DataError> {
     let node = plan.node();
     let place = || Place::column(source.table.name(), node.columns().first().unwrap_or(&""));
@@ -702,7 +804,33 @@ fn variable<'s>(
         reason: "",
     };
     let (label, shape) = match (plan, memory.get(label)) {
-        (Plan::Number(node), _) => (title(node, label), Shape::Number),
+        (Plan::Number(node), memory) if !matches!(memory, Some(Learned::Columns(_))) => {
+            (title(node, label), Shape::Number)
+        }
+        (Plan::Columns(node), Some(Learned::Columns(names))) => {
+            let column = node.columns().first().and_then(|name| source.column(name));
+            let Some(columns) = column.and_then(Column::sparse) else {
+                return Err(constant(&[]));
+            };
+            let numbers = places(names, columns.names());
+            (title(node, label), Shape::Columns { names, columns, numbers })
+        }
+        (Plan::Pair(pair), Some(Learned::Levels(levels))) => {
+            let base = match &pair.base {
+                None => Some(0),
+                Some(base) => levels.iter().position(|level| level == base),
+            };
+            let Some(base) = base else {
+                let level = pair.base.as_deref().unwrap_or_default();
+                return Err(no_level(source, pair.sides[0].column(), level, levels));
+            };
+            (label.to_owned(), Shape::Pair { levels, base, sides: &pair.sides })
+        }
+        (Plan::Number(_) | Plan::Columns(_), _) => {
+            let (file, call) = (source.table.name().to_owned(), label.to_owned());
+            let need = "numbers or a sparse matrix, as in the data of the fit".to_owned();
+            return Err(DataError::Function { file, call, need });
+        }
         (Plan::Logical(_), _) => {
             let levels = ["FALSE", "TRUE"].map(str::to_owned).to_vec();
             let contrast = Contrast::Treatment { base: 0 };
@@ -754,13 +882,34 @@ fn variable<'s>(
         (Plan::Basis { .. }, Some(Learned::Basis(basis))) => {
             (label.to_owned(), Shape::Basis(basis))
         }
-        (Plan::Cut(_) | Plan::Basis { .. }, _) => {
+        (Plan::Cut(_) | Plan::Basis { .. } | Plan::Pair(_), _) => {
             let (file, call) = (source.table.name().to_owned(), label.to_owned());
             let need = "what it learned from the data, which is not in this run".to_owned();
             return Err(DataError::Function { file, call, need });
         }
     };
     Ok(Variable { label, node, shape })
+}
+
+/// The place of each of some names in a list; `NO_LEVEL` for one that is not there.
+fn places(known: &[String], names: &[String]) -> Vec<u32> {
+    let places: HashMap<&String, u32> = known.iter().zip(0_u32..).collect();
+    names.iter().map(|name| places.get(name).copied().unwrap_or(NO_LEVEL)).collect()
+}
+
+/// Some rows with other numbers for their columns. Columns without a number are left out.
+fn placed(all: &SparseRows, numbers: &[u32], width: usize, rows: &[usize]) -> SparseRows {
+    let mut found = SparseRows::new(width);
+    let mut entries: Vec<(u32, f64)> = Vec::new();
+    for &row in rows {
+        entries.clear();
+        let placed = all.entries(row).map(|(column, value)| (numbers[column], value));
+        entries.extend(placed.filter(|(column, _)| *column != NO_LEVEL));
+        entries.sort_unstable_by_key(|(column, _)| *column);
+        entries.iter().for_each(|(column, value)| found.push(*column as usize, *value));
+        found.end_row();
+    }
+    found
 }
 
 /// The error for a base level that does not exist.

@@ -2,12 +2,15 @@
 
 mod builder;
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
 pub(crate) use builder::Builder;
 
 use crate::MAX_HELD_LEVELS;
 use crate::factors::{level_of, natural_order};
+use crate::sparse::SparseColumns;
 
 /// Cells that count as missing, in upper or lower case; an empty cell does too.
 pub const MISSING_MARKERS: [&str; 7] = ["NA", "N/A", "#N/A", "NaN", "null", ".", "?"];
@@ -41,6 +44,8 @@ pub(crate) enum Cells {
     ManyTexts { row: usize, text: String },
     /// Values of a type that cannot be used.
     Other(String),
+    /// Several columns of numbers, of which those that are not 0 are stored.
+    Sparse(Arc<SparseColumns>),
 }
 
 impl Cells {
@@ -50,6 +55,7 @@ impl Cells {
             Self::Missing(count) => Some(*count),
             Self::Numbers(values) => Some(values.len()),
             Self::Text { codes, .. } => Some(codes.len()),
+            Self::Sparse(columns) => Some(columns.rows()),
             Self::Mixed { .. }
             | Self::Infinite { .. }
             | Self::ManyTexts { .. }
@@ -124,6 +130,13 @@ impl Column {
         Self { name, cells, ordered: true }
     }
 
+    /// Several columns of numbers as one: in a formula its name stands for all of them.
+    #[must_use]
+    pub fn from_sparse(name: &str, columns: SparseColumns) -> Self {
+        let cells = Cells::Sparse(Arc::new(columns));
+        Self { name: name.to_owned(), cells, ordered: false }
+    }
+
     /// A column of a packed file.
     pub(crate) fn of_cells(name: String, cells: Cells, ordered: bool) -> Self {
         Self { name, cells, ordered }
@@ -174,6 +187,15 @@ impl Column {
         }
     }
 
+    /// Its columns, if it is several.
+    #[must_use]
+    pub fn sparse(&self) -> Option<&SparseColumns> {
+        match &self.cells {
+            Cells::Sparse(columns) => Some(columns),
+            _ => None,
+        }
+    }
+
     /// Whether all its values are missing.
     #[must_use]
     pub fn is_missing(&self) -> bool {
@@ -192,6 +214,7 @@ impl Column {
                 Cells::Text { levels: levels.clone(), codes }
             }
             Cells::Missing(_) => Cells::Missing(rows.len()),
+            Cells::Sparse(columns) => Cells::Sparse(Arc::new(columns.select(rows))),
             other => other.clone(),
         };
         Self { name, cells, ordered: self.ordered }
@@ -234,6 +257,9 @@ impl Column {
         for text in self.texts().unwrap_or_default() {
             digest.update(text.unwrap_or_default().as_bytes());
             digest.update([0xff]);
+        }
+        if let Some(columns) = self.sparse() {
+            columns.digest(digest);
         }
     }
 

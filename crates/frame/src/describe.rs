@@ -60,9 +60,24 @@ pub struct ColumnDescription {
     pub levels: Vec<(String, usize)>,
     /// The number of levels or of distinct numbers; `None` if there are too many to count.
     pub distinct: Option<usize>,
+    /// For a sparse matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sparse: Option<SparseNumbers>,
     /// Why it cannot be used, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+/// A sparse matrix in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SparseNumbers {
+    /// The number of columns.
+    pub columns: usize,
+    /// The number of entries that are not 0.
+    pub entries: usize,
+    /// The smallest and the largest of them.
+    pub range: [f64; 2],
 }
 
 /// What a column holds.
@@ -80,6 +95,8 @@ pub enum Kind {
     Text,
     /// Text that is dates.
     Date,
+    /// A sparse matrix of numbers.
+    Sparse,
     /// Only missing values.
     Missing,
     /// What no model can use.
@@ -96,6 +113,7 @@ impl Kind {
             Self::Binary => "0/1",
             Self::Text => "text",
             Self::Date => "date",
+            Self::Sparse => "sparse",
             Self::Missing => "missing",
             Self::Unusable => "unusable",
         }
@@ -212,6 +230,7 @@ fn describe(table: &Table, column: &Column, rows: &[usize]) -> ColumnDescription
         numbers: None,
         levels: Vec::new(),
         distinct: None,
+        sparse: None,
         problem: None,
     };
     match column.cells() {
@@ -253,6 +272,17 @@ fn describe(table: &Table, column: &Column, rows: &[usize]) -> ColumnDescription
             }
             used.truncate(LEVELS);
             found.levels = used;
+        }
+        Cells::Sparse(columns) => {
+            found.kind = Kind::Sparse;
+            let all = columns.entries();
+            let used = rows.iter().flat_map(|&row| all.entries(row).map(|(_, value)| value));
+            let (mut entries, mut range) = (0, [f64::INFINITY, f64::NEG_INFINITY]);
+            used.for_each(|value| {
+                entries += 1;
+                range = [range[0].min(value), range[1].max(value)];
+            });
+            found.sparse = Some(SparseNumbers { columns: all.columns, entries, range });
         }
         Cells::Missing(_) => (found.kind, found.missing) = (Kind::Missing, rows.len()),
         Cells::ManyTexts { text, .. } => {

@@ -13,6 +13,7 @@ use crate::formula::terms::full_coding;
 use crate::frame::INTERCEPT;
 use crate::groups::Grouping;
 use crate::matrix::Matrix;
+use crate::pairs;
 use crate::place::{Place, VALUE_SHOWN, listed, number, shown};
 use crate::plan::Plan;
 use crate::question::{FamilyName, Role};
@@ -51,6 +52,7 @@ impl Designed {
         for term in &coding.terms {
             if let [variable] = term.variables[..] {
                 check_varies(draft, &coding, variable, facts)?;
+                notes.extend(pair_notes(draft, &coder, variable)?);
             }
         }
         let (names, terms) = names(&coder, &coding, table.name())?;
@@ -193,6 +195,28 @@ fn names(
         }
     }
     Ok((names, terms))
+}
+
+/// What the coefficients of a `pair(...)` are compared with, and levels that were not compared.
+fn pair_notes(
+    draft: &Draft<'_>, coder: &Coder<'_, '_>, variable: usize,
+) -> Result<Vec<String>, DataError> {
+    let Plan::Pair(pair) = &draft.roles.plans[variable] else { return Ok(Vec::new()) };
+    let Some((levels, base)) = coder.treatment(variable) else { return Ok(Vec::new()) };
+    let (name, level) = (coder.title(variable), shown(&levels[base], VALUE_SHOWN));
+    let mut notes = vec![format!(
+        "`{name}`: each coefficient is the difference of a level from the base level `{level}`"
+    )];
+    if levels.len() > MANY_LEVELS {
+        notes.push(format!(
+            "`{name}` has {} levels: (1 | {name}) estimates how much they differ, and knows more about \
+             levels with few rows",
+            levels.len()
+        ));
+    }
+    let each = pairs::within(&draft.source, &pair.sides, &draft.kept, levels)?;
+    notes.extend(pairs::note(name, levels.len(), &each));
+    Ok(notes)
 }
 
 /// What the coefficients of each factor are compared with.

@@ -158,6 +158,12 @@ pub(crate) fn usable(table: &Table, column: &Column, role: Role) -> Result<(), D
     let (file, name) = (table.name(), column.name());
     match column.cells() {
         Cells::Numbers(_) => Ok(()),
+        // Where only one column fits, an expression of it was refused.
+        Cells::Sparse(_) if role == Role::Predictor => Ok(()),
+        Cells::Sparse(columns) => {
+            let found = format!("a sparse matrix of {} columns", columns.names().len());
+            Err(DataError::ColumnType { place: Place::column(file, name), found, role })
+        }
         Cells::Missing(_) => Err(DataError::NoValues { place: Place::column(file, name), role }),
         Cells::Other(found) => Err(DataError::ColumnType {
             place: Place::column(file, name),

@@ -219,6 +219,26 @@ pub enum DataError {
         /// The number of values in the first column.
         need: usize,
     },
+    /// A level that is compared with itself.
+    #[error("{place}: found `{}`, which column `{}` has in this row too, need two different levels", shown(.level, VALUE_SHOWN), shown(.other, NAME_SHOWN))]
+    SamePair {
+        /// The cell of the first column.
+        place: Box<Place>,
+        /// The level.
+        level: String,
+        /// The second column.
+        other: String,
+    },
+    /// Sparse rows, of a file or of lists, that cannot be used.
+    #[error("{place}: found {found}, need {need}")]
+    Sparse {
+        /// Where.
+        place: Box<Place>,
+        /// What it has.
+        found: String,
+        /// What it should have.
+        need: String,
+    },
     /// A packed file that is damaged or of another version.
     #[error("{file}: found {found}, need {need}")]
     Pack {

@@ -11,6 +11,7 @@ use crate::dates;
 use crate::error::DataError;
 use crate::formula::FormulaError;
 use crate::formula::syntax::{Argument, Binary, Kind, Node, Unary};
+use crate::pairs::PAIR;
 use crate::place::{listed, nearest, suggestion};
 use crate::question::Role;
 use crate::table::Table;
@@ -33,6 +34,8 @@ pub enum Learned {
     },
     /// `poly(x, k)`, `bs(x, ...)` and `ns(x, ...)`.
     Basis(Basis),
+    /// The names of the columns of a sparse matrix.
+    Columns(Vec<String>),
     /// `cut(x, ...)`: the ends of the intervals and their names.
     Cut {
         /// Ends, in order.
@@ -100,7 +103,11 @@ pub(crate) const FACTORS: [&str; 4] = ["factor", "as.factor", "C", "cut"];
 /// Every function of the language of formulas.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     let rest = OF_DATES.into_iter().chain(OF_TWO).chain(SCALES).chain(BASES).chain(FACTORS);
-    FUNCTIONS.into_iter().map(|(name, _)| name).chain(rest).chain(["is.na", "offset", "c", "s"])
+    FUNCTIONS
+        .into_iter()
+        .map(|(name, _)| name)
+        .chain(rest)
+        .chain(["is.na", "offset", "c", "s", PAIR])
 }
 
 impl<'t> Source<'t> {
@@ -181,6 +188,10 @@ impl<'t> Source<'t> {
             Kind::Text(_) => Ok(Type::Text),
             Kind::Name(name) => match self.column(name) {
                 Some(column) if column.is_text() => Ok(Type::Text),
+                Some(column) if column.sparse().is_some() => error(format!(
+                    "column `{name}` is a sparse matrix: it can be added or crossed, but not be part \
+                     of an expression, a response or a group"
+                )),
                 Some(_) => Ok(Type::Numbers),
                 // Names of options and lists have no place in a text.
                 None if of.is_empty() => Err(self.no_column(name, Role::Predictor)),
@@ -324,7 +335,7 @@ impl<'t> Source<'t> {
         &self, of: &str, node: &Node, function: &str, arguments: &[Argument],
     ) -> Result<Type, DataError> {
         let error = |message: String| Err(FormulaError::new(of, &node.span, message).into());
-        if BASES.contains(&function) || FACTORS.contains(&function) {
+        if BASES.contains(&function) || FACTORS.contains(&function) || function == PAIR {
             return error(format!(
                 "{function}(...) makes columns of its own: it can be added or crossed, but not be part of an expression"
             ));

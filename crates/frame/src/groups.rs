@@ -14,9 +14,11 @@ use crate::facts::{Facts, Learning};
 use crate::formula::FormulaError;
 use crate::formula::groups::Group;
 use crate::formula::parse;
+use crate::formula::syntax::Node;
 use crate::formula::terms::{Terms, full_coding};
 use crate::frame::{Frame, INTERCEPT};
 use crate::levels::{Key, Levels, Occurring, too_many};
+use crate::pairs::{self, Sides, is_pair};
 use crate::place::Place;
 use crate::plan::Plan;
 use crate::scaling::Combine;
@@ -51,6 +53,14 @@ pub enum GroupEntries {
         /// The factor of each coefficient, row after row; empty if all are 1, for an intercept only.
         values: Vec<f64>,
     },
+    /// Each row compares two levels: it has the first with a plus and the second with a minus.
+    Pairs {
+        /// The numbers of the two levels of each row; [`GroupEntries::NEW`] for one that the fit has
+        /// not seen.
+        levels: Vec<[u32; 2]>,
+        /// The factor of each coefficient, as above.
+        values: Vec<f64>,
+    },
     /// A number for each row and basis function, row after row.
     Basis(Vec<f64>),
 }
@@ -58,6 +68,25 @@ pub enum GroupEntries {
 impl GroupEntries {
     /// The number of a level that the fit has not seen.
     pub const NEW: u32 = u32::MAX;
+
+    /// The factor of each coefficient, row after row; none if all are 1, and for smooths.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        match self {
+            Self::Levels { values, .. } | Self::Pairs { values, .. } => values,
+            Self::Basis(_) => &[],
+        }
+    }
+
+    /// The numbers of the levels that a row has: one, or two that are compared. None for smooths.
+    #[must_use]
+    pub fn of_row(&self, row: usize) -> &[u32] {
+        match self {
+            Self::Levels { level, .. } => level.get(row..=row).unwrap_or_default(),
+            Self::Pairs { levels, .. } => levels.get(row).map_or(&[], |pair| &pair[..]),
+            Self::Basis(_) => &[],
+        }
+    }
 }
 
 impl Grouping {
@@ -74,6 +103,13 @@ impl Grouping {
                     false => pick(values, self.coefficients.len()),
                 },
             },
+            GroupEntries::Pairs { levels, values } => GroupEntries::Pairs {
+                levels: rows.iter().map(|&row| levels[row]).collect(),
+                values: match values.is_empty() {
+                    true => Vec::new(),
+                    false => pick(values, self.coefficients.len()),
+                },
+            },
             GroupEntries::Basis(values) => GroupEntries::Basis(pick(values, self.levels.len())),
         };
         let (name, smooth) = (self.name.clone(), self.smooth);
@@ -85,6 +121,7 @@ impl Grouping {
     pub(crate) fn counts(&self) -> Vec<usize> {
         let level = match &self.entries {
             GroupEntries::Levels { level, .. } => level,
+            GroupEntries::Pairs { levels, .. } => levels.as_flattened(),
             GroupEntries::Basis(values) => {
                 let rows = values.chunks_exact(self.levels.len().max(1));
                 return vec![rows.filter(|row| row.iter().any(|value| *value != 0.0)).count()];
@@ -157,18 +194,26 @@ impl CodedGroup {
     pub(crate) fn rows(
         &self, source: &Source<'_>, rows: &[usize], coding: &Coding,
     ) -> Result<Grouping, DataError> {
-        let keys = self.factors.iter().map(|text| {
-            let node = parse::expression(text)?;
-            Key::new(source, text, &node)
-        });
-        let keys = keys.collect::<Result<Vec<Key>, DataError>>()?;
-        let found = Levels::new(source, &keys, rows)?;
-        let level = found.codes_within(&self.levels, GroupEntries::NEW);
+        let nodes = self.factors.iter().map(|text| parse::expression(text));
+        let nodes = nodes.collect::<Result<Vec<Node>, FormulaError>>()?;
+        let found = match &nodes[..] {
+            [node] if is_pair(node) => {
+                let sides = Plan::pair(source, &self.factors[0], node)?;
+                Found::Pairs(pairs::within(source, &sides, rows, &self.levels)?)
+            }
+            _ => {
+                let keys = nodes.iter().zip(&self.factors);
+                let keys = keys.map(|(node, text)| Key::new(source, text, node));
+                let keys = keys.collect::<Result<Vec<Key>, DataError>>()?;
+                let found = Levels::new(source, &keys, rows)?;
+                Found::Levels(found.codes_within(&self.levels, GroupEntries::NEW))
+            }
+        };
         let plan = |text: &String| Plan::new(source, text, &parse::expression(text)?);
         let plans = self.variables.iter().map(plan).collect::<Result<Vec<Plan>, DataError>>()?;
         let slopes = self.slopes(&coding.factors, &coding.learned);
         let values = self.values(&Coder::new(source, &plans, &slopes)?, rows)?;
-        Ok(self.grouping(level, values))
+        Ok(self.grouping(found, values))
     }
 
     fn values(&self, coder: &Coder<'_, '_>, rows: &[usize]) -> Result<Vec<f64>, DataError> {
@@ -176,15 +221,24 @@ impl CodedGroup {
         if self.terms.is_empty() { Ok(Vec::new()) } else { coder.design(rows) }
     }
 
-    fn grouping(&self, level: Vec<u32>, values: Vec<f64>) -> Grouping {
+    fn grouping(&self, found: Found, values: Vec<f64>) -> Grouping {
         Grouping {
             name: self.factors.join(":"),
             coefficients: self.coefficients.clone(),
             levels: self.levels.clone(),
             smooth: false,
-            entries: GroupEntries::Levels { level, values },
+            entries: match found {
+                Found::Levels(level) => GroupEntries::Levels { level, values },
+                Found::Pairs(levels) => GroupEntries::Pairs { levels, values },
+            },
         }
     }
+}
+
+/// The levels of each row.
+enum Found {
+    Levels(Vec<u32>),
+    Pairs(Vec<[u32; 2]>),
 }
 
 /// Group effects of a question: what the columns of a table make of them.
@@ -193,14 +247,31 @@ pub(crate) struct GroupPlan {
     /// As written, without the parentheses.
     pub(crate) node: crate::formula::syntax::Node,
     pub(crate) keys: Vec<Key>,
+    /// The two columns of `pair(a, b)`, which are the keys then.
+    pub(crate) pair: Option<Sides>,
     slopes: Terms,
+    /// The factors as written.
+    factors: Vec<String>,
     /// What each variable of the slopes is.
     pub(crate) plans: Vec<Plan>,
 }
 
 impl GroupPlan {
     pub(crate) fn new(source: &Source<'_>, of: &str, group: &Group) -> Result<Self, DataError> {
-        let keys = group.factors.iter().map(|node| Key::new(source, of, node));
+        let pair = match &group.factors[..] {
+            [node] if is_pair(node) => Some(Plan::pair(source, of, node)?),
+            factors => match factors.iter().find(|node| is_pair(node)) {
+                Some(node) => {
+                    let message = format!("found `{node}` crossed with others, need it by itself");
+                    return Err(FormulaError::new(of, &node.span, message).into());
+                }
+                None => None,
+            },
+        };
+        let keys: Result<Vec<Key>, DataError> = match &pair {
+            Some(sides) => Ok(sides.to_vec()),
+            None => group.factors.iter().map(|node| Key::new(source, of, node)).collect(),
+        };
         let plans = group.slopes.variables.iter().map(|node| Plan::new(source, of, node));
         let slopes = group.slopes.clone();
         if slopes.terms.is_empty() && !slopes.intercept {
@@ -209,7 +280,9 @@ impl GroupPlan {
         }
         Ok(Self {
             node: group.node.clone(),
-            keys: keys.collect::<Result<_, DataError>>()?,
+            keys: keys?,
+            factors: group.factors.iter().map(|node| node.bare().to_string()).collect(),
+            pair,
             plans: plans.collect::<Result<_, DataError>>()?,
             slopes,
         })
@@ -217,8 +290,15 @@ impl GroupPlan {
 
     /// The grouping factor as written.
     pub(crate) fn name(&self) -> String {
-        let labels: Vec<&str> = self.keys.iter().map(|key| key.label.as_str()).collect();
-        labels.join(":")
+        self.labels().join(":")
+    }
+
+    /// Its factors as written.
+    fn labels(&self) -> Vec<String> {
+        match &self.pair {
+            Some(_) => self.factors.clone(),
+            None => self.keys.iter().map(|key| key.label.clone()).collect(),
+        }
     }
 
     /// Codes the rows of a draft. What functions learn is added to `learned`.
@@ -235,18 +315,30 @@ impl GroupPlan {
         let is_factor: Vec<bool> = self.plans.iter().map(Plan::is_factor).collect();
         let full = full_coding(&self.slopes.terms, &is_factor, self.slopes.intercept);
         let terms = self.slopes.terms.iter().zip(full);
-        let mut found = Levels::new(source, &self.keys, kept)?;
-        if let Some(names) = facts.groups.names(&self.name()) {
-            found = found.within(names);
-        }
-        self.check_levels(draft.table.name(), facts.counts.kept, &found)?;
+        let known = facts.groups.names(&self.name());
+        let (names, found) = match &self.pair {
+            Some(sides) => {
+                let names = known.map_or_else(|| Ok(pairs::levels(source, sides, kept)?.0), Ok);
+                let names: Vec<String> = names.map_err(|error: DataError| error)?;
+                let found = pairs::within(source, sides, kept, &names)?;
+                (names, Found::Pairs(found))
+            }
+            None => {
+                let mut found = Levels::new(source, &self.keys, kept)?;
+                if let Some(names) = known {
+                    found = found.within(names);
+                }
+                (found.names, Found::Levels(found.codes))
+            }
+        };
+        self.check_levels(draft.table.name(), facts.counts.kept, &names)?;
         let mut coded = CodedGroup {
-            factors: self.keys.iter().map(|key| key.label.clone()).collect(),
+            factors: self.labels(),
             intercept: self.slopes.intercept,
             variables,
             terms: terms.map(|(term, full)| CodedTerm { variables: term.clone(), full }).collect(),
             coefficients: Vec::new(),
-            levels: found.names,
+            levels: names,
         };
         let slopes = coded.slopes(&question.factors, learned);
         let coder = Coder::new(source, &self.plans, &slopes)?;
@@ -261,7 +353,7 @@ impl GroupPlan {
         }
         coded.coefficients = self.coefficients(&coder, &slopes, &file)?;
         let values = coded.values(&coder, kept)?;
-        let grouping = coded.grouping(found.codes, values);
+        let grouping = coded.grouping(found, values);
         Ok((coded, grouping))
     }
 
@@ -281,20 +373,21 @@ impl GroupPlan {
         }
     }
 
-    fn check_levels(&self, file: &str, rows: usize, found: &Levels) -> Result<(), DataError> {
+    fn check_levels(&self, file: &str, rows: usize, names: &[String]) -> Result<(), DataError> {
         let place = || Place::column(file, &self.name());
-        if found.names.len() > MAX_GROUP_LEVELS {
+        if names.len() > MAX_GROUP_LEVELS {
             return Err(too_many(place(), rows));
         }
-        if let [level] = &found.names[..] {
+        if let [level] = names {
             return Err(DataError::OneGroup { place: place(), level: level.clone() });
         }
-        if let Some(name) = found.names.iter().find(|name| name.chars().any(char::is_control)) {
+        if let Some(name) = names.iter().find(|name| name.chars().any(char::is_control)) {
             return Err(DataError::UnprintableName { place: place(), name: name.clone() });
         }
         // `a:b` with `c`, and `a` with `b:c`.
-        let mut seen = HashSet::with_capacity(found.names.len());
-        match found.names.iter().find(|name| self.keys.len() > 1 && !seen.insert(name.as_str())) {
+        let mut seen = HashSet::with_capacity(names.len());
+        let crossed = self.keys.len() > 1 && self.pair.is_none();
+        match names.iter().find(|name| crossed && !seen.insert(name.as_str())) {
             Some(level) => Err(DataError::GroupClash { place: place(), level: level.clone() }),
             None => Ok(()),
         }
@@ -312,7 +405,10 @@ impl Frame {
         &self, mut combine: impl FnMut(Combine, &mut [f64]),
     ) -> Result<(), DataError> {
         for group in &self.groups {
-            let GroupEntries::Levels { values, .. } = &group.entries else { continue };
+            let values = group.entries.values();
+            if group.smooth {
+                continue;
+            }
             // An intercept alone has no values.
             let wide = if values.is_empty() { 0 } else { group.coefficients.len() };
             let mut largest = vec![0.0_f64; wide];
@@ -352,6 +448,9 @@ pub(crate) fn notes(groups: &[Grouping], noise: bool, all: &Occurring) -> Vec<St
             Some(counts) => counts.iter().all(|count| *count == 1),
             None => group.counts().iter().all(|count| *count == 1),
         };
+        if let GroupEntries::Pairs { levels, .. } = &group.entries {
+            notes.extend(pairs::note(name, group.levels.len(), levels));
+        }
         if noise && intercept && single() {
             notes.push(format!(
                 "every level of `{name}` has one row: its effects cannot be told from the noise"

@@ -15,6 +15,7 @@ use crate::factors::{level_of, sort_naturally};
 use crate::formula::FormulaError;
 use crate::formula::syntax::{Kind, Node};
 use crate::groups::GroupPlan;
+use crate::pairs::{self, Sides};
 use crate::place::Place;
 
 /// A column whose values are levels of a grouping.
@@ -24,7 +25,7 @@ pub(crate) struct Key {
     pub(crate) label: String,
     /// A column, or an expression of numbers.
     pub(crate) of: Node,
-    text: bool,
+    pub(crate) text: bool,
 }
 
 impl Key {
@@ -52,7 +53,7 @@ impl Key {
         Ok(Self { label: node.to_string(), of: inner.clone(), text })
     }
 
-    fn column(&self) -> &str {
+    pub(crate) fn column(&self) -> &str {
         self.of.columns().first().copied().unwrap_or("")
     }
 }
@@ -83,7 +84,9 @@ impl Levels {
         Ok(all.unwrap_or(Self { codes: vec![0; rows.len()], names: Vec::new() }))
     }
 
-    fn of_key(source: &Source<'_>, key: &Key, rows: &[usize]) -> Result<Self, DataError> {
+    pub(crate) fn of_key(
+        source: &Source<'_>, key: &Key, rows: &[usize],
+    ) -> Result<Self, DataError> {
         let column = source.column(key.column());
         if key.text {
             let (file, name) = (source.table.name(), key.column());
@@ -221,6 +224,12 @@ impl Occurring {
             if all.factors.iter().any(|factor| factor.name == name) {
                 continue;
             }
+            if let Some(sides) = &plan.pair {
+                let found = Self::paired(&mut all, source, sides, name, rows)?;
+                all.factors.push(found);
+                codes.push(Vec::new());
+                continue;
+            }
             let mut keys = Vec::new();
             for key in &plan.keys {
                 let known = all.keys.iter().position(|other| other.label == key.label);
@@ -239,6 +248,17 @@ impl Occurring {
             all.factors.push(found);
         }
         Ok(all)
+    }
+
+    /// The levels of a `pair(...)`: of both columns together, with the rows that have them.
+    fn paired(
+        all: &mut Self, source: &Source<'_>, sides: &Sides, name: String, rows: &[usize],
+    ) -> Result<Combinations, DataError> {
+        let (levels, each) = pairs::levels(source, sides, rows)?;
+        let (column, label) = (sides[0].column().to_owned(), name.clone());
+        all.keys.push(KeyLevels { label, column, text: true, levels, given: Vec::new() });
+        let codes: Vec<u32> = each.into_iter().flatten().collect();
+        Ok(Combinations::new(name, vec![all.keys.len() - 1], &[&codes]))
     }
 
     /// The levels of a grouping factor, those of several keys joined with `:`.

@@ -21,6 +21,9 @@
 //! of flat columns are read too. [`pack()`] writes a table as columns in blocks of rows, all covered by
 //! checksums: [`Pack`] reads any part of it.
 //!
+//! Files whose names end in `.svm`, `.svmlight` or `.libsvm` have sparse rows: `label index:value ...`.
+//! They become the columns `label` and `x`, which is a [`SparseColumns`], and `qid` where rows have one.
+//!
 //! # Columns
 //!
 //! A column holds numbers if all its values are numbers, and text if none is. A column that mixes
@@ -65,6 +68,7 @@ mod levels;
 mod matrix;
 mod moments;
 mod pack;
+mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
@@ -79,13 +83,17 @@ mod roles;
 mod rows;
 mod scaling;
 mod smooths;
+mod sparse;
 mod splines;
+mod svm;
 mod table;
 
 pub use basis::Basis;
 pub use coding::{Coding, NewRows};
 pub use column::{Column, MISSING_MARKERS};
-pub use describe::{ColumnDescription, Description, GroupDescription, Kind, Numbers};
+pub use describe::{
+    ColumnDescription, Description, GroupDescription, Kind, Numbers, SparseNumbers,
+};
 pub use draft::Draft;
 pub use error::{DataError, MissingIn};
 pub use evaluate::{Learned, Memory, functions};
@@ -103,6 +111,7 @@ pub use question::{FamilyName, Question, Role, UnknownFamily};
 pub use records::{join_names, split_names};
 pub use scaling::{Combine, Sizes};
 pub use smooths::SmoothGrid;
+pub use sparse::SparseColumns;
 pub use table::{Table, digest_of};
 
 /// The maximum number of columns.

@@ -151,14 +151,7 @@ impl Matrix {
                 let row = |&row: &usize| values[row * columns..(row + 1) * columns].iter().copied();
                 Self::Dense { columns: *columns, values: rows.iter().flat_map(row).collect() }
             }
-            Self::Sparse(all) => {
-                let mut some = SparseRows::new(all.columns);
-                for &row in rows {
-                    all.entries(row).for_each(|(k, value)| some.push(k, value));
-                    some.end_row();
-                }
-                Self::Sparse(some)
-            }
+            Self::Sparse(all) => Self::Sparse(all.select(rows)),
         }
     }
 
@@ -212,6 +205,26 @@ impl SparseRows {
         Self { columns, starts: vec![0], indices: Vec::new(), values: Vec::new() }
     }
 
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// These rows, in this order. Each must exist.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let mut some = Self::new(self.columns);
+        for &row in rows {
+            self.entries(row).for_each(|(k, value)| some.push(k, value));
+            some.end_row();
+        }
+        some
+    }
+
+    /// The same rows, none of whose stored entries is 0.
+    pub(crate) fn without_zeros(&self) -> Self {
+        self.select(&(0..self.rows()).collect::<Vec<usize>>())
+    }
+
     /// An entry of the row that is open; nothing if it is 0.
     #[allow(clippy::cast_possible_truncation, reason = "a design has far fewer columns than 2^32")]
     pub(crate) fn push(&mut self, column: usize, value: f64) {
@@ -234,8 +247,15 @@ impl SparseRows {
         self.values.extend(others.values);
     }
 
+    /// The entry of a column in a row.
+    pub(crate) fn entry(&self, row: usize, column: usize) -> f64 {
+        let range = self.starts[row]..self.starts[row + 1];
+        let found = self.indices[range.clone()].binary_search_by(|&k| (k as usize).cmp(&column));
+        found.map_or(0.0, |at| self.values[range.start + at])
+    }
+
     /// The columns of a row with their values.
-    fn entries(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(crate) fn entries(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.starts[row]..self.starts[row + 1];
         self.indices[range.clone()]
             .iter()

@@ -2,11 +2,15 @@
 //! the formula and the types of the columns, before any row is looked at.
 
 use crate::basis::{Basis, inner_quantiles};
+use crate::column::Column;
 use crate::error::DataError;
 use crate::evaluate::{BASES, FACTORS, Learned, Memory, SCALES, Source, Type, constant};
 use crate::factors::{equal_breaks, interval_names, level_of};
 use crate::formula::FormulaError;
 use crate::formula::syntax::{Argument, Kind, Node};
+use crate::levels::Key;
+use crate::pairs::{self, PAIR, Sides};
+use crate::sparse::SparseColumns;
 use crate::splines::LEAST;
 
 /// The most columns of one basis.
@@ -24,6 +28,10 @@ pub(crate) enum Plan {
     Logical(Node),
     Factor(FactorPlan),
     Cut(CutPlan),
+    /// `pair(a, b)`: +1 for one level and -1 for another.
+    Pair(PairPlan),
+    /// A sparse matrix, with all of its columns.
+    Columns(Node),
     Basis {
         argument: Node,
         kind: BasisKind,
@@ -53,6 +61,15 @@ pub(crate) struct FactorPlan {
     pub(crate) title: String,
     /// The key of its levels in the memory.
     pub(crate) key: String,
+}
+
+/// Two columns whose levels are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PairPlan {
+    pub(crate) node: Node,
+    pub(crate) sides: Sides,
+    /// The level that the others are compared with.
+    pub(crate) base: Option<String>,
 }
 
 /// The contrasts asked for.
@@ -99,6 +116,12 @@ pub(crate) enum BasisKind {
 impl Plan {
     /// The plan of a variable in the formula `of`.
     pub(crate) fn new(source: &Source<'_>, of: &str, node: &Node) -> Result<Self, DataError> {
+        let bare = node.bare();
+        if let Kind::Name(name) = &bare.kind
+            && source.column(name).is_some_and(|column| column.sparse().is_some())
+        {
+            return Ok(Self::Columns(bare.clone()));
+        }
         let call = match &node.kind {
             Kind::Call(function, arguments) => Some((function.as_str(), &arguments[..])),
             _ => None,
@@ -107,6 +130,10 @@ impl Plan {
             Some((function, arguments)) if BASES.contains(&function) => {
                 let call = Call { source, of, node, function, arguments };
                 call.basis()
+            }
+            Some((PAIR, arguments)) => {
+                let call = Call { source, of, node: bare, function: PAIR, arguments };
+                call.pair().map(Self::Pair)
             }
             Some(("cut", arguments)) => {
                 Call { source, of, node, function: "cut", arguments }.cut().map(Self::Cut)
@@ -119,6 +146,20 @@ impl Plan {
                 Type::Logical => Ok(Self::Logical(node.clone())),
                 Type::Numbers => Ok(Self::Number(node.clone())),
             },
+        }
+    }
+
+    /// The columns of `pair(a, b)` as a grouping factor.
+    pub(crate) fn pair(source: &Source<'_>, of: &str, node: &Node) -> Result<Sides, DataError> {
+        let node = node.bare();
+        let Kind::Call(_, arguments) = &node.kind else {
+            return Err(FormulaError::new(of, &node.span, "need pair(a, b)").into());
+        };
+        let call = Call { source, of, node, function: PAIR, arguments };
+        let PairPlan { sides, base, .. } = call.pair()?;
+        match base {
+            Some(_) => call.error(node, "group effects have no base: need pair(a, b)"),
+            None => Ok(sides),
         }
     }
 
@@ -148,9 +189,10 @@ impl Plan {
     /// The expression that its values come from.
     pub(crate) fn node(&self) -> &Node {
         match self {
-            Self::Number(node) | Self::Logical(node) => node,
+            Self::Number(node) | Self::Logical(node) | Self::Columns(node) => node,
             Self::Factor(factor) => &factor.of,
             Self::Cut(cut) => &cut.of,
+            Self::Pair(pair) => &pair.node,
             Self::Basis { argument, .. } => argument,
         }
     }
@@ -161,9 +203,9 @@ impl Plan {
         self.node().walk(&mut |node| scales |= is_scale(node));
         scales
             || match self {
-                Self::Number(_) | Self::Logical(_) => false,
+                Self::Number(_) | Self::Logical(_) | Self::Columns(_) => false,
                 Self::Factor(factor) => !factor.text,
-                Self::Cut(_) | Self::Basis { .. } => true,
+                Self::Cut(_) | Self::Basis { .. } | Self::Pair(_) => true,
             }
     }
 
@@ -182,6 +224,22 @@ impl Plan {
         };
         let learned = match self {
             Self::Number(_) | Self::Logical(_) => return Ok(()),
+            Self::Pair(pair) => {
+                let (levels, each) = pairs::levels(source, &pair.sides, rows)?;
+                if levels.len() > crate::MAX_LEVELS || each.is_empty() {
+                    let found = levels.len();
+                    return refuse(format!("2 to {} levels; found {found}", crate::MAX_LEVELS));
+                }
+                Learned::Levels(levels)
+            }
+            Self::Columns(node) => {
+                let column = node.columns().first().and_then(|name| source.column(name));
+                let names = column.and_then(Column::sparse).map(SparseColumns::names);
+                match names.unwrap_or_default() {
+                    [] => return refuse("an entry that is not 0".to_owned()),
+                    names => Learned::Columns(names.to_vec()),
+                }
+            }
             Self::Factor(factor) => {
                 if memory.contains_key(&factor.key) {
                     return Ok(());
@@ -488,6 +546,21 @@ impl<'a> Call<'a> {
         };
         let kind = BasisKind::Splines { natural, degree, df, knots, ends, intercept };
         Ok(Plan::Basis { argument: self.numeric(x)?, kind })
+    }
+
+    fn pair(&self) -> Result<PairPlan, DataError> {
+        let [first, second, base] = self.matched(["a", "b", "base"])?;
+        let (Some(first), Some(second)) = (first, second) else {
+            return self.error(self.node, "pair() needs two columns, as in pair(winner, loser)");
+        };
+        let side = |node: &Node| Key::new(self.source, self.of, node);
+        let sides = [side(first)?, side(second)?];
+        if sides[0].of == sides[1].of {
+            return self.error(self.node, "pair() needs two different columns");
+        }
+        let base = base.map(|node| self.texts(node)).transpose()?;
+        let base = base.and_then(|levels| levels.into_iter().next());
+        Ok(PairPlan { node: self.node.clone(), sides, base })
     }
 
     fn cut(&self) -> Result<CutPlan, DataError> {

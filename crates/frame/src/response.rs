@@ -44,7 +44,21 @@ pub(crate) fn values(
         let name = shown(column.name(), NAME_SHOWN);
         notes.push(format!("the response `{name}` is {} in every row", number(low)));
     }
-    Ok(numbers(column, &draft.kept))
+    let mut all = numbers(column, &draft.kept);
+    let signs = draft.question.family.is_binomial() && draft.parts.trials.is_none();
+    if signs && low == -1.0 {
+        // Another part of the table may have -1.
+        if let Some(at) = all.iter().position(|value| *value == 0.0) {
+            let place = draft.table.cell(draft.kept[at], column.name());
+            let (family, seen) = (draft.question.family, vec!["-1".into(), "0".into()]);
+            let need = "1 or -1, as in other rows";
+            return Err(DataError::Response { place, value: 0.0, need, family, seen });
+        }
+        all.iter_mut().for_each(|value| *value = value.max(0.0));
+        let name = shown(column.name(), NAME_SHOWN);
+        notes.push(format!("the response `{name}` is -1 or 1: -1 counts as 0"));
+    }
+    Ok(all)
 }
 
 /// Checks responses without trials.
@@ -76,6 +90,10 @@ fn check_numbers(
             return Ok(());
         }
     };
+    let signs = values.iter().all(|value| value.abs() == 1.0);
+    if family.is_binomial() && signs {
+        return Ok(());
+    }
     let Some(at) = values.iter().position(|&value| !good(value)) else { return Ok(()) };
     let place = table.cell(kept[at], column.name());
     Err(DataError::Response { place, value: values[at], need, family, seen: seen(values) })

@@ -81,7 +81,7 @@ impl Roles {
         }
         let thresholds = question.family == FamilyName::Ordinal;
         let none = terms.terms.is_empty() && smooths.is_empty();
-        if none && !terms.intercept && !thresholds {
+        if none && groups.is_empty() && !terms.intercept && !thresholds {
             return Err(DataError::NoCoefficients);
         }
         let constant = terms.intercept || thresholds;

@@ -2,7 +2,7 @@
 
 use crate::error::DataError;
 use crate::frame::Frame;
-use crate::groups::{GroupEntries, Grouping};
+use crate::groups::Grouping;
 use crate::question::FamilyName;
 
 /// How numbers of several parts of a table are combined.
@@ -103,10 +103,10 @@ impl Frame {
 /// The sizes of the columns that vary with a grouping.
 fn slopes(grouping: &Grouping, n: f64, combine: &mut impl FnMut(Combine, &mut [f64])) -> Vec<f64> {
     let wide = grouping.coefficients.len();
-    let values = match &grouping.entries {
-        GroupEntries::Levels { values, .. } if !values.is_empty() => values,
-        _ => return vec![1.0; wide],
-    };
+    let values = grouping.entries.values();
+    if values.is_empty() {
+        return vec![1.0; wide];
+    }
     let mut sum = |here: f64| {
         let mut sum = [here];
         combine(Combine::Sum, &mut sum);

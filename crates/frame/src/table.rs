@@ -15,6 +15,7 @@ use crate::pack::{self, Pack};
 use crate::parts::Part;
 use crate::place::{Place, Row};
 use crate::rows::{Header, Rows, count_rows};
+use crate::svm::{self, is_svm};
 
 /// The data set that ships inside the program; `data/README.md` has its source and licence.
 const BUILT_IN: &[u8] = include_bytes!("../data/breast-cancer.csv");
@@ -52,6 +53,13 @@ impl Table {
     /// # Errors
     /// As [`Table::read`].
     pub fn read_part(path: &Path, part: Part) -> Result<Self, DataError> {
+        if part.of > 1 && is_svm(path) {
+            return Err(DataError::Format {
+                file: path.display().to_string(),
+                found: "a file of sparse rows",
+                need: "a CSV or Parquet file: sparse rows are not divided over processes",
+            });
+        }
         let (path, part) = match Part::has_file(path) && part.of > 1 {
             true => (&*part.file(path), Part::WHOLE),
             false => (path, part),
@@ -82,6 +90,9 @@ impl Table {
 
     fn read_open(name: &str, path: &Path, file: &File, part: Part) -> Result<Self, DataError> {
         let cannot = |source| DataError::Read { file: name.to_owned(), source };
+        if is_svm(path) {
+            return Self::read_svm(name, file);
+        }
         let blocks = Blocks::new(name, Digesting::new(file), Plan::default())?;
         if pack::is_pack(blocks.start()) {
             return Self::read_pack(Pack::new(name, file)?, part);
@@ -142,6 +153,12 @@ impl Table {
             return Err(DataError::Directory { file: name }.into());
         }
         let file = File::open(path).map_err(cannot)?;
+        if is_svm(path) {
+            svm::read(&name, &file, true, &mut |(columns, lines)| {
+                take(Self::of_lines(&name, columns, lines, String::new()))
+            })?;
+            return Ok(());
+        }
         let mut blocks = Blocks::new(&name, &file, Plan::default())?;
         if pack::is_pack(blocks.start()) {
             let mut pack = Pack::new(&name, &file)?;
@@ -155,17 +172,20 @@ impl Table {
         rows.read_with(&mut blocks, |rows| {
             let Some((columns, lines)) = rows.take() else { return Ok(()) };
             any = true;
-            let (name, digest) = (name.clone(), String::new());
-            take(Self { name, columns, rows: lines.len(), lines: Some(lines), first: 0, digest })
+            take(Self::of_lines(&name, columns, lines, String::new()))
         })?;
         if any { Ok(()) } else { Err(DataError::NoRows { file: name }.into()) }
     }
 
-    /// Reads delimited text, Parquet or packed data from memory. The name appears in messages.
+    /// Reads delimited text, Parquet or packed data from memory, or sparse rows if the name ends as
+    /// those of such files do. The name appears in messages.
     ///
     /// # Errors
     /// Bytes that are not a table, with the place of the error.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
+        if is_svm(Path::new(name)) {
+            return Self::read_svm(name, bytes);
+        }
         if bytes.starts_with(b"PAR1") {
             return Self::parquet_from_bytes(name, bytes);
         }
@@ -261,6 +281,14 @@ impl Table {
         &self.columns
     }
 
+    /// The response and the predictor that a file of sparse rows has, so that it needs no formula.
+    #[must_use]
+    pub fn own_model(&self) -> Option<(&'static str, &'static str)> {
+        let label = self.columns.first().is_some_and(|column| column.name() == svm::LABEL);
+        let entries = self.column(svm::ENTRIES).is_some_and(|column| column.sparse().is_some());
+        (label && entries).then_some((svm::LABEL, svm::ENTRIES))
+    }
+
     /// The column of that name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
@@ -343,9 +371,23 @@ impl Table {
         if lines.is_empty() {
             return Err(DataError::NoRows { file: name.to_owned() });
         }
-        let digest = blocks.into_input().hex();
+        Ok(Self::of_lines(name, columns, lines, blocks.into_input().hex()))
+    }
+
+    /// The columns of a text file with the line of each row.
+    fn of_lines(name: &str, columns: Vec<Column>, lines: Vec<u64>, digest: String) -> Self {
         let (name, rows, lines) = (name.to_owned(), lines.len(), Some(lines));
-        Ok(Self { name, columns, rows, lines, first: 0, digest })
+        Self { name, columns, rows, lines, first: 0, digest }
+    }
+
+    fn read_svm<R: Read>(name: &str, input: R) -> Result<Self, DataError> {
+        let mut found = None;
+        let input = svm::read(name, Digesting::new(input), false, &mut |rows| {
+            found = Some(rows);
+            Ok::<(), DataError>(())
+        })?;
+        let (columns, lines) = found.unwrap_or_default();
+        Ok(Self::of_lines(name, columns, lines, input.hex()))
     }
 
     /// The rows of a text file, none read yet, after its line of names.
@@ -378,10 +420,10 @@ fn without_parquet(name: &str) -> DataError {
 }
 
 /// Recognizes unsupported formats by their first bytes.
-fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
+pub(crate) fn refuse_other_formats(name: &str, start: &[u8]) -> Result<(), DataError> {
     let kinds: [(&[u8], &str, &str); 6] = [
-        (b"\x1f\x8b", "a gzip archive", "the CSV file in it; unpack it with `gunzip`"),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive", "the CSV file in it; unpack it with `unzstd`"),
+        (b"\x1f\x8b", "a gzip archive", "the file in it; unpack it with `gunzip`"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive", "the file in it; unpack it with `unzstd`"),
         (
             b"PK\x03\x04",
             "a zip archive or a workbook",

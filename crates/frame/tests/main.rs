@@ -11,4 +11,5 @@ mod parquet;
 mod passes;
 mod properties;
 mod smooths;
+mod sparse;
 mod table;

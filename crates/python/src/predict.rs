@@ -66,13 +66,25 @@ impl Fit {
         Ok((found.quantities, array, drawn.filter(|drawn| !drawn.is_empty())))
     }
 
-    /// What to say about rows with levels of groups that the fit has not seen.
+    /// The sparse matrices of the fit, and how many columns each has.
+    fn widths(&self) -> Vec<(String, usize)> {
+        let coding = &self.fitted.config().resolved.coding;
+        coding.matrices().map(|(name, names)| (name.to_owned(), names.len())).collect()
+    }
+
+    /// What to say about rows with levels of groups that the fit has not seen, and about entries in
+    /// columns that it has not seen.
     fn unseen(&self, py: Python<'_>, table: &Table) -> PyResult<Vec<String>> {
-        if self.fitted.config().resolved.groups().is_empty() {
-            return Ok(Vec::new());
+        let resolved = &self.fitted.config().resolved;
+        let (entries, first) = resolved.coding.unknown_entries(&table.inner);
+        let entries =
+            first.filter(|_| entries > 0).map(|first| pipeline::unknown_columns(entries, &first));
+        if resolved.groups().is_empty() {
+            return Ok(entries.into_iter().collect());
         }
         let found = self.work(py, |predictor| predictor.unseen(&table.inner))?;
-        Ok(found.iter().map(|(name, rows)| pipeline::unseen_levels(name, *rows)).collect())
+        let levels = found.iter().map(|(name, rows)| pipeline::unseen_levels(name, *rows));
+        Ok(levels.chain(entries).collect())
     }
 
     /// Predictions of the rows of a table: draw x row x quantity.

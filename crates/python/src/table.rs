@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use ridgewalk::Settings;
-use ridgewalk::frame::{self, Column};
+use ridgewalk::frame::{self, Column, SparseColumns};
 use ridgewalk::pipeline::in_threads;
 
 use crate::arrow;
@@ -29,7 +29,8 @@ impl Table {
 #[pymethods]
 impl Table {
     /// A table of columns: ("numbers", name, float64 array), ("texts", name, codes, levels),
-    /// ("levels", name, codes, levels), whose order is kept, or ("unusable", name, what).
+    /// ("levels", name, codes, levels), whose order is kept, ("sparse", name, names of columns, starts
+    /// of rows, columns, values), or ("unusable", name, what).
     #[staticmethod]
     fn from_columns(name: &str, columns: &Bound<'_, PyList>) -> PyResult<Self> {
         let columns: PyResult<Vec<Column>> = columns.iter().map(|each| column(&each)).collect();
@@ -86,6 +87,14 @@ impl Table {
                 let kind = if ordered { "levels" } else { "texts" };
                 let codes = PyArray1::from_slice(py, codes);
                 (kind, name, codes, levels.to_vec()).into_pyobject(py)?
+            } else if let Some(columns) = column.sparse() {
+                let rows = columns.entries();
+                let starts = rows.starts.iter().map(|start| *start as i64);
+                let starts = PyArray1::from_iter(py, starts);
+                let indices = PyArray1::from_slice(py, &rows.indices);
+                let values = PyArray1::from_slice(py, &rows.values);
+                ("sparse", name, columns.names().to_vec(), starts, indices, values)
+                    .into_pyobject(py)?
             } else if column.is_missing() {
                 let values = vec![f64::NAN; self.inner.rows()];
                 ("numbers", name, PyArray1::from_vec(py, values)).into_pyobject(py)?
@@ -115,6 +124,19 @@ fn column(each: &Bound<'_, PyAny>) -> PyResult<Column> {
                     Column::from_numbers(&name, &values)
                 }
             })
+        }
+        "sparse" => {
+            let starts: PyReadonlyArray1<'_, i64> = each.get_item(3)?.extract()?;
+            let indices: PyReadonlyArray1<'_, u32> = each.get_item(4)?.extract()?;
+            let values: PyReadonlyArray1<'_, f64> = each.get_item(5)?.extract()?;
+            let start = |start: &i64| usize::try_from(*start).unwrap_or(usize::MAX);
+            let found = SparseColumns::from_csr(
+                each.get_item(2)?.extract()?,
+                starts.as_array().iter().map(start).collect(),
+                indices.as_array().iter().copied().collect(),
+                values.as_array().iter().copied().collect(),
+            );
+            Ok(Column::from_sparse(&name, found.map_err(of_data)?))
         }
         "unusable" => Ok(Column::unusable(&name, &each.get_item(2)?.extract::<String>()?)),
         kind => {

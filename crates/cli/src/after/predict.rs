@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ridgewalk::frame::Table;
 use ridgewalk::pipeline::{
-    PredictionKind, PredictionRequest, Predictor, Summarized, unseen_levels,
+    PredictionKind, PredictionRequest, Predictor, Summarized, unknown_columns, unseen_levels,
 };
 use serde_json::json;
 
@@ -73,8 +73,10 @@ pub(crate) fn run(options: &PredictOptions) -> Result<(), Failure> {
     let done = write(options, &predictor, &shape, &mut sink, &counter);
     counter.end();
     let done = match done {
-        Ok((rows, unseen)) => {
+        Ok((rows, unseen, unknown)) => {
             let done = sink.finish(rows, options.voice);
+            let unknown = unknown.map(|(entries, first)| unknown_columns(entries, &first));
+            unknown.into_iter().for_each(|note| write_line(&format!("note: {note}")));
             let notes = unseen.iter().map(|(name, rows)| unseen_levels(name, *rows));
             notes.for_each(|note| write_line(&format!("note: {note}")));
             done
@@ -101,12 +103,16 @@ struct Shape {
 /// Rows of each grouping factor with levels that the fit has not seen.
 type Unseen = Vec<(String, usize)>;
 
-/// Predicts the file some rows at a time. Returns the number of rows, and of those with new levels.
+/// Entries in columns that the fit has not seen, and the first of these columns.
+type Unknown = Option<(usize, String)>;
+
+/// Predicts the file some rows at a time. Returns the number of rows, of those with new levels, and
+/// of entries in new columns.
 fn write(
     options: &PredictOptions, predictor: &Predictor, shape: &Shape, sink: &mut Sink,
     counter: &Counter,
-) -> Result<(usize, Unseen), Failure> {
-    let (mut rows, mut unseen) = (0, Unseen::new());
+) -> Result<(usize, Unseen, Unknown), Failure> {
+    let (mut rows, mut unseen, mut unknown) = (0, Unseen::new(), Unknown::None);
     sink.begin(options, shape)?;
     Table::read_in_turn(&options.data, &mut |table: Table| -> Result<(), Failure> {
         for (name, count) in predictor.unseen(&table)? {
@@ -114,6 +120,9 @@ fn write(
                 Some((_, all)) => *all += count,
                 None => unseen.push((name, count)),
             }
+        }
+        if let Some((count, first)) = predictor.unknown_entries(&table) {
+            unknown.get_or_insert((0, first)).0 += count;
         }
         if options.draws {
             draws(predictor, shape, &table, rows, sink)?;
@@ -128,7 +137,7 @@ fn write(
         counter.show("rows", rows as u64, None);
         Ok(())
     })?;
-    Ok((rows, unseen))
+    Ok((rows, unseen, unknown))
 }
 
 /// Writes every draw. Rows are predicted a few at a time, because each has thousands of draws.

@@ -1,6 +1,6 @@
 //! Fuzzes every reader of untrusted input with mutated inputs: no panic, no hang, bounded memory.
 //!
-//! `cargo test` runs some thousands per target; `scripts/faults/fuzz` runs ten million in total.
+//! `cargo test` runs some thousands per target; `scripts/faults/fuzz` runs eleven million in total.
 //! Inputs are mutated copies of valid ones, made from a seed. A copy with a new kind of answer is
 //! mutated further, so that deep errors are reached without an instrumented build.
 

@@ -82,6 +82,31 @@ pub(crate) const TARGETS: &[Target] = &[
         ],
     ),
     target(
+        "svm",
+        20_000,
+        svm,
+        svm_seeds,
+        &[
+            b" ",
+            b":",
+            b"#",
+            b"\n",
+            b"\r\n",
+            b"qid:",
+            b"-1",
+            b"1:1",
+            b" 4000000000:1",
+            b"nan",
+            b"1e999",
+            b"0:",
+            b"\0",
+            b"\t",
+            b"\xc3",
+            b"2147483647:1",
+            b"1e-310",
+        ],
+    ),
+    target(
         "names",
         5_000,
         names,
@@ -227,6 +252,31 @@ fn answer<T>(result: Result<T, impl std::fmt::Display>, taken: impl FnOnce(T) ->
 /// Reads a table and asks a question about it, of a kind that depends on the input.
 fn csv(input: &[u8]) -> Answer {
     answer(Table::from_bytes("f.csv", input), |table| frame(&table, input.len()))
+}
+
+/// Reads sparse rows, makes their frame, and codes the same rows as new ones.
+fn svm(input: &[u8]) -> Answer {
+    answer(Table::from_bytes("f.svm", input), |table| {
+        let families = [FamilyName::Logistic, FamilyName::Poisson, FamilyName::Gaussian];
+        let formula = ["label ~ x", "label ~ 0 + x", "label ~ ."][input.len() / 3 % 3];
+        let question = Question::of_formula(formula.parse().unwrap(), families[input.len() % 3]);
+        let Ok(frame) = Frame::new(&table, &question) else { return 1 };
+        if let Ok(rows) = frame.coding.rows(&table) {
+            assert_eq!(rows.design, frame.design);
+        }
+        2 + frame.columns as u64 % 8
+    })
+}
+
+fn svm_seeds() -> Vec<Vec<u8>> {
+    let texts: [&[u8]; 5] = [
+        b"1 1:0.5 3:1\n-1 2:1 # a comment\n1 1:2 2:1\n-1 3:0.25\n",
+        b"# head\n3 qid:1 1:1 2:1\n\n2 qid:1 2:0\n1 qid:2 7:1e-3\r\n0 qid:2\n",
+        b"+1 2147483647:1\n0 1:1\n",
+        b"1.5\n2.5 1:1\n",
+        b"1 4000000000:1\n",
+    ];
+    texts.map(<[u8]>::to_vec).to_vec()
 }
 
 fn frame(table: &Table, by: usize) -> u64 {

@@ -68,8 +68,11 @@ fn moments(grouping: &Grouping, rows: usize) -> Vec<f64> {
     let (mut sums, mut own) = (vec![0.0; wide * wide], Vec::new());
     for row in 0..rows {
         entries(grouping, row, &mut own);
-        for (j, (_, x)) in own.iter().enumerate() {
-            own.iter().enumerate().for_each(|(k, (_, z))| sums[j * wide + k] += x * z);
+        // Two levels that are compared have effects that are independent.
+        for level in own.chunks_exact(wide) {
+            for (j, (_, x)) in level.iter().enumerate() {
+                level.iter().enumerate().for_each(|(k, (_, z))| sums[j * wide + k] += x * z);
+            }
         }
     }
     sums.iter_mut().for_each(|sum| *sum /= rows as f64);

@@ -133,12 +133,11 @@ impl<'a> Refitter<'a> {
     fn seen(&self, rows: &[usize]) -> Vec<Vec<bool>> {
         let of = |group: &ridgewalk_frame::Grouping| {
             let mut seen = vec![false; group.levels.len()];
-            match &group.entries {
-                GroupEntries::Levels { level, .. } => {
-                    rows.iter().for_each(|&row| seen[level[row] as usize] = true);
-                }
-                GroupEntries::Basis(_) => seen.fill(true),
+            if let GroupEntries::Basis(_) = &group.entries {
+                seen.fill(true);
             }
+            let levels = rows.iter().flat_map(|&row| group.entries.of_row(row));
+            levels.for_each(|&level| seen[level as usize] = true);
             seen
         };
         self.frame.groups.iter().map(of).collect()
@@ -149,8 +148,8 @@ impl<'a> Refitter<'a> {
     fn unseen(&self, seen: &[Vec<bool>], rows: &[usize]) -> Vec<(usize, usize)> {
         let mut unseen = Vec::new();
         for (grouping, (group, seen)) in self.frame.groups.iter().zip(seen).enumerate() {
-            let GroupEntries::Levels { level, .. } = &group.entries else { continue };
-            let levels = rows.iter().map(|&row| level[row] as usize);
+            let levels = rows.iter().flat_map(|&row| group.entries.of_row(row));
+            let levels = levels.map(|&level| level as usize);
             unseen.extend(levels.filter(|level| !seen[*level]).map(|level| (grouping, level)));
         }
         unseen.sort_unstable();

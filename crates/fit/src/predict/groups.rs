@@ -77,23 +77,29 @@ impl GroupDraws {
             s.zip(draws).for_each(|(s, effect)| *s += x * effect);
         };
         visit(grouping, row, |effect, x| own(s, x, &self.effects[effect]));
-        let GroupEntries::Levels { level, values } = &grouping.entries else { return };
-        if level[row] != GroupEntries::NEW {
+        let levels = grouping.entries.of_row(row);
+        if !levels.contains(&GroupEntries::NEW) {
             return;
         }
         let number = self.grouping as u64 + PREDICTOR * self.predictor as u64;
         let mut rng = ChaCha8Rng::seed_from_u64(SEED.wrapping_add(number));
         rng.set_stream((rows.first + row) as u64);
         let mut u = vec![0.0; self.width];
-        let values = values.get(row * self.width..(row + 1) * self.width);
+        let values = grouping.entries.values().get(row * self.width..(row + 1) * self.width);
+        // Of two levels that are compared, the second counts with a minus.
+        let signs =
+            levels.iter().zip([1.0, -1.0]).filter(|(level, _)| **level == GroupEntries::NEW);
+        let signs: Vec<f64> = signs.map(|(_, sign)| sign).collect();
         for (draw, scale) in self.scales.iter().enumerate() {
-            u.iter_mut().for_each(|u| *u = StandardNormal.sample(&mut rng));
-            scale.times(&mut u);
-            let sum: f64 = match values {
-                Some(values) => values.iter().zip(&u).map(|(x, u)| x * u).sum(),
-                None => u.iter().sum(),
-            };
-            s[draw * wide + self.predictor] += sum;
+            for sign in &signs {
+                u.iter_mut().for_each(|u| *u = StandardNormal.sample(&mut rng));
+                scale.times(&mut u);
+                let sum: f64 = match values {
+                    Some(values) => values.iter().zip(&u).map(|(x, u)| x * u).sum(),
+                    None => u.iter().sum(),
+                };
+                s[draw * wide + self.predictor] += sign * sum;
+            }
         }
     }
 

@@ -245,14 +245,23 @@ impl Predictor {
         }
         let new = self.coded(table)?;
         let mut found: Vec<(String, usize)> = Vec::new();
+        let new_rows = new.rows;
         for group in &new.groups {
-            let GroupEntries::Levels { level, .. } = &group.entries else { continue };
-            let rows = level.iter().filter(|level| **level == GroupEntries::NEW).count();
+            let new = |row: &usize| group.entries.of_row(*row).contains(&GroupEntries::NEW);
+            let rows = (0..new_rows).filter(new).count();
             if rows > 0 && found.iter().all(|(name, _)| *name != group.name) {
                 found.push((group.name.clone(), rows));
             }
         }
         Ok(found)
+    }
+
+    /// What to say about entries of sparse matrices in columns that the fit has not seen, if there are
+    /// some in a table. They count as 0.
+    #[must_use]
+    pub fn unknown_entries(&self, table: &Table) -> Option<(usize, String)> {
+        let (count, first) = self.config.resolved.coding.unknown_entries(table);
+        first.filter(|_| count > 0).map(|first| (count, first))
     }
 
     /// The draws of each quantity of each row: those of one quantity of one row after another.
@@ -362,6 +371,16 @@ pub fn unseen_levels(name: &str, rows: usize) -> String {
         "{rows} {have} of `{name}` that the fit has not seen: {its} drawn from the fitted \
          distribution of the effects of `{name}`"
     )
+}
+
+/// What to say about entries in columns of a sparse matrix that the fit has not seen.
+#[must_use]
+pub fn unknown_columns(entries: usize, first: &str) -> String {
+    let (entries, are, they) = match entries {
+        1 => ("1 entry".to_owned(), "is", "it counts"),
+        entries => (format!("{entries} entries"), "are", "they count"),
+    };
+    format!("{entries} {are} in columns that the fit has not seen, such as `{first}`: {they} as 0")
 }
 
 /// The design of new rows.

@@ -160,7 +160,7 @@ impl Builder {
                 self.text = text;
                 self.mix();
             }
-            Cells::Other(_) => {}
+            Cells::Other(_) | Cells::Sparse(_) => {}
         }
     }
 

@@ -152,7 +152,9 @@ fn unusable(out: &mut Vec<u8>, cells: &Cells) {
             text(out, found);
         }
         // These are usable, and written above.
-        Cells::Missing(_) | Cells::Numbers(_) | Cells::Text { .. } => out.push(0),
+        Cells::Missing(_) | Cells::Numbers(_) | Cells::Text { .. } | Cells::Sparse(_) => {
+            out.push(0)
+        }
     }
 }
 

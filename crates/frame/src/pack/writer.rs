@@ -103,8 +103,13 @@ impl PackWriter {
     /// Adds rows. All tables have the columns of the first.
     ///
     /// # Errors
-    /// [`DataError::OtherColumns`]; [`DataError::Write`].
+    /// [`DataError::OtherColumns`]; [`DataError::Write`]; [`DataError::Format`] for a sparse matrix.
     pub fn push(&mut self, table: &Table) -> Result<(), DataError> {
+        if table.columns().iter().any(|column| column.sparse().is_some()) {
+            let need = "columns of single numbers or texts; sparse rows are fitted without packing";
+            let (file, found) = (table.name().to_owned(), "a sparse matrix");
+            return Err(DataError::Format { file, found, need });
+        }
         if self.columns.is_empty() {
             self.columns = table.columns().iter().map(Growing::new).collect();
             self.contents.block = rows_of_block(self.columns.len()) as u64;

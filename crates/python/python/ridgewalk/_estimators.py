@@ -9,6 +9,8 @@ They are fits with the same priors and the same draws. These things differ from 
   were; other weights as weights. Rows of weight 0 are left out, and classes that only they have.
 - A column that is constant says nothing about its coefficient. It is left out of the model and of
   predictions: `coef_` is 0 and `coef_sd_` is that of the prior.
+- X may be a matrix or an array of scipy.sparse. It is not made dense. With sample weights that are no
+  whole numbers, its columns are not centred: the prior of the intercept is that where all are 0.
 - Where no noise scale can be sampled, because the model fits every response exactly, it is fixed,
   with a warning. `ridgewalk.fit` refuses such data.
 """
@@ -24,6 +26,8 @@ from typing import Any, Optional, TypeVar, Union
 
 import numpy as np
 import pandas as pd
+from scipy import sparse  # type: ignore[import-untyped]
+from scipy.sparse.linalg import lsqr  # type: ignore[import-untyped]
 from scipy.special import expit  # type: ignore[import-untyped]
 from sklearn.base import (  # type: ignore[import-untyped]
     BaseEstimator,
@@ -40,7 +44,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
 
 from . import _ridgewalk, _warnings
 from ._fit import Fit, fit
-from ._frames import table_of
+from ._frames import Matrix, table_of
 from ._ridgewalk import InputError
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -75,7 +79,8 @@ _TAKEN = ("(Intercept)", "*", "intercept", "sigma", "nu", "size", "shape")
 class _Rows:
     """The rows of a fit: predictors, response, weights, and where each row is in the input."""
 
-    X: Array
+    # An array, or sparse rows.
+    X: Any
     y: Array
     weights: Array | None
     at: np.ndarray[Any, np.dtype[np.intp]]
@@ -109,16 +114,30 @@ class _Rows:
 
     def sorted(self) -> _Rows:
         """In an order that depends on the values alone."""
+        if sparse.issparse(self.X):
+            return self.take(self._sparse_order())
         columns = [self.X, self.y] if self.weights is None else [self.X, self.y, self.weights]
         # Adding 0 makes 0 of -0. Rows are compared as bytes: any order will do.
         table = np.ascontiguousarray(np.column_stack(columns)) + 0.0
         keys = table.view(f"V{table.itemsize * table.shape[1]}").ravel()
         return self.take(np.argsort(keys, kind="stable"))
 
-    def mean_and_sd(self, values: Array) -> tuple[Array, Array]:
+    def _sparse_order(self) -> list[int]:
+        columns = [self.y] if self.weights is None else [self.y, self.weights]
+        rest = np.column_stack(columns) + 0.0
+        starts, indices, values = self.X.indptr, self.X.indices.astype(np.int64), self.X.data
+        keys = [
+            indices[a:b].tobytes() + values[a:b].tobytes() + own.tobytes()
+            for a, b, own in zip(starts[:-1], starts[1:], rest)
+        ]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    def mean_and_sd(self, values: Any) -> tuple[Array, Array]:
         """Mean and standard deviation over the rows; with weights, those of repeated rows."""
-        weights = np.ones(len(values)) if self.weights is None else self.weights
+        weights = np.ones(values.shape[0]) if self.weights is None else self.weights
         total = weights.sum()
+        if sparse.issparse(values):
+            return _sparse_mean_and_sd(values, weights)
         mean = weights @ values / total
         # The second pass removes the rounding error of the first sum.
         mean = mean + weights @ (values - mean) / total
@@ -169,7 +188,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = True
         return tags
 
     def _options(self) -> dict[str, Any]:
@@ -199,7 +218,13 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             location, spread = float(mean_and_sd[0]), float(mean_and_sd[1]) or 1.0
 
         response, weight = _free("y", names), _free("weight", names)
-        columns: dict[str, Any] = {name: rows.X[:, at] for name, at in zip(names, used)}
+        matrix = _free("X", [*names, response, weight])
+        is_sparse = sparse.issparse(rows.X)
+        columns: dict[str, Any]
+        if is_sparse:
+            columns = {matrix: Matrix(rows.X[:, used], names)} if names else {}
+        else:
+            columns = {name: rows.X[:, at] for name, at in zip(names, used)}
         options = {"family": self._family, **self._options(), "response": response}
         own = False
         if self._with_intercept:
@@ -215,8 +240,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             }
             if intercept:
                 own = True
-                for name, at in zip(names, used):
-                    columns[name] = rows.X[:, at] - centre[at]
+                if not is_sparse:
+                    for name, at in zip(names, used):
+                        columns[name] = rows.X[:, at] - centre[at]
                 columns = {"intercept": np.ones(len(rows.y)), **columns}
                 default = f"normal({location!r}, 2.5, autoscale)"
                 priors["intercept"] = _absolute(self.intercept_prior or default, spread)
@@ -234,17 +260,19 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         seed = _seed(self.random_state)
         options |= {"chains": self.chains, "draws": self.draws, "threads": self.threads}
         # The labels say where the rows came from.
-        frame = pd.DataFrame(columns, index=pd.Index(rows.at))
+        labels = pd.Index(rows.at)
+        frame = columns if is_sparse else pd.DataFrame(columns, index=labels)
         found = self._run(frame, {**options, "seed": seed, "progress": False}, spread)
         if any(name == "stopped" for name, _ in found.warnings):
             # A search over many fits must end too.
             raise KeyboardInterrupt
+        found._index = labels
         self.fit_ = found
-        subtracted = centre[used] if own else None
+        subtracted = centre[used] if own and not is_sparse else None
         self._layout = _Layout(used, names, intercept, subtracted, predictors, seed)
         return self._moments(spread)
 
-    def _run(self, frame: pd.DataFrame, options: dict[str, Any], spread: float) -> Fit:
+    def _run(self, frame: Any, options: dict[str, Any], spread: float) -> Fit:
         return fit(None, frame, **options)
 
     def _moments(self, spread: float) -> tuple[Array, Array, Array]:
@@ -276,13 +304,13 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _flat(self) -> Array:
         return self.fit_.draws.reshape(-1, self.fit_.draws.shape[2])
 
-    def _input(self, X: Any) -> Array:
+    def _input(self, X: Any) -> Any:
         """The new rows, checked."""
         check_is_fitted(self)
-        checked: Array = validate_data(self, X, accept_sparse=False, dtype=np.float64, reset=False)
-        return checked
+        checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return _canonical(checked)
 
-    def _predictors(self, X: Array, values: int) -> Iterator[tuple[slice, Array]]:
+    def _predictors(self, X: Any, values: int) -> Iterator[tuple[slice, Array]]:
         """Linear predictors, row x draw x predictor, for some rows at a time.
 
         Of each linear predictor, `values` numbers are to be held.
@@ -291,15 +319,23 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         draws, count, width = slopes.shape
         step = max(1, _AT_ONCE // (draws * values))
         matrix = slopes.reshape(draws * count, width).T
-        for start in range(0, len(X), step):
+        for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
             part = (X[rows][:, self._layout.used] @ matrix).reshape(-1, draws, count)
             part += intercepts
             yield rows, part
 
-    def _table(self, X: Array) -> _ridgewalk.Table:
+    def _table(self, X: Any) -> _ridgewalk.Table:
         """New rows as the fit has them."""
         layout = self._layout
+        matrices = [name for name, _ in self.fit_._native.widths()]
+        if matrices:
+            inside = sparse.csr_array(X)[:, layout.used]
+            columns = {matrices[0]: Matrix(inside, layout.names)}
+            return table_of({**columns, "intercept": np.ones(X.shape[0])}, None, "X")
+        if sparse.issparse(X):
+            # The fit was of an array.
+            X = X.toarray()
         inside = X[:, layout.used]
         if layout.centre is not None:
             inside = inside - layout.centre
@@ -317,8 +353,9 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     def _classes(self, X: Any, y: Any, sample_weight: Any) -> _Rows:
         """The rows, with the numbers of their classes as the response."""
         X, y = validate_data(
-            self, X, y, accept_sparse=False, dtype=np.float64, ensure_min_samples=2
+            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2
         )
+        X = _canonical(X)
         check_classification_targets(y)
         weights = _weights(sample_weight, X)
         rows = _Rows(X, np.arange(len(y), dtype=np.float64), weights, np.arange(len(y)))
@@ -343,7 +380,7 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     def _mean_probabilities(self, X: Any) -> Array:
         X = self._input(X)
-        means = np.empty((len(X), len(self.classes_)))
+        means = np.empty((X.shape[0], len(self.classes_)))
         for rows, predictors in self._predictors(X, len(self.classes_)):
             means[rows] = self._probabilities(predictors).mean(axis=1)
         return means
@@ -376,7 +413,7 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         """The lower and upper ends of intervals of the probabilities, each row x class."""
         X = self._input(X)
         shares = _ends(interval)
-        lower, upper = (np.empty((len(X), len(self.classes_))) for _ in range(2))
+        lower, upper = (np.empty((X.shape[0], len(self.classes_))) for _ in range(2))
         for rows, predictors in self._predictors(X, len(self.classes_)):
             draws = self._probabilities(predictors)
             lower[rows], upper[rows] = np.quantile(draws, shares, axis=1)
@@ -547,7 +584,7 @@ class OrdinalClassifier(_Classifier):
         """Draws from the posterior."""
         _check_order(y)
         rows = self._classes(X, y, sample_weight)
-        if (rows.X == rows.X[0]).all():
+        if not np.any(_sizes(rows.X, rows.X[:1])):
             raise ValueError("found only constant features in X, need one that varies")
         self.coef_, self.coef_sd_, _ = self._fit_rows(rows)
         self.thresholds_ = self._parameters().mean(axis=0)
@@ -582,8 +619,9 @@ class _Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Draws from the posterior."""
         X, y = validate_data(
-            self, X, y, accept_sparse=False, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+            self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
+        X = _canonical(X)
         y = np.asarray(y, dtype=np.float64)
         rows = _Rows(X, y, _weights(sample_weight, X), np.arange(len(y))).without_weight_0()
         self._check(rows.y)
@@ -623,7 +661,7 @@ class _Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         if self._is_linear and not return_std:
             # The average of linear predictors is the linear predictor of the averages.
             return X @ self.coef_ + self.intercept_
-        means, sds = np.empty(len(X)), np.empty(len(X))
+        means, sds = np.empty(X.shape[0]), np.empty(X.shape[0])
         for rows, predictors in self._predictors(X, 1):
             expected = self._expected(predictors[:, :, 0])
             means[rows] = expected.mean(axis=1)
@@ -660,15 +698,18 @@ class _NoisyRegressor(_Regressor):
     # The noise scale, if it was fixed.
     _fixed: float | None
 
-    def _run(self, frame: pd.DataFrame, options: dict[str, Any], spread: float) -> Fit:
+    def _run(self, frame: Any, options: dict[str, Any], spread: float) -> Fit:
         self._fixed = options.get("noise_scale")
         try:
             return fit(None, frame, **options)
         except InputError as error:
             if _NO_NOISE not in str(error):
                 raise
-        response, predictors = frame[options["response"]], frame[options["predictors"]]
-        noise = _noise(predictors, response, not options["no_intercept"], spread)
+        response, intercept = frame[options["response"]], not options["no_intercept"]
+        if isinstance(frame, pd.DataFrame):
+            noise = _noise(frame[options["predictors"]], response, intercept, spread)
+        else:
+            noise = _sparse_noise(frame, response, intercept, spread)
         text = (
             "the data do not determine the noise, because the model fits every response exactly or "
             f"has as many coefficients as there are rows: normal noise of the scale {noise:.3g} is "
@@ -854,7 +895,7 @@ class _CountRegressor(_LogRegressor):
         high = replace(rows, y=floor + 1, weights=weights * above).take(above > 0)
         assert low.weights is not None and high.weights is not None
         return _Rows(
-            np.vstack([low.X, high.X]),
+            sparse.vstack([low.X, high.X], "csr") if sparse.issparse(low.X) else np.vstack([low.X, high.X]),
             np.append(low.y, high.y),
             np.append(low.weights, high.weights),
             np.append(low.at, high.at),
@@ -1038,9 +1079,51 @@ def _seed(state: Seed) -> int:
     return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
 
-def _vary(X: Array, sd: Array, intercept: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _canonical(X: Any) -> Any:
+    """Sparse rows whose columns rise and whose entries are not 0; arrays as they are."""
+    if not sparse.issparse(X):
+        return X
+    if not X.has_canonical_format or (X.data == 0).any():
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X
+
+
+def _sparse_mean_and_sd(X: Any, weights: Array) -> tuple[Array, Array]:
+    """As `_Rows.mean_and_sd`, from the entries that are stored."""
+    rows, width = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.shape[1]
+    own, total = weights[rows], weights.sum()
+
+    def sums(values: Array) -> Array:
+        found: Array = np.bincount(X.indices, values, minlength=width)
+        return found
+
+    full = sums(np.ones(len(rows))) == X.shape[0]
+    zeros = np.where(full, 0.0, total - sums(own))
+    mean = sums(own * X.data) / total
+    mean = mean + (sums(own * (X.data - mean[X.indices])) - zeros * mean) / total
+    squares = sums(own * (X.data - mean[X.indices]) ** 2) + zeros * mean**2
+    return mean, np.sqrt(squares / max(total - 1, total / 2))
+
+
+def _sizes(X: Any, less: Any = 0.0) -> Array:
+    """The largest number of each column, without its sign, after `less` was subtracted."""
+    if not sparse.issparse(X):
+        size: Array = np.abs(X - less).max(axis=0)
+        return size
+    if sparse.issparse(less):
+        # Zeros beside stored entries differ where the first row has an entry.
+        high, low = (np.asarray(each.todense()).ravel() for each in (X.max(axis=0), X.min(axis=0)))
+        spread: Array = high - low
+        return spread
+    largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
+    return largest
+
+
+def _vary(X: Any, sd: Array, intercept: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """The columns with a coefficient that the data say something about."""
-    size = np.abs(X).max(axis=0)
+    size = _sizes(X)
     if not intercept:
         return size > 0
     # Columns that vary only by rounding would have coefficients of any size.
@@ -1132,4 +1215,19 @@ def _noise(
     if rank >= len(design):
         return spread
     left = float(np.sqrt(np.sum((y - design @ solution) ** 2) / (len(design) - rank)))
+    return max(left, spread / 1000)
+
+
+def _sparse_noise(
+    columns: dict[str, Any], y: Array, intercept: bool, spread: float
+) -> float:
+    """The same for sparse rows, whose rank is not known."""
+    blocks = [each.values for each in columns.values() if isinstance(each, Matrix)]
+    if intercept or "intercept" in columns:
+        blocks.append(sparse.csr_array(np.ones((len(y), 1))))
+    design = sparse.hstack(blocks, "csr")
+    freedom = len(y) - design.shape[1]
+    if freedom <= 0:
+        return spread
+    left = float(lsqr(design, y)[3]) / math.sqrt(freedom)
     return max(left, spread / 1000)

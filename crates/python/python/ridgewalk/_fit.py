@@ -15,7 +15,7 @@ import pandas as pd
 
 from . import _arviz, _ridgewalk, _warnings
 from ._compare import Loo
-from ._frames import Data, is_path, table_of
+from ._frames import Data, is_path, is_sparse, table_of
 from ._progress import Display
 from ._results import Results, before_effects, summary_frame
 from ._ridgewalk import InputError
@@ -160,6 +160,7 @@ class Fit(Results):
         else:
             table = table_of(new, self._native.predictors, "new")
             index = new.index if isinstance(new, pd.DataFrame) else pd.RangeIndex(table.rows)
+            self._check_widths(new)
         request = (table, kind, interval, list(times), list(quantiles), seed)
         if new is not None:
             _warnings.warn(("new_levels", text) for text in self._native.unseen(table))
@@ -177,6 +178,19 @@ class Fit(Results):
             return frame
         frame.index = pd.MultiIndex.from_product([index, names], names=[index.name, "quantity"])
         return frame
+
+    def _check_widths(self, new: Any) -> None:
+        """Refuses a matrix of another width than that of the fit: its columns have no names."""
+        given = {"x": new} if is_sparse(new) else new if isinstance(new, Mapping) else {}
+        widths = dict(self._native.widths())
+        for name, values in given.items():
+            need = widths.get(name)
+            if is_sparse(values) and need is not None and not hasattr(values, "names"):
+                found = values.shape[1]
+                if found != need:
+                    raise InputError(
+                        f"new, column `{name}`: found a matrix of {found} columns, need {need} as in the fit"
+                    )
 
     def _own_rows(self) -> tuple[_ridgewalk.Table, pd.Index[Any]]:
         """The rows that were fitted, and their labels."""
@@ -365,9 +379,10 @@ def fit(
     """Fits a model and returns draws of its posterior.
 
     `formula` is one of R's, such as "y ~ x * z + log(w)"; with None, `response` and `predictors` name
-    columns. `data` is a pandas, polars or pyarrow frame, a dict of arrays, or the path of a CSV or
-    Parquet file. A categorical column keeps the order of its categories; the first one that occurs is
-    the base.
+    columns. `data` is a pandas, polars or pyarrow frame, a dict of arrays, or the path of a CSV,
+    Parquet or SVMlight file. A categorical column keeps the order of its categories; the first one
+    that occurs is the base. In a dict, a matrix of scipy.sparse is a column too: with
+    `{"y": y, "X": X}`, "y ~ X" has a coefficient for each of its columns, X1, X2 and so on.
 
     family
         logistic, probit, poisson, negative-binomial, gaussian, student-t, robust-logistic,

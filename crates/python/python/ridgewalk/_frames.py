@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeGuard, Union
 
 import numpy as np
@@ -16,7 +17,8 @@ from ._ridgewalk import InputError
 _EXACT = 2**53
 
 Data = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
-"""A pandas, polars or pyarrow frame, a dict of arrays, or the path of a CSV or Parquet file."""
+"""A pandas, polars or pyarrow frame, a dict of arrays, which may be sparse matrices, or the path of a
+CSV, Parquet or SVMlight file. A sparse matrix alone is the column `x`."""
 
 Column = tuple[Any, ...]
 
@@ -34,9 +36,13 @@ def table_of(data: Data, wanted: Iterable[str] | None, name: str = "data") -> _r
         return _ridgewalk.Table.read(data)
     if isinstance(data, pd.Series):
         data = data.to_frame()
-    if isinstance(data, Mapping):
-        data = _of_mapping(data)
+    if is_sparse(data):
+        data = {"x": data}
     chosen = None if wanted is None else list(wanted)
+    if isinstance(data, Mapping):
+        if any(is_sparse(values) for values in data.values()):
+            return _ridgewalk.Table.from_columns(name, _with_matrices(data, chosen))
+        data = _of_mapping(data)
     if isinstance(data, pd.DataFrame):
         return _ridgewalk.Table.from_columns(name, _of_pandas(data, chosen))
     if hasattr(data, "__arrow_c_stream__"):
@@ -44,8 +50,57 @@ def table_of(data: Data, wanted: Iterable[str] | None, name: str = "data") -> _r
     kind = type(data).__name__
     raise TypeError(
         f"found data of type {kind}: need a pandas, polars or pyarrow frame, a dict of arrays, or "
-        "the path of a CSV or Parquet file"
+        "the path of a CSV, Parquet or SVMlight file"
     )
+
+
+def is_sparse(data: Any) -> bool:
+    """Whether it is a matrix or an array of scipy.sparse."""
+    return hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A sparse matrix with names for its columns."""
+
+    values: Any
+    names: list[str]
+
+    # What `is_sparse` looks for.
+    @property
+    def nnz(self) -> int:
+        return int(self.values.nnz)
+
+    def tocsr(self) -> Any:
+        return self.values.tocsr()
+
+
+def _with_matrices(data: Mapping[str, Any], wanted: list[str] | None) -> list[Column]:
+    """The columns of a dict, some of whose values are sparse matrices."""
+    others = {name: values for name, values in data.items() if not is_sparse(values)}
+    plain = None if wanted is None else [name for name in wanted if name not in data or name in others]
+    columns = _of_pandas(_of_mapping(others), plain) if others else []
+    for name, values in data.items():
+        if is_sparse(values) and (wanted is None or name in wanted):
+            columns.append(_matrix(str(name), values))
+    return columns
+
+
+def _matrix(name: str, values: Any) -> Column:
+    """A sparse matrix in compressed rows. Nothing is made dense, and what is given is not changed."""
+    csr = values.tocsr()
+    if csr.ndim != 2:
+        raise InputError(
+            f"data, column `{name}`: found a sparse array of shape {csr.shape}, need two dimensions"
+        )
+    if np.iscomplexobj(csr.data):
+        raise InputError(f"data, column `{name}`: found complex numbers, need real ones")
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    names = getattr(values, "names", None) or [f"{name}{k}" for k in range(1, csr.shape[1] + 1)]
+    starts, indices = csr.indptr.astype("int64"), csr.indices.astype("uint32")
+    return ("sparse", name, names, starts, indices, csr.data.astype("float64", copy=False))
 
 
 def _of_mapping(data: Mapping[str, Any]) -> pd.DataFrame:
