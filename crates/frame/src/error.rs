@@ -489,6 +489,20 @@ pub enum DataError {
         /// The number of rows dropped for missing values.
         dropped: usize,
     },
+    /// Fewer rows than parts they are to be split into.
+    #[error(
+        "{file}: found {rows} row{} for {parts} row shards, need at least one row in each: pass --row-shards {} or less",
+        if *.rows == 1 { "" } else { "s" },
+        (*.rows).max(1)
+    )]
+    FewerRowsThanParts {
+        /// The file.
+        file: String,
+        /// The number of rows.
+        rows: usize,
+        /// The number of parts.
+        parts: usize,
+    },
     /// A column that holds numbers in one part of the rows and text in another.
     #[error(
         "{place}: found numbers in one part of the rows and text in another, need the same type in all parts"

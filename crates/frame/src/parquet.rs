@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 
 use crate::column::Builder;
 use crate::error::DataError;
+use crate::parts::Part;
 use crate::place::{Place, Row};
 use crate::table::{Table, check_names, hex};
 use crate::{MAX_COLUMNS, MAX_VALUES};
@@ -33,8 +34,8 @@ const BATCH: usize = 8192;
 const FREE_VALUES: usize = 4 << 20;
 const VALUES_PER_BYTE: u64 = 64;
 
-/// Reads a Parquet file.
-pub(super) fn read(name: &str, mut file: &File) -> Result<Table, DataError> {
+/// Reads a part of the rows of a Parquet file.
+pub(super) fn read(name: &str, mut file: &File, part: Part) -> Result<Table, DataError> {
     let cannot = |source| DataError::Read { file: name.to_owned(), source };
     if !file.metadata().map_err(cannot)?.is_file() {
         let need = "a file, because Parquet is read from its end";
@@ -53,14 +54,14 @@ pub(super) fn read(name: &str, mut file: &File) -> Result<Table, DataError> {
         digest.update(buffer.get(..count).unwrap_or_default());
     }
     let input = file.try_clone().map_err(cannot)?;
-    decode(name, input, file, hex(digest))
+    decode(name, input, file, (hex(digest), part))
 }
 
 /// Reads Parquet from memory.
 pub(super) fn from_bytes(name: &str, bytes: &[u8]) -> Result<Table, DataError> {
     let digest = Sha256::new_with_prefix(bytes);
     let bytes = Bytes::copy_from_slice(bytes);
-    decode(name, bytes.clone(), &bytes, hex(digest))
+    decode(name, bytes.clone(), &bytes, (hex(digest), Part::WHOLE))
 }
 
 /// The type name shown for text in an unsupported encoding.
@@ -80,18 +81,18 @@ enum Kind {
 
 /// The decoder panics on some damaged files. The panic is caught here and becomes an error.
 fn decode<R: ChunkReader + 'static>(
-    name: &str, input: R, headers: &R, digest: String,
+    name: &str, input: R, headers: &R, asked: (String, Part),
 ) -> Result<Table, DataError> {
-    quiet::catch(|| decode_columns(name, input, headers, digest)).unwrap_or_else(|found| {
+    quiet::catch(|| decode_columns(name, input, headers, asked)).unwrap_or_else(|found| {
         let message = format!("the file is damaged and cannot be decoded: {found}");
         Err(DataError::Parquet { file: name.to_owned(), message })
     })
 }
 
 /// Reads the same bytes through two handles: page headers from `headers`, everything else from
-/// `input`.
+/// `input`. Row groups without rows of the part are not read.
 fn decode_columns<R: ChunkReader + 'static>(
-    name: &str, input: R, headers: &R, digest: String,
+    name: &str, input: R, headers: &R, (digest, part): (String, Part),
 ) -> Result<Table, DataError> {
     let cannot = |message: String| DataError::Parquet { file: name.to_owned(), message };
     let failed = |error: ParquetError| cannot(error.to_string());
@@ -102,8 +103,9 @@ fn decode_columns<R: ChunkReader + 'static>(
     if schema.num_columns() > MAX_COLUMNS {
         return Err(DataError::TooManyColumns { place: Place::file(name), limit: MAX_COLUMNS });
     }
-    let rows = declared_rows(name, metadata, schema.num_columns())?;
+    let rows = declared_rows(name, metadata, schema.num_columns(), part)?;
     check_values(rows.saturating_mul(schema.num_columns()), headers.len()).map_err(cannot)?;
+    let wanted = if rows == 0 { 0..0 } else { part.rows_of(name, rows)? };
     let mut pages = Pages::default();
     let mut columns = Vec::new();
     for index in 0..schema.num_columns() {
@@ -121,20 +123,27 @@ fn decode_columns<R: ChunkReader + 'static>(
             }
         };
         let mut builder = Builder::new(title);
-        let mut row = 0;
+        let mut end = 0;
         for group in 0..metadata.num_row_groups() {
             let about = metadata.row_group(group);
             check_compression(about.column(index).compression()).map_err(cannot)?;
             let count = usize::try_from(about.num_rows()).unwrap_or_default();
+            let start = end;
+            end += count;
+            let within = wanted.start.max(start)..wanted.end.min(end);
+            if within.is_empty() {
+                continue;
+            }
             if !pages.check(headers, about.column(index), count).map_err(cannot)? {
                 builder = Builder::other(builder.name().to_owned(), DELTA_TEXT.to_owned());
                 break;
             }
             let values =
                 reader.get_row_group(group).and_then(|group| group.get_column_reader(index));
-            let mut sink = Sink { builder: &mut builder, row, kind };
-            sink.take(values.map_err(failed)?, count).map_err(cannot)?;
-            row += count;
+            let skipped = within.start - start;
+            let row = within.start - wanted.start;
+            let mut sink = Sink { builder: &mut builder, row, skipped, kind };
+            sink.take(values.map_err(failed)?, skipped + within.len()).map_err(cannot)?;
         }
         columns.push(builder);
     }
@@ -144,12 +153,12 @@ fn decode_columns<R: ChunkReader + 'static>(
         return Err(DataError::NoRows { file: name.to_owned() });
     }
     let columns = columns.into_iter().map(Builder::finish).collect();
-    Ok(Table::from_parts(name, columns, rows, digest))
+    Ok(Table::of_rows(name, columns, wanted, digest))
 }
 
-/// The declared number of rows, if it is within the limits.
+/// The declared number of rows, if those of a part are within the limits.
 fn declared_rows(
-    name: &str, metadata: &parquet::file::metadata::ParquetMetaData, columns: usize,
+    name: &str, metadata: &parquet::file::metadata::ParquetMetaData, columns: usize, part: Part,
 ) -> Result<usize, DataError> {
     let mut rows = 0_usize;
     for group in metadata.row_groups() {
@@ -158,7 +167,7 @@ fn declared_rows(
             return Err(DataError::Parquet { file: name.to_owned(), message });
         };
         rows = rows.saturating_add(count);
-        if rows.saturating_mul(columns.max(1)) > MAX_VALUES {
+        if (rows / part.of.max(1)).saturating_mul(columns.max(1)) > MAX_VALUES {
             let place = Box::new(Place { row: Some(Row::Row(rows as u64)), ..*Place::file(name) });
             return Err(DataError::TooManyValues { place, limit: MAX_VALUES });
         }
@@ -241,11 +250,13 @@ struct Sink<'b> {
     builder: &'b mut Builder,
     /// The row of the next value.
     row: usize,
+    /// The number of values before it, which are of another part.
+    skipped: usize,
     kind: Kind,
 }
 
 impl Sink<'_> {
-    /// Reads `rows` values, or returns why there are fewer.
+    /// Reads `rows` values, those that are skipped among them, or returns why there are fewer.
     fn take(&mut self, values: ColumnReader, rows: usize) -> Result<(), String> {
         let (unsigned, divisor) = match self.kind {
             Kind::Number { unsigned, divisor } => (unsigned, divisor),
@@ -320,13 +331,17 @@ impl Sink<'_> {
             let mut present = values.iter();
             for index in 0..records {
                 let missing = levels.get(index) == Some(&0);
-                if missing {
-                    self.builder.push_missing();
-                } else {
-                    let value = present
-                        .next()
-                        .ok_or_else(|| format!("column `{column}`: a declared value is missing"))?;
-                    push(self, value)?;
+                let value = if missing { None } else { Some(present.next()) };
+                if self.skipped > 0 {
+                    self.skipped -= 1;
+                    continue;
+                }
+                match value {
+                    None => self.builder.push_missing(),
+                    Some(Some(value)) => push(self, value)?,
+                    Some(None) => {
+                        return Err(format!("column `{column}`: a declared value is missing"));
+                    }
                 }
                 self.row += 1;
             }

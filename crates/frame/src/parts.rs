@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::DataError;
+
 /// The placeholder for the part number in a file name.
 const NUMBER: &str = "{}";
 
@@ -26,6 +28,17 @@ impl Part {
         end(self.number)..end(self.number + 1)
     }
 
+    /// The same for a file called `name`, which has a row for each part at least.
+    pub(crate) fn rows_of(
+        self, name: &str, rows: usize,
+    ) -> Result<std::ops::Range<usize>, DataError> {
+        if rows < self.of {
+            let file = name.to_owned();
+            return Err(DataError::FewerRowsThanParts { file, rows, parts: self.of });
+        }
+        Ok(self.rows(rows))
+    }
+
     /// Whether each part has its own file, with `{}` in the path for the part number.
     #[must_use]
     pub fn has_file(path: &Path) -> bool {
@@ -45,6 +58,15 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_without_rows_is_refused() {
+        let part = Part { number: 3, of: 4 };
+        assert_eq!(part.rows_of("two.csv", 4).unwrap(), 3..4);
+        let need = "two.csv: found 2 rows for 4 row shards, need at least one row in each: pass \
+                    --row-shards 2 or less";
+        assert_eq!(part.rows_of("two.csv", 2).unwrap_err().to_string(), need);
+    }
 
     #[test]
     fn each_part_has_its_file() {

@@ -46,9 +46,10 @@ impl Table {
         Self::read_part(path.as_ref(), Part::WHOLE)
     }
 
-    /// Reads one part of the rows of a file; the digest covers the whole file. A text file is read
-    /// twice, and only the rows of the part are kept. A Parquet file is read as a whole: with
-    /// several parts, each part needs its own file ([`Part::file`]).
+    /// Reads one part of the rows of a file, the same rows in every format; the digest covers the
+    /// whole file. A text file is read twice, and only the rows of the part are kept. Of a packed
+    /// file the blocks with these rows are read. Of a Parquet file the row groups with these rows
+    /// are decoded, and all bytes are hashed.
     ///
     /// # Errors
     /// As [`Table::read`].
@@ -98,23 +99,11 @@ impl Table {
             return Self::read_pack(Pack::new(name, file)?, part);
         }
         if is_parquet(path, blocks.start()) {
-            if part.of > 1 {
-                let need = "one file per part of the rows, with {} in its name for the part number, such as part-{}.parquet";
-                return Err(DataError::Format {
-                    file: name.to_owned(),
-                    found: "one Parquet file",
-                    need,
-                });
-            }
-            return Self::read_parquet(name, file);
+            return Self::read_parquet(name, file, part);
         }
         let rows = if part.of > 1 {
             let file = File::open(path).map_err(cannot)?;
-            let all = count_rows(name, Blocks::new(name, file, Plan::default())?)?;
-            if all < part.of {
-                return Err(DataError::TooFewRows { file: name.to_owned(), rows: all, dropped: 0 });
-            }
-            part.rows(all)
+            part.rows_of(name, count_rows(name, Blocks::new(name, file, Plan::default())?)?)?
         } else {
             0..usize::MAX
         };
@@ -165,7 +154,7 @@ impl Table {
             return pack.blocks().try_for_each(|rows| take(pack.read(rows, None)?));
         }
         if is_parquet(path, blocks.start()) {
-            return take(Self::read_parquet(&name, &file)?);
+            return take(Self::read_parquet(&name, &file, Part::WHOLE)?);
         }
         let mut rows = Self::begin(&name, &mut blocks, 0..usize::MAX)?;
         let mut any = false;
@@ -314,14 +303,7 @@ impl Table {
         Place::cell(&self.name, self.row_place(row), column)
     }
 
-    #[cfg(feature = "parquet")]
-    pub(crate) fn from_parts(
-        name: &str, columns: Vec<Column>, rows: usize, digest: String,
-    ) -> Self {
-        Self { name: name.to_owned(), columns, rows, lines: None, first: 0, digest }
-    }
-
-    /// Some rows of a packed file.
+    /// Some rows of a packed or a Parquet file.
     pub(crate) fn of_rows(
         name: &str, columns: Vec<Column>, rows: Range<usize>, digest: String,
     ) -> Self {
@@ -330,16 +312,13 @@ impl Table {
     }
 
     fn read_pack<R: Read + Seek>(mut pack: Pack<R>, part: Part) -> Result<Self, DataError> {
-        let rows = pack.rows();
-        if rows < part.of {
-            return Err(DataError::TooFewRows { file: pack.name().to_owned(), rows, dropped: 0 });
-        }
-        pack.read(part.rows(rows), None)
+        let rows = part.rows_of(pack.name(), pack.rows())?;
+        pack.read(rows, None)
     }
 
     #[cfg(feature = "parquet")]
-    fn read_parquet(name: &str, file: &File) -> Result<Self, DataError> {
-        crate::parquet::read(name, file)
+    fn read_parquet(name: &str, file: &File, part: Part) -> Result<Self, DataError> {
+        crate::parquet::read(name, file, part)
     }
 
     #[cfg(feature = "parquet")]
@@ -348,7 +327,7 @@ impl Table {
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn read_parquet(name: &str, _: &File) -> Result<Self, DataError> {
+    fn read_parquet(name: &str, _: &File, _: Part) -> Result<Self, DataError> {
         Err(without_parquet(name))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use ridgewalk::frame::{Combine, Draft, Facts, Frame, Part, Table, digest_of};
+use ridgewalk::frame::{Combine, DataError, Draft, Facts, Frame, Part, Table, digest_of};
 use ridgewalk::pipeline::{
     self, Config, Error as FitError, ErrorKind, Finished, Model, Observer, ProcessesConfig,
     Settings, Stage, SummaryDocument, Warm, in_threads, sample, warm_up,
@@ -200,8 +200,20 @@ impl Shared<'_> {
     /// rows.
     fn frame(&self, table: &Table) -> Result<Frame, Failure> {
         let (processes, peers) = (self.processes, self.processes.peers());
-        let question = self.settings.question(table)?;
-        let draft = Draft::new(table, &question).map_err(Failure::from);
+        let question = processes.settle(self.settings.question(table).map_err(Failure::from))?;
+        let draft = Draft::new(table, &question);
+        let unused = |error: &DataError| {
+            matches!(
+                error,
+                DataError::TooFewRows { rows: 0, .. } | DataError::NothingSelected { .. }
+            )
+        };
+        let none = draft.as_ref().is_err_and(|error| unused(error));
+        let none_at_all = peers.everywhere(none);
+        let draft = draft.map_err(|error| match none && !none_at_all {
+            true => self.unused(table),
+            false => error.into(),
+        });
         let draft = processes.settle(draft)?;
         let bad = |error: serde_json::Error| {
             Failure::Run(format!("cannot exchange facts about the rows: {error}"))
@@ -227,6 +239,17 @@ impl Shared<'_> {
             frame.standardize(combine)?;
         }
         Ok(frame)
+    }
+
+    /// The error for a part of the rows of which none is used, while others have some.
+    fn unused(&self, table: &Table) -> Failure {
+        let Part { number, of } = self.processes.part();
+        Failure::Usage(format!(
+            "{}: the model uses none of the {} rows of row shard {number} (of {of}, from 0), need at \
+             least one in each: shuffle the rows of the file, or pass a smaller --row-shards",
+            table.name(),
+            table.rows()
+        ))
     }
 
     /// The first process creates the directory, or resumes it.

@@ -24,20 +24,26 @@ use processes::Processes;
 #[must_use]
 pub fn run(all: &Arc<dyn Peers>) -> ExitCode {
     let first = all.rank() == 0;
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => {
+    // Before arguments are parsed: a process that cannot parse its own must not leave the others
+    // waiting. With the same version and the same arguments, all succeed or none does.
+    let parsed = match agree_on_arguments(all) {
+        Ok(()) => Ok(Arguments::try_parse()),
+        Err(failure) => Err(failure),
+    };
+    let done = match parsed {
+        Ok(Ok(Arguments { command: Command::Fit(shared) })) => {
+            fit::fit(all, &shared.options, shared.row_shards)
+        }
+        Ok(Ok(Arguments { command: Command::Resume(options) })) => fit::resume(all, &options),
+        Ok(Err(error)) => {
             if first {
                 // Standard error may be closed; the exit code still reports the failure.
                 let _ = error.print();
             }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
+        Err(failure) => Err(failure),
     };
-    let done = agree_on_arguments(all).and_then(|()| match arguments.command {
-        Command::Fit(shared) => fit::fit(all, &shared.options, shared.row_shards),
-        Command::Resume(options) => fit::resume(all, &options),
-    });
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if first => failure.report(),

@@ -104,8 +104,9 @@ impl Processes {
         self.all.of_first(bytes)
     }
 
-    /// Returns the result, or the error of another process that failed. A failing process may reach
-    /// a later call of this function than the rest, so agreement on a failure happens only once.
+    /// Returns the result, or the error of another process that failed, with its number unless all
+    /// failed alike. A failing process may reach a later call of this function than the rest, so
+    /// agreement on a failure happens only once.
     pub(crate) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         if self.is_alone() || self.over.load(Ordering::Relaxed) {
             return done;
@@ -119,14 +120,20 @@ impl Processes {
         };
         let all = self.all.gather(&said);
         self.over.store(all.iter().any(|said| said.first() != Some(&WELL)), Ordering::Relaxed);
-        let of = |tag: u8| all.iter().find(|said| said.first() == Some(&tag));
-        match of(FAILED).or_else(|| of(HEARD)) {
-            Some(said) if said.len() > 1 && (done.is_ok() || *said != all[self.all.rank()]) => {
-                let message = String::from_utf8_lossy(&said[2..]).into_owned();
-                Err(Failure::Elsewhere { code: said[1], message })
-            }
-            _ => done,
+        let of = |tag: u8| all.iter().position(|said| said.first() == Some(&tag));
+        let Some(rank) = of(FAILED).or_else(|| of(HEARD)).filter(|rank| all[*rank].len() > 1)
+        else {
+            return done;
+        };
+        let found = &all[rank];
+        let message = String::from_utf8_lossy(&found[2..]);
+        // The first process is the one that writes, and speaks for itself.
+        let named = rank > 0 && all.iter().any(|said| said != found);
+        if done.is_err() && !named && *found == said {
+            return done;
         }
+        let message = if named { format!("process {rank}: {message}") } else { message.into() };
+        Err(Failure::Elsewhere { code: found[1], message })
     }
 
     /// Checks that a value is the same in all processes; `need` is the remedy.
@@ -217,7 +224,13 @@ mod tests {
             let failure = processes.settle(done).unwrap_err();
             (failure.code(), failure.to_string())
         });
-        assert!(found.iter().all(|said| *said == (1, "the disk is full".to_owned())), "{found:?}");
+        let need = (1, "process 2: the disk is full".to_owned());
+        assert!(found.iter().all(|said| *said == need), "{found:?}");
+        let found = in_all(3, 1, |_, processes| {
+            let done: Result<(), Failure> = Err(Failure::Usage("no such file".into()));
+            processes.settle(done).unwrap_err().to_string()
+        });
+        assert!(found.iter().all(|said| said == "no such file"), "{found:?}");
         assert!(
             in_all(3, 3, |rank, processes| processes.settle(Ok(rank)))
                 .into_iter()

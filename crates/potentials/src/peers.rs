@@ -29,6 +29,32 @@ pub trait Peers: Debug + Send + Sync {
     /// Sends `mine` to another process and fills `theirs` with the bytes that it sends; both know
     /// the lengths. An empty list is not sent.
     fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]);
+
+    /// Called at the beginning of each operation of several exchanges, with the number of the
+    /// group ([`Peers::group`]) that makes it. A transport may send both with its messages, to find
+    /// processes that are out of step.
+    fn begin(&self, _group: u64, _operation: Operation) {}
+
+    /// A number that tells a subset of the processes from others; 0 for all of them.
+    fn group(&self) -> u64 {
+        0
+    }
+}
+
+/// An operation of several exchanges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Operation {
+    /// None of those below.
+    #[default]
+    Exchange,
+    /// Sums or maxima of numbers.
+    Combine,
+    /// The bytes of every process.
+    Gather,
+    /// The union of lists.
+    Union,
+    /// The end of all work.
+    End,
 }
 
 /// A single process.
@@ -50,12 +76,18 @@ impl Peers for Alone {
 impl dyn Peers + '_ {
     /// The sums over all processes of each number, in all of them.
     pub fn sum(&self, numbers: &mut [f64]) {
-        self.combine(numbers, |a, b| a + b);
+        self.combine(Operation::Combine, numbers, |a, b| a + b);
     }
 
     /// The largest of each number over all processes, in all of them.
     pub fn largest(&self, numbers: &mut [f64]) {
-        self.combine(numbers, f64::max);
+        self.combine(Operation::Combine, numbers, f64::max);
+    }
+
+    /// Waits until all processes have called this. A transport that checks operations finds out if
+    /// one of them ends while others go on.
+    pub fn end(&self) {
+        self.combine(Operation::End, &mut [0.0], f64::max);
     }
 
     /// Whether `here` is true in some process.
@@ -76,7 +108,7 @@ impl dyn Peers + '_ {
     #[must_use]
     pub fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
         let (rank, size) = (self.rank(), self.size());
-        // Counts below 2⁵³ are exact, and sums of one of them and zeros too.
+        // The lengths first, an operation of its own. Counts below 2⁵³ are exact, and sums of one of them and zeros too.
         let mut lengths = vec![0.0; size];
         lengths[rank] = mine.len() as f64;
         self.sum(&mut lengths);
@@ -88,6 +120,7 @@ impl dyn Peers + '_ {
         let lengths: Vec<usize> = lengths.iter().map(|length| *length as usize).collect();
         let mut all: Vec<Vec<u8>> = vec![Vec::new(); size];
         all[rank] = mine.to_vec();
+        self.begin(self.group(), Operation::Gather);
         let rounds = Rounds::new(size);
         // The parts that process `of` has before round k: those of the processes whose numbers,
         // modulo P', differ from its own in lower bits only.
@@ -135,6 +168,7 @@ impl dyn Peers + '_ {
     /// The numbers that some process has, in all of them. Lists are sorted and have a number once.
     #[must_use]
     pub fn union(&self, mine: Vec<u64>) -> Vec<u64> {
+        self.begin(self.group(), Operation::Union);
         let rounds = Rounds::new(self.size());
         let mut all = mine;
         match rounds.role(self.rank()) {
@@ -183,10 +217,11 @@ impl dyn Peers + '_ {
 
     /// Combines each number over all processes. Both of a pair compute the same result, because the
     /// operations commute.
-    fn combine(&self, numbers: &mut [f64], with: impl Fn(f64, f64) -> f64) {
+    fn combine(&self, operation: Operation, numbers: &mut [f64], with: impl Fn(f64, f64) -> f64) {
         if self.size() == 1 || numbers.is_empty() {
             return;
         }
+        self.begin(self.group(), operation);
         let (rank, rounds) = (self.rank(), Rounds::new(self.size()));
         let mut theirs = vec![0; size_of_val(numbers)];
         let meet = |partner: usize, numbers: &mut [f64], theirs: &mut [u8]| {
@@ -293,6 +328,7 @@ pub struct Subset {
     among: Arc<dyn Peers>,
     members: Vec<usize>,
     rank: usize,
+    group: u64,
 }
 
 impl Subset {
@@ -300,7 +336,11 @@ impl Subset {
     #[must_use]
     pub fn new(among: Arc<dyn Peers>, members: Vec<usize>) -> Option<Self> {
         let rank = members.iter().position(|member| *member == among.rank())?;
-        Some(Self { among, members, rank })
+        // FNV-1a, which is the same on every machine.
+        let mix = |hash: u64, next: u64| (hash ^ next).wrapping_mul(0x0100_0000_01b3);
+        let start = 0xcbf2_9ce4_8422_2325;
+        let group = members.iter().fold(mix(start, among.group()), |h, m| mix(h, *m as u64));
+        Some(Self { among, members, rank, group })
     }
 }
 
@@ -315,6 +355,14 @@ impl Peers for Subset {
 
     fn exchange(&self, with: usize, mine: &[u8], theirs: &mut [u8]) {
         self.among.exchange(self.members[with], mine, theirs);
+    }
+
+    fn begin(&self, group: u64, operation: Operation) {
+        self.among.begin(group, operation);
+    }
+
+    fn group(&self) -> u64 {
+        self.group
     }
 }
 
@@ -351,6 +399,14 @@ impl<P: Peers> Peers for Counted<P> {
         self.messages.fetch_add(u64::from(!mine.is_empty()), Ordering::Relaxed);
         self.bytes.fetch_add(mine.len() as u64, Ordering::Relaxed);
         self.peers.exchange(with, mine, theirs);
+    }
+
+    fn begin(&self, group: u64, operation: Operation) {
+        self.peers.begin(group, operation);
+    }
+
+    fn group(&self) -> u64 {
+        self.peers.group()
     }
 }
 
