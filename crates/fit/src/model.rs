@@ -221,7 +221,17 @@ impl Model {
     pub fn fill(&self) -> Option<(usize, usize)> {
         match &self.body {
             Body::Mixed(mixed) => Some(mixed.fill()),
-            _ => None,
+            Body::Ridge(posterior) => posterior.factored().ok()??.fill(),
+            Body::Joint { .. } => None,
+        }
+    }
+
+    /// Whether the design has many sparse columns: no d x d matrix is made then.
+    fn is_sparse(&self) -> bool {
+        match &self.body {
+            Body::Mixed(_) => true,
+            Body::Ridge(posterior) => matches!(posterior.factored(), Ok(Some(_))),
+            Body::Joint { .. } => false,
         }
     }
 
@@ -299,7 +309,7 @@ impl Model {
     /// of its numbers, in the units of sampling; `None` if the data do not determine it, or other
     /// processes hold rows. `near` is where the search may begin.
     pub(crate) fn likelihood_estimate(&self, near: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
-        if self.shared {
+        if self.shared || self.is_sparse() {
             return None;
         }
         let (point, hessian) = match &self.body {
@@ -327,7 +337,7 @@ impl Model {
     /// How much higher the log density of its mode is with other offsets, and the dispersion of
     /// poisson responses there, 1 for other families; `None` if there is no such mode.
     pub(crate) fn gain_of_offsets(&self, offsets: Vec<f64>, near: &[f64]) -> Option<(f64, f64)> {
-        if matches!(self.body, Body::Mixed(_)) {
+        if self.is_sparse() {
             return None;
         }
         let mut here = [0.0];
@@ -376,7 +386,7 @@ impl Model {
     /// Numbers that differ too much in scale to compute with.
     pub fn separation_note(&self) -> Result<Option<String>, Error> {
         let Body::Ridge(posterior) = &self.body else { return Ok(None) };
-        if self.frame.all_rows * self.frame.columns > SEPARATION_ENTRIES {
+        if self.is_sparse() || self.frame.all_rows * self.frame.columns > SEPARATION_ENTRIES {
             return Ok(None);
         }
         let found = posterior.separation();
@@ -432,6 +442,7 @@ impl Parts<'_> {
             (None, Matrix::Dense { values, .. }) if groups.is_empty() => {
                 Dense::new(frame.rows, frame.columns, values)?.into()
             }
+            (None, design) if self.has_integrals(groups)? => groups::sparse_design(frame, &design)?,
             (None, design) => return self.mixed(&design, groups, sizes, rows),
         };
         if let (Some(family), Some(prior)) =
@@ -444,6 +455,9 @@ impl Parts<'_> {
             if let Some(offsets) = &frame.offset {
                 ridge = ridge.with_offsets(offsets.clone())?;
             }
+            if !self.means.is_empty() {
+                ridge = ridge.with_intercept_at(self.means.to_vec())?;
+            }
             // The frame is valid, so no process has ended before this point.
             return Ok(Body::Ridge(ridge.with_rows(rows)));
         }
@@ -452,13 +466,21 @@ impl Parts<'_> {
         Ok(Body::Joint { joint: Arc::new(joint.with_rows(rows)), start })
     }
 
+    /// Whether a sparse design is that of a posterior with line integrals, which the settings ask for.
+    fn has_integrals(&self, groups: &Groups) -> Result<bool, Refusal> {
+        let asked = asked_for_integrals(self.settings).is_some() && groups.is_empty();
+        Ok(asked
+            && self.auxiliary.family(self.settings)?.is_some()
+            && normal_prior(&self.priors.coefficients)?.is_some())
+    }
+
     /// A posterior without line integrals, with these priors of coefficients.
     fn joint(
         &self, design: Design<'static>, priors: Vec<Density>,
     ) -> Result<Joint<'static>, Refusal> {
         let Self { settings, frame, auxiliary, .. } = self;
-        let sparse = matches!(design, Design::Sparse(_));
-        needs_no_integrals(settings, auxiliary, sparse).map_err(Refusal::Setting)?;
+        needs_no_integrals(settings, auxiliary, frame.coding.groups().next().is_some())
+            .map_err(Refusal::Setting)?;
         let likelihood = auxiliary.likelihood(settings, frame)?;
         let mut joint = Joint::of_observations(design, likelihood, observations(frame))?
             .with_priors(priors)?
@@ -565,12 +587,9 @@ fn normal_prior(priors: &[Density]) -> Result<Option<Prior>, potentials::Error> 
     Prior::normal(&means, &scales).map(Some)
 }
 
-/// An error if the settings ask for line integrals, which a posterior with parameters does not have,
-/// nor one of group effects or wide factors, whose design is sparse.
-fn needs_no_integrals(
-    settings: &Settings, auxiliary: &Auxiliary, sparse: bool,
-) -> Result<(), Error> {
-    let asked = if !settings.unbiased() {
+/// The setting that asks for line integrals, with its value.
+fn asked_for_integrals(settings: &Settings) -> Option<(&'static str, String)> {
+    if !settings.unbiased() {
         Some(("--kernel", settings.kernel.to_string()))
     } else if settings.tolerance() > 0.0 {
         Some(("--bias-tolerance", settings.tolerance().to_string()))
@@ -580,10 +599,17 @@ fn needs_no_integrals(
         Some(("--mode-search", settings.mode_search.to_string()))
     } else {
         None
-    };
-    let Some((name, value)) = asked else { return Ok(()) };
+    }
+}
+
+/// An error if the settings ask for line integrals, which a posterior with parameters does not have,
+/// nor one of group effects.
+fn needs_no_integrals(
+    settings: &Settings, auxiliary: &Auxiliary, grouped: bool,
+) -> Result<(), Error> {
+    let Some((name, value)) = asked_for_integrals(settings) else { return Ok(()) };
     let fixed = match auxiliary.names().first().map(String::as_str) {
-        _ if sparse => "a model without group effects, and factors of at most 250 levels",
+        _ if grouped => "a model without group effects",
         Some("sigma") if settings.family != FamilyName::StudentT => "a known --noise-scale",
         Some("size") => "a known --dispersion",
         Some("shape") => "a known --shape",

@@ -42,6 +42,7 @@ mod batch;
 mod black_box;
 mod censored;
 mod check;
+mod cholesky;
 mod coordinates;
 mod curvature;
 mod density;
@@ -78,7 +79,7 @@ mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
 pub use check::{Check, Comparison, Place, Property, check_family, check_gradient};
-pub use coordinates::{MappedRidge, WhitenedRidge, WhitenedWide, Wide};
+pub use coordinates::{Factored, MappedRidge, WhitenedRidge, WhitenedWide, Wide};
 pub use curvature::{Basis, Bound, Curvature, Guarantee, Obstacle};
 pub use density::Density;
 pub use design::{Dense, Design, Sparse};

@@ -4,9 +4,9 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::batch::Whole;
-use crate::coordinates::Wide;
+use crate::coordinates::{Factored, Wide};
 use crate::design::Design;
-use crate::error::{Error, RowValue, length};
+use crate::error::{Error, PriorValue, RowValue, length};
 use crate::families::{Family, Objection, Observation};
 use crate::pass::{Law, Terms};
 use crate::prior::Prior;
@@ -45,6 +45,8 @@ pub struct Ridge<'a, F> {
     stiff: OnceLock<Stiff>,
     /// The model taken apart, if it is wide; made when it is first needed.
     wide: OnceLock<Option<Arc<Wide<F>>>>,
+    /// The coordinates of a model with many sparse columns; likewise.
+    factored: OnceLock<Option<Arc<Factored>>>,
 }
 
 impl<'a, F: Family> Ridge<'a, F> {
@@ -105,6 +107,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             all_rows,
             stiff: OnceLock::new(),
             wide: OnceLock::new(),
+            factored: OnceLock::new(),
         })
     }
 
@@ -114,8 +117,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a positive, finite weight for each row.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = valid_weights(weights, self.design.rows())?;
-        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
-        Ok(self)
+        Ok(self.afresh())
     }
 
     /// The same model with a known number added to each linear predictor.
@@ -124,8 +126,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a finite offset for each row.
     pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
         self.offsets = valid_offsets(offsets, self.design.rows())?;
-        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
-        Ok(self)
+        Ok(self.afresh())
     }
 
     /// The model whose rows are spread over several processes; this process has these rows. Every
@@ -135,7 +136,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     #[must_use]
     pub fn with_rows(self, rows: &Rows) -> Self {
         let all_rows = rows.count(self.observations.len());
-        Self { rows: rows.clone(), all_rows, stiff: OnceLock::new(), wide: OnceLock::new(), ..self }
+        Self { rows: rows.clone(), all_rows, ..self.afresh() }
     }
 
     /// The same observations and weights with a design, quadratic part and offsets in other
@@ -157,6 +158,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             all_rows: self.all_rows,
             stiff: OnceLock::new(),
             wide: OnceLock::new(),
+            factored: OnceLock::new(),
         };
         model.with_offsets(offsets)
     }
@@ -168,8 +170,43 @@ impl<'a, F: Family> Ridge<'a, F> {
     pub fn with_prior(mut self, prior: Prior) -> Result<Self, Error> {
         length("the prior", prior.dimension(), self.design.columns())?;
         self.quadratic = Quadratic::Diagonal(prior);
-        self.wide = OnceLock::new();
-        Ok(self)
+        Ok(self.afresh())
+    }
+
+    /// The same model where the prior of the first coefficient, an intercept, is that of the linear
+    /// predictor at these values of all columns. The first of them does not matter.
+    ///
+    /// # Errors
+    /// Unless there is a finite number for each column.
+    pub fn with_intercept_at(mut self, mut means: Vec<f64>) -> Result<Self, Error> {
+        length("the list of means", means.len(), self.design.columns())?;
+        if let Some(column) = means.iter().position(|mean| !mean.is_finite()) {
+            return Err(Error::Entry { row: 0, column, value: means[column] });
+        }
+        let Quadratic::Diagonal(prior) = &self.quadratic else {
+            let need = "a model with priors of its coefficients, one by one";
+            let (what, value) = (PriorValue::Mean, f64::NAN);
+            return Err(Error::Prior { what, coefficient: 0, value, need });
+        };
+        if prior.precision()[0] == 0.0 {
+            return Ok(self);
+        }
+        means.iter_mut().take(1).for_each(|mean| *mean = 1.0);
+        let (mut means_of, mut precisions) = (prior.mean().to_vec(), prior.precision().to_vec());
+        let [mean, precision] =
+            [&mut means_of, &mut precisions].map(|list| std::mem::take(&mut list[0]));
+        let prior = Prior::from_precision(means_of, precisions);
+        self.quadratic = Quadratic::At { prior, at: means, precision, mean };
+        if !self.is_sparse() {
+            self.quadratic = self.quadratic.general();
+        }
+        Ok(self.afresh())
+    }
+
+    /// With nothing found yet.
+    fn afresh(self) -> Self {
+        let (stiff, wide, factored) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { stiff, wide, factored, ..self }
     }
 
     /// The linear predictors of the rows of this process, offsets included.
@@ -273,6 +310,10 @@ impl<'a, F: Family> Ridge<'a, F> {
 
     pub(crate) fn wide_cell(&self) -> &OnceLock<Option<Arc<Wide<F>>>> {
         &self.wide
+    }
+
+    pub(crate) fn factored_cell(&self) -> &OnceLock<Option<Arc<Factored>>> {
+        &self.factored
     }
 
     /// The rows with their terms.

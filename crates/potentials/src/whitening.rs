@@ -12,6 +12,7 @@ use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Mat, MatRef, Par, Side};
 
 use crate::black_box::Gradient;
+use crate::cholesky::Root;
 use crate::error::{Error, GradientError, length};
 use crate::rotation::{Rotation, Scaling};
 use crate::square;
@@ -67,6 +68,10 @@ pub(crate) enum Map {
     Wide(Arc<Rotation>, Vec<f64>),
     /// M Qᵀ S⁻¹: the way back, with the inverse matrix.
     WideBack(Arc<Rotation>, Vec<f64>),
+    /// By a sparse factor.
+    Factor(Arc<Root>),
+    /// The way back.
+    FactorBack(Arc<Root>),
 }
 
 impl Map {
@@ -82,7 +87,7 @@ impl Map {
                 into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
                 square::add_product(rows, last, out);
             }
-            Self::Wide(..) | Self::WideBack(..) => self.add_images(v.len(), v, out),
+            _ => self.add_images(v.len(), v, out),
         }
     }
 
@@ -96,7 +101,7 @@ impl Map {
                 into.iter_mut().zip(head).for_each(|(out, v)| *out += v);
                 square::add_transposed_product(rows, |k| last[k], out);
             }
-            Self::Wide(..) | Self::WideBack(..) => self.add_transposed_images(v.len(), v, out),
+            _ => self.add_transposed_images(v.len(), v, out),
         }
     }
 
@@ -121,6 +126,8 @@ impl Map {
                 let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
                 each.for_each(|(v, out)| self.add_image(v, out));
             }
+            Self::Factor(root) => root.add_images(v, out),
+            Self::FactorBack(root) => root.add_images_back(v, out),
         }
     }
 
@@ -144,20 +151,31 @@ impl Map {
                 let each = v.chunks_exact(d).zip(out.chunks_exact_mut(d));
                 each.for_each(|(v, out)| self.add_transposed_image(v, out));
             }
+            Self::Factor(root) => root.add_transposed_images(v, out),
+            Self::FactorBack(root) => root.add_transposed_images_back(v, out),
         }
     }
 
-    /// |W|ᵀ v, with the absolute value of each entry.
-    pub(crate) fn absolute_pull(&self, v: &[f64]) -> Vec<f64> {
+    /// A bound of the square of | |W|ᵀ v |, with the absolute value of each entry: that itself, or
+    /// by the triangle inequality from the lengths of the rows of W.
+    pub(crate) fn absolute_square(&self, v: &[f64]) -> f64 {
         let d = v.len();
-        if let Self::Diagonal(scales) = self {
-            return scales.iter().zip(v).map(|(s, v)| s.abs() * v).collect();
-        }
         let mut out = vec![0.0; d];
-        for (row, v) in self.dense(d).chunks_exact(d).zip(v) {
-            out.iter_mut().zip(row).for_each(|(out, w)| *out += w.abs() * v);
+        match self {
+            Self::Diagonal(scales) => {
+                out.iter_mut().zip(scales.iter().zip(v)).for_each(|(o, (s, v))| *o = s.abs() * v);
+            }
+            Self::Factor(root) => {
+                let terms = root.variances().iter().zip(v);
+                return terms.map(|(square, v)| square.sqrt() * v).sum::<f64>().powi(2);
+            }
+            _ => {
+                for (row, v) in self.dense(d).chunks_exact(d).zip(v) {
+                    out.iter_mut().zip(row).for_each(|(out, w)| *out += w.abs() * v);
+                }
+            }
         }
-        out
+        crate::hessian::dot(&out, &out)
     }
 
     /// A bound of the largest |W x|² for |x| = 1.
@@ -172,6 +190,8 @@ impl Map {
                 let inner: f64 = inner.iter().map(|w| w * w).sum();
                 rotation.largest(scaling).powi(2) * inner.max(1.0)
             }
+            Self::Factor(root) => root.largest_square(),
+            Self::FactorBack(root) => root.largest_square_back(),
             _ => self.dense(d).iter().map(|w| w * w).sum(),
         }
     }
@@ -194,7 +214,7 @@ impl Map {
                 }
                 rows.into()
             }
-            Self::Wide(..) | Self::WideBack(..) => {
+            _ => {
                 let (mut identity, mut rows) = (vec![0.0; d * d], vec![0.0; d * d]);
                 identity.iter_mut().step_by(d + 1).for_each(|entry| *entry = 1.0);
                 self.add_transposed_images(d, &identity, &mut rows);
@@ -233,6 +253,8 @@ impl Map {
     /// W V.
     fn times(&self, other: &Self, d: usize) -> Self {
         match (self, other) {
+            // Of no coordinates: the identity.
+            (map, Self::Last(0, _)) | (Self::Last(0, _), map) => map.clone(),
             (Self::Diagonal(a), Self::Diagonal(b)) => {
                 Self::Diagonal(a.iter().zip(b).map(|(a, b)| a * b).collect())
             }
@@ -324,6 +346,13 @@ impl Whitening {
         Self { centre, map, back: Map::WideBack(rotation, identity) }
     }
 
+    /// θ = centre + W z for a root W of the inverse of a sparse matrix.
+    pub(crate) fn of_root(centre: Vec<f64>, root: Root) -> Result<Self, Error> {
+        finite_centre(&centre)?;
+        let root = Arc::new(root);
+        Ok(Self { centre, map: Map::Factor(root.clone()), back: Map::FactorBack(root) })
+    }
+
     /// These coordinates within those of a rotation, if they are of its kind: those of the last
     /// ones alone.
     pub(crate) fn within(&self, frame: &Self) -> Option<Self> {
@@ -406,7 +435,8 @@ impl Whitening {
                 variances
             }
             Map::Wide(rotation, inner) => rotation.squares(inner),
-            Map::WideBack(..) => squares(&self.map.dense(self.dimension()), self.dimension()),
+            Map::Factor(root) => root.variances().to_vec(),
+            _ => squares(&self.map.dense(self.dimension()), self.dimension()),
         }
     }
 
@@ -560,11 +590,15 @@ impl Whitening {
         let numbers = |map: &Map| match map {
             Map::Diagonal(list) | Map::Matrix(list) | Map::Last(_, list) => list.clone(),
             Map::Wide(_, list) | Map::WideBack(_, list) => list.clone(),
+            Map::Factor(_) | Map::FactorBack(_) => Vec::new(),
         };
         let rotation = match &self.map {
             Map::Wide(rotation, _) => rotation.numbers(),
-            // The inverse of a rotated whitening: rare, and no rotation of its own.
-            Map::WideBack(..) => return self.as_matrix().saved(),
+            // The inverse of a rotated whitening: rare, and no rotation of its own. One by a sparse
+            // factor is made again from its model, not stored.
+            Map::WideBack(..) | Map::Factor(_) | Map::FactorBack(_) => {
+                return self.as_matrix().saved();
+            }
             _ => Vec::new(),
         };
         SavedWhitening {

@@ -4,6 +4,7 @@ mod accelerated;
 mod check;
 mod coordinates;
 mod curvature;
+mod factored;
 mod families;
 mod joint;
 mod likelihoods;

@@ -66,7 +66,8 @@ impl<F: Family> MappedRidge<'_, F> {
         let (design, map) = (self.ridge.design(), self.whitening.map());
         let per_entry = if matches!(map, Map::Diagonal(_)) { 1 } else { design.columns() };
         let work = design.entries().saturating_mul(per_entry);
-        let sparse = matches!((design, map), (Design::Sparse(_), Map::Diagonal(_)));
+        let sparse =
+            matches!((design, map), (Design::Sparse(_), Map::Diagonal(_) | Map::Factor(_)));
         if sparse || stiff::most(&self.ridge) == 0 || work > STIFF_WORK {
             return Stiff::default();
         }

@@ -4,11 +4,14 @@
 //! Wᵀ a: a [`Ridge`] again, whose gradients need no other products than those with its rows. Or it
 //! stays as it is ([`MappedRidge`]), and positions, momenta and gradients are mapped. The copy is
 //! dense unless W is diagonal. [`copies`] decides. A third way is for models with fewer rows than
-//! columns ([`Wide`]).
+//! columns ([`Wide`]); and where columns are sparse and many, W is that of a sparse factor
+//! ([`Factored`]), and nothing is copied.
 
+mod factored;
 mod mapped;
 mod wide;
 
+pub use factored::Factored;
 pub use mapped::MappedRidge;
 pub use wide::{WhitenedWide, Wide};
 
@@ -20,8 +23,7 @@ use crate::curvature::{Curvature, DENSE};
 use crate::design::{Dense, Design};
 use crate::error::{Error, GradientError, length};
 use crate::families::Family;
-use crate::hessian::gram;
-use crate::hessian::rows_of_block;
+use crate::hessian::{dot, gram, rows_of_block};
 use crate::line_integral::{LineIntegral, Scratch};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
@@ -40,7 +42,7 @@ const SPARSE: usize = 4;
 
 /// Whether a design is copied to new coordinates, rather than left as it is.
 ///
-/// A diagonal map costs nothing and keeps sparse designs sparse: always copied. Otherwise small
+/// A map by a sparse factor never makes one. A diagonal map costs nothing and keeps sparse designs sparse: always copied. Otherwise small
 /// copies are always made. A dense design is copied up to [`LARGE_COPY`], and beyond that unless the
 /// rows are so many that mapping the chains costs little. A sparse one is copied up to [`LARGE_COPY`]
 /// where that makes gradients cheaper: a line integral takes 4 n d operations with the copy and 2 d²
@@ -49,6 +51,7 @@ fn copies(design: &Design<'_>, rows: usize, map: &Map) -> bool {
     let d = design.columns();
     let copy = rows.saturating_mul(d);
     match design {
+        _ if matches!(map, Map::Factor(_)) => false,
         _ if matches!(map, Map::Diagonal(_)) || copy <= SMALL_COPY => true,
         Design::Dense(_) | Design::Stored(_) => {
             copy <= LARGE_COPY || rows < MANY_ROWS.saturating_mul(d)
@@ -228,6 +231,18 @@ impl Quadratic {
         let d = whitening.dimension();
         if let (Self::Diagonal(prior), Map::Diagonal(scales)) = (self, whitening.map()) {
             return Ok(Self::Diagonal(prior.whitened(whitening.centre(), scales)?));
+        }
+        if let (Self::At { prior, at, precision, mean }, Map::Diagonal(scales)) =
+            (self, whitening.map())
+        {
+            let prior = prior.whitened(whitening.centre(), scales)?;
+            let mean = mean - dot(at, whitening.centre());
+            let at: Vec<f64> = at.iter().zip(scales).map(|(a, s)| a * s).collect();
+            if let Some(coefficient) = at.iter().position(|a| !a.is_finite()) {
+                let (what, value) = ("where the prior of the intercept holds", at[coefficient]);
+                return Err(Error::Whitening { what, coefficient, value, need: "a finite number" });
+            }
+            return Ok(Self::At { prior, at, precision: *precision, mean });
         }
         let slope = self.gradient(whitening.centre());
         let mut linear = vec![0.0; d];

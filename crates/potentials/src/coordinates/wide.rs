@@ -49,9 +49,18 @@ impl<F: Family + Clone> Ridge<'_, F> {
     /// quarters of them, all of which this process has, and independent priors. Found when first
     /// asked for.
     pub fn wide(&self) -> Option<&Wide<F>> {
+        self.few_rows()?;
+        self.wide_cell().get_or_init(|| Wide::new(self).map(Arc::new)).as_deref()
+    }
+}
+
+impl<F: Family> Ridge<'_, F> {
+    /// The number of directions that the data or flat priors say something about, where they are so
+    /// few that it pays to take the model apart.
+    pub(crate) fn few_rows(&self) -> Option<usize> {
         let flats = match self.quadratic() {
             Quadratic::Diagonal(prior) => prior.precision().iter().filter(|q| **q == 0.0).count(),
-            Quadratic::General { .. } => return None,
+            Quadratic::At { .. } | Quadratic::General { .. } => return None,
         };
         let (d, k) = (self.dimension(), self.observations().len() + flats);
         let [rows, columns] = ROWS_PER_COLUMN;
@@ -59,10 +68,7 @@ impl<F: Family + Clone> Ridge<'_, F> {
             && !self.rows().is_shared()
             && k.saturating_mul(columns) <= d.saturating_mul(rows)
             && d.saturating_mul(k).saturating_mul(k) <= MOST_WORK;
-        if !pays {
-            return None;
-        }
-        self.wide_cell().get_or_init(|| Wide::new(self).map(Arc::new)).as_deref()
+        pays.then_some(k)
     }
 }
 

@@ -99,6 +99,11 @@ impl<F: Family> Ridge<'_, F> {
             Quadratic::Diagonal(prior) => {
                 prior.precision().iter().zip(x).map(|(q, x)| q * x).collect()
             }
+            Quadratic::At { prior, at, precision, .. } => {
+                let along: f64 = at.iter().zip(x).map(|(a, x)| a.abs() * x).sum();
+                let terms = prior.precision().iter().zip(at).zip(x);
+                terms.map(|((q, a), x)| q * x + precision * along * a.abs()).collect()
+            }
             Quadratic::General { matrix, .. } => {
                 let rows = matrix.chunks_exact(x.len());
                 rows.map(|row| row.iter().zip(x).map(|(q, x)| q.abs() * x).sum()).collect()
@@ -135,7 +140,7 @@ impl<F: Family> Ridge<'_, F> {
 /// [`GAP`] before anything is computed. A power iteration would need 1/e in place of 1/√e steps for
 /// the same, and a run of it that has not settled proves nothing. The start comes from a fixed seed:
 /// the probability is that of the seed, for data that were not made with it in mind.
-pub(super) fn lanczos(d: usize, rounding: f64, apply: &dyn Fn(&[f64]) -> Vec<f64>) -> Bound {
+pub(crate) fn lanczos(d: usize, rounding: f64, apply: &dyn Fn(&[f64]) -> Vec<f64>) -> Bound {
     let needed = (1.648 * (d as f64).sqrt() / FAILURE).ln() / GAP.sqrt();
     let mut steps = 1;
     while ((2 * steps - 1) as f64) < needed {

@@ -11,8 +11,8 @@ use super::{Basis, Bound, Curvature, DENSE, diagonal_sum, proof};
 use crate::coordinates::MappedRidge;
 use crate::error::Error;
 use crate::families::Family;
-use crate::hessian::{dot, forward};
-use crate::quadratic::Quadratic;
+use crate::hessian::forward;
+use crate::whitening::Map;
 
 impl<F: Family> MappedRidge<'_, F> {
     /// Bounds m <= Hessian <= L over all points. Up to 1,000 columns they hold for certain; beyond,
@@ -33,7 +33,7 @@ impl<F: Family> MappedRidge<'_, F> {
         let bounded = ridge.rows().everywhere(upper.is_some());
         let smoothness = match upper.filter(|_| bounded) {
             None => None,
-            Some(upper) if ridge.dimension() <= DENSE => {
+            Some(upper) if self.forms_matrices() => {
                 let (matrix, slack) = self.formed(&upper)?;
                 let d = ridge.dimension();
                 let trace = diagonal_sum(&matrix, d) * (1.0 + 2.0 * f64::EPSILON * d as f64);
@@ -45,6 +45,11 @@ impl<F: Family> MappedRidge<'_, F> {
             Some(upper) => Some(self.lanczos(&upper)?),
         };
         Ok(Curvature { convexity: self.convexity()?, smoothness })
+    }
+
+    /// Whether d x d matrices are formed.
+    fn forms_matrices(&self) -> bool {
+        self.ridge().dimension() <= DENSE && !matches!(self.whitening().map(), Map::Factor(_))
     }
 
     /// Wᵀ (Q + Aᵀ diag(c) A) W, and a bound of its rounding error.
@@ -60,9 +65,9 @@ impl<F: Family> MappedRidge<'_, F> {
     /// What rounding can change of Wᵀ H W, for H with this diagonal.
     fn rounding(&self, diagonal: &[f64]) -> Result<f64, Error> {
         let roots: Vec<f64> = diagonal.iter().map(|h| h.sqrt()).collect();
-        let pulled = self.whitening().map().absolute_pull(&roots);
+        let square = self.whitening().map().absolute_square(&roots);
         let terms = (self.ridge().all_rows() + 2 * roots.len() + 16) as f64;
-        let slack = 2.0 * terms * f64::EPSILON * dot(&pulled, &pulled);
+        let slack = 2.0 * terms * f64::EPSILON * square;
         if slack.is_finite() {
             Ok(slack)
         } else {
@@ -96,10 +101,9 @@ impl<F: Family> MappedRidge<'_, F> {
     fn convexity(&self) -> Result<Bound, Error> {
         let (ridge, d) = (self.ridge(), self.ridge().dimension());
         let mut best = Bound { value: 0.0, basis: Basis::Convexity };
-        if d > DENSE {
+        if !self.forms_matrices() {
             // |W x|² >= |x|²/|W⁻¹|², and the Frobenius norm is no less than the spectral one.
-            if let Quadratic::Diagonal(prior) = ridge.quadratic() {
-                let smallest = prior.precision().iter().copied().fold(f64::INFINITY, f64::min);
+            if let Some(smallest) = ridge.quadratic().smallest() {
                 let value = smallest / self.whitening().back().largest_square(d);
                 let value = value * (1.0 - 4.0 * f64::EPSILON * (d as f64).powi(2));
                 if value > 0.0 {

@@ -11,6 +11,8 @@ mod large;
 mod mapped;
 mod proof;
 
+pub(crate) use large::lanczos;
+
 use std::fmt;
 
 use crate::error::Error;
@@ -197,10 +199,16 @@ impl<F: Family> Ridge<'_, F> {
         let upper = upper.filter(|_| bounded);
         let smoothness = match &upper {
             None => None,
-            Some(upper) if self.dimension() <= DENSE => Some(self.dense_smoothness(upper)?),
+            Some(upper) if self.forms_matrices() => Some(self.dense_smoothness(upper)?),
             Some(upper) => Some(self.large_smoothness(upper, guarantee)?),
         };
         Ok(Curvature { convexity: self.convexity()?, smoothness })
+    }
+
+    /// Whether d x d matrices are formed: not of many columns, nor of sparse ones that have
+    /// coordinates without them.
+    pub(crate) fn forms_matrices(&self) -> bool {
+        self.dimension() <= DENSE && !self.is_sparse()
     }
 
     /// The largest eigenvalue of Q + Aᵀ diag(upper) A, from above.
@@ -236,21 +244,18 @@ impl<F: Family> Ridge<'_, F> {
     /// m: from the prior alone, or with the likelihood's share where it has one.
     fn convexity(&self) -> Result<Bound, Error> {
         let d = self.dimension();
-        let prior = match self.quadratic() {
-            Quadratic::Diagonal(prior) => {
-                let smallest = prior.precision().iter().copied().fold(f64::INFINITY, f64::min);
-                Bound { value: smallest, basis: Basis::PriorPrecision }
-            }
-            Quadratic::General { matrix, .. } => Bound {
+        let prior = match (self.quadratic(), self.quadratic().smallest()) {
+            (Quadratic::General { matrix, .. }, _) => Bound {
                 value: proof::smallest(matrix, d).unwrap_or(0.0),
                 basis: Basis::Eigenvalues,
             },
+            (_, smallest) => Bound { value: smallest.unwrap_or(0.0), basis: Basis::PriorPrecision },
         };
         let lower = self
             .weighted(|y| Some(self.family().curvature_bounds(y).lower.max(0.0)))
             .unwrap_or_default();
         let mut best = prior;
-        if d <= DENSE && self.rows().somewhere(lower.iter().any(|c| *c > 0.0)) {
+        if self.forms_matrices() && self.rows().somewhere(lower.iter().any(|c| *c > 0.0)) {
             let (matrix, forming) = self.formed(&lower)?;
             let value = proof::smallest(&matrix, d).unwrap_or(0.0) - forming;
             if value > best.value {

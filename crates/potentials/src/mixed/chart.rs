@@ -9,46 +9,14 @@
 
 use super::Mixed;
 use super::bend::Knees;
-use super::factor::Memory;
 use super::quadratic::Quadratic;
-use super::tilt::Tilt;
+use crate::cholesky::{Memory, Tilt, together};
 
 /// Multiplications of a factorisation for each stored entry of the design, beyond which the factor is
 /// kept as it is.
 const DEAR: f64 = 4.0;
 /// A factorisation that is cheap whatever the rows cost.
 const CHEAP: f64 = 2e4;
-
-/// Runs a block for some of `count` vectors after others, `K` at a time.
-macro_rules! together {
-    ($count:expr, $k:ident => $body:block) => {{
-        let mut left = $count;
-        while left > 0 {
-            match left {
-                8.. => {
-                    const $k: usize = 8;
-                    $body;
-                    left -= $k
-                }
-                4.. => {
-                    const $k: usize = 4;
-                    $body;
-                    left -= $k
-                }
-                2.. => {
-                    const $k: usize = 2;
-                    $body;
-                    left -= $k
-                }
-                _ => {
-                    const $k: usize = 1;
-                    $body;
-                    left -= $k
-                }
-            }
-        }
-    }};
-}
 
 /// Coordinates (ζ, t) of a [`Mixed`] model.
 #[derive(Debug)]

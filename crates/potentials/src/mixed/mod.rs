@@ -12,8 +12,6 @@
 
 mod bend;
 mod chart;
-mod factor;
-mod gram;
 mod prepare;
 mod quadratic;
 mod residuals;
@@ -22,7 +20,6 @@ mod shared;
 mod terms;
 #[cfg(test)]
 mod tests;
-mod tilt;
 mod whitened;
 
 pub use chart::Chart;
@@ -32,14 +29,13 @@ pub use whitened::WhitenedMixed;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::cholesky::{Gram, Symbolic};
 use crate::density::Density;
 use crate::error::{Error, length};
 use crate::joint::{Joint, ParameterScale};
 use crate::line_integral::{LineIntegral, Scratch};
 use crate::properness::{Proof, Properness};
 use chart::Here;
-use factor::Symbolic;
-use gram::Gram;
 
 /// A joint posterior of coefficients, parameters of the likelihood, and those of group effects.
 ///

@@ -1,7 +1,7 @@
 //! Whether a model with effects of groups fits its responses without an error.
 
 use super::Mixed;
-use super::factor::Memory;
+use crate::cholesky::Memory;
 use crate::hessian::{add_backward, dot, forward};
 
 /// The share of a diagonal that is added to it, so that collinear columns have a factor.

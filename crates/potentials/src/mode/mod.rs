@@ -213,6 +213,11 @@ impl ModeSearch {
         self
     }
 
+    /// The method that was set.
+    pub(crate) fn method(&self) -> Option<Method> {
+        self.method
+    }
+
     /// Sets the bounds m and L of the curvature that the accelerated method needs: m ≤ ∇²U ≤ L at
     /// every point. [`ModeSearch::of_ridge`] finds its own if none are set. They are taken on
     /// trust; a search that takes more iterations than they allow ends with an error.
@@ -469,17 +474,17 @@ impl<F: Family> Ridge<'_, F> {
         })
     }
 
-    fn has_proper_prior(&self) -> bool {
+    pub(crate) fn has_proper_prior(&self) -> bool {
         match self.quadratic() {
-            Quadratic::Diagonal(prior) => prior.precision().iter().all(|q| *q > 0.0),
             Quadratic::General { matrix, .. } => {
                 crate::curvature::is_definite(matrix, self.dimension())
             }
+            simple => simple.smallest().is_some_and(|smallest| smallest > 0.0),
         }
     }
 
     /// 1/H_kk at a point, with a typical size in place of an H_kk of 0.
-    fn inverse_curvatures(&self, point: &[f64]) -> Vec<f64> {
+    pub(crate) fn inverse_curvatures(&self, point: &[f64]) -> Vec<f64> {
         let curvatures = self.row_curvatures(&self.predictors(point));
         let (here, typical) = (self.diagonal(&curvatures), self.typical_diagonal());
         let floored = here.iter().zip(&typical).map(|(h, t)| if *h > 1e-6 * t { *h } else { *t });

@@ -383,7 +383,7 @@ impl<F: Family> Ridge<'_, F> {
 
     /// An error where the squares of a column leave the range of numbers, and with them the
     /// Hessian.
-    pub(super) fn check_range(&self) -> Result<(), Error> {
+    pub(crate) fn check_range(&self) -> Result<(), Error> {
         let diagonal = self.typical_diagonal();
         if diagonal.iter().any(|h| !h.is_finite()) {
             return Err(Error::Overflow { what: "the diagonal of the Hessian" });

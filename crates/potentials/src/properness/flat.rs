@@ -37,7 +37,8 @@ impl<'m, 'a, F: Family> Flat<'m, 'a, F> {
     /// The directions that the prior leaves flat.
     pub(crate) fn under_prior(ridge: &'m Ridge<'a, F>) -> Self {
         match ridge.quadratic() {
-            Quadratic::Diagonal(prior) => {
+            // The term beside those of coefficients leaves fewer directions, which is not looked at.
+            Quadratic::Diagonal(prior) | Quadratic::At { prior, .. } => {
                 Self::new(ridge, prior.precision().iter().map(|q| *q == 0.0).collect(), None)
             }
             Quadratic::General { matrix, .. } => {

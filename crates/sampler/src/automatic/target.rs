@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use ridgewalk_potentials::families::Family;
 use ridgewalk_potentials::{
-    Chebyshev, Gradient, GradientError, LineIntegral, Method, Mixed, Mode, ModeSearch, Ridge,
-    Whitened, WhitenedMixed, WhitenedRidge, Whitening, Wide,
+    Chebyshev, Factored, Gradient, GradientError, LineIntegral, Method, Mixed, Mode, ModeSearch,
+    Ridge, Whitened, WhitenedMixed, WhitenedRidge, Whitening, Wide,
 };
 
 use crate::error::{Error, Quantity};
@@ -100,6 +100,9 @@ const ONE_BY_ONE: usize = 500;
 pub fn ridge_mode<F: Family + Clone>(
     ridge: &Ridge<'_, F>, search: &ModeSearch,
 ) -> Result<(Mode, u64), Error> {
+    if let Some(factored) = ridge.factored()? {
+        return Ok(factored.mode(ridge, search)?);
+    }
     let (mode, d) = match ridge.wide() {
         Some(wide) => (wide.mode(ridge, search)?, LineIntegral::dimension(wide.core())),
         None => (search.of_ridge(ridge)?, LineIntegral::dimension(ridge)),
@@ -115,7 +118,14 @@ pub fn ridge_mode<F: Family + Clone>(
     Ok((mode, spent))
 }
 
-/// A model that is [`Ridge::wide`] in the coordinates of its parts.
+/// The coordinates of a model with many sparse columns, once they are found.
+fn factored<'r, F: Family>(ridge: &'r Ridge<'_, F>) -> Option<&'r Factored> {
+    // Where they cannot be found, the search for the mode has said why.
+    ridge.factored().ok().flatten()
+}
+
+/// A model with many sparse columns in its coordinates ([`Ridge::factored`]), one that is
+/// [`Ridge::wide`] in those of its parts.
 impl<'a, F: Family + Clone> Target for Ridge<'a, F> {
     type White = WhitenedRidge<'a, F>;
 
@@ -124,7 +134,10 @@ impl<'a, F: Family + Clone> Target for Ridge<'a, F> {
     }
 
     fn frame(&self) -> Option<&Whitening> {
-        self.wide().map(Wide::frame)
+        match factored(self) {
+            Some(factored) => Some(factored.frame()),
+            None => self.wide().map(Wide::frame),
+        }
     }
 
     fn mode(&self) -> Result<(Mode, u64), Error> {
@@ -132,6 +145,9 @@ impl<'a, F: Family + Clone> Target for Ridge<'a, F> {
     }
 
     fn hessian(&self, point: &[f64]) -> Result<(Vec<f64>, u64), Error> {
+        if factored(self).is_some() {
+            return Ok((Vec::new(), 0));
+        }
         match self.wide() {
             Some(wide) => Target::hessian(wide.core(), &point[wide.round()..]),
             None => Ok((Ridge::hessian(self, point)?, hessian_cost(self.dimension()))),
@@ -156,15 +172,18 @@ impl<'a, F: Family + Clone> Target for Ridge<'a, F> {
     }
 
     fn has_mean_hessian(&self) -> bool {
-        self.dimension() > ONE_BY_ONE
+        self.dimension() > ONE_BY_ONE && factored(self).is_none()
     }
 
     fn round(&self) -> usize {
+        if factored(self).is_some() {
+            return self.dimension();
+        }
         self.wide().map_or(0, Wide::round)
     }
 
     fn affordable_hessians(&self, most: usize) -> usize {
-        most
+        if factored(self).is_some() { 0 } else { most }
     }
 
     /// Every family has a convex loss.
@@ -173,6 +192,9 @@ impl<'a, F: Family + Clone> Target for Ridge<'a, F> {
     }
 
     fn whitened(&self, whitening: &Whitening) -> Result<Self::White, Error> {
+        if let Some(factored) = self.factored()? {
+            return Ok(self.in_coordinates(&factored.frame().then(whitening)?)?);
+        }
         Ok(match self.wide() {
             Some(wide) => WhitenedRidge::Wide(wide.whitened(whitening)?),
             None => self.in_coordinates(whitening)?,

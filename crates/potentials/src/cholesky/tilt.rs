@@ -8,8 +8,8 @@ use super::factor::Symbolic;
 use crate::hessian::dot;
 
 /// T.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Tilt {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Tilt {
     /// û; empty where T is the identity.
     direction: Vec<f64>,
     /// 1 + κ.
@@ -18,7 +18,7 @@ pub(super) struct Tilt {
 
 impl Tilt {
     /// For a factor, a and c.
-    pub(super) fn new(symbolic: &Symbolic, factor: &[f64], along: &[f64], weight: f64) -> Self {
+    pub(crate) fn new(symbolic: &Symbolic, factor: &[f64], along: &[f64], weight: f64) -> Self {
         if !(weight > 0.0) {
             return Self::default();
         }
@@ -40,20 +40,31 @@ impl Tilt {
     }
 
     /// T z in place of z.
-    pub(super) fn apply(&self, z: &mut [f64]) {
+    pub(crate) fn apply(&self, z: &mut [f64]) {
         if !self.direction.is_empty() {
             self.scale(z, self.stretch);
         }
     }
 
     /// T⁻¹ z in place of z.
-    pub(super) fn undo(&self, z: &mut [f64]) {
+    pub(crate) fn undo(&self, z: &mut [f64]) {
         if !self.direction.is_empty() {
             self.scale(z, 1.0 / self.stretch);
         }
     }
 
-    pub(super) fn log_determinant(&self) -> f64 {
+    /// û and the share of û ûᵀ that T⁻² takes from the identity; `None` where T is the identity.
+    pub(crate) fn taken(&self) -> Option<(&[f64], f64)> {
+        let share = 1.0 - 1.0 / (self.stretch * self.stretch);
+        (!self.direction.is_empty()).then_some((&self.direction, share))
+    }
+
+    /// The largest |T z| for |z| = 1.
+    pub(crate) fn largest(&self) -> f64 {
+        if self.direction.is_empty() { 1.0 } else { self.stretch }
+    }
+
+    pub(crate) fn log_determinant(&self) -> f64 {
         if self.direction.is_empty() { 0.0 } else { self.stretch.ln() }
     }
 }

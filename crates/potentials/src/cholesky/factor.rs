@@ -7,8 +7,10 @@
 use std::fmt;
 
 use faer::Side;
+use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::SupernodalThreshold;
+use faer::sparse::linalg::amd;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
@@ -18,19 +20,19 @@ use crate::rows::Rows;
 /// The lower triangle of a symmetric matrix, column by column: column k has the entries
 /// `starts[k]..starts[k + 1]`, in increasing rows from the diagonal on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern {
-    pub(super) starts: Vec<usize>,
-    pub(super) rows: Vec<usize>,
+pub(crate) struct Pattern {
+    pub(crate) starts: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
 }
 
 impl Pattern {
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// With the entries that it has in any process.
     #[allow(clippy::cast_possible_truncation, reason = "rows and columns of this matrix")]
-    pub(super) fn of_all(self, all: &Rows) -> Self {
+    pub(crate) fn of_all(self, all: &Rows) -> Self {
         if !all.is_shared() {
             return self;
         }
@@ -48,13 +50,29 @@ impl Pattern {
     }
 
     /// Where the entry of this row and column is, row ≥ column.
-    pub(super) fn find(&self, row: usize, column: usize) -> Option<usize> {
+    pub(crate) fn find(&self, row: usize, column: usize) -> Option<usize> {
         let range = self.starts[column]..self.starts[column + 1];
         self.rows[range.clone()].binary_search(&row).ok().map(|at| range.start + at)
     }
 
+    /// About how many entries the factor has and how many multiplications it takes, without its
+    /// pattern: upper bounds, from the search for the order of elimination. `None` if memory is
+    /// short.
+    pub(crate) fn cost(&self) -> Option<[f64; 2]> {
+        let (n, entries) = (self.size(), self.rows.len());
+        let matrix = SymbolicSparseColMatRef::new_checked(n, n, &self.starts, None, &self.rows);
+        let scratch = amd::order_maybe_unsorted_scratch::<usize>(n, entries);
+        let mut room = MemBuffer::try_new(scratch).ok()?;
+        let (mut order, mut place) = (vec![0; n], vec![0; n]);
+        let stack = MemStack::new(&mut room);
+        let control = amd::Control::default();
+        let found = amd::order_maybe_unsorted(&mut order, &mut place, matrix, control, stack);
+        let count = found.ok()?;
+        Some([count.n_div + n as f64, count.n_mult_subs_ldl])
+    }
+
     /// y = M x for the symmetric matrix M with these values.
-    pub(super) fn times(&self, values: &[f64], x: &[f64]) -> Vec<f64> {
+    pub(crate) fn times(&self, values: &[f64], x: &[f64]) -> Vec<f64> {
         let mut y = vec![0.0; self.size()];
         for column in 0..self.size() {
             for at in self.starts[column]..self.starts[column + 1] {
@@ -71,8 +89,9 @@ impl Pattern {
 
 /// A pattern, the order in which its columns are eliminated, and the pattern of the factor L of
 /// P M Pᵀ = L Lᵀ.
-pub(super) struct Symbolic {
-    pub(super) pattern: Pattern,
+#[derive(PartialEq)]
+pub(crate) struct Symbolic {
+    pub(crate) pattern: Pattern,
     /// The column of the matrix that each column of the factor belongs to.
     order: Vec<usize>,
     /// Starts of the factor's columns, and the rows of their entries, the diagonal first.
@@ -83,7 +102,7 @@ pub(super) struct Symbolic {
     source_starts: Vec<usize>,
     source: Vec<(usize, u32)>,
     /// Multiplications of a factorisation.
-    pub(super) work: f64,
+    pub(crate) work: f64,
 }
 
 impl fmt::Debug for Symbolic {
@@ -97,7 +116,7 @@ impl fmt::Debug for Symbolic {
 
 /// Working space of a factorisation.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     /// A column of the factor, as a dense list of zeros between factorisations.
     column: Vec<f64>,
     /// The columns that change the present one, as linked lists: for each row the first such column,
@@ -118,7 +137,7 @@ fn narrow(column: usize) -> u32 {
 
 impl Symbolic {
     /// `None` if it does not fit into memory or has 2³² − 1 columns or more.
-    pub(super) fn new(pattern: Pattern) -> Option<Self> {
+    pub(crate) fn new(pattern: Pattern) -> Option<Self> {
         let n = pattern.size();
         u32::try_from(n).ok().filter(|n| *n < NONE)?;
         let matrix =
@@ -156,12 +175,12 @@ impl Symbolic {
         Some(Self { pattern, order, starts, rows, source_starts, source, work })
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.order.len()
     }
 
     /// The number of entries of the factor.
-    pub(super) fn entries(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         self.rows.len()
     }
 
@@ -175,7 +194,7 @@ impl Symbolic {
     }
 
     /// The factor of the matrix with these values. Where it is not positive definite, `false`.
-    pub(super) fn factor(&self, values: &[f64], into: &mut Vec<f64>, memory: &mut Memory) -> bool {
+    pub(crate) fn factor(&self, values: &[f64], into: &mut Vec<f64>, memory: &mut Memory) -> bool {
         let n = self.size();
         into.resize(self.entries(), 0.0);
         let Memory { column, first, next, reached } = memory;
@@ -230,7 +249,7 @@ impl Symbolic {
 
     /// x = Pᵀ L⁻ᵀ z for K vectors at once, so that the factor is read once for them all. What comes
     /// out for one does not depend on the others, to the last bit.
-    pub(super) fn backward<const K: usize>(
+    pub(crate) fn backward<const K: usize>(
         &self, factor: &[f64], z: [&[f64]; K], mut x: [&mut [f64]; K], room: &mut Vec<[f64; K]>,
     ) {
         room.resize(self.size(), [0.0; K]);
@@ -247,7 +266,7 @@ impl Symbolic {
     }
 
     /// z = L⁻¹ P g, as [`Symbolic::backward`].
-    pub(super) fn forward<const K: usize>(
+    pub(crate) fn forward<const K: usize>(
         &self, factor: &[f64], g: [&[f64]; K], mut z: [&mut [f64]; K], room: &mut Vec<[f64; K]>,
     ) {
         room.clear();
@@ -263,15 +282,71 @@ impl Symbolic {
     }
 
     /// z = Lᵀ P x: the inverse of [`Symbolic::backward`].
-    pub(super) fn fold(&self, factor: &[f64], x: &[f64], z: &mut [f64]) {
+    pub(crate) fn fold(&self, factor: &[f64], x: &[f64], z: &mut [f64]) {
         for (j, z) in z.iter_mut().enumerate() {
             let (pivot, below) = self.column(factor, j);
             *z = pivot * x[self.order[j]] + below.map(|(l, i)| l * x[self.order[i]]).sum::<f64>();
         }
     }
 
+    /// x = Pᵀ L z: the inverse of [`Symbolic::forward`].
+    pub(crate) fn unfold(&self, factor: &[f64], z: &[f64], x: &mut [f64]) {
+        x.fill(0.0);
+        for (j, z) in z.iter().enumerate() {
+            let (pivot, below) = self.column(factor, j);
+            x[self.order[j]] += pivot * z;
+            below.for_each(|(l, i)| x[self.order[i]] += l * z);
+        }
+    }
+
+    /// The diagonal of the inverse of the matrix, by the recursion of K. Takahashi, J. Fagan and M.
+    /// Chin (1973): the entries of the inverse at the places of the factor follow from each other,
+    /// from the last column to the first.
+    pub(crate) fn inverse_diagonal(&self, factor: &[f64]) -> Vec<f64> {
+        let n = self.size();
+        let mut inverse = vec![0.0; self.entries()];
+        // The place of each row among those of the present column, after the diagonal.
+        let mut place = vec![usize::MAX; n];
+        let (mut sums, mut diagonal) = (Vec::new(), vec![0.0; n]);
+        for j in (0..n).rev() {
+            let below = self.starts[j] + 1..self.starts[j + 1];
+            let rows = &self.rows[below.clone()];
+            let entries = &factor[below.clone()];
+            rows.iter().enumerate().for_each(|(at, &row)| place[row as usize] = at);
+            sums.clear();
+            sums.resize(rows.len(), 0.0);
+            for (at, &k) in rows.iter().enumerate() {
+                let column = self.starts[k as usize]..self.starts[k as usize + 1];
+                sums[at] += entries[at] * inverse[column.start];
+                let others = self.rows[column.clone()].iter().zip(&inverse[column]).skip(1);
+                for (&i, &z) in others {
+                    let to = place[i as usize];
+                    if to != usize::MAX {
+                        sums[to] += entries[at] * z;
+                        sums[at] += entries[to] * z;
+                    }
+                }
+            }
+            let pivot = factor[self.starts[j]];
+            let mut own = 1.0 / pivot;
+            for (at, sum) in sums.iter().enumerate() {
+                inverse[below.start + at] = -sum / pivot;
+                own += entries[at] * sum / pivot;
+            }
+            inverse[self.starts[j]] = own / pivot;
+            diagonal[self.order[j]] = own / pivot;
+            rows.iter().for_each(|&row| place[row as usize] = usize::MAX);
+        }
+        diagonal
+    }
+
+    /// The sum of squares of the factor's entries.
+    pub(crate) fn square(factor: &[f64]) -> f64 {
+        crate::hessian::dot(factor, factor)
+    }
+
     /// log det L. Logarithms are taken of products that are far from over- and underflow.
-    pub(super) fn log_determinant(&self, factor: &[f64]) -> f64 {
+    pub(crate) fn log_determinant(&self, factor: &[f64]) -> f64 {
         const FAR: std::ops::Range<f64> = 1e-100..1e100;
         let (mut sum, mut product) = (0.0, 1.0_f64);
         for &at in &self.starts[..self.size()] {
@@ -291,6 +366,7 @@ impl Symbolic {
 
 #[cfg(test)]
 mod tests {
+    use faer::linalg::solvers::DenseSolveCore;
     use faer::{Mat, Side};
     use rand::RngExt;
     use rand::SeedableRng;
@@ -364,6 +440,14 @@ mod tests {
             let mut back = vec![0.0; n];
             symbolic.fold(&factor, &x, &mut back);
             assert!(back.iter().zip(&z).all(|(a, b)| (a - b).abs() < 1e-12));
+            symbolic.unfold(&factor, &z, &mut back);
+            assert!(back.iter().zip(&g).all(|(a, b)| (a - b).abs() < 1e-12));
+            let inverse = llt.inverse();
+            let variances = symbolic.inverse_diagonal(&factor);
+            assert!((0..n).all(|k| (variances[k] / inverse[(k, k)] - 1.0).abs() < 1e-12));
+            let [entries, work] = symbolic.pattern.cost().unwrap();
+            assert!(entries >= symbolic.entries() as f64 && entries <= (n * (n + 1) / 2) as f64);
+            assert!(work >= 0.0);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The curvature of the rows of a mixed model: Aᵀ W A as a sparse matrix.
+//! The curvature of the rows of a model: Aᵀ W A as a sparse matrix.
 
 use super::factor::Pattern;
 use crate::design::Design;
@@ -10,7 +10,7 @@ use crate::rows::Rows;
 /// With m linear predictors, the columns of the first come first, then those of the second. After
 /// them come parameters of the likelihood.
 #[derive(Debug)]
-pub(super) struct Gram {
+pub(crate) struct Gram {
     /// Where the rows of each column of the design start.
     starts: Vec<usize>,
     rows: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Gram {
 }
 
 impl Gram {
-    pub(super) fn new(
+    pub(crate) fn new(
         design: &Design<'_>, predictors: usize, parameters: usize, all: &Rows,
     ) -> Self {
         let (n, columns) = (design.rows(), design.columns());
@@ -49,29 +49,29 @@ impl Gram {
     }
 
     /// The number of rows and columns of the matrix.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.predictors * self.columns + self.parameters
     }
 
     /// The number of rows over all processes.
-    pub(super) fn all_rows(&self) -> usize {
+    pub(crate) fn all_rows(&self) -> usize {
         self.all_rows
     }
 
     /// The number of stored entries of the design, over all processes.
-    pub(super) fn all_entries(&self) -> usize {
+    pub(crate) fn all_entries(&self) -> usize {
         self.all_entries
     }
 
     /// The rows of a column, with their entries.
-    pub(super) fn column(&self, k: usize) -> impl Iterator<Item = (usize, f64)> {
+    pub(crate) fn column(&self, k: usize) -> impl Iterator<Item = (usize, f64)> {
         let range = self.starts[k]..self.starts[k + 1];
         let rows = self.rows[range.clone()].iter().map(|&row| row as usize);
         rows.zip(self.values[range].iter().copied())
     }
 
     /// The pattern of the matrix by these rows. `also` are further entries, row and column.
-    pub(super) fn pattern(
+    pub(crate) fn pattern(
         &self, design: &Design<'_>, also: impl Iterator<Item = (usize, usize)>,
     ) -> Pattern {
         let (m, columns) = (self.predictors, self.columns);
@@ -102,7 +102,7 @@ impl Gram {
 
     /// Adds Aᵀ W A to the values of a matrix of this pattern. `w` has the m² second derivatives of
     /// each row.
-    pub(super) fn add(&self, design: &Design<'_>, w: &[f64], pattern: &Pattern, into: &mut [f64]) {
+    pub(crate) fn add(&self, design: &Design<'_>, w: &[f64], pattern: &Pattern, into: &mut [f64]) {
         let (m, columns) = (self.predictors, self.columns);
         let mut sums = vec![0.0; self.size()];
         for column in 0..m * columns {
