@@ -135,6 +135,18 @@ pub struct Resolved {
 }
 
 impl Config {
+    /// With standardized coefficients: the centre and the divisor of each column of the design; else
+    /// empty.
+    pub(crate) fn scaling(&self) -> Vec<(f64, f64)> {
+        let (settings, resolved) = (&self.options, &self.resolved);
+        match (&resolved.centres, &resolved.divisors) {
+            (Some(centres), Some(divisors)) if settings.standardize && !settings.original_scale => {
+                centres.iter().copied().zip(divisors.iter().copied()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The configuration of a run by one process.
     #[must_use]
     pub fn new(settings: &Settings, model: &Model, table: &Table) -> Self {

@@ -11,7 +11,7 @@ use ridgewalk_potentials::{self as potentials, Rows, Stored, StoredWriter};
 
 use crate::checks::SAMPLED;
 use crate::error::Error;
-use crate::memory::{Memory, MemoryPlan, Sizes, available};
+use crate::memory::{Again, Memory, MemoryPlan, Sizes, available};
 use crate::model::Model;
 use crate::priors::ModelPriors;
 use crate::settings::Settings;
@@ -21,7 +21,7 @@ use crate::words::Words;
 pub(crate) const BLOCK: usize = 1024;
 
 /// What to do about a problem that does not fit.
-const MORE: &str = "pass a larger --memory, or leave rows out of the file";
+pub(crate) const MORE: &str = "pass a larger --memory, or leave rows out of the file";
 
 /// The data of a fit.
 #[derive(Debug)]
@@ -34,12 +34,16 @@ pub enum Data<'a> {
 }
 
 /// Packed data that do not fit into memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PackedData {
     path: PathBuf,
     name: String,
     digest: String,
     columns: Vec<String>,
+    rows: usize,
+    /// The bytes of a row, and the rows of a block.
+    row_bytes: usize,
+    block: usize,
     /// What fitting them in memory would take.
     whole: MemoryPlan,
 }
@@ -78,7 +82,9 @@ impl Data<'static> {
             return Ok(Self::Table(Cow::Owned(settings.read()?)));
         }
         let (name, digest) = (pack.name().to_owned(), pack.digest().to_owned());
-        Ok(Self::Packed(PackedData { path: path.clone(), name, digest, columns, whole }))
+        let (path, rows, row_bytes) = (path.clone(), pack.rows(), sizes.row_bytes);
+        let block = pack.blocks().next().map_or(0, |rows| rows.len());
+        Ok(Self::Packed(PackedData { path, name, digest, columns, rows, row_bytes, block, whole }))
     }
 }
 
@@ -128,35 +134,7 @@ pub fn prepare_data(
         Data::Packed(packed) => packed,
         Data::Table(table) => return in_memory(table, settings, priors),
     };
-    let question = settings.question_of(&packed.name, &packed.columns)?;
-    let pack = Pack::open(&packed.path)?;
-    if pack.digest() != packed.digest {
-        return Err(Error::OtherData { file: packed.name.clone() });
-    }
-    let in_use: Vec<PackedColumn> = pack.columns().map(|(_, column)| column).collect();
-    let block = pack.blocks().next().map_or(0, |rows| rows.len());
-    let passes = Passes::new(pack, &question).map_err(|error| match error {
-        DataError::NeedsAllRows { term, .. } => packed.refused(&format!("`{term}`"), MORE),
-        other => other.into(),
-    })?;
-    if settings.family == ridgewalk_frame::FamilyName::Multinomial {
-        return Err(packed.refused("a multinomial model", MORE));
-    }
-    let sizes = Sizes {
-        rows: passes.rows(),
-        columns: passes.columns(),
-        stored: passes.columns(),
-        row_bytes: in_use.into_iter().map(bytes).sum(),
-        lists: lists(settings),
-        chains: settings.chains,
-    };
-    let directory = nearest(&settings.out);
-    let file = Some((sizes.file(), directory.clone()));
-    let plan = plan(settings, sizes.in_file(block), file);
-    if !plan.fits() {
-        return Err(packed.too_large(&plan));
-    }
-    let (frame, rows) = Filed::new(passes, &question, &directory)?;
+    let (frame, rows, plan) = packed.filed(settings)?;
     Model::of_file(settings, frame, rows, priors, plan)
 }
 
@@ -165,29 +143,35 @@ fn in_memory(
     table: &Table, settings: &Settings, priors: Option<ModelPriors>,
 ) -> Result<Model, Error> {
     let question = settings.question(table)?;
-    let row_bytes =
-        table.columns().iter().map(|column| match (column.numbers(), column.sparse()) {
-            (Some(_), _) => 8,
-            (_, Some(columns)) => (12 * columns.entries().values.len()).div_ceil(table.rows()),
-            _ => 4,
-        });
-    let row_bytes: usize = row_bytes.sum();
-    let of = |rows: usize, columns: usize, stored: usize| {
-        let (lists, chains) = (lists(settings), settings.chains);
-        let sizes = Sizes { rows, columns, stored, row_bytes, lists, chains };
-        plan(settings, sizes.in_memory(), None)
-    };
-    // Before a design is made, of which one column is certain.
-    let least = of(table.rows(), 1, 1);
-    if least.asked && !least.fits() {
-        return Err(does_not_fit(table.name(), &least));
-    }
+    data_fits(table, settings)?;
     let frame = Frame::new(table, &question)?;
-    let found = of(frame.rows, frame.columns, frame.design.stored() / frame.rows.max(1));
+    let stored = frame.design.stored() / frame.rows.max(1);
+    let found = within(table, settings, [frame.rows, frame.columns, stored])?;
+    Ok(Model::new(settings, frame, priors, &Rows::default())?.with_memory(found))
+}
+
+/// Whether a table is within a bound that was asked for, before a design is made, of which one column
+/// is certain.
+pub(crate) fn data_fits(table: &Table, settings: &Settings) -> Result<(), Error> {
+    within(table, settings, [table.rows(), 1, 1]).map(|_| ())
+}
+
+/// The memory of a fit of a table with so many rows, coefficients and stored entries of a row.
+fn within(
+    table: &Table, settings: &Settings, [rows, columns, stored]: [usize; 3],
+) -> Result<MemoryPlan, Error> {
+    let bytes = table.columns().iter().map(|column| match (column.numbers(), column.sparse()) {
+        (Some(_), _) => 8,
+        (_, Some(columns)) => (12 * columns.entries().values.len()).div_ceil(table.rows().max(1)),
+        _ => 4,
+    });
+    let (row_bytes, lists, chains) = (bytes.sum::<usize>(), lists(settings), settings.chains);
+    let sizes = Sizes { rows, columns, stored, row_bytes, lists, chains };
+    let found = plan(settings, sizes.in_memory(), None);
     if found.asked && !found.fits() {
         return Err(does_not_fit(table.name(), &found));
     }
-    Ok(Model::new(settings, frame, priors, &Rows::default())?.with_memory(found))
+    Ok(found)
 }
 
 /// The error for a table in memory that does not fit.
@@ -205,6 +189,86 @@ fn does_not_fit(name: &str, plan: &MemoryPlan) -> Error {
 }
 
 impl PackedData {
+    /// The file with every row checked.
+    pub(crate) fn passes(&self, settings: &Settings) -> Result<Passes, Error> {
+        let question = settings.question_of(&self.name, &self.columns)?;
+        let pack = Pack::open(&self.path)?;
+        if pack.digest() != self.digest {
+            return Err(Error::OtherData { file: self.name.clone() });
+        }
+        Passes::new(pack, &question).map_err(|error| match error {
+            DataError::NeedsAllRows { term, .. } => self.refused(&format!("`{term}`"), MORE),
+            other => other.into(),
+        })
+    }
+
+    /// The design of all rows in a temporary file, the rest of their frame, and the memory of a fit.
+    pub(crate) fn filed(&self, settings: &Settings) -> Result<(Frame, Filed, MemoryPlan), Error> {
+        let passes = self.passes(settings)?;
+        if settings.family == ridgewalk_frame::FamilyName::Multinomial {
+            return Err(self.refused("a multinomial model", MORE));
+        }
+        let sizes = self.sizes(settings, passes.rows(), passes.columns());
+        let directory = nearest(&settings.out);
+        let file = Some((sizes.file(), directory.clone()));
+        let plan = plan(settings, sizes.in_file(self.block), file);
+        if !plan.fits() {
+            return Err(self.too_large(&plan));
+        }
+        let question = settings.question_of(&self.name, &self.columns)?;
+        let (frame, filed) = Filed::new(passes, &question, &directory)?;
+        Ok((frame, filed, plan))
+    }
+
+    /// Whether a refit without some of the rows fits, beside the responses of all rows.
+    pub(crate) fn check_refits(&self, settings: &Settings, columns: usize) -> Result<(), Error> {
+        let sizes = self.sizes(settings, self.rows, columns);
+        let responses = (self.rows * (8 + 8 * sizes.lists)) as u64;
+        let needs = Memory(sizes.in_file(self.block).0.saturating_add(responses));
+        match self.whole.bound {
+            Some(bound) if needs > bound => Err(Error::Memory {
+                file: self.name.clone(),
+                what: "fits without some of the rows".to_owned(),
+                needs,
+                bound,
+                remedy: "pass a larger --memory, or leave rows out by importance sampling alone, \
+                         without --exact, --folds and --groups"
+                    .to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn sizes(&self, settings: &Settings, rows: usize, columns: usize) -> Sizes {
+        Sizes {
+            rows,
+            columns,
+            stored: columns,
+            row_bytes: self.row_bytes,
+            lists: lists(settings),
+            chains: settings.chains,
+        }
+    }
+
+    /// Whether the rows can be read again block by block: so many of them, of which so many are in the
+    /// longest block, with so many coefficients. There are so many draws, and some bytes are kept for
+    /// each row.
+    pub(crate) fn check(
+        &self, what: &str, [rows, longest, columns]: [usize; 3], draws: u64, row: u64,
+    ) -> Result<(), Error> {
+        let needs = Again { rows, longest, columns, row_bytes: self.row_bytes, draws, row }.needs();
+        match self.whole.bound {
+            Some(bound) if needs > bound => Err(Error::Memory {
+                file: self.name.clone(),
+                what: format!("{what}, with the data read block by block"),
+                needs,
+                bound,
+                remedy: "pass a larger --memory".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The error for something that needs all rows in memory.
     #[must_use]
     pub fn refused(&self, what: &str, remedy: &str) -> Error {
@@ -267,7 +331,7 @@ fn width(pack: &mut Pack, question: &Question) -> (usize, usize) {
 }
 
 /// The nearest directory above a path that exists.
-fn nearest(path: &Path) -> PathBuf {
+pub(crate) fn nearest(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let found = path.ancestors().skip(1).find(|path| path.is_dir());
     found.map_or_else(|| PathBuf::from("."), Path::to_owned)
@@ -326,6 +390,25 @@ impl Filed {
         Ok((frame, filed))
     }
 
+    /// The same of some rows alone, which rise, in a file of its own.
+    pub(crate) fn select(&self, rows: &[usize], directory: &Path) -> Result<Self, Error> {
+        let columns = self.design.columns();
+        let mut writer = StoredWriter::new(directory, rows.len(), columns).map_err(failed)?;
+        let (mut left, mut written) = (rows.iter().peekable(), Ok(()));
+        self.design
+            .each(BLOCK, |first, block| {
+                for (row, entries) in (first..).zip(block.chunks_exact(columns.max(1))) {
+                    if left.next_if(|next| **next == row).is_some() && written.is_ok() {
+                        written = writer.push(entries);
+                    }
+                }
+            })
+            .map_err(failed)?;
+        written.map_err(failed)?;
+        let design = writer.finish().map_err(failed)?;
+        Ok(Self { moments: moments(&design)?, design, sample: self.sample.clone() })
+    }
+
     /// Subtracts its first number from each column and divides by the second.
     pub(crate) fn rescale(&mut self, scaling: &[(f64, f64)]) -> Result<(), Error> {
         let scaled = |rows: &[f64], out: &mut [f64]| {
@@ -355,7 +438,7 @@ pub(crate) fn failed(error: potentials::Error) -> Error {
 }
 
 /// Adds the rows of a part to those before it.
-fn append(all: &mut Frame, part: Frame) {
+pub(crate) fn append(all: &mut Frame, part: Frame) {
     fn more(all: &mut Option<Vec<f64>>, part: Option<Vec<f64>>) {
         if let (Some(all), Some(part)) = (all, part) {
             all.extend(part);

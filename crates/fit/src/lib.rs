@@ -59,6 +59,7 @@ mod prior_text;
 mod priors;
 mod ratio;
 mod reading;
+mod rows;
 pub mod sample;
 mod scale;
 mod settings;
@@ -88,7 +89,7 @@ pub use group_layout::{DrawsArray, GroupSummary};
 pub use groups::{GroupNames, GroupPriors, GroupPriorsText, Groups};
 pub use loo::{
     Compared, Comparison, LeftOutGroups, LooDocument, LooMethod, LooOptions, LooProgress, Observed,
-    compare, folds, loo, loo_of,
+    Responses, compare, folds, loo, loo_of,
 };
 pub use memory::{Memory, MemoryPlan, UnknownMemory};
 pub use model::{Curvatures, Model, Posterior};
@@ -104,6 +105,7 @@ pub use ratio::Ratio;
 pub use reading::{Reading, ReportedPrior};
 pub use ridgewalk_frame::{FamilyName, SmoothGrid};
 pub use ridgewalk_potentials::Rows;
+pub use rows::FitRows;
 pub use scale::Rescaling;
 pub use settings::{
     DEFAULT_INTERVAL, KernelChoice, SearchChoice, Settings, UnknownKernel, UnknownSearch,

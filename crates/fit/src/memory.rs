@@ -25,6 +25,8 @@ const COPIED: u64 = 1 << 27;
 /// Bytes of a stored entry of a sparse design, by row and by column, and of an entry of its factor.
 const SPARSE: u64 = 48;
 const FACTOR: u64 = 24;
+/// Bytes of a draw while rows are read again: parameters, and linear predictors of some rows.
+const PER_DRAW: u64 = 2048;
 /// The share of the memory that is free that a fit may take if no bound was given.
 const SHARE: f64 = 0.8;
 
@@ -185,6 +187,34 @@ impl Sizes {
         let columns = self.columns as u64;
         let chains = (self.chains as u64).saturating_mul(8 * PER_COEFFICIENT * columns);
         PROGRAM.saturating_add(chains).saturating_add(8 * MATRICES * columns * columns)
+    }
+}
+
+/// Reading the rows of a fit again, in numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Again {
+    pub(crate) rows: usize,
+    /// Rows in use of the longest block.
+    pub(crate) longest: usize,
+    /// Columns of the design.
+    pub(crate) columns: usize,
+    /// Bytes of a row of the file.
+    pub(crate) row_bytes: usize,
+    /// Draws of all chains.
+    pub(crate) draws: u64,
+    /// Bytes that are kept for each row.
+    pub(crate) row: u64,
+}
+
+impl Again {
+    /// A block with its rows of the design, the draws of all coefficients, and what is kept.
+    pub(crate) fn needs(self) -> Memory {
+        let block = (self.longest * (3 * self.row_bytes + 16 * self.columns)) as u64;
+        // Read by columns, laid out for products, and lists of a few rows on each thread.
+        let draws = self.draws.saturating_mul(16 * self.columns as u64 + PER_DRAW);
+        let kept = (self.rows as u64).saturating_mul(self.row);
+        let bytes = [PROGRAM, block, draws, kept];
+        Memory(bytes.into_iter().fold(0, u64::saturating_add))
     }
 }
 

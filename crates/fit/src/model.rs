@@ -89,8 +89,14 @@ impl Model {
         settings: &Settings, frame: Frame, filed: Filed, priors: Option<ModelPriors>,
         memory: MemoryPlan,
     ) -> Result<Self, Error> {
-        let model = Self::build(settings, frame, Some(filed), priors, &Rows::default())?;
-        Ok(model.with_memory(memory))
+        Ok(Self::of_design(settings, frame, filed, priors)?.with_memory(memory))
+    }
+
+    /// The same without a look at the memory.
+    pub(crate) fn of_design(
+        settings: &Settings, frame: Frame, filed: Filed, priors: Option<ModelPriors>,
+    ) -> Result<Self, Error> {
+        Self::build(settings, frame, Some(filed), priors, &Rows::default())
     }
 
     pub(crate) fn with_memory(self, memory: MemoryPlan) -> Self {

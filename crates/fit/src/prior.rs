@@ -3,13 +3,13 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, Gamma, StandardNormal, StandardUniform, StudentT};
-use ridgewalk_frame::{FamilyName, Table};
+use ridgewalk_frame::FamilyName;
 use ridgewalk_potentials::{Density, GroupTerm, ParameterScale};
 use ridgewalk_sampler::{Draws, Sink};
 
 use crate::config::Config;
+use crate::data::{Data, prepare_data};
 use crate::error::Error;
-use crate::fit::prepare;
 use crate::groups;
 use crate::model::Model;
 
@@ -22,10 +22,10 @@ const EXPORTED: u64 = 1000;
 /// Independent draws of the prior of a fit, one chain of a thousand.
 ///
 /// # Errors
-/// A flat prior, of which there are no draws; a table that cannot be framed as in the fit.
-pub fn prior_draws(config: &Config, table: &Table) -> Result<Draws, Error> {
+/// A flat prior, of which there are no draws; data that cannot be framed as in the fit.
+pub fn prior_draws(config: &Config, data: &Data<'_>) -> Result<Draws, Error> {
     let priors = config.resolved.model_priors(&config.options)?;
-    let model = prepare(table, &config.options, Some(priors))?;
+    let model = prepare_data(data, &config.options, Some(priors))?;
     let mut draws = Draws::named(config.resolved.names());
     sample_prior(&model, 1, EXPORTED, config.options.seed, &mut draws)?;
     Ok(draws)

@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicBool;
 
 use ridgewalk_fit::{
-    Fitted, LooDocument, LooMethod, LooOptions, Observed, Settings, fit, folds, loo,
+    Data, FitRows, Fitted, LooDocument, LooMethod, LooOptions, Settings, fit, folds, loo,
 };
 use ridgewalk_frame::{Column, Table};
 use serde::Deserialize;
@@ -80,10 +80,10 @@ impl Case {
 
     fn loo(&self, fitted: &Fitted, method: LooMethod, refits: usize) -> LooDocument {
         let table = self.table();
-        let observed = Observed::new(fitted.config(), &table).unwrap();
+        let rows = FitRows::new(fitted.config(), Data::from(&table)).unwrap();
         let options = LooOptions { method, refits, groups: None };
         let (predictor, stop) = (fitted.predictor().unwrap(), AtomicBool::new(false));
-        loo(&predictor, fitted.draws(), &table, &observed, options, &stop, &|_| {}).unwrap()
+        loo(&predictor, fitted.draws(), &rows, options, &stop, &|_| {}).unwrap()
     }
 
     /// Standard errors that a row is off by, if its density was averaged over the draws of a refit.

@@ -1,7 +1,7 @@
 //! What a fit with groups shows: effects apart from the other parameters, arrays for exports, notes on
 //! new levels, draws of the prior.
 
-use ridgewalk_fit::{Settings, fit, prior_draws};
+use ridgewalk_fit::{Data, Settings, fit, prior_draws};
 use ridgewalk_frame::{FamilyName, Table};
 
 /// 8 levels of 5 rows.
@@ -91,7 +91,7 @@ fn draws_of_the_prior_have_groups() {
         ..settings("y ~ x + (1 + x + I(x^2) | g)")
     };
     let fitted = fit(&table(), &asked).unwrap();
-    let draws = prior_draws(fitted.config(), &table()).unwrap();
+    let draws = prior_draws(fitted.config(), &Data::from(&table())).unwrap();
     let column = |name: &str| {
         let k = draws.names().iter().position(|other| other == name).unwrap();
         draws.trace(0, k)

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use ridgewalk_fit::{
-    Fitted, LooDocument, LooMethod, LooOptions, Observed, Settings, compare, fit, folds, loo,
+    Data, FitRows, Fitted, LooDocument, LooMethod, LooOptions, Observed, Responses, Settings,
+    compare, fit, folds, loo,
 };
 use ridgewalk_frame::{FamilyName, Table};
 
@@ -75,13 +76,12 @@ fn fitted(formula: &str, noise: Option<f64>) -> Fitted {
     fit(&table(), &Settings { noise_scale: noise, aux_prior, ..settings(formula) }).unwrap()
 }
 
-fn left_out(fitted: &Fitted, options: LooOptions) -> (LooDocument, Observed) {
+fn left_out(fitted: &Fitted, options: LooOptions) -> (LooDocument, Responses) {
     let table = table();
-    let observed = Observed::new(fitted.config(), &table).unwrap();
+    let rows = FitRows::new(fitted.config(), Data::from(&table)).unwrap();
     let (predictor, stop) = (fitted.predictor().unwrap(), AtomicBool::new(false));
-    let found =
-        loo(&predictor, fitted.draws(), &table, &observed, options, &stop, &|_| {}).unwrap();
-    (found, observed)
+    let found = loo(&predictor, fitted.draws(), &rows, options, &stop, &|_| {}).unwrap();
+    (found, rows.responses().unwrap())
 }
 
 fn by_group(fitted: &Fitted, method: LooMethod) -> LooDocument {
@@ -319,10 +319,10 @@ fn groups_that_cannot_be_left_out_are_refused() {
     let settings = Settings { draws: 20, chains: 2, ..settings("y ~ x + (1 | g)") };
     let fitted = fit(&table(), &settings).unwrap();
     let table = table();
-    let observed = Observed::new(fitted.config(), &table).unwrap();
+    let rows = FitRows::new(fitted.config(), Data::from(&table)).unwrap();
     let (predictor, stop) = (fitted.predictor().unwrap(), AtomicBool::new(false));
     let said = |options: LooOptions| {
-        let found = loo(&predictor, fitted.draws(), &table, &observed, options, &stop, &|_| {});
+        let found = loo(&predictor, fitted.draws(), &rows, options, &stop, &|_| {});
         found.unwrap_err().to_string()
     };
     let groups = |name: &str| Some(name.to_owned());

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use ridgewalk_diagnostics::{Elpd, Psis};
 use ridgewalk_fit::{
-    EffectsRequest, Fitted, LooOptions, Observed, PredictionKind, PredictionRequest, Settings, fit,
-    loo,
+    Data, EffectsRequest, FitRows, Fitted, LooOptions, Observed, PredictionKind, PredictionRequest,
+    Settings, fit, loo,
 };
 use ridgewalk_frame::{FamilyName, Table};
 
@@ -131,8 +131,8 @@ fn slopes_and_crossed_effects_are_those_of_the_draws() {
     same("log densities", &densities, &by_hand);
     let options = LooOptions { refits: 0, ..LooOptions::default() };
     let stop = AtomicBool::new(false);
-    let found =
-        loo(&predictor, fitted.draws(), &table, &observed, options, &stop, &|_| {}).unwrap();
+    let rows = FitRows::new(fitted.config(), Data::from(&table)).unwrap();
+    let found = loo(&predictor, fitted.draws(), &rows, options, &stop, &|_| {}).unwrap();
     let mut psis = Psis::new();
     let points = (0..N).map(|k| {
         let own: Vec<f64> = densities.iter().skip(k).step_by(N).copied().collect();
@@ -152,7 +152,9 @@ fn slopes_and_crossed_effects_are_those_of_the_draws() {
 fn average_effects_take_the_groups_of_the_rows() {
     let fitted = fitted("count ~ x + (1 + x | g) + (1 | h)", FamilyName::Poisson);
     let request = EffectsRequest { by: "x".into(), at: Vec::new(), interval: 0.9 };
-    let (found, rows) = fitted.predictor().unwrap().effects_of_fit(&table(), &request).unwrap();
+    let table = table();
+    let data = FitRows::new(fitted.config(), Data::from(&table)).unwrap();
+    let (found, rows) = fitted.predictor().unwrap().effects_of_fit(&data, &request).unwrap();
     assert_eq!(rows, N);
     let mut slope = vec![0.0; 400];
     for k in 0..N {
@@ -164,14 +166,14 @@ fn average_effects_take_the_groups_of_the_rows() {
     println!("slope {} for {}", effect.mean, mean(&slope));
     assert!((effect.mean - mean(&slope)).abs() < 1e-6 * effect.sd, "{effect:?}");
     // Expected responses, with the effects.
-    let means = predicted(&fitted, &table(), PredictionKind::Mean);
+    let means = predicted(&fitted, &table, PredictionKind::Mean);
     for (k, found) in means.iter().enumerate() {
         let need: Vec<f64> = crossed(&fitted, k).iter().map(|s| s.exp()).collect();
         same("mean", found, &need);
     }
     // Levels of a grouping beside each other.
     let request = EffectsRequest { by: "h".into(), ..request };
-    let (found, _) = fitted.predictor().unwrap().effects_of_fit(&table(), &request).unwrap();
+    let (found, _) = fitted.predictor().unwrap().effects_of_fit(&data, &request).unwrap();
     let average = |level: &str| {
         let each = (0..N).map(|k| {
             let own = sum(

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use ridgewalk_fit::{
-    Config, LooDocument, LooOptions, Observed, Predictor, Settings, compare, loo, prepare,
+    Config, Data, FitRows, LooDocument, LooOptions, Observed, Predictor, Responses, Settings,
+    compare, loo, prepare,
 };
 use ridgewalk_frame::Table;
 use serde::Deserialize;
@@ -94,7 +95,9 @@ impl Case {
         let predictor = Predictor::new(&config, &draws).unwrap();
         let options = LooOptions { refits: 0, ..LooOptions::default() };
         let stop = AtomicBool::new(false);
-        let found = loo(&predictor, &draws, &table, &observed, options, &stop, &|_| {}).unwrap();
+        let rows = FitRows::new(&config, Data::from(&table)).unwrap();
+        let found = loo(&predictor, &draws, &rows, options, &stop, &|_| {}).unwrap();
+        assert_eq!(rows.responses().unwrap(), observed.digest());
         (observed, found)
     }
 }
@@ -207,17 +210,17 @@ fn mistakes_in_the_likelihood_are_seen() {
 fn comparisons_are_those_of_loo() {
     let (arviz, by_loo): (ByArviz, ByLoo) = (read("loo/arviz.json"), read("loo/loo.json"));
     let need = by_loo.comparison;
-    let loos: Vec<(String, Observed, LooDocument)> = need
+    let loos: Vec<(String, Responses, LooDocument)> = need
         .models
         .iter()
         .map(|name| {
             let case = arviz.cases.iter().find(|case| case.name == *name).unwrap();
             let (observed, found) = case.loo(&case.settings());
-            (name.clone(), observed, found)
+            (name.clone(), observed.digest(), found)
         })
         .collect();
-    let fits: Vec<(String, &Observed, &LooDocument)> =
-        loos.iter().map(|(name, observed, found)| (name.clone(), observed, found)).collect();
+    let fits: Vec<(String, &Responses, &LooDocument)> =
+        loos.iter().map(|(name, responses, found)| (name.clone(), responses, found)).collect();
     let found = compare(&fits).unwrap();
     let order: Vec<&str> = found.models.iter().map(|model| &*model.name).collect();
     assert_eq!(order, need.order);

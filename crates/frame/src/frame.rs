@@ -175,7 +175,8 @@ impl Frame {
             upper: maybe(&self.upper),
             offset: maybe(&self.offset),
             weights: maybe(&self.weights),
-            lines: rows.iter().map(|&row| self.lines[row]).collect(),
+            // A frame whose design is in a file has none.
+            lines: rows.iter().filter_map(|&row| self.lines.get(row).copied()).collect(),
             rows: rows.len(),
             all_rows: rows.len(),
             file: self.file.clone(),

@@ -3,6 +3,7 @@
 //! memory, beside what functions such as `poly` learn from.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::draft::Draft;
 use crate::error::{DataError, MissingIn};
@@ -10,6 +11,7 @@ use crate::facts::Facts;
 use crate::frame::Frame;
 use crate::pack::Pack;
 use crate::question::Question;
+use crate::table::Table;
 
 /// A question about packed data, with every row checked.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub struct Passes {
     question: Question,
     columns: Vec<String>,
     facts: Facts,
+    /// The rows of each block, and how many of them are in use.
+    blocks: Blocks,
     /// The number of coefficients.
     width: usize,
 }
@@ -42,7 +46,7 @@ impl Passes {
         drop(draft);
         // Columns that are left out are not read, and a name that is not there is an error.
         let question = Question { exclude: Vec::new(), ..question.clone() };
-        let facts = gather(&mut pack, &question, &columns)?;
+        let (facts, blocks) = gather(&mut pack, &question, &columns)?;
         // With the facts of all rows, the first block shows what the design has.
         let start = start.select(&(0..start.rows()).collect::<Vec<_>>(), &columns);
         let first = Draft::of_block(&start, &question)?.finish(&facts)?;
@@ -51,7 +55,7 @@ impl Passes {
             let term = widest(&first.terms);
             return Err(DataError::NeedsAllRows { file: pack.name().to_owned(), term });
         }
-        Ok(Self { pack, question, columns, facts, width: first.columns })
+        Ok(Self { pack, question, columns, facts, blocks, width: first.columns })
     }
 
     /// The number of rows in use.
@@ -74,12 +78,37 @@ impl Passes {
     pub fn frames<E: From<DataError>>(
         &mut self, take: &mut dyn FnMut(Frame) -> Result<(), E>,
     ) -> Result<(), E> {
-        let blocks: Vec<_> = self.pack.blocks().collect();
-        for rows in blocks {
-            let table = self.pack.read(rows, Some(&self.columns))?;
-            take(Draft::of_block(&table, &self.question)?.finish(&self.facts)?)?;
-        }
-        Ok(())
+        (0..self.blocks.len()).try_for_each(|block| take(self.frame(block)?.1))
+    }
+
+    /// The number of rows in use of each block.
+    #[must_use]
+    pub fn kept(&self) -> Vec<usize> {
+        self.blocks.iter().map(|(_, kept)| *kept).collect()
+    }
+
+    /// The columns in use of a block, and its frame, neither centred nor standardized. Both are those
+    /// of the last block for a number beyond it.
+    ///
+    /// # Errors
+    /// Values that cannot be read or coded, with their place.
+    pub fn frame(&mut self, block: usize) -> Result<(Table, Frame), DataError> {
+        let table = self.pack.read(self.rows_of(block), Some(&self.columns))?;
+        let frame = Draft::of_block(&table, &self.question)?.finish(&self.facts)?;
+        Ok((table, frame))
+    }
+
+    /// Other columns of all rows of a block; those that do not exist are left out.
+    ///
+    /// # Errors
+    /// Values that cannot be read.
+    pub fn columns_of(&mut self, block: usize, columns: &[String]) -> Result<Table, DataError> {
+        self.pack.read(self.rows_of(block), Some(columns))
+    }
+
+    fn rows_of(&self, block: usize) -> Range<usize> {
+        let found = self.blocks.get(block).or(self.blocks.last());
+        found.map_or(0..0, |(rows, _)| rows.clone())
     }
 }
 
@@ -99,15 +128,21 @@ fn columns(draft: &Draft<'_>, question: &Question) -> BTreeSet<String> {
     used.chain(condition).chain(named.cloned()).collect()
 }
 
+/// Rows of blocks, and how many of them are in use.
+type Blocks = Vec<(Range<usize>, usize)>;
+
 /// The facts of all rows.
-fn gather(pack: &mut Pack, question: &Question, columns: &[String]) -> Result<Facts, DataError> {
+fn gather(
+    pack: &mut Pack, question: &Question, columns: &[String],
+) -> Result<(Facts, Blocks), DataError> {
     let file = pack.name().to_owned();
+    let mut found = Blocks::new();
     let mut all: Option<Facts> = None;
     let mut missing: Vec<MissingIn> = Vec::new();
     let (mut lacking, mut selected) = (0, 0);
     let blocks: Vec<_> = pack.blocks().collect();
     for rows in blocks {
-        let table = pack.read(rows, Some(columns))?;
+        let table = pack.read(rows.clone(), Some(columns))?;
         let facts = match Draft::of_block(&table, question) {
             Ok(draft) => draft.facts()?,
             // The message counts all of them.
@@ -124,6 +159,7 @@ fn gather(pack: &mut Pack, question: &Question, columns: &[String]) -> Result<Fa
             Err(other) => return Err(other),
         };
         selected += facts.counts.kept + facts.counts.missing;
+        found.push((rows, facts.counts.kept));
         all = Some(match all {
             Some(before) => Facts::merge(&file, vec![before, facts])?,
             None => facts,
@@ -133,9 +169,9 @@ fn gather(pack: &mut Pack, question: &Question, columns: &[String]) -> Result<Fa
         return Err(DataError::Missing { file, columns: missing, rows: lacking, of: selected });
     }
     match all {
-        Some(facts) if facts.counts.kept > 0 => Ok(facts),
-        found => {
-            let counts = found.map(|facts| facts.counts).unwrap_or_default();
+        Some(facts) if facts.counts.kept > 0 => Ok((facts, found)),
+        facts => {
+            let counts = facts.map(|facts| facts.counts).unwrap_or_default();
             match &question.condition {
                 Some(condition) if counts.missing == 0 && counts.weightless == 0 => {
                     let (condition, of) = (condition.to_string(), counts.unselected);

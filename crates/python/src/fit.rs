@@ -7,7 +7,8 @@ use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ridgewalk::pipeline::{
-    self, Config, LooDocument, LooMethod, LooOptions, Observed, Ratio, SummaryDocument, in_threads,
+    self, Config, Data, FitRows, LooDocument, LooMethod, LooOptions, Observed, Ratio, Responses,
+    SummaryDocument, in_threads,
 };
 use ridgewalk::sampler::{DrawStats, Draws, Sink};
 use ridgewalk::store::{OpenRun, RunDirectory, read_config};
@@ -32,19 +33,37 @@ impl Fit {
         Self { fitted: Arc::new(fitted), table }
     }
 
-    /// The data of the fit, read again if they are in a file.
-    pub(crate) fn data(&self) -> PyResult<Arc<frame::Table>> {
-        if let Some(table) = &self.table {
-            return Ok(Arc::clone(table));
-        }
+    /// Checks that the data of the fit are in memory, or in a file.
+    pub(crate) fn has_data(&self) -> PyResult<()> {
         let config = self.fitted.config();
-        if config.options.data.is_none() {
+        if self.table.is_none() && config.options.data.is_none() {
             let name = config.data.file.clone();
             let error = pipeline::Error::NotAFile { name };
             return Err(input(format!("{error}; `ridgewalk.load(path, data)` takes them again")));
         }
+        Ok(())
+    }
+
+    /// The data of the fit, read again if they are in a file.
+    pub(crate) fn data(&self) -> PyResult<Arc<frame::Table>> {
+        self.has_data()?;
+        if let Some(table) = &self.table {
+            return Ok(Arc::clone(table));
+        }
+        let config = self.fitted.config();
         let read = in_threads(&config.options, || frame::Table::read(&config.data.file));
         Ok(Arc::new(read.map_err(of_fit)?.map_err(crate::errors::of_data)?))
+    }
+}
+
+/// The rows of a fit, from its table, or read again from its file: block by block if they do not fit
+/// into memory.
+pub(crate) fn rows_of<'t>(
+    config: &Config, table: Option<&'t frame::Table>,
+) -> Result<FitRows<'t>, pipeline::Error> {
+    match table {
+        Some(table) => FitRows::new(config, Data::from(table)),
+        None => FitRows::open(config),
     }
 }
 
@@ -332,15 +351,17 @@ impl Fit {
                 return Err(input(format!("--folds {folds} with --exact: need one of them")));
             }
         };
-        let (table, fitted) = (self.data()?, Arc::clone(&self.fitted));
-        let (document, observed) = watched(py, show, move |watch| {
+        self.has_data()?;
+        let (table, fitted) = (self.table.clone(), Arc::clone(&self.fitted));
+        let (document, responses) = watched(py, show, move |watch| {
             let (config, draws) = (fitted.config(), fitted.draws());
             let options = LooOptions { method, refits, groups };
             let progress = |progress| watch.loo(progress);
-            pipeline::loo_of(config, draws, &table, options, &watch.stop, &progress)
+            let rows = rows_of(config, table.as_deref())?;
+            pipeline::loo_of(config, draws, &rows, options, &watch.stop, &progress)
         })?
         .map_err(of_fit)?;
-        Ok(Loo { document, observed })
+        Ok(Loo { document, responses })
     }
 }
 
@@ -349,7 +370,7 @@ impl Fit {
 #[derive(Debug)]
 pub(crate) struct Loo {
     document: LooDocument,
-    observed: Observed,
+    responses: Responses,
 }
 
 #[pymethods]
@@ -363,9 +384,9 @@ impl Loo {
 /// Compares fits of the same responses: names and results of cross-validation, as JSON.
 #[pyfunction]
 pub(crate) fn compare(fits: Vec<(String, Py<Loo>)>) -> PyResult<String> {
-    let all: Vec<(String, &Observed, &LooDocument)> = fits
+    let all: Vec<(String, &Responses, &LooDocument)> = fits
         .iter()
-        .map(|(name, loo)| (name.clone(), &loo.get().observed, &loo.get().document))
+        .map(|(name, loo)| (name.clone(), &loo.get().responses, &loo.get().document))
         .collect();
     json(&pipeline::compare(&all).map_err(of_fit)?)
 }

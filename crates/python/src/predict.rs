@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ridgewalk::REPLICATES_SEED;
 use ridgewalk::pipeline::{
-    self, EffectsRequest, Observed, PredictionRequest, Predictor, in_threads, prior_draws,
+    self, Data, EffectsRequest, Observed, PredictionRequest, Predictor, in_threads, prior_draws,
 };
 
 use crate::errors::{input, of_fit};
-use crate::fit::{Fit, array3, draws_array};
+use crate::fit::{Fit, array3, draws_array, rows_of};
 use crate::json;
 use crate::table::Table;
 
@@ -109,8 +109,13 @@ impl Fit {
         &self, py: Python<'_>, by: String, at: Vec<(String, Vec<String>)>, interval: f64,
     ) -> PyResult<String> {
         let request = EffectsRequest { by, at, interval };
-        let table = self.data()?;
-        json(&self.work(py, |predictor| predictor.effects_of_fit(&table, &request))?.0)
+        self.has_data()?;
+        let table = self.table.as_deref();
+        let found = self.work(py, |predictor| {
+            let rows = rows_of(predictor.config(), table)?;
+            predictor.effects_of_fit(&rows, &request)
+        })?;
+        json(&found.0)
     }
 
     /// The log likelihood of each row in each draw: chain x draw x row.
@@ -133,7 +138,7 @@ impl Fit {
     /// Draws of the prior: chain x draw x coefficient.
     fn prior<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let (config, table) = (self.fitted.config(), self.data()?);
-        let draws = self.work(py, |_| prior_draws(config, &table))?;
+        let draws = self.work(py, |_| prior_draws(config, &Data::from(&*table)))?;
         draws_array(py, &draws)
     }
 

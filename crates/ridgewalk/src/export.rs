@@ -5,9 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ridgewalk_fit::{self as fit, DrawsArray, Observed, Predictor, in_threads, prior_draws};
+use ridgewalk_fit::{
+    self as fit, DrawsArray, FitRows, Observed, Predictor, in_threads, prior_draws,
+};
+use ridgewalk_frame::Frame;
 use ridgewalk_sampler::Draws;
-use ridgewalk_store::{Export, ValueKind};
+use ridgewalk_store::{Export, Stream, ValueKind};
 
 use crate::runs::{RunError, StoredFit};
 
@@ -21,6 +24,8 @@ pub const EXPORT_GROUPS: [&str; 7] = [
     "constant_data",
     "prior",
 ];
+
+const FLOAT: ValueKind = ValueKind::Float;
 
 /// The seed of replicated responses in exports, apart from that of the chains.
 pub const REPLICATES_SEED: u64 = 0x6172_7669;
@@ -38,30 +43,30 @@ impl StoredFit {
         &self, path: &Path, wanted: &[String], stop: &AtomicBool,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Vec<String>, RunError> {
-        let (config, table) = (self.config()?, self.table()?);
+        let (config, rows) = (self.bounded()?, self.rows()?);
         let draws = self.stored_draws()?;
+        rows.check("an export", &draws, 0)?;
         in_threads(&config.options, || {
             let predictor = Predictor::new(&config, &draws)?;
-            let observed = Observed::new(&config, &table)?;
             let has = |name: &str| wanted.iter().any(|group| group == name);
             let mut export = Export::create(path)?;
             let names = config.resolved.names();
             let groups = config.resolved.groups();
             let apart = groups.arrays(names.len() - groups.parameters().len() - groups.effects());
             export.draws_apart(&self.directory().draws(), &apart)?;
-            let (predictor, observed) = (&predictor, &observed);
-            let job = Job { predictor, observed, names: &names, apart: &apart, stop, progress };
+            let (predictor, rows) = (&predictor, &rows);
+            let job = Job { predictor, rows, names: &names, apart: &apart, stop, progress };
             if has("observed_data") {
                 job.observed_data(&mut export)?;
             }
             if has("constant_data") {
                 job.constant_data(&mut export)?;
             }
-            let rows = [has("log_likelihood"), has("posterior_predictive")];
-            job.streams(&mut export, rows)?;
+            let of_draws = [has("log_likelihood"), has("posterior_predictive")];
+            job.streams(&mut export, of_draws)?;
             let mut notes = Vec::new();
             if has("prior") {
-                match prior_draws(&config, &table) {
+                match prior_draws(&config, &rows.data()) {
                     Ok(prior) => job.prior(&mut export, &prior)?,
                     Err(error) if error.kind() == fit::ErrorKind::Input => {
                         notes.push(format!("the group prior is left out: {error}"));
@@ -78,7 +83,7 @@ impl StoredFit {
 /// What the groups are made of.
 struct Job<'a> {
     predictor: &'a Predictor,
-    observed: &'a Observed,
+    rows: &'a FitRows<'static>,
     /// The names of all columns of the draws, and the arrays that some of them make up.
     names: &'a [String],
     apart: &'a [DrawsArray],
@@ -101,35 +106,66 @@ impl Job<'_> {
     }
 
     fn observed_data(&self, export: &mut Export) -> Result<(), RunError> {
-        let frame = self.observed.frame();
+        let upper = self.first(|frame| frame.upper.is_some())?;
         let mut group = export.group("observed_data")?;
-        group.counted("obs", frame.rows)?;
-        group.array(&self.name(), &["obs"], &frame.response, "the response; levels by number")?;
-        if let Some(upper) = &frame.upper {
+        group.counted("obs", self.rows.rows())?;
+        let mut one = |name: &str, said: &str| group.stream(name, &["obs"], "obs", FLOAT, said);
+        let response = one(&self.name(), "the response; levels by number")?;
+        self.fill(response, |frame| Some(&frame.response))?;
+        if upper {
             let said = "the end of the interval in which the time lies; infinite if censored";
-            group.array("upper", &["obs"], upper, said)?;
+            self.fill(one("upper", said)?, |frame| frame.upper.as_ref())?;
         }
         Ok(())
     }
 
     fn constant_data(&self, export: &mut Export) -> Result<(), RunError> {
-        let frame = self.observed.frame();
+        let names = self.rows.with(0..1, |observed, _| observed.frame().names.clone())?;
         let mut group = export.group("constant_data")?;
-        group.counted("obs", frame.rows)?.coordinate("column", &frame.names)?;
-        group.array("design", &["obs", "column"], &*frame.design.dense(), "the model matrix")?;
-        for (name, values) in
-            [("trials", &frame.trials), ("offset", &frame.offset), ("weights", &frame.weights)]
-        {
-            if let Some(values) = values {
-                group.array(name, &["obs"], values, name)?;
+        group.counted("obs", self.rows.rows())?.coordinate("column", &names)?;
+        let dims = ["obs", "column"];
+        let mut design = group.stream("design", &dims, "obs", FLOAT, "the model matrix")?;
+        while let Some(block) = design.next_block() {
+            let values = self.rows.with(block, |observed, rows| {
+                let of_row = |row: usize| observed.frame().row(row);
+                rows.flat_map(of_row).collect::<Vec<f64>>()
+            })?;
+            design.write(&values)?;
+        }
+        let lists: [(&str, fn(&Frame) -> Option<&Vec<f64>>); 3] = [
+            ("trials", |frame| frame.trials.as_ref()),
+            ("offset", |frame| frame.offset.as_ref()),
+            ("weights", |frame| frame.weights.as_ref()),
+        ];
+        for (name, of) in lists {
+            if self.first(|frame| of(frame).is_some())? {
+                self.fill(group.stream(name, &["obs"], "obs", FLOAT, name)?, of)?;
             }
+        }
+        Ok(())
+    }
+
+    /// What holds of the frame of the first row, and so of all.
+    fn first(&self, of: impl Fn(&Frame) -> bool) -> Result<bool, RunError> {
+        Ok(self.rows.with(0..1, |observed, _| of(observed.frame()))?)
+    }
+
+    /// Writes a number of each row.
+    fn fill(
+        &self, mut stream: Stream, of: impl Fn(&Frame) -> Option<&Vec<f64>>,
+    ) -> Result<(), RunError> {
+        while let Some(block) = stream.next_block() {
+            let values = self.rows.with(block, |observed, rows| {
+                of(observed.frame()).map_or_else(Vec::new, |list| list[rows].to_vec())
+            })?;
+            stream.write(&values)?;
         }
         Ok(())
     }
 
     /// Log likelihoods and replicated responses, some rows at a time.
     fn streams(&self, export: &mut Export, wanted: [bool; 2]) -> Result<(), RunError> {
-        let (chains, rows) = (self.predictor.chains(), self.observed.rows());
+        let (chains, rows) = (self.predictor.chains(), self.rows.rows());
         let each = self.predictor.draws() / chains.max(1);
         let groups = [
             ("log_likelihood", "log density of the response in each draw"),
@@ -140,7 +176,7 @@ impl Job<'_> {
             let mut own = export.group(group)?;
             own.counted("chain", chains)?.counted("draw", each)?.counted("obs", rows)?;
             let dims = ["chain", "draw", "obs"];
-            let stream = own.stream(&self.name(), &dims, "obs", ValueKind::Float, said)?;
+            let stream = own.stream(&self.name(), &dims, "obs", FLOAT, said)?;
             open.push((group == "log_likelihood", stream));
         }
         for (likelihood, mut stream) in open {
@@ -149,11 +185,11 @@ impl Job<'_> {
                     return Err(fit::Error::Stopped.into());
                 }
                 let end = block.end;
-                let values = if likelihood {
-                    self.predictor.log_likelihood(self.observed, block)
-                } else {
-                    self.predictor.replicates(self.observed, block, REPLICATES_SEED)
-                };
+                let values =
+                    self.rows.with(block, |observed: &Observed, block| match likelihood {
+                        true => self.predictor.log_likelihood(observed, block),
+                        false => self.predictor.replicates(observed, block, REPLICATES_SEED),
+                    })?;
                 stream.write(&values)?;
                 (self.progress)(end, rows);
             }

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ridgewalk_fit::{
-    self as fit, Config, Data, ErrorKind, Finished, LooDocument, LooOptions, LooProgress, Model,
-    Observed, Observer, Predictor, Settings, Stage, SummaryDocument, Warm, in_threads,
-    prepare_data, warm_up,
+    self as fit, Config, Data, Effects, EffectsRequest, ErrorKind, Finished, FitRows, LooDocument,
+    LooOptions, LooProgress, Memory, Model, Observer, Predictor, Responses, Settings, Stage,
+    SummaryDocument, Warm, in_threads, prepare_data, warm_up,
 };
 use ridgewalk_frame::Table;
 use ridgewalk_report::write_report;
@@ -24,6 +24,8 @@ use ridgewalk_store::{
 pub struct StoredFit {
     directory: RunDirectory,
     document: SummaryDocument,
+    /// The most memory that its data may take, if it is not that of the fit.
+    memory: Option<Memory>,
 }
 
 impl StoredFit {
@@ -34,7 +36,13 @@ impl StoredFit {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, store::Error> {
         let directory = RunDirectory::open(path)?;
         let document = read_summary(&directory.summary())?;
-        Ok(Self { directory, document })
+        Ok(Self { directory, document, memory: None })
+    }
+
+    /// The same with another bound of the memory, for data that are read again.
+    #[must_use]
+    pub fn within(self, memory: Option<Memory>) -> Self {
+        Self { memory, ..self }
     }
 
     /// Where its files are.
@@ -67,45 +75,51 @@ impl StoredFit {
         read_config(&self.directory.config())
     }
 
+    /// The same, with the bound of the memory of this value, and this directory as the place of files.
+    pub(crate) fn bounded(&self) -> Result<Config, RunError> {
+        let mut config = self.config()?;
+        config.options.memory = self.memory.or(config.options.memory);
+        config.options.out = self.directory.path().to_owned();
+        Ok(config)
+    }
+
     /// Predictions of rows of data.
     ///
     /// # Errors
-    /// If configuration or draws cannot be read.
+    /// If configuration or draws cannot be read, or draws need more memory than was allowed.
     pub fn predictor(&self) -> Result<Predictor, RunError> {
-        Ok(Predictor::new(&self.config()?, &self.stored_draws()?)?)
+        let (config, draws) = (self.bounded()?, self.stored_draws()?);
+        Predictor::check(&config, &draws)?;
+        Ok(Predictor::new(&config, &draws)?)
     }
 
-    /// The data of the fit, read again.
+    /// The data of the fit, read again: block by block if they do not fit into memory.
     ///
     /// # Errors
     /// If they were a table in memory, cannot be read, or are not what they were.
-    pub fn table(&self) -> Result<Table, RunError> {
-        let config = self.config()?;
-        let file = &config.data.file;
-        let table = if config.options.data.is_some() {
-            let data = Some(PathBuf::from(file));
-            let settings = Settings { data, memory: None, ..config.options.clone() };
-            Data::open(&settings)?.into_table("what goes back to the data of a fit")?
-        } else if file == fit::DataConfig::BUILT_IN {
-            Table::built_in().map_err(fit::Error::from)?
-        } else {
-            return Err(fit::Error::NotAFile { name: file.clone() }.into());
-        };
-        if table.digest() != config.data.sha256 {
-            return Err(fit::Error::OtherData { file: file.clone() }.into());
-        }
-        Ok(table)
+    pub fn rows(&self) -> Result<FitRows<'static>, RunError> {
+        Ok(FitRows::open(&self.bounded()?)?)
     }
 
     /// How well the fit predicts rows that it has not seen: see [`fit::loo`].
     ///
     /// # Errors
-    /// Data that are gone or changed; a refit that fails; [`fit::Error::Stopped`].
+    /// Data that cannot be read; a refit that fails; [`fit::Error::Stopped`].
     pub fn loo(
-        &self, options: LooOptions, stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
-    ) -> Result<(LooDocument, Observed), RunError> {
-        let (config, table, draws) = (self.config()?, self.table()?, self.stored_draws()?);
-        Ok(fit::loo_of(&config, &draws, &table, options, stop, progress)?)
+        &self, rows: &FitRows<'_>, options: LooOptions, stop: &AtomicBool,
+        progress: &(dyn Fn(LooProgress) + Sync),
+    ) -> Result<(LooDocument, Responses), RunError> {
+        Ok(fit::loo_of(&self.bounded()?, &self.stored_draws()?, rows, options, stop, progress)?)
+    }
+
+    /// Average effects of a column, and the number of rows: see [`Predictor::effects_of_fit`].
+    ///
+    /// # Errors
+    /// A column that the model does not have; data that cannot be read.
+    pub fn effects(&self, request: &EffectsRequest) -> Result<(Effects, usize), RunError> {
+        let rows = self.rows()?;
+        rows.check("average effects", &self.stored_draws()?, 0)?;
+        Ok(self.predictor()?.effects_of_fit(&rows, request)?)
     }
 
     /// The content of `summary.json`: parameters, warnings, notes.
@@ -319,7 +333,7 @@ impl Driver<'_> {
                 if !document.stopped() {
                     run.finish()?;
                 }
-                Ok(StoredFit { directory, document })
+                Ok(StoredFit { directory, document, memory: None })
             }
             Err(RunError::Fit(error)) if error.kind() == ErrorKind::Stopped => {
                 Err(RunError::Stopped { directory: here() })
@@ -355,7 +369,7 @@ impl Driver<'_> {
         }
         write_report(&directory)?;
         run.finish()?;
-        Ok(StoredFit { directory, document })
+        Ok(StoredFit { directory, document, memory: None })
     }
 
     /// A finished warm-up, run or restored, and what the user should know before the first draw.

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ridgewalk::pipeline::{Comparison, LooDocument, Observed, compare};
+use ridgewalk::pipeline::{Comparison, LooDocument, Responses, compare};
 
 use super::loo::MethodOptions;
-use super::{Counter, open};
+use super::{Counter, MemoryOption, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::stop_signal;
@@ -22,23 +22,28 @@ pub(crate) struct CompareOptions {
     #[command(flatten)]
     method: MethodOptions,
     #[command(flatten)]
+    memory: MemoryOption,
+    #[command(flatten)]
     voice: Voice,
 }
 
 /// Runs `ridgewalk compare`.
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     let stop = stop_signal();
-    let mut fits: Vec<(String, Observed, LooDocument)> = Vec::new();
+    let mut fits: Vec<(String, Responses, LooDocument)> = Vec::new();
     for path in &options.directories {
-        let run = open(path)?;
-        let counter = Counter::new(options.voice);
-        let done = run.loo(options.method.options(), &stop, &|progress| counter.loo(progress));
+        let run = open(path, options.memory)?;
+        let (rows, counter) = (run.rows()?, Counter::new(options.voice));
+        let done =
+            run.loo(&rows, options.method.options(), &stop, &|progress| counter.loo(progress));
         counter.end();
-        let (document, observed) = done?;
-        fits.push((path.display().to_string(), observed, document));
+        let (document, responses) = done?;
+        fits.push((path.display().to_string(), responses, document));
     }
-    let lent: Vec<(String, &Observed, &LooDocument)> =
-        fits.iter().map(|(name, observed, document)| (name.clone(), observed, document)).collect();
+    let lent: Vec<(String, &Responses, &LooDocument)> = fits
+        .iter()
+        .map(|(name, responses, document)| (name.clone(), responses, document))
+        .collect();
     let comparison = compare(&lent)?;
     if options.voice.json { output::json(&comparison) } else { output::text(&text(&comparison)) }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ridgewalk::pipeline::{Effects, EffectsRequest};
 
-use super::{effects_plot, open};
+use super::{MemoryOption, effects_plot, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::numbers::{alike, decimals, short};
@@ -29,6 +29,8 @@ pub(crate) struct EffectsOptions {
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
+    memory: MemoryOption,
+    #[command(flatten)]
     voice: Voice,
 }
 
@@ -45,14 +47,13 @@ fn column_and_values(text: &str) -> Result<(String, Vec<String>), String> {
 
 /// Runs `ridgewalk effects`.
 pub(crate) fn run(options: &EffectsOptions) -> Result<(), Failure> {
-    let run = open(&options.directory)?;
-    let (predictor, table) = (run.predictor()?, run.table()?);
+    let run = open(&options.directory, options.memory)?;
     let request = EffectsRequest {
         by: options.by.clone(),
         at: options.at.clone(),
         interval: options.interval,
     };
-    let (effects, rows) = predictor.effects_of_fit(&table, &request)?;
+    let (effects, rows) = run.effects(&request)?;
     if let Some(path) = &options.plot {
         effects_plot::save(path, &effects)?;
     }

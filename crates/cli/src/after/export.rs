@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ridgewalk::EXPORT_GROUPS;
 
-use super::{Counter, open};
+use super::{Counter, MemoryOption, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
@@ -23,6 +23,8 @@ pub(crate) struct ExportOptions {
     /// Groups beside the draws, separated by commas [default: all]
     #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
     groups: Vec<String>,
+    #[command(flatten)]
+    memory: MemoryOption,
     #[command(flatten)]
     voice: Voice,
 }
@@ -47,7 +49,7 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), Failure> {
     }
     let all = || EXPORT_GROUPS.map(str::to_owned).to_vec();
     let groups = if options.groups.is_empty() { all() } else { options.groups.clone() };
-    let run = open(&options.directory)?;
+    let run = open(&options.directory, options.memory)?;
     let (stop, counter) = (stop_signal(), Counter::new(options.voice));
     let show = |done: usize, of: usize| counter.show("row", done as u64, Some(of as u64));
     let done = run.export(path, &groups, &stop, &show);

@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ridgewalk::pipeline::{LeftOutGroups, LooDocument, LooMethod, LooOptions as Options, Observed};
+use ridgewalk::pipeline::{FitRows, LeftOutGroups, LooDocument, LooMethod, LooOptions as Options};
 
-use super::{Counter, open};
+use super::{Counter, MemoryOption, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::stop_signal;
@@ -22,6 +22,8 @@ pub(crate) struct LooOptions {
     directory: PathBuf,
     #[command(flatten)]
     method: MethodOptions,
+    #[command(flatten)]
+    memory: MemoryOption,
     #[command(flatten)]
     voice: Voice,
 }
@@ -57,20 +59,21 @@ impl MethodOptions {
 
 /// Runs `ridgewalk loo`.
 pub(crate) fn run(options: &LooOptions) -> Result<(), Failure> {
-    let run = open(&options.directory)?;
+    let run = open(&options.directory, options.memory)?;
     let stop = stop_signal();
     let counter = Counter::new(options.voice);
-    let done = run.loo(options.method.options(), &stop, &|progress| counter.loo(progress));
+    let rows = run.rows()?;
+    let done = run.loo(&rows, options.method.options(), &stop, &|progress| counter.loo(progress));
     counter.end();
-    let (document, observed) = done?;
+    let (document, _) = done?;
     if options.voice.json {
         output::json(&document)
     } else {
-        output::text(&text(&document, &observed))
+        output::text(&text(&document, &rows)?)
     }
 }
 
-fn text(document: &LooDocument, observed: &Observed) -> String {
+fn text(document: &LooDocument, data: &FitRows<'_>) -> Result<String, Failure> {
     let LooDocument { n, draws, .. } = document;
     let how = match (&document.groups, document.method) {
         (Some(groups), LooMethod::Folds(folds)) => {
@@ -117,12 +120,12 @@ fn text(document: &LooDocument, observed: &Observed) -> String {
         let _ = writeln!(text, "{}", fitted(&hardest(document, groups)));
     }
     if document.method == LooMethod::Psis {
-        let _ = writeln!(text, "{}", fitted(&reliability(document, observed)));
+        let _ = writeln!(text, "{}", fitted(&reliability(document, data)?));
     }
     for warning in &document.warnings {
         let _ = writeln!(text, "{}", fitted(&format!("warning: {warning}")));
     }
-    text.trim_end().to_owned()
+    Ok(text.trim_end().to_owned())
 }
 
 /// The levels whose rows were predicted worst.
@@ -145,28 +148,28 @@ fn fitted(text: &str) -> String {
 }
 
 /// Which rows importance sampling could not leave out.
-fn reliability(document: &LooDocument, observed: &Observed) -> String {
+fn reliability(document: &LooDocument, data: &FitRows<'_>) -> Result<String, Failure> {
     let LooDocument { pareto_k, k_limit, refitted, unreliable, .. } = document;
     let high = refitted.len() + unreliable.len();
     if high == 0 {
         let largest = pareto_k.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        return format!(
+        return Ok(format!(
             "Reliable for every row: the largest Pareto k is {largest:.2}, below {k_limit:.2}."
-        );
+        ));
     }
     let mut named: Vec<usize> = refitted.iter().chain(unreliable).copied().collect();
     named.sort_by(|a, b| pareto_k[*b].total_cmp(&pareto_k[*a]));
     let place = |row: &usize| {
-        let at = observed.place(*row).map(|place| place.to_string()).unwrap_or_default();
-        format!("{at} (k = {:.2})", pareto_k[*row])
+        let at = data.place(*row)?.map(|place| place.to_string()).unwrap_or_default();
+        Ok(format!("{at} (k = {:.2})", pareto_k[*row]))
     };
-    let places: Vec<String> = named.iter().take(NAMED).map(place).collect();
+    let places = named.iter().take(NAMED).map(place).collect::<Result<Vec<_>, Failure>>()?;
     let more = if high > NAMED { ", ..." } else { "" };
-    format!(
+    Ok(format!(
         "{high} of {} rows are influential, with Pareto k above {k_limit:.2}: {}{more}. {} of them \
          were refitted exactly.",
         document.n,
         places.join(", "),
         refitted.len()
-    )
+    ))
 }

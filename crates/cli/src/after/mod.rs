@@ -11,17 +11,27 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use ridgewalk::StoredFit;
-use ridgewalk::pipeline::LooProgress;
+use ridgewalk::pipeline::{LooProgress, Memory};
 
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
 
+/// A bound of the memory.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct MemoryOption {
+    /// The most memory to use, such as 1GiB: packed data that need more are read block by block
+    /// [default: as at the fit]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Memory>,
+}
+
 /// Opens a run. What was wrong with its draws is wrong with everything that follows from them.
-fn open(path: &Path) -> Result<StoredFit, Failure> {
-    let run = StoredFit::open(path)?;
+fn open(path: &Path, within: MemoryOption) -> Result<StoredFit, Failure> {
+    let run = StoredFit::open(path)?.within(within.memory);
     let status = &run.document().sampler.status;
     if status != "ok" {
         let path = path.display();

@@ -11,7 +11,7 @@ use ridgewalk::pipeline::{
 };
 use serde_json::json;
 
-use super::{Counter, open};
+use super::{Counter, MemoryOption, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
@@ -53,6 +53,8 @@ pub(crate) struct PredictOptions {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    memory: MemoryOption,
+    #[command(flatten)]
     voice: Voice,
 }
 
@@ -65,7 +67,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<(), Failure> {
         shares: options.quantiles.clone(),
         seed: options.seed,
     };
-    let predictor = open(&options.directory)?.predictor()?;
+    let predictor = open(&options.directory, options.memory)?.predictor()?;
     let quantities = predictor.quantities(&request)?;
     let shape = Shape { request, quantities, levels: predictor.law().levels().to_vec() };
     let mut sink = Sink::open(options)?;

@@ -3,7 +3,7 @@
 use ridgewalk_diagnostics::{ElpdDifference, stacking};
 use serde::Serialize;
 
-use super::{LooDocument, Observed};
+use super::{LooDocument, Responses};
 use crate::error::Error;
 
 /// A fit among others: one row of `ridgewalk compare`.
@@ -48,7 +48,7 @@ const SMALL: f64 = 4.0;
 ///
 /// # Errors
 /// Fewer than two fits, or fits of different responses or weights; results for other groups of rows.
-pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison, Error> {
+pub fn compare(fits: &[(String, &Responses, &LooDocument)]) -> Result<Comparison, Error> {
     let [(first, data, _), rest @ ..] = fits else {
         return Err(Error::setting("compare", "no run", "at least two run directories"));
     };
@@ -57,8 +57,7 @@ pub fn compare(fits: &[(String, &Observed, &LooDocument)]) -> Result<Comparison,
     }
     let of = |loo: &LooDocument| loo.groups.as_ref().map(|of| (of.levels.clone(), of.rows.clone()));
     for (name, other, loo) in rest {
-        let weights = |fit: &Observed| fit.frame().weights.clone();
-        if other.observations() != data.observations() || weights(other) != weights(data) {
+        if other != data {
             return Err(Error::OtherResponses {
                 first: first.clone(),
                 rows: data.rows(),

@@ -1,11 +1,13 @@
 //! Rows that are left out together: those of each level of a grouping factor.
 
-use ridgewalk_frame::{GroupEntries, Table};
+use std::collections::HashMap;
+
+use ridgewalk_frame::{Column, GroupEntries};
 use serde::Serialize;
 
-use super::observed::Observed;
 use crate::config::Config;
 use crate::error::Error;
+use crate::rows::FitRows;
 
 /// What was left out, and how exact each density is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,81 +23,79 @@ pub struct LeftOutGroups {
 }
 
 /// The levels of a grouping, and the rows of each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Levels {
     pub(super) names: Vec<String>,
     pub(super) rows: Vec<Vec<usize>>,
+    places: HashMap<String, usize>,
+    count: usize,
 }
 
 impl Levels {
     /// Those of a grouping of the fit or, if it has none of this name, of a column of its data.
-    pub(super) fn new(
-        config: &Config, table: &Table, observed: &Observed, by: &str,
-    ) -> Result<Self, Error> {
-        let groups = &observed.frame().groups;
-        let of_levels = |name: &str| {
-            groups.iter().find_map(|group| match &group.entries {
-                GroupEntries::Levels { level, .. } if group.name == name => Some((group, level)),
-                _ => None,
-            })
-        };
-        let found = match of_levels(by) {
-            Some((group, level)) => {
-                let name = |level: &u32| group.levels[*level as usize].as_str();
-                Self::of(level.iter().map(name))
+    pub(super) fn new(config: &Config, data: &FitRows<'_>, by: &str) -> Result<Self, Error> {
+        let (mut found, mut known) = (Self::default(), Vec::<String>::new());
+        data.each(&mut |part| {
+            let mut groups = part.observed.frame().groups.iter().filter_map(|group| {
+                let GroupEntries::Levels { level, .. } = &group.entries else { return None };
+                Some((group, level))
+            });
+            known = groups.clone().map(|(group, _)| group.name.clone()).collect();
+            if let Some((group, level)) = groups.find(|(group, _)| group.name == by) {
+                level.iter().for_each(|level| found.push(&group.levels[*level as usize]));
             }
-            None => Self::of_column(table, observed, by)?.ok_or_else(|| {
-                let mut known: Vec<&str> = groups.iter().map(|group| &*group.name).collect();
-                known.retain(|name| of_levels(name).is_some());
-                known.dedup();
-                let need = match &known[..] {
-                    [] => format!("a column of {}: the fit has no groupings", config.data.title()),
-                    _ => format!(
-                        "a grouping of the fit ({}) or a column of {}",
-                        known.join(", "),
-                        config.data.title()
-                    ),
-                };
-                Error::setting("--groups", by, need)
-            })?,
-        };
+            Ok(())
+        })?;
+        let grouped = known.iter().any(|name| name == by);
+        if !grouped && !data.column(by, &mut |column| found.add(column, by))? {
+            known.dedup();
+            let need = match &known[..] {
+                [] => format!("a column of {}: the fit has no groupings", config.data.title()),
+                _ => format!(
+                    "a grouping of the fit ({}) or a column of {}",
+                    known.join(", "),
+                    config.data.title()
+                ),
+            };
+            return Err(Error::setting("--groups", by, need));
+        }
         if found.names.len() < 2 {
             return Err(Error::setting("--groups", by, "a grouping with at least two levels"));
         }
         Ok(found)
     }
 
-    fn of_column(table: &Table, observed: &Observed, by: &str) -> Result<Option<Self>, Error> {
-        let Some(column) = table.column(by) else { return Ok(None) };
-        let rows = observed.rows_of(table);
-        let names: Option<Vec<String>> = match column.numbers() {
-            Some(numbers) => rows
-                .iter()
-                .map(|&row| Some(numbers[row]).filter(|x| x.is_finite()).map(|x| x.to_string()))
-                .collect(),
-            None => {
-                let texts = column.texts().unwrap_or_default();
-                let text = |&row: &usize| texts.get(row).copied().flatten().map(str::to_owned);
-                rows.iter().map(text).collect()
+    /// More rows, by a column of the data.
+    fn add(&mut self, column: &Column, by: &str) -> Result<(), Error> {
+        let missing = || Error::setting("--groups", by, "a column without missing values");
+        if let Some(numbers) = column.numbers() {
+            for number in numbers {
+                if !number.is_finite() {
+                    return Err(missing());
+                }
+                self.push(&number.to_string());
             }
-        };
-        let need = "a column without missing values";
-        let names = names.ok_or_else(|| Error::setting("--groups", by, need))?;
-        Ok(Some(Self::of(names.iter().map(String::as_str))))
+            return Ok(());
+        }
+        let texts = column.texts().ok_or_else(missing)?;
+        texts.into_iter().try_for_each(|text| {
+            self.push(text.ok_or_else(missing)?);
+            Ok(())
+        })
     }
 
-    /// By the name of each row.
-    fn of<'a>(each: impl Iterator<Item = &'a str>) -> Self {
-        let mut places = std::collections::HashMap::new();
-        let (mut names, mut rows): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
-        for (row, name) in each.enumerate() {
-            let place = *places.entry(name).or_insert_with(|| {
-                names.push(name.to_owned());
-                rows.push(Vec::new());
-                names.len() - 1
-            });
-            rows[place].push(row);
-        }
-        Self { names, rows }
+    /// One more row.
+    fn push(&mut self, name: &str) {
+        let place = match self.places.get(name) {
+            Some(place) => *place,
+            None => {
+                self.places.insert(name.to_owned(), self.names.len());
+                self.names.push(name.to_owned());
+                self.rows.push(Vec::new());
+                self.names.len() - 1
+            }
+        };
+        self.rows[place].push(self.count);
+        self.count += 1;
     }
 }

@@ -9,13 +9,13 @@ mod refit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ridgewalk_diagnostics::{Elpd, Pointwise, Psis, ess_mean, pareto_k_limit};
-use ridgewalk_frame::Table;
 use serde::Serialize;
 
 pub use compare::{Compared, Comparison, compare};
 pub use groups::LeftOutGroups;
 use groups::Levels;
-pub use observed::Observed;
+pub(crate) use observed::Gathered;
+pub use observed::{Observed, Responses};
 pub use refit::folds;
 use refit::{Predicted, Refitter};
 
@@ -24,7 +24,10 @@ use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::fit::in_threads;
 use crate::predict::Predictor;
+use crate::rows::FitRows;
 
+/// Bytes that are kept for each row.
+const PER_ROW: u64 = 96;
 /// Rows between two looks at the stop signal.
 const ROWS: usize = 1024;
 
@@ -114,26 +117,31 @@ pub struct LooDocument {
 
 /// Leaves out each row of the data of a fit in turn and asks how well the others predict it.
 ///
-/// `table` has the data of the fit and `observed` its rows. A callback is told of the progress, and
-/// `stop` ends the work with [`Error::Stopped`].
+/// `data` has the rows of the fit. A callback is told of the progress, and `stop` ends the work with
+/// [`Error::Stopped`].
 ///
 /// # Errors
-/// Data that are not those of the fit; a refit that fails; draws that cannot be read.
+/// Data that cannot be read; a refit that fails; draws that cannot be read; before anything is
+/// computed, [`Error::Memory`].
 pub fn loo(
-    predictor: &Predictor, draws: &(dyn DrawReader + Sync), table: &Table, observed: &Observed,
+    predictor: &Predictor, draws: &(dyn DrawReader + Sync), data: &FitRows<'_>,
     options: LooOptions, stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
 ) -> Result<LooDocument, Error> {
     if predictor.config().options.prior_only {
         return Err(Error::setting("loo", "of draws of the prior", "a fit without --prior-only"));
     }
+    data.check("leave-one-out cross-validation", draws, PER_ROW)?;
+    let by_refits = options.groups.is_some() || options.method != LooMethod::Psis;
+    let refits = Refitter::check(predictor.config(), data);
+    let refits = if by_refits { refits.map(|()| None)? } else { refits.err() };
     let r_eff = relative_efficiency(draws)?;
     if let Some(by) = &options.groups {
-        let levels = Levels::new(predictor.config(), table, observed, by)?;
-        let of = Grouped { predictor, table, observed, by, levels, r_eff };
+        let levels = Levels::new(predictor.config(), data, by)?;
+        let of = Grouped { predictor, data, by, levels, r_eff };
         return of.loo(&options, stop, progress);
     }
-    let mut points = pointwise(predictor, observed, r_eff, stop, &|done| {
-        progress(LooProgress::Rows(done, observed.rows()));
+    let mut points = pointwise(predictor, data, r_eff, stop, &|done| {
+        progress(LooProgress::Rows(done, data.rows()));
     })?;
     let limit = pareto_k_limit(predictor.draws());
     let waic = Elpd::waic(&points);
@@ -142,15 +150,16 @@ pub fn loo(
     let high = |row: &usize| !(pareto_k[*row] <= limit);
     let high: Vec<usize> = (0..points.len()).filter(high).collect();
     let folds: Vec<Vec<usize>> = match options.method {
+        LooMethod::Psis if refits.is_some() => Vec::new(),
         LooMethod::Psis => high.iter().take(options.refits).map(|row| vec![*row]).collect(),
         LooMethod::Exact => (0..points.len()).map(|row| vec![row]).collect(),
-        LooMethod::Folds(folds) => refit::folds(observed.rows(), folds, predictor.config())?,
+        LooMethod::Folds(folds) => refit::folds(data.rows(), folds, predictor.config())?,
     };
     let mut warnings = Vec::new();
     if !folds.is_empty() {
         let units: Vec<Vec<usize>> = (0..points.len()).map(|row| vec![row]).collect();
-        let refitter = Refitter::new(predictor.config(), table)?;
-        let refits = refitter.elpd(observed, &folds, &units, stop, &|done| {
+        let refitter = Refitter::new(predictor.config(), data)?;
+        let refits = refitter.elpd(data, &folds, &units, stop, &|done| {
             progress(LooProgress::Refits(done, folds.len()));
         })?;
         for Predicted { unit: row, elpd, .. } in refits.units {
@@ -170,6 +179,7 @@ pub fn loo(
              not reliable. Leave rows out in folds (--folds 10), or allow more refits (--refits N)",
             unreliable.len()
         ));
+        warnings.extend(refits.map(|error| error.to_string()));
     }
     let total = Elpd::loo(&points);
     Ok(LooDocument {
@@ -200,8 +210,7 @@ const LARGE_ERROR: f64 = 0.1;
 /// Groups of rows to be left out.
 struct Grouped<'a> {
     predictor: &'a Predictor,
-    table: &'a Table,
-    observed: &'a Observed,
+    data: &'a FitRows<'a>,
     by: &'a str,
     levels: Levels,
     r_eff: f64,
@@ -212,7 +221,7 @@ impl Grouped<'_> {
     fn loo(
         self, options: &LooOptions, stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
     ) -> Result<LooDocument, Error> {
-        let Self { predictor, table, observed, by, levels: Levels { names, rows }, r_eff } = self;
+        let Self { predictor, data, by, levels: Levels { names, rows, .. }, r_eff } = self;
         let (config, n) = (predictor.config(), rows.len());
         let (folds, method) = match options.method {
             LooMethod::Folds(folds) => (refit::folds(n, folds, config)?, options.method),
@@ -226,10 +235,9 @@ impl Grouped<'_> {
             }
             _ => ((0..n).map(|group| vec![group]).collect(), LooMethod::Exact),
         };
-        let refits =
-            Refitter::new(config, table)?.elpd(observed, &folds, &rows, stop, &|done| {
-                progress(LooProgress::Refits(done, folds.len()));
-            })?;
+        let refits = Refitter::new(config, data)?.elpd(data, &folds, &rows, stop, &|done| {
+            progress(LooProgress::Refits(done, folds.len()));
+        })?;
         let (mut pointwise, mut mcse) = (vec![f64::NAN; n], vec![f64::NAN; n]);
         for Predicted { unit, elpd, mcse: error } in refits.units {
             (pointwise[unit], mcse[unit]) = (elpd, error);
@@ -274,39 +282,40 @@ impl Grouped<'_> {
     }
 }
 
-/// The same for draws and their configuration, on its number of threads; with the rows of the fit,
-/// which [`compare`] needs.
+/// The same for draws and their configuration, on its number of threads; with what tells the
+/// responses, which [`compare`] needs.
 ///
 /// # Errors
-/// As [`loo`], and [`Error::OtherData`] if the table is not the one that was fitted.
+/// As [`loo`].
 pub fn loo_of(
-    config: &Config, draws: &(dyn DrawReader + Sync), table: &Table, options: LooOptions,
+    config: &Config, draws: &(dyn DrawReader + Sync), data: &FitRows<'_>, options: LooOptions,
     stop: &AtomicBool, progress: &(dyn Fn(LooProgress) + Sync),
-) -> Result<(LooDocument, Observed), Error> {
+) -> Result<(LooDocument, Responses), Error> {
     in_threads(&config.options, || {
         let predictor = Predictor::new(config, draws)?;
-        let observed = Observed::new(config, table)?;
-        let found = loo(&predictor, draws, table, &observed, options, stop, progress)?;
-        Ok((found, observed))
+        let found = loo(&predictor, draws, data, options, stop, progress)?;
+        Ok((found, data.responses()?))
     })?
 }
 
 /// Importance sampling of each row, some rows at a time on all threads.
 pub(crate) fn pointwise(
-    predictor: &Predictor, observed: &Observed, r_eff: f64, stop: &AtomicBool,
+    predictor: &Predictor, data: &FitRows<'_>, r_eff: f64, stop: &AtomicBool,
     progress: &dyn Fn(usize),
 ) -> Result<Vec<Pointwise>, Error> {
-    let mut all = Vec::with_capacity(observed.rows());
-    while all.len() < observed.rows() {
+    let mut all = Vec::with_capacity(data.rows());
+    while all.len() < data.rows() {
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
-        let rows = all.len()..(all.len() + ROWS).min(observed.rows());
+        let rows = all.len()..(all.len() + ROWS).min(data.rows());
         let posterior = &predictor.posterior;
-        all.extend(posterior.map_rows(observed.design(), rows, Psis::new, |psis, room, row| {
-            observed.log_densities(posterior, row, room);
-            psis.pointwise(&room.values, r_eff)
-        }));
+        all.extend(data.with(rows, |observed, rows| {
+            posterior.map_rows(observed.design(), rows, Psis::new, |psis, room, row| {
+                observed.log_densities(posterior, row, room);
+                psis.pointwise(&room.values, r_eff)
+            })
+        })?);
         progress(all.len());
     }
     Ok(all)

@@ -2,6 +2,7 @@
 
 use ridgewalk_frame::{Frame, Row, Table};
 use ridgewalk_potentials::families::Observation;
+use sha2::{Digest, Sha256};
 
 use crate::config::Config;
 use crate::error::Error;
@@ -13,6 +14,47 @@ use crate::predict::{DesignRows, Posterior, Room};
 pub struct Observed {
     frame: Frame,
     observations: Vec<Observation>,
+    /// The number of the first row, if these are a part of more.
+    first: usize,
+}
+
+/// What tells responses and weights of one fit from those of another: a checksum of all rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Responses {
+    rows: usize,
+    digest: Vec<u8>,
+}
+
+/// Responses that are added block by block.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    rows: usize,
+    digest: Sha256,
+}
+
+impl Gathered {
+    pub(crate) fn add(&mut self, observed: &Observed) {
+        self.rows += observed.rows();
+        let mut number = |x: f64| self.digest.update((x + 0.0).to_le_bytes());
+        for (row, y) in observed.observations.iter().enumerate() {
+            number(y.response);
+            number(y.trials);
+            // As many numbers for each row, with weights or without.
+            number(observed.frame.weights.as_ref().map_or(f64::NAN, |weights| weights[row]));
+        }
+    }
+
+    pub(crate) fn finish(self) -> Responses {
+        Responses { rows: self.rows, digest: self.digest.finalize().to_vec() }
+    }
+}
+
+impl Responses {
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
 }
 
 impl Observed {
@@ -31,8 +73,27 @@ impl Observed {
     }
 
     pub(crate) fn of_frame(frame: Frame) -> Self {
+        Self::of_part(frame, 0)
+    }
+
+    /// Some rows of more, from number `first` on.
+    pub(crate) fn of_part(frame: Frame, first: usize) -> Self {
         let observations = observations(&frame);
-        Self { frame, observations }
+        Self { frame, observations, first }
+    }
+
+    /// The number of the first row, if these are a part of more.
+    #[must_use]
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// What tells responses and weights from those of another fit.
+    #[must_use]
+    pub fn digest(&self) -> Responses {
+        let mut gathered = Gathered::default();
+        gathered.add(self);
+        gathered.finish()
     }
 
     /// The number of rows.
@@ -76,7 +137,7 @@ impl Observed {
     /// The rows of the design.
     pub(crate) fn design(&self) -> DesignRows<'_> {
         let Frame { design, offset, groups, .. } = &self.frame;
-        DesignRows { design, offset: offset.as_deref(), groups, first: 0 }
+        DesignRows { design, offset: offset.as_deref(), groups, first: self.first }
     }
 
     /// The log likelihood of a row in every draw, into `room.values`, from the linear predictors in

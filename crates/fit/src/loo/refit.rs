@@ -12,17 +12,18 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use ridgewalk_diagnostics::ess_mean;
-use ridgewalk_frame::{Combine, Frame, GroupEntries, Table};
+use ridgewalk_frame::{Combine, Frame, GroupEntries};
 use ridgewalk_potentials::Rows;
 use ridgewalk_sampler::clock::Instant;
 
-use super::observed::Observed;
 use crate::config::Config;
+use crate::data::{Filed, nearest};
 use crate::error::Error;
 use crate::fit::run;
 use crate::model::Model;
 use crate::predict::Posterior;
 use crate::priors::ModelPriors;
+use crate::rows::FitRows;
 
 /// Draws of the effects of levels without rows, for each draw of the refit: at first, and at most.
 const REPEATS: usize = 20;
@@ -37,6 +38,8 @@ pub(crate) struct Refitter<'a> {
     config: &'a Config,
     /// Scaled by all rows, so that priors mean the same without some of them.
     frame: Frame,
+    /// The design, if it is in a file.
+    filed: Option<Filed>,
     priors: ModelPriors,
 }
 
@@ -58,29 +61,60 @@ pub(crate) struct Refits {
 }
 
 impl<'a> Refitter<'a> {
-    pub(crate) fn new(config: &'a Config, table: &Table) -> Result<Self, Error> {
+    pub(crate) fn new(config: &'a Config, rows: &FitRows<'_>) -> Result<Self, Error> {
         let settings = &config.options;
         let priors = config.resolved.model_priors(settings)?;
-        let mut frame = Frame::new(table, &settings.question(table)?)?;
+        if let Some(packed) = rows.packed() {
+            let (mut frame, mut filed, _) = packed.filed(settings)?;
+            if priors.centred
+                && let Some(scaling) = frame.centre_by(&filed.moments)
+            {
+                filed.rescale(&scaling)?;
+            }
+            return Ok(Self { config, frame, filed: Some(filed), priors });
+        }
+        let mut frame = rows.framed(settings)?;
         if priors.centred {
             let sizes = frame.sizes(settings.family, |_: Combine, _: &mut [f64]| {});
             frame.centre(&sizes);
         }
-        Ok(Self { config, frame, priors })
+        Ok(Self { config, frame, filed: None, priors })
+    }
+
+    /// Whether there is memory for refits of data on the disk.
+    pub(crate) fn check(config: &Config, rows: &FitRows<'_>) -> Result<(), Error> {
+        let packed = rows.packed();
+        packed.map_or(Ok(()), |packed| packed.check_refits(&config.options, rows.columns()))
+    }
+
+    /// The model of some rows.
+    fn model(&self, rows: &[usize]) -> Result<Model, Error> {
+        let (settings, frame) = (&self.config.options, self.frame.select(rows));
+        let priors = Some(self.priors.clone());
+        let Some(filed) = &self.filed else {
+            return Model::new(settings, frame, priors, &Rows::default());
+        };
+        let filed = filed.select(rows, &nearest(&settings.out))?;
+        Model::of_design(settings, frame, filed, priors)
     }
 
     /// Leaves out each fold of units in turn, and predicts the units. A unit is a set of rows.
     pub(crate) fn elpd(
-        &self, observed: &Observed, folds: &[Vec<usize>], units: &[Vec<usize>], stop: &AtomicBool,
+        &self, data: &FitRows<'_>, folds: &[Vec<usize>], units: &[Vec<usize>], stop: &AtomicBool,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Refits, Error> {
         let done = AtomicUsize::new(0);
         let one = |fold: &Vec<usize>| {
-            let found = self.without(observed, fold, units, stop)?;
+            let found = self.without(data, fold, units, stop)?;
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(found)
         };
-        let all = folds.par_iter().map(one).collect::<Result<Vec<_>, Error>>()?;
+        let all: Result<Vec<_>, Error> = match self.filed {
+            // There is no memory for several models.
+            Some(_) => folds.iter().map(one).collect(),
+            None => folds.par_iter().map(one).collect(),
+        };
+        let all = all?;
         let (mut found, mut named) = (Vec::new(), Vec::new());
         for (some, status) in all {
             found.extend(some);
@@ -103,14 +137,12 @@ impl<'a> Refitter<'a> {
     /// The log density of each unit of a fold given the rows that are not in the fold, and the
     /// status of the refit if it is not `ok`.
     fn without(
-        &self, observed: &Observed, fold: &[usize], units: &[Vec<usize>], stop: &AtomicBool,
+        &self, data: &FitRows<'_>, fold: &[usize], units: &[Vec<usize>], stop: &AtomicBool,
     ) -> Result<(Vec<Predicted>, Option<String>), Error> {
         let mut left_out = vec![false; self.frame.rows];
         fold.iter().flat_map(|&unit| &units[unit]).for_each(|&row| left_out[row] = true);
         let others: Vec<usize> = (0..self.frame.rows).filter(|&row| !left_out[row]).collect();
-        let frame = self.frame.select(&others);
-        let settings = &self.config.options;
-        let model = Model::new(settings, frame, Some(self.priors.clone()), &Rows::default())?;
+        let model = self.model(&others)?;
         let fitted = run(&model, self.config, stop, &(), Instant::now())?;
         if fitted.document().stopped() {
             return Err(Error::Stopped);
@@ -121,7 +153,7 @@ impl<'a> Refitter<'a> {
         for &unit in fold {
             let rows = &units[unit];
             let unseen = self.unseen(&seen, rows);
-            let (elpd, mcse) = joint(&mut posterior, observed, rows, &unseen, unit)?;
+            let (elpd, mcse) = joint(&mut posterior, data, rows, &unseen, unit)?;
             found.push(Predicted { unit, elpd, mcse });
         }
         // Notes on priors and data are those of the whole fit; what counts is the sampling.
@@ -160,7 +192,7 @@ impl<'a> Refitter<'a> {
 
 /// The log of the mean over draws of the joint density of some rows, and its standard error.
 fn joint(
-    posterior: &mut Posterior, observed: &Observed, rows: &[usize], unseen: &[(usize, usize)],
+    posterior: &mut Posterior, data: &FitRows<'_>, rows: &[usize], unseen: &[(usize, usize)],
     stream: usize,
 ) -> Result<(f64, f64), Error> {
     let mut rng = Posterior::generator(SEED, stream);
@@ -174,7 +206,7 @@ fn joint(
                 _ => posterior.reflect(unseen),
             }
         }
-        let densities = log_densities(posterior, observed, rows);
+        let densities = log_densities(posterior, data, rows)?;
         sums.iter_mut().zip(densities).for_each(|(sum, value)| *sum = log_add(*sum, value));
         repeats += 1;
         if !unseen.is_empty() && repeats % REPEATS != 0 {
@@ -188,23 +220,26 @@ fn joint(
 }
 
 /// The log of the joint density of some rows in every draw.
-fn log_densities(posterior: &Posterior, observed: &Observed, rows: &[usize]) -> Vec<f64> {
+fn log_densities(
+    posterior: &Posterior, data: &FitRows<'_>, rows: &[usize],
+) -> Result<Vec<f64>, Error> {
     let mut total = vec![0.0; posterior.draws];
     for &row in rows {
-        posterior
-            .map_rows(
+        let values = data.with(row..row + 1, |observed, row| {
+            posterior.map_rows(
                 observed.design(),
-                row..row + 1,
+                row,
                 || (),
                 |(), room, row| {
                     observed.log_densities(posterior, row, room);
                     std::mem::take(&mut room.values)
                 },
             )
-            .iter()
-            .for_each(|values| total.iter_mut().zip(values).for_each(|(sum, value)| *sum += value));
+        })?;
+        let add = |values: &Vec<f64>| total.iter_mut().zip(values).for_each(|(sum, x)| *sum += x);
+        values.iter().for_each(add);
     }
-    total
+    Ok(total)
 }
 
 /// The standard error of the log of a mean of e^value: that of the mean relative to it.

@@ -1,13 +1,15 @@
 //! Average effects: how the expected response changes with one column, averaged over the rows of
 //! the data, all else as it is.
 
+use std::collections::BTreeSet;
+
 use ridgewalk_frame::{Column, Table};
 use serde::Serialize;
 
 use super::quantity::{Summarized, summarized};
 use super::{Posterior, Predictor, check_interval, design_of};
 use crate::error::Error;
-use crate::loo::Observed;
+use crate::rows::FitRows;
 
 /// Half of the step of slopes, relative to the range of the column.
 const STEP: f64 = 1e-4;
@@ -74,20 +76,36 @@ pub struct CurvePoint {
     pub response: Summarized,
 }
 
+/// Passes tables of rows to what takes them, one after another.
+type Turns<'a> = &'a dyn Fn(&mut dyn FnMut(&Table) -> Result<(), Error>) -> Result<(), Error>;
+
+/// The sums over rows of the expected response in every draw: one list for each level where responses
+/// have levels.
+type Sums = Vec<Vec<f64>>;
+
+/// Values of other columns, and the sums that go with them.
+struct Scenario {
+    at: String,
+    /// For each value of a curve.
+    curve: Vec<Sums>,
+    /// For numbers a little larger and a little smaller.
+    moved: [Sums; 2],
+}
+
 impl Predictor {
-    /// Average effects of a column over the rows of the fit, whose data are `table`, and the number
-    /// of these rows.
+    /// Average effects of a column over the rows of the fit, and the number of these rows.
     ///
     /// # Errors
-    /// [`Error::OtherData`] if the table is not the one that was fitted; as
-    /// [`effects`](Self::effects).
+    /// As [`effects`](Self::effects); data that cannot be read.
     pub fn effects_of_fit(
-        &self, table: &Table, request: &EffectsRequest,
+        &self, data: &FitRows<'_>, request: &EffectsRequest,
     ) -> Result<(Effects, usize), Error> {
-        let rows = Observed::new(self.config(), table)?.rows_of(table);
         let mut columns = self.config().resolved.coding.columns()?;
         columns.push(request.by.clone());
-        Ok((self.effects(&table.select(&rows, &columns), request)?, rows.len()))
+        let turns = |take: &mut dyn FnMut(&Table) -> Result<(), Error>| {
+            data.each(&mut |part| take(&part.columns(&columns)))
+        };
+        Ok((self.effects_in(data.name(), &turns, request)?, data.rows()))
     }
 
     /// Average effects of a column over the rows of a table, which are usually those of the fit:
@@ -98,9 +116,14 @@ impl Predictor {
     /// A column that the model does not have, values that it cannot have, and rows that cannot be
     /// predicted.
     pub fn effects(&self, table: &Table, request: &EffectsRequest) -> Result<Effects, Error> {
+        self.effects_in(table.name(), &|take| take(table), request)
+    }
+
+    fn effects_in(
+        &self, file: &str, turns: Turns<'_>, request: &EffectsRequest,
+    ) -> Result<Effects, Error> {
         check_interval(request.interval)?;
-        let coding = &self.config().resolved.coding;
-        let columns = coding.columns()?;
+        let columns = self.config().resolved.coding.columns()?;
         let known = |name: &String| columns.contains(name);
         for name in std::iter::once(&request.by).chain(request.at.iter().map(|(name, _)| name)) {
             if !known(name) {
@@ -109,26 +132,20 @@ impl Predictor {
                 return Err(Error::setting(option, name, need));
             }
         }
-        let values = self.values_of(table, &request.by)?;
+        let values = self.values_of(file, turns, &request.by)?;
+        let curve_at = match &values {
+            Values::Numbers { low, high, .. } => grid(*low, *high),
+            Values::Each(each) => each.clone(),
+        };
+        let scenarios = self.scenarios(turns, request, &values, &curve_at)?;
         let (mut effects, mut curve) = (Vec::new(), Vec::new());
-        // Differences between values need every draw; a curve does not.
-        let thin = matches!(values, Values::Numbers { .. });
-        let some = self.posterior.some(if thin { CURVE_DRAWS } else { usize::MAX });
-        for (at, table) in scenarios(table, &request.at)? {
-            let curves = match &values {
-                Values::Numbers { low, high, .. } => grid(*low, *high),
-                Values::Each(each) => each.clone(),
-            };
-            let mut averages = Vec::new();
-            for value in &curves {
-                let (name, x) = (value.name.clone(), value.x);
-                let average = self.average(&some, &set(&table, &request.by, value)?)?;
+        for Scenario { at, curve: averages, moved: [upper, lower] } in scenarios {
+            for (Value { name, x }, average) in curve_at.iter().zip(&averages) {
                 for (number, draws) in average.iter().enumerate() {
                     let response = summarized(&mut draws.clone(), request.interval);
                     let (level, at) = (self.level(number), at.clone());
-                    curve.push(CurvePoint { value: name.clone(), x, at, level, response });
+                    curve.push(CurvePoint { value: name.clone(), x: *x, at, level, response });
                 }
-                averages.push(average);
             }
             let mut push = |contrast: &str, differences: Vec<Vec<f64>>| {
                 for (number, mut draws) in differences.into_iter().enumerate() {
@@ -138,7 +155,9 @@ impl Predictor {
                 }
             };
             match &values {
-                Values::Numbers { step, .. } => push("slope", self.slopes(&table, request, *step)?),
+                Values::Numbers { step, .. } => {
+                    push("slope", differences(&upper, &lower, 2.0 * step));
+                }
                 Values::Each(each) => {
                     for (value, average) in each.iter().zip(&averages).skip(1) {
                         let contrast = format!("{} - {}", value.name, each[0].name);
@@ -154,60 +173,98 @@ impl Predictor {
         Ok(Effects { by: request.by.clone(), of: of.to_owned(), effects, curve })
     }
 
+    /// The averages of every scenario, in one pass over the rows.
+    fn scenarios(
+        &self, turns: Turns<'_>, request: &EffectsRequest, values: &Values, curve_at: &[Value],
+    ) -> Result<Vec<Scenario>, Error> {
+        let step = match values {
+            Values::Numbers { step, .. } => Some(*step),
+            Values::Each(_) => None,
+        };
+        // Differences between values need every draw; a curve does not.
+        let some = self.posterior.some(if step.is_some() { CURVE_DRAWS } else { usize::MAX });
+        let lists = self.law().levels().len().max(1);
+        let none = |posterior: &Posterior| vec![vec![0.0; posterior.draws]; lists];
+        let (mut found, mut rows) = (Vec::<Scenario>::new(), 0);
+        turns(&mut |table| {
+            rows += table.rows();
+            for (number, (at, table)) in scenarios(table, &request.at)?.into_iter().enumerate() {
+                if number == found.len() {
+                    let moved = [(); 2].map(|()| none(&self.posterior));
+                    found.push(Scenario { at, curve: vec![none(&some); curve_at.len()], moved });
+                }
+                let Scenario { curve, moved, .. } = &mut found[number];
+                for (value, sums) in curve_at.iter().zip(curve) {
+                    self.add(&some, &set(&table, &request.by, value)?, sums)?;
+                }
+                let numbers = table.column(&request.by).and_then(Column::numbers);
+                let (Some(step), Some(numbers)) = (step, numbers) else { continue };
+                for (by, sums) in [step, -step].into_iter().zip(moved) {
+                    let values: Vec<f64> = numbers.iter().map(|x| x + by).collect();
+                    let moved = table.with_column(Column::from_numbers(&request.by, &values));
+                    self.add(&self.posterior, &moved, sums)?;
+                }
+            }
+            Ok(())
+        })?;
+        let n = rows as f64;
+        for Scenario { curve, moved, .. } in &mut found {
+            let sums = curve.iter_mut().chain(moved).flatten().flatten();
+            sums.for_each(|sum| *sum /= n);
+        }
+        Ok(found)
+    }
+
     /// The name of the level of a response.
     fn level(&self, number: usize) -> Option<String> {
         self.law().levels().get(number).cloned()
     }
 
     /// The values that a column is compared at.
-    fn values_of(&self, table: &Table, name: &str) -> Result<Values, Error> {
+    fn values_of(&self, file: &str, turns: Turns<'_>, name: &str) -> Result<Values, Error> {
         let coding = &self.config().resolved.coding;
-        let Some(column) = table.column(name) else {
-            return Err(Error::setting("--by", name, format!("a column of {}", table.name())));
-        };
-        let numbers = match column.numbers() {
-            Some(numbers) if !coding.is_factor(name) => numbers,
-            _ => {
-                let levels = coding.levels(name).map(<[String]>::to_vec);
-                let levels = levels.unwrap_or_else(|| distinct(column));
-                let number = column.numbers().is_some();
-                let value =
-                    |level: String| Value { x: level.parse().ok().filter(|_| number), name: level };
-                return Ok(Values::Each(levels.into_iter().map(value).collect()));
+        let own = coding.levels(name).map(<[String]>::to_vec);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        // Whether values are numbers, whether they are slopes, and whether they are 0 or 1.
+        let (mut number, mut slope, mut binary) = (false, true, true);
+        let mut texts = BTreeSet::new();
+        turns(&mut |table| {
+            let column = table.column(name);
+            let column = column
+                .ok_or_else(|| Error::setting("--by", name, format!("a column of {file}")))?;
+            number = column.numbers().is_some();
+            match column.numbers() {
+                Some(numbers) if !coding.is_factor(name) => {
+                    binary &= numbers.iter().all(|x| *x == 0.0 || *x == 1.0);
+                    low = numbers.iter().copied().fold(low, f64::min);
+                    high = numbers.iter().copied().fold(high, f64::max);
+                }
+                _ => {
+                    slope = false;
+                    if own.is_none() {
+                        texts.extend(distinct(column));
+                    }
+                }
             }
-        };
-        if numbers.iter().all(|x| *x == 0.0 || *x == 1.0) {
+            Ok(())
+        })?;
+        if !slope {
+            let levels = own.unwrap_or_else(|| texts.into_iter().collect());
+            let value =
+                |level: String| Value { x: level.parse().ok().filter(|_| number), name: level };
+            return Ok(Values::Each(levels.into_iter().map(value).collect()));
+        }
+        if binary {
             let value = |x: f64| Value { name: x.to_string(), x: Some(x) };
             return Ok(Values::Each(vec![value(0.0), value(1.0)]));
         }
-        let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Ok(Values::Numbers { low, high, step: STEP * (high - low) })
     }
 
-    /// The average slope of the expected response along a column, in every draw.
-    fn slopes(
-        &self, table: &Table, request: &EffectsRequest, step: f64,
-    ) -> Result<Vec<Vec<f64>>, Error> {
-        let name = &request.by;
-        let Some(numbers) = table.column(name).and_then(Column::numbers) else {
-            return Ok(Vec::new());
-        };
-        let moved = |by: f64| {
-            let values: Vec<f64> = numbers.iter().map(|x| x + by).collect();
-            let moved = table.with_column(Column::from_numbers(name, &values));
-            self.average(&self.posterior, &moved)
-        };
-        Ok(differences(&moved(step)?, &moved(-step)?, 2.0 * step))
-    }
-
-    /// The expected response averaged over the rows of a table, in every draw; one list for each
-    /// level where responses have levels.
-    fn average(&self, posterior: &Posterior, table: &Table) -> Result<Vec<Vec<f64>>, Error> {
+    /// Adds the expected responses of the rows of a table to sums, in every draw.
+    fn add(&self, posterior: &Posterior, table: &Table, sums: &mut Sums) -> Result<(), Error> {
         let new = self.coded(table)?;
-        let lists = self.law().levels().len().max(1);
-        let empty = || vec![vec![0.0; posterior.draws]; lists];
-        let mut total = empty();
+        let lists = sums.len();
         // Rows are added in their order: the result does not depend on threads.
         for start in (0..new.rows).step_by(BLOCK) {
             let rows = start..(start + BLOCK).min(new.rows);
@@ -220,7 +277,8 @@ impl Predictor {
                         posterior.means(room);
                         return vec![std::mem::take(&mut room.values)];
                     }
-                    let (mut values, mut shares) = (empty(), vec![0.0; lists]);
+                    let mut values = vec![vec![0.0; posterior.draws]; lists];
+                    let mut shares = vec![0.0; lists];
                     for draw in 0..posterior.draws {
                         let (s, natural) = (posterior.s(room, draw), posterior.natural(draw));
                         self.law().probabilities(s, natural, &mut shares);
@@ -230,14 +288,12 @@ impl Predictor {
                 },
             );
             for lists in &each {
-                for (total, list) in total.iter_mut().zip(lists) {
-                    total.iter_mut().zip(list).for_each(|(total, value)| *total += value);
+                for (sums, list) in sums.iter_mut().zip(lists) {
+                    sums.iter_mut().zip(list).for_each(|(sum, value)| *sum += value);
                 }
             }
         }
-        let n = new.rows as f64;
-        total.iter_mut().flatten().for_each(|sum| *sum /= n);
-        Ok(total)
+        Ok(())
     }
 }
 
@@ -273,16 +329,13 @@ fn differences(upper: &[Vec<f64>], lower: &[Vec<f64>], step: f64) -> Vec<Vec<f64
 }
 
 /// The texts, or the numbers, of a column.
-fn distinct(column: &Column) -> Vec<String> {
-    let mut all: Vec<String> = match column.numbers() {
+fn distinct(column: &Column) -> BTreeSet<String> {
+    match column.numbers() {
         Some(numbers) => numbers.iter().map(f64::to_string).collect(),
         None => {
             column.texts().unwrap_or_default().into_iter().flatten().map(str::to_owned).collect()
         }
-    };
-    all.sort();
-    all.dedup();
-    all
+    }
 }
 
 /// The table with one value in a column.

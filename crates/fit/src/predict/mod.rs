@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::draws::DrawReader;
 use crate::error::Error;
 use crate::loo::Observed;
+use crate::memory::Again;
 
 /// What is predicted for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,14 +165,27 @@ impl Predictor {
     /// If they cannot be read or are not those of the configuration.
     pub fn new(config: &Config, draws: &dyn DrawReader) -> Result<Self, Error> {
         let posterior = Posterior::new(config, draws)?;
-        let (settings, resolved) = (&config.options, &config.resolved);
-        let scaling = match (&resolved.centres, &resolved.divisors) {
-            (Some(centres), Some(divisors)) if settings.standardize && !settings.original_scale => {
-                centres.iter().copied().zip(divisors.iter().copied()).collect()
-            }
-            _ => Vec::new(),
-        };
-        Ok(Self { config: config.clone(), posterior, scaling })
+        Ok(Self { config: config.clone(), posterior, scaling: config.scaling() })
+    }
+
+    /// Whether the draws of a run, and some rows that are predicted, are within the bound of the memory
+    /// in its configuration, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], before draws are read.
+    pub fn check(config: &Config, draws: &dyn DrawReader) -> Result<(), Error> {
+        let (columns, count) = (config.resolved.names().len(), draws.chains() * draws.draws());
+        let rows = Again { columns, draws: count as u64, ..Again::default() };
+        match config.options.memory {
+            Some(bound) if rows.needs() > bound => Err(Error::Memory {
+                file: config.data.file.clone(),
+                what: format!("{count} draws of {columns} coefficients and parameters"),
+                needs: rows.needs(),
+                bound,
+                remedy: "pass a larger --memory".to_owned(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The configuration of the fit.
@@ -297,7 +311,7 @@ impl Predictor {
     pub fn replicates(&self, observed: &Observed, rows: Range<usize>, seed: u64) -> Vec<f64> {
         let posterior = &self.posterior;
         self.by_draw(observed, rows, |row, room| {
-            let mut rng = Posterior::generator(seed, row);
+            let mut rng = Posterior::generator(seed, observed.first() + row);
             // Survival families have the end of an interval in place of trials.
             let of_trials = self.law().family().is_binomial();
             let trials = if of_trials { observed.observations()[row].trials } else { 1.0 };
