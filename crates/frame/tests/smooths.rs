@@ -20,7 +20,7 @@ fn frame(table: &Table, formula: &str) -> Frame {
 fn basis(group: &Grouping) -> &[f64] {
     match &group.entries {
         GroupEntries::Basis(values) => values,
-        GroupEntries::Levels { .. } => panic!("{} is no smooth", group.name),
+        _ => panic!("{} is no smooth", group.name),
     }
 }
 
