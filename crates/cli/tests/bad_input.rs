@@ -187,6 +187,32 @@ const CASES: &[Case] = &[
         "data.csv --response y --out data.csv/run",
         data!(GOOD),
     ),
+    case("sparse rows: an empty file", "data.svm", |place| {
+        fs::write(place.join("data.svm"), "").unwrap();
+    }),
+    case("sparse rows: an index that is too large", "data.svm", |place| {
+        fs::write(place.join("data.svm"), "0 1:1\n1 4000000000:1\n").unwrap();
+    }),
+    case("sparse rows: an index of 0", "data.svm", |place| {
+        fs::write(place.join("data.svm"), "0 0:1 2:1\n").unwrap();
+    }),
+    case("sparse rows: indices that do not rise", "data.svm", |place| {
+        fs::write(place.join("data.svm"), "0 1:1\n1 3:1 2:1\n").unwrap();
+    }),
+    case("sparse rows: a missing value", "data.svm", |place| {
+        fs::write(place.join("data.svm"), "0 1:1\n1 2:nan\n").unwrap();
+    }),
+    case("sparse rows: no label", "data.svm", |place| {
+        fs::write(place.join("data.svm"), "0 1:1\n2:1 3:1\n").unwrap();
+    }),
+    case("sparse rows: a label that does not fit the family", "data.svm", |place| {
+        fs::write(place.join("data.svm"), "1 1:1\n2 2:1\n1 3:1\n").unwrap();
+    }),
+    case(
+        "a player against himself",
+        "data.csv '1 ~ 0 + (1 | pair(winner, loser))'",
+        data!("winner,loser\nann,bo\nbo,bo\n"),
+    ),
     case("a name of 300 characters", PLAIN, data!(GOOD.replace("dose", &"d".repeat(300)))),
 ];
 

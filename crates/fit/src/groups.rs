@@ -197,10 +197,11 @@ pub(crate) fn visit(grouping: &Grouping, row: usize, mut with: impl FnMut(usize,
             }
         }
         GroupEntries::Pairs { levels, values } => {
-            for (level, sign) in levels[row].into_iter().zip([1.0, -1.0]) {
-                if level == GroupEntries::NEW {
-                    continue;
-                }
+            let [first, second] = levels[row];
+            let mut both = [(first, 1.0), (second, -1.0)];
+            // Effects rise within a row of a design.
+            both.sort_unstable_by_key(|(level, _)| *level);
+            for (level, sign) in both.into_iter().filter(|(level, _)| *level != GroupEntries::NEW) {
                 for k in 0..wide {
                     let value = values.get(row * wide + k).copied().unwrap_or(1.0);
                     with(level as usize * wide + k, sign * value);

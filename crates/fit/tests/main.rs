@@ -14,6 +14,7 @@ mod mixed;
 mod mixed_families;
 mod mixed_hard;
 mod modes;
+mod pairs;
 mod predictions;
 mod priors;
 mod references;

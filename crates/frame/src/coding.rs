@@ -1,28 +1,27 @@
 //! From variables to columns of the design, and what is remembered so that new rows are coded like
 //! the old ones.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::MAX_MAGNITUDE;
-use crate::basis::Basis;
 use crate::column::{Cells, Column};
 use crate::error::DataError;
 use crate::evaluate::{Learned, Memory, Source};
-use crate::factors::{Contrast, interval_of, level_of};
+use crate::factors::{Contrast, level_of};
 use crate::formula::parse;
 use crate::formula::syntax::{Kind, Node};
 use crate::groups::{CodedGroup, GroupNames, Grouping};
 use crate::levels::Levels;
 use crate::matrix::{Matrix, SparseRows};
 use crate::pairs::{self, Sides};
-use crate::place::{Place, number};
-use crate::plan::{Asked, Plan};
+use crate::place::number;
+use crate::plan::Plan;
 use crate::smooths::CodedSmooth;
-use crate::sparse::SparseColumns;
 use crate::table::Table;
+use crate::variables::{Codes, Shape, Variable, places, variable};
 
 /// Rows that are coded together.
 const BLOCK: usize = 4096;
@@ -31,7 +30,7 @@ const DENSE_COLUMNS: usize = 250;
 /// A design is sparse if at most one entry in this many is stored.
 const SPARSE_SHARE: usize = 8;
 /// The code of a value that is no level.
-const NO_LEVEL: u32 = u32::MAX;
+pub(crate) const NO_LEVEL: u32 = u32::MAX;
 
 /// How rows become rows of a design: terms, and what functions have learned from the data. Part of
 /// `config.toml`.
@@ -325,51 +324,6 @@ pub(crate) fn check_finite(
     };
     let inputs: Vec<String> = columns.iter().filter_map(of).collect();
     Err(DataError::NotFinite { place, expression: node.to_string(), value: values[at], inputs })
-}
-
-/// A variable whose columns are known.
-#[derive(Debug)]
-struct Variable<'p> {
-    label: String,
-    node: &'p Node,
-    shape: Shape<'p>,
-}
-
-#[derive(Debug)]
-enum Shape<'p> {
-    Number,
-    Basis(&'p Basis),
-    Pair {
-        levels: &'p [String],
-        base: usize,
-        sides: &'p Sides,
-    },
-    /// The columns of a sparse matrix; `numbers` has the place of each in the model, if it has one.
-    Columns {
-        names: &'p [String],
-        columns: &'p SparseColumns,
-        numbers: Vec<u32>,
-    },
-    Factor {
-        levels: Vec<String>,
-        contrast: Contrast,
-        codes: Codes<'p>,
-    },
-}
-
-/// How values become levels.
-#[derive(Debug)]
-enum Codes<'p> {
-    /// The level of each code of a text column.
-    Text(Vec<u32>),
-    /// The levels of numbers, by their bits.
-    Numbers(HashMap<u64, u32>),
-    Intervals {
-        breaks: &'p [f64],
-        right: bool,
-        lowest: bool,
-    },
-    Logical,
 }
 
 /// The values of a variable in some rows.
@@ -721,182 +675,6 @@ fn entries(parts: &[Part<'_>], k: usize, visit: &mut dyn FnMut(usize, f64)) {
     });
 }
 
-impl Codes<'_> {
-    /// The level of a number.
-    fn of(&self, value: f64) -> Option<u32> {
-        let found = match self {
-            Self::Text(_) => None,
-            // Adding 0 makes one of both zeros.
-            Self::Numbers(levels) => return levels.get(&(value + 0.0).to_bits()).copied(),
-            Self::Intervals { breaks, right, lowest } => {
-                interval_of(value, breaks, *right, *lowest)
-            }
-            Self::Logical => Some(usize::from(value != 0.0)),
-        };
-        found.and_then(|level| u32::try_from(level).ok())
-    }
-}
-
-impl Variable<'_> {
-    fn width(&self, full: bool) -> usize {
-        match &self.shape {
-            Shape::Number => 1,
-            Shape::Basis(basis) => basis.width(),
-            Shape::Columns { names, .. } => names.len(),
-            Shape::Pair { levels, .. } => levels.len() - 1,
-            Shape::Factor { levels, .. } => levels.len() - usize::from(!full),
-        }
-    }
-
-    /// The entries of a row that may differ from 0.
-    fn stored(&self, full: bool) -> usize {
-        match &self.shape {
-            Shape::Factor { contrast, .. } if contrast.column_of(0, full).is_some() => 1,
-            Shape::Pair { .. } => 2,
-            Shape::Columns { columns, .. } => {
-                columns.entries().values.len().div_ceil(columns.rows().max(1))
-            }
-            _ => self.width(full),
-        }
-    }
-
-    fn title(&self) -> &str {
-        &self.label
-    }
-
-    fn names(&self, full: bool) -> Vec<String> {
-        let bracket = |name: &dyn std::fmt::Display| format!("{}[{name}]", self.label);
-        match &self.shape {
-            Shape::Number => vec![self.label.clone()],
-            Shape::Columns { names, .. } => names.to_vec(),
-            Shape::Pair { levels, base, .. } => {
-                let others = levels.iter().enumerate().filter(|(k, _)| k != base);
-                others.map(|(_, level)| bracket(level)).collect()
-            }
-            Shape::Basis(basis) if basis.width() == 1 => vec![self.label.clone()],
-            Shape::Basis(basis) => (1..=basis.width()).map(|k| bracket(&k)).collect(),
-            Shape::Factor { levels, .. } if full => {
-                levels.iter().map(|level| bracket(level)).collect()
-            }
-            Shape::Factor { levels, contrast, .. } => {
-                contrast.names(levels).iter().map(|name| bracket(name)).collect()
-            }
-        }
-    }
-}
-
-/// A column's own name, or an expression as written.
-fn title(node: &Node, label: &str) -> String {
-    match &node.kind {
-        crate::formula::syntax::Kind::Name(name) => name.clone(),
-        _ => label.to_owned(),
-    }
-}
-
-fn variable<'s>(
-    source: &'s Source<'_>, plan: &'s Plan, label: &str, memory: &'s Memory,
-) -> Result<Variable<'s>, DataError> {
-    let node = plan.node();
-    let place = || Place::column(source.table.name(), node.columns().first().unwrap_or(&""));
-    let constant = |levels: &[String]| DataError::Constant {
-        place: place(),
-        value: levels.first().cloned().unwrap_or_default(),
-        reason: "",
-    };
-    let (label, shape) = match (plan, memory.get(label)) {
-        (Plan::Number(node), memory) if !matches!(memory, Some(Learned::Columns(_))) => {
-            (title(node, label), Shape::Number)
-        }
-        (Plan::Columns(node), Some(Learned::Columns(names))) => {
-            let column = node.columns().first().and_then(|name| source.column(name));
-            let Some(columns) = column.and_then(Column::sparse) else {
-                return Err(constant(&[]));
-            };
-            let numbers = places(names, columns.names());
-            (title(node, label), Shape::Columns { names, columns, numbers })
-        }
-        (Plan::Pair(pair), Some(Learned::Levels(levels))) => {
-            let base = match &pair.base {
-                None => Some(0),
-                Some(base) => levels.iter().position(|level| level == base),
-            };
-            let Some(base) = base else {
-                let level = pair.base.as_deref().unwrap_or_default();
-                return Err(no_level(source, pair.sides[0].column(), level, levels));
-            };
-            (label.to_owned(), Shape::Pair { levels, base, sides: &pair.sides })
-        }
-        (Plan::Number(_) | Plan::Columns(_), _) => {
-            let (file, call) = (source.table.name().to_owned(), label.to_owned());
-            let need = "numbers or a sparse matrix, as in the data of the fit".to_owned();
-            return Err(DataError::Function { file, call, need });
-        }
-        (Plan::Logical(_), _) => {
-            let levels = ["FALSE", "TRUE"].map(str::to_owned).to_vec();
-            let contrast = Contrast::Treatment { base: 0 };
-            (label.to_owned(), Shape::Factor { levels, contrast, codes: Codes::Logical })
-        }
-        (Plan::Factor(factor), _) => {
-            let Some(Learned::Levels(levels)) = memory.get(&factor.key) else {
-                return Err(constant(&[]));
-            };
-            if levels.len() < 2 {
-                return Err(constant(levels));
-            }
-            let contrast = match &factor.contrast {
-                Asked::Treatment { base: None } => Contrast::Treatment { base: 0 },
-                Asked::Treatment { base: Some(level) } => {
-                    let base = levels.iter().position(|other| other == level);
-                    let Some(base) = base else {
-                        return Err(no_level(source, &factor.title, level, levels));
-                    };
-                    Contrast::Treatment { base }
-                }
-                Asked::Sum => Contrast::Sum,
-                Asked::Helmert => Contrast::Helmert,
-            };
-            let codes =
-                match source.column(node.columns().first().unwrap_or(&"")).map(Column::cells) {
-                    Some(Cells::Text { levels: texts, .. }) if factor.text => {
-                        let known: HashMap<&String, u32> = levels.iter().zip(0_u32..).collect();
-                        let level = |text: &String| known.get(text).copied().unwrap_or(NO_LEVEL);
-                        Codes::Text(texts.iter().map(level).collect())
-                    }
-                    _ => {
-                        let number = |level: &String| level.parse().unwrap_or(f64::NAN);
-                        let mut known = HashMap::with_capacity(levels.len());
-                        for (x, k) in levels.iter().map(number).zip(0_u32..) {
-                            // Of equal numbers the first is the level.
-                            known.entry((x + 0.0).to_bits()).or_insert(k);
-                        }
-                        Codes::Numbers(known)
-                    }
-                };
-            (factor.title.clone(), Shape::Factor { levels: levels.clone(), contrast, codes })
-        }
-        (Plan::Cut(cut), Some(Learned::Cut { breaks, levels })) => {
-            let codes = Codes::Intervals { breaks, right: cut.right, lowest: cut.lowest };
-            let contrast = Contrast::Treatment { base: 0 };
-            (label.to_owned(), Shape::Factor { levels: levels.clone(), contrast, codes })
-        }
-        (Plan::Basis { .. }, Some(Learned::Basis(basis))) => {
-            (label.to_owned(), Shape::Basis(basis))
-        }
-        (Plan::Cut(_) | Plan::Basis { .. } | Plan::Pair(_), _) => {
-            let (file, call) = (source.table.name().to_owned(), label.to_owned());
-            let need = "what it learned from the data, which is not in this run".to_owned();
-            return Err(DataError::Function { file, call, need });
-        }
-    };
-    Ok(Variable { label, node, shape })
-}
-
-/// The place of each of some names in a list; `NO_LEVEL` for one that is not there.
-fn places(known: &[String], names: &[String]) -> Vec<u32> {
-    let places: HashMap<&String, u32> = known.iter().zip(0_u32..).collect();
-    names.iter().map(|name| places.get(name).copied().unwrap_or(NO_LEVEL)).collect()
-}
-
 /// Some rows with other numbers for their columns. Columns without a number are left out.
 fn placed(all: &SparseRows, numbers: &[u32], width: usize, rows: &[usize]) -> SparseRows {
     let mut found = SparseRows::new(width);
@@ -910,19 +688,6 @@ fn placed(all: &SparseRows, numbers: &[u32], width: usize, rows: &[usize]) -> Sp
         found.end_row();
     }
     found
-}
-
-/// The error for a base level that does not exist.
-pub(crate) fn no_level(
-    source: &Source<'_>, column: &str, level: &str, levels: &[String],
-) -> DataError {
-    let near = crate::place::nearest(level, levels.iter().map(String::as_str));
-    DataError::NoLevel {
-        place: Place::column(source.table.name(), column),
-        level: level.to_owned(),
-        nearest: near,
-        levels: levels.to_vec(),
-    }
 }
 
 fn check_finite_rows(

@@ -128,7 +128,7 @@ impl<'t> Draft<'t> {
         }
         if let Some((_, base)) = self.question.bases.iter().find(|(column, _)| column == name) {
             let Some(at) = levels.iter().position(|level| level == base) else {
-                return Err(crate::coding::no_level(&self.source, name, base, &levels));
+                return Err(crate::variables::no_level(&self.source, name, base, &levels));
             };
             levels[..=at].rotate_right(1);
         }

@@ -87,6 +87,7 @@ mod sparse;
 mod splines;
 mod svm;
 mod table;
+mod variables;
 
 pub use basis::Basis;
 pub use coding::{Coding, NewRows};

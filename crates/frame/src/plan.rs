@@ -244,17 +244,8 @@ impl Plan {
                 if memory.contains_key(&factor.key) {
                     return Ok(());
                 }
-                let levels = match (&factor.levels, factor.text) {
-                    (Some(levels), _) => levels.clone(),
-                    (None, true) => levels_of(factor.of.columns().first().unwrap_or(&""))?,
-                    (None, false) => {
-                        let values = sorted(source.numbers(&factor.of, rows, memory));
-                        let mut levels: Vec<String> =
-                            values.iter().map(|value| level_of(*value)).collect();
-                        levels.dedup();
-                        levels
-                    }
-                };
+                let numbers = |of: &Node| source.numbers(of, rows, memory);
+                let levels = factor.found_levels(numbers, levels_of)?;
                 if levels.len() > crate::MAX_LEVELS {
                     let found = levels.len();
                     return refuse(format!("at most {} levels; found {found}", crate::MAX_LEVELS));
@@ -293,6 +284,23 @@ impl Plan {
 }
 
 impl FactorPlan {
+    /// Its levels: those asked for, those of a text column, or the distinct numbers.
+    fn found_levels(
+        &self, numbers: impl Fn(&Node) -> Vec<f64>,
+        levels_of: &mut dyn FnMut(&str) -> Result<Vec<String>, DataError>,
+    ) -> Result<Vec<String>, DataError> {
+        match (&self.levels, self.text) {
+            (Some(levels), _) => Ok(levels.clone()),
+            (None, true) => levels_of(self.of.columns().first().unwrap_or(&"")),
+            (None, false) => {
+                let values = sorted(numbers(&self.of));
+                let mut levels: Vec<String> = values.iter().map(|value| level_of(*value)).collect();
+                levels.dedup();
+                Ok(levels)
+            }
+        }
+    }
+
     fn of_column(node: &Node) -> Self {
         let node = node.bare();
         let title = match &node.kind {

@@ -47,7 +47,7 @@ fn error(table: &Table, formula: &str) -> String {
 fn parts(group: &Grouping) -> (&[u32], &[f64]) {
     match &group.entries {
         GroupEntries::Levels { level, values } => (level, values),
-        _ => panic!("{} has no levels of rows", group.name),
+        _ => panic!("{} has no levels", group.name),
     }
 }
 

@@ -6,6 +6,7 @@ mod frame;
 mod group_parts;
 mod groups;
 mod pack;
+mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod passes;

@@ -10,14 +10,14 @@ use ridgewalk::pipeline::{KernelChoice, Memory, SearchChoice, Settings};
 /// Data, formula and priors: the options of `ridgewalk fit` that make a model.
 #[derive(Debug, Clone, Args)]
 pub struct ModelOptions {
-    /// The data: CSV with a line of names, or Parquet [default: breast cancer data that ship with
-    /// the program, --standardize]
+    /// The data: CSV with a line of names, Parquet, or sparse rows of SVMlight (.svm) [default: breast
+    /// cancer data that ship with the program, --standardize]
     #[arg(value_name = "DATA")]
     data: Option<PathBuf>,
     /// The model as a formula, in quotes: 'y ~ x * city + poly(age, 2) + offset(log(n))'
     #[arg(value_name = "FORMULA")]
     formula: Option<String>,
-    /// The response column; required with DATA unless there is a formula
+    /// The response column; required with DATA unless there is a formula or the rows are sparse
     #[arg(long, value_name = "NAME")]
     response: Option<String>,
     /// The model family

@@ -119,8 +119,8 @@ pub(crate) const TARGETS: &[Target] = &[
         words: &[
             b"~", b" + ", b" - ", b"*", b":", b"^2", b"(", b")", b"[", b"]", b",", b"`", b"\"",
             b"|", b"%in%", b" & ", b"poly(", b"ns(", b"bs(", b"cut(", b"factor(", b"C(", b"log(",
-            b"scale(", b"offset(", b"Surv(", b"cbind(", b"I(", b"c(", b"1e999", b"0x", b"TRUE",
-            b"df = ",
+            b"pair(", b"scale(", b"offset(", b"Surv(", b"cbind(", b"I(", b"c(", b"1e999", b"0x",
+            b"TRUE", b"df = ",
         ],
         run: formula,
         bytes: 1 << 26,
