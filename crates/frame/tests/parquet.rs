@@ -9,7 +9,9 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Ty
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use ridgewalk_frame::{DataError, FamilyName, Formula, Frame, Question, Row, Table};
+use ridgewalk_frame::{
+    Column, DataError, FamilyName, Formula, Frame, Part, Question, Row, Table, pack,
+};
 
 const SCHEMA: &str = "message m {
     required double x;
@@ -84,6 +86,50 @@ fn what_was_written_is_read() {
         assert_eq!(numbers(6)[..3], [1.25, 2.5, -0.01]);
         assert_eq!(table.row_place(4), Row::Row(5));
     }
+}
+
+/// Rows of parts are those of the whole file, in parts that begin within a row group and in parts
+/// of several groups. A packed file has the same parts.
+#[test]
+fn a_part_has_its_rows_and_no_others() {
+    let place = tempfile::tempdir().unwrap();
+    let source = place.path().join("d.parquet");
+    std::fs::write(&source, written(Compression::SNAPPY)).unwrap();
+    let packed = place.path().join("d.pack");
+    pack(&source, &packed).unwrap();
+    for path in [&source, &packed] {
+        let whole = Table::read(path).unwrap();
+        for of in 1..=6 {
+            let mut row = 0;
+            for number in 0..of {
+                let part = Table::read_part(path, Part { number, of }).unwrap();
+                assert_eq!((part.digest(), part.rows()), (whole.digest(), part_rows(number, of)));
+                assert_eq!(part.row_place(0), Row::Row(row as u64 + 1));
+                for (found, need) in part.columns().iter().zip(whole.columns()) {
+                    let bits = |column: &Column, from: usize| -> Vec<String> {
+                        let texts = column.levels().map(|(levels, codes, _)| {
+                            let text = |code: &u32| levels.get(*code as usize).cloned();
+                            codes.iter().map(|code| format!("{:?}", text(code))).collect()
+                        });
+                        let numbers = column.numbers().unwrap_or_default();
+                        let numbers = numbers.iter().map(|x| format!("{:x}", x.to_bits()));
+                        let all: Vec<String> = texts.unwrap_or_else(|| numbers.collect());
+                        all.into_iter().skip(from).take(part.rows()).collect()
+                    };
+                    assert_eq!(bits(found, 0), bits(need, row), "part {number} of {of}");
+                }
+                row += part.rows();
+            }
+            assert_eq!(row, 6);
+        }
+        let message = Table::read_part(path, Part { number: 0, of: 7 }).unwrap_err().to_string();
+        assert!(message.contains("found 6 rows for 7 row shards"), "{message}");
+    }
+}
+
+/// The rows of a part of six rows.
+fn part_rows(number: usize, of: usize) -> usize {
+    6 * (number + 1) / of - 6 * number / of
 }
 
 #[test]

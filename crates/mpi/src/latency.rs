@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         eprintln!("error: MPI cannot be initialised");
         return ExitCode::FAILURE;
     };
-    let all: &dyn Peers = &world::World::new();
+    let all: &dyn Peers = &world::World::new(world::PATIENCE);
     if all.rank() == 0 {
         println!("processes,numbers,bytes,rounds,median_us,best_us");
     }

@@ -8,6 +8,7 @@
 mod arguments;
 mod fit;
 mod processes;
+pub mod step;
 
 use std::process::ExitCode;
 use std::sync::Arc;

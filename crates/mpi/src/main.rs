@@ -22,10 +22,16 @@ fn main() -> ExitCode {
     };
     if threading < Threading::Serialized {
         eprintln!("error: the MPI library offers {threading:?} threads: need Serialized");
-        return ExitCode::FAILURE;
+        SimpleCommunicator::world().abort(1);
     }
-    let all: Arc<dyn Peers> = Arc::new(world::World::new());
-    match catch_unwind(AssertUnwindSafe(|| ridgewalk_mpi::run(&all))) {
+    let all: Arc<dyn Peers> = Arc::new(world::World::new(world::PATIENCE));
+    let run = || {
+        let code = ridgewalk_mpi::run(&all);
+        // One that ends while others go on would leave them waiting.
+        all.end();
+        code
+    };
+    match catch_unwind(AssertUnwindSafe(run)) {
         Ok(code) => code,
         // The panic message is printed; the other processes would wait forever.
         Err(_) => SimpleCommunicator::world().abort(101),
