@@ -690,7 +690,8 @@ impl Target for Model {
     fn affordable_hessians(&self, most: usize) -> usize {
         match &self.body {
             Body::Mixed(mixed) => mixed.affordable_hessians(most),
-            _ => most,
+            Body::Ridge(posterior) => posterior.affordable_hessians(most),
+            Body::Joint { .. } => most,
         }
     }
 
