@@ -17,4 +17,5 @@ mod modes;
 mod predictions;
 mod priors;
 mod references;
+mod rows;
 mod sparse;
