@@ -4,7 +4,7 @@
 //! scripts: 0 done, 1 the run failed, 2 wrong usage or wrong data, 3 refuted or not certified, 130
 //! stopped by a signal, with everything so far kept.
 //!
-//! [`fit`] and [`failure`] are public for other programs with the same options and messages.
+//! [`fit`], [`failure`] and [`signals`] are public for other programs with the same options and messages.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr, clippy::exit))]
@@ -22,6 +22,7 @@ mod output;
 mod pack;
 mod plan;
 mod plot;
+pub mod signals;
 mod verify;
 
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ridgewalk::frame::{Column, PackWriter, Table};
 
-use crate::common::fits::{Place, shipped};
+use crate::common::fits::{Place, files, shipped};
 
 /// Data that take about 140 MiB in memory, and 130 MiB with the design on the disk.
 const ROWS: usize = 300_000;
@@ -204,4 +204,57 @@ fn a_full_disk_leaves_nothing_of_a_packed_file() {
     assert_eq!(names, ["d.csv", "large.pack"]);
     let output = place.run("pack d.csv d.pack");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+/// Everything after a fit: read block by block, and as in memory to the last digit that is printed.
+#[test]
+fn what_comes_after_a_fit_on_the_disk_is_as_in_memory() {
+    let place = Place::new();
+    large(&place.path("d.pack"), 0);
+    let fit = |out: &str, formula: &str| {
+        let model = format!("d.pack {formula} --where x4>-0.9 --draws 10 --chains 2");
+        place.fit(out, &format!("{model} --memory {LITTLE}"))
+    };
+    let run = fit("run", "y~x1+x2+x3+x4+city");
+    assert!(run.stderr.contains("the design is on the disk"), "{}", run.stderr);
+    fit("other", "y~x2");
+    let done = |words: &str| {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // The bound of the run holds unless there is another.
+    let both = |words: &str| [done(words), done(&format!("{words} --memory 4GiB"))];
+    for words in
+        ["loo run --refits 0 --json", "loo run --folds 2 --json", "compare run other --refits 0"]
+    {
+        let [disk, memory] = both(words);
+        assert!(disk == memory, "{words}: {disk} and {memory}");
+    }
+    // Sums over rows, in blocks of other rows: within rounding.
+    for by in ["x1", "city"] {
+        let numbers = both(&format!("effects run --by {by} --json")).map(|text| {
+            let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let effect = document["effects"][0].clone();
+            ["mean", "sd", "lower", "upper"].map(|key| effect[key].as_f64().unwrap())
+        });
+        for (a, b) in numbers[0].iter().zip(&numbers[1]) {
+            assert!((a - b).abs() <= 1e-9 * a.abs(), "{by}: {a} for {b}");
+        }
+    }
+    let groups = "--groups observed_data,constant_data,posterior_predictive,prior";
+    done(&format!("export run --arviz a.zarr {groups}"));
+    done(&format!("export run --arviz b.zarr {groups} --memory 4GiB"));
+    assert!(files(&place.path("a.zarr")) == files(&place.path("b.zarr")));
+    // New rows are packed, too.
+    let rows = done("predict run d.pack --kind linear").lines().count();
+    assert_eq!(rows, ROWS + 1);
+    // A bound that is too small: what is needed, before anything is computed.
+    for words in ["loo run", "effects run --by x1", "predict run d.pack", "export run --arviz c"] {
+        let output = place.run(&format!("{words} --memory 60MiB"));
+        assert_eq!(output.status.code(), Some(2), "{words}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("MiB of memory for") && said.contains("pass a larger"), "{said}");
+    }
+    assert!(!place.path("c").exists());
 }

@@ -18,4 +18,5 @@ mod pairs;
 mod predictions;
 mod priors;
 mod references;
+mod rows;
 mod sparse;

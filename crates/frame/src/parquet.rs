@@ -9,6 +9,7 @@ mod thrift;
 
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::ops::Range;
 
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
@@ -34,15 +35,14 @@ const BATCH: usize = 8192;
 const FREE_VALUES: usize = 4 << 20;
 const VALUES_PER_BYTE: u64 = 64;
 
+/// Rows that are decoded together where a file is read some rows at a time.
+const ROWS: usize = 1 << 16;
+
 /// Reads a part of the rows of a Parquet file.
 pub(super) fn read(name: &str, mut file: &File, part: Part) -> Result<Table, DataError> {
     let cannot = |source| DataError::Read { file: name.to_owned(), source };
-    if !file.metadata().map_err(cannot)?.is_file() {
-        let need = "a file, because Parquet is read from its end";
-        return Err(DataError::Format { file: name.to_owned(), found: "a pipe or a device", need });
-    }
     // Checked before gigabytes are hashed for nothing.
-    footer::check(file).map_err(|message| DataError::Parquet { file: name.to_owned(), message })?;
+    check_file(name, file)?;
     file.rewind().map_err(cannot)?;
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
@@ -55,6 +55,30 @@ pub(super) fn read(name: &str, mut file: &File, part: Part) -> Result<Table, Dat
     }
     let input = file.try_clone().map_err(cannot)?;
     decode(name, input, file, (hex(digest), part))
+}
+
+/// Reads a Parquet file some rows at a time, and passes them to `take`.
+pub(super) fn read_in_turn<E: From<DataError>>(
+    name: &str, file: &File, take: &mut dyn FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    check_file(name, file)?;
+    let input =
+        file.try_clone().map_err(|source| DataError::Read { file: name.to_owned(), source })?;
+    let mut turns = undamaged(name, || Turns::new(name, input, file, Part::WHOLE))?;
+    while let Some(table) = undamaged(name, || turns.next(file))? {
+        take(table)?;
+    }
+    Ok(())
+}
+
+/// Checks that a file is one, and its footer.
+fn check_file(name: &str, file: &File) -> Result<(), DataError> {
+    let cannot = |source| DataError::Read { file: name.to_owned(), source };
+    if !file.metadata().map_err(cannot)?.is_file() {
+        let need = "a file, because Parquet is read from its end";
+        return Err(DataError::Format { file: name.to_owned(), found: "a pipe or a device", need });
+    }
+    footer::check(file).map_err(|message| DataError::Parquet { file: name.to_owned(), message })
 }
 
 /// Reads Parquet from memory.
@@ -83,7 +107,11 @@ enum Kind {
 fn decode<R: ChunkReader + 'static>(
     name: &str, input: R, headers: &R, asked: (String, Part),
 ) -> Result<Table, DataError> {
-    quiet::catch(|| decode_columns(name, input, headers, asked)).unwrap_or_else(|found| {
+    undamaged(name, || decode_columns(name, input, headers, asked))
+}
+
+fn undamaged<T>(name: &str, work: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+    quiet::catch(work).unwrap_or_else(|found| {
         let message = format!("the file is damaged and cannot be decoded: {found}");
         Err(DataError::Parquet { file: name.to_owned(), message })
     })
@@ -94,66 +122,161 @@ fn decode<R: ChunkReader + 'static>(
 fn decode_columns<R: ChunkReader + 'static>(
     name: &str, input: R, headers: &R, (digest, part): (String, Part),
 ) -> Result<Table, DataError> {
-    let cannot = |message: String| DataError::Parquet { file: name.to_owned(), message };
-    let failed = |error: ParquetError| cannot(error.to_string());
-    footer::check(headers).map_err(cannot)?;
-    let reader = SerializedFileReader::new(input).map_err(failed)?;
-    let metadata = reader.metadata();
-    let schema = metadata.file_metadata().schema_descr();
-    if schema.num_columns() > MAX_COLUMNS {
-        return Err(DataError::TooManyColumns { place: Place::file(name), limit: MAX_COLUMNS });
-    }
-    let rows = declared_rows(name, metadata, schema.num_columns(), part)?;
-    check_values(rows.saturating_mul(schema.num_columns()), headers.len()).map_err(cannot)?;
-    let wanted = if rows == 0 { 0..0 } else { part.rows_of(name, rows)? };
-    let mut pages = Pages::default();
-    let mut columns = Vec::new();
-    for index in 0..schema.num_columns() {
-        let descriptor = schema.column(index);
-        let title = descriptor.path().parts().join(".");
-        if title.starts_with("__index_level_") {
-            // The row labels of a pandas data frame are not data.
-            continue;
+    let mut turns = Turns::new(name, input, headers, part)?;
+    turns.columns.iter_mut().for_each(InTurn::begin);
+    let wanted = turns.row..turns.end;
+    let mut end = 0;
+    for group in 0..turns.reader.metadata().num_row_groups() {
+        let start = end;
+        end += turns.rows_of_group(group);
+        let within = wanted.start.max(start)..wanted.end.min(end);
+        if !within.is_empty() {
+            turns.open(group, headers)?;
+            turns.take(within.start - start, within.len())?;
         }
-        let kind = match kind(&descriptor) {
-            Ok(kind) => kind,
-            Err(found) => {
-                columns.push(Builder::other(title, found));
-                continue;
-            }
+    }
+    Ok(turns.table(digest))
+}
+
+/// A file that is decoded some rows at a time.
+struct Turns<R: ChunkReader + 'static> {
+    name: String,
+    reader: SerializedFileReader<R>,
+    pages: Pages,
+    columns: Vec<InTurn>,
+    /// The number of row groups that were begun, and the rows of the last that are left.
+    groups: usize,
+    left: usize,
+    /// The row after those that were decoded, that after the last, and the first that no table has
+    /// yet.
+    row: usize,
+    end: usize,
+    first: usize,
+}
+
+/// A column of such a file.
+struct InTurn {
+    index: usize,
+    title: String,
+    /// The type of its values, or what it has instead.
+    kind: Result<Kind, String>,
+    builder: Builder,
+    values: Option<ColumnReader>,
+}
+
+impl InTurn {
+    /// No rows yet.
+    fn begin(&mut self) {
+        self.builder = match &self.kind {
+            Ok(_) => Builder::new(self.title.clone()),
+            Err(found) => Builder::other(self.title.clone(), found.clone()),
         };
-        let mut builder = Builder::new(title);
-        let mut end = 0;
-        for group in 0..metadata.num_row_groups() {
-            let about = metadata.row_group(group);
-            check_compression(about.column(index).compression()).map_err(cannot)?;
-            let count = usize::try_from(about.num_rows()).unwrap_or_default();
-            let start = end;
-            end += count;
-            let within = wanted.start.max(start)..wanted.end.min(end);
-            if within.is_empty() {
+    }
+}
+
+impl<R: ChunkReader + 'static> Turns<R> {
+    fn new(name: &str, input: R, headers: &R, part: Part) -> Result<Self, DataError> {
+        let cannot = |message: String| DataError::Parquet { file: name.to_owned(), message };
+        footer::check(headers).map_err(cannot)?;
+        let reader = SerializedFileReader::new(input).map_err(|e| cannot(e.to_string()))?;
+        let metadata = reader.metadata();
+        let schema = metadata.file_metadata().schema_descr();
+        if schema.num_columns() > MAX_COLUMNS {
+            return Err(DataError::TooManyColumns { place: Place::file(name), limit: MAX_COLUMNS });
+        }
+        let rows = declared_rows(name, metadata, schema.num_columns(), part)?;
+        check_values(rows.saturating_mul(schema.num_columns()), headers.len()).map_err(cannot)?;
+        let column = |index: usize| {
+            let descriptor = schema.column(index);
+            let title = descriptor.path().parts().join(".");
+            let builder = Builder::new(title.clone());
+            InTurn { index, title, kind: kind(&descriptor), builder, values: None }
+        };
+        let columns = (0..schema.num_columns()).map(column);
+        // The row labels of a pandas data frame are not data.
+        let columns = columns.filter(|column| !column.title.starts_with("__index_level_"));
+        let columns: Vec<InTurn> = columns.collect();
+        let names: Vec<String> = columns.iter().map(|column| column.title.clone()).collect();
+        check_names(&Place::file(name), &names)?;
+        if rows == 0 {
+            return Err(DataError::NoRows { file: name.to_owned() });
+        }
+        let Range { start: first, end } = part.rows_of(name, rows)?;
+        let (name, pages) = (name.to_owned(), Pages::default());
+        Ok(Self { name, reader, pages, columns, groups: 0, left: 0, row: first, end, first })
+    }
+
+    fn rows_of_group(&self, group: usize) -> usize {
+        usize::try_from(self.reader.metadata().row_group(group).num_rows()).unwrap_or_default()
+    }
+
+    /// Begins a row group.
+    fn open(&mut self, group: usize, headers: &R) -> Result<(), DataError> {
+        let cannot = |message: String| DataError::Parquet { file: self.name.clone(), message };
+        let failed = |error: ParquetError| cannot(error.to_string());
+        let about = self.reader.metadata().row_group(group);
+        let count = self.rows_of_group(group);
+        for column in &mut self.columns {
+            if column.kind.is_err() {
                 continue;
             }
-            if !pages.check(headers, about.column(index), count).map_err(cannot)? {
-                builder = Builder::other(builder.name().to_owned(), DELTA_TEXT.to_owned());
-                break;
+            let chunk = about.column(column.index);
+            check_compression(chunk.compression()).map_err(cannot)?;
+            if !self.pages.check(headers, chunk, count).map_err(cannot)? {
+                column.kind = Err(DELTA_TEXT.to_owned());
+                column.begin();
+                continue;
             }
             let values =
-                reader.get_row_group(group).and_then(|group| group.get_column_reader(index));
-            let skipped = within.start - start;
-            let row = within.start - wanted.start;
-            let mut sink = Sink { builder: &mut builder, row, skipped, kind };
-            sink.take(values.map_err(failed)?, skipped + within.len()).map_err(cannot)?;
+                self.reader.get_row_group(group).and_then(|g| g.get_column_reader(column.index));
+            column.values = Some(values.map_err(failed)?);
         }
-        columns.push(builder);
+        Ok(())
     }
-    let names: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
-    check_names(&Place::file(name), &names)?;
-    if rows == 0 {
-        return Err(DataError::NoRows { file: name.to_owned() });
+
+    /// Skips and decodes so many rows of the row group that was begun.
+    fn take(&mut self, skipped: usize, count: usize) -> Result<(), DataError> {
+        for InTurn { kind, builder, values, .. } in &mut self.columns {
+            if let (Ok(kind), Some(values)) = (kind, values) {
+                let (first, row) = (self.first, self.row - self.first);
+                let mut sink = Sink { builder, first, row, skipped, kind: *kind };
+                let taken = sink.take(values, skipped + count);
+                taken.map_err(|message| DataError::Parquet { file: self.name.clone(), message })?;
+            }
+        }
+        self.row += count;
+        Ok(())
     }
-    let columns = columns.into_iter().map(Builder::finish).collect();
-    Ok(Table::of_rows(name, columns, wanted, digest))
+
+    /// The rows that were decoded and that no table has yet.
+    fn table(&mut self, digest: String) -> Table {
+        let columns = self.columns.iter_mut().map(|column| {
+            let empty = Builder::new(String::new());
+            std::mem::replace(&mut column.builder, empty).finish()
+        });
+        let columns = columns.collect();
+        let rows = std::mem::replace(&mut self.first, self.row)..self.row;
+        Table::of_rows(&self.name, columns, rows, digest)
+    }
+
+    /// The next rows; `None` after the last.
+    fn next(&mut self, headers: &R) -> Result<Option<Table>, DataError> {
+        if self.row == self.end {
+            return Ok(None);
+        }
+        self.columns.iter_mut().for_each(InTurn::begin);
+        while self.row == self.first {
+            while self.left == 0 {
+                self.open(self.groups, headers)?;
+                self.left = self.rows_of_group(self.groups);
+                self.groups += 1;
+            }
+            let count = self.left.min(ROWS);
+            self.take(0, count)?;
+            self.left -= count;
+        }
+        Ok(Some(self.table(String::new())))
+    }
 }
 
 /// The declared number of rows, if those of a part are within the limits.
@@ -248,7 +371,8 @@ fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
 /// Receives the values of one column.
 struct Sink<'b> {
     builder: &'b mut Builder,
-    /// The row of the next value.
+    /// The number of the table's first row in the file, and the row of the next value in the table.
+    first: usize,
     row: usize,
     /// The number of values before it, which are of another part.
     skipped: usize,
@@ -257,7 +381,7 @@ struct Sink<'b> {
 
 impl Sink<'_> {
     /// Reads `rows` values, those that are skipped among them, or returns why there are fewer.
-    fn take(&mut self, values: ColumnReader, rows: usize) -> Result<(), String> {
+    fn take(&mut self, values: &mut ColumnReader, rows: usize) -> Result<(), String> {
         let (unsigned, divisor) = match self.kind {
             Kind::Number { unsigned, divisor } => (unsigned, divisor),
             Kind::Text => (false, 1.0),
@@ -303,14 +427,17 @@ impl Sink<'_> {
         match std::str::from_utf8(bytes) {
             Ok("") => self.builder.push_missing(),
             Ok(text) => self.builder.push_text(self.row, text),
-            Err(_) => return Err(format!("row {}: text that is not UTF-8", self.row + 1)),
+            Err(_) => {
+                let row = self.first + self.row + 1;
+                return Err(format!("row {row}: text that is not UTF-8"));
+            }
         }
         Ok(())
     }
 
     /// Reads batches until there are `rows` values, missing ones included.
     fn all<T: DataType>(
-        &mut self, mut reader: ColumnReaderImpl<T>, rows: usize,
+        &mut self, reader: &mut ColumnReaderImpl<T>, rows: usize,
         mut push: impl FnMut(&mut Self, &T::T) -> Result<(), String>,
     ) -> Result<(), String> {
         let column = self.builder.name().to_owned();

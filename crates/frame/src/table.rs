@@ -112,7 +112,7 @@ impl Table {
 
     /// Reads a file some rows at a time: `take` is given one table after another, each with the
     /// rows of a few megabytes of text, so that files larger than memory can be read. A packed file
-    /// is read block by block, a Parquet file as a whole.
+    /// is read block by block, a Parquet file 65,536 rows at a time.
     ///
     /// # Errors
     /// As [`Table::read`], and whatever `take` returns. Rows before the place of an error may have
@@ -154,7 +154,7 @@ impl Table {
             return pack.blocks().try_for_each(|rows| take(pack.read(rows, None)?));
         }
         if is_parquet(path, blocks.start()) {
-            return take(Self::read_parquet(&name, &file, Part::WHOLE)?);
+            return Self::parquet_in_turn(&name, &file, take);
         }
         let mut rows = Self::begin(&name, &mut blocks, 0..usize::MAX)?;
         let mut any = false;
@@ -322,6 +322,13 @@ impl Table {
     }
 
     #[cfg(feature = "parquet")]
+    fn parquet_in_turn<E: From<DataError>>(
+        name: &str, file: &File, take: &mut dyn FnMut(Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        crate::parquet::read_in_turn(name, file, take)
+    }
+
+    #[cfg(feature = "parquet")]
     fn parquet_from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
         crate::parquet::from_bytes(name, bytes)
     }
@@ -329,6 +336,13 @@ impl Table {
     #[cfg(not(feature = "parquet"))]
     fn read_parquet(name: &str, _: &File, _: Part) -> Result<Self, DataError> {
         Err(without_parquet(name))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet_in_turn<E: From<DataError>>(
+        name: &str, _: &File, _: &mut dyn FnMut(Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        Err(without_parquet(name).into())
     }
 
     #[cfg(not(feature = "parquet"))]

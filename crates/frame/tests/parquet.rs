@@ -262,3 +262,65 @@ fn a_schema_that_is_too_deep_is_refused_before_the_decoder_recurses() {
     let message = Table::from_bytes("d.parquet", &nested(200_000)).unwrap_err().to_string();
     assert!(message.contains("nested deeper than 64 levels"), "{message}");
 }
+
+/// Two row groups, of 100,000 and 50,000 rows, in tables of at most 65,536.
+#[test]
+fn rows_in_turn_are_those_of_the_whole() {
+    let schema = parse_message_type(
+        "message m { required double x; optional binary city (STRING); optional double z; }",
+    );
+    let mut bytes = Vec::new();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut writer =
+        SerializedFileWriter::new(&mut bytes, Arc::new(schema.unwrap()), Arc::new(properties))
+            .unwrap();
+    for rows in [0..100_000_usize, 100_000..150_000] {
+        let mut group = writer.next_row_group().unwrap();
+        let x: Vec<f64> = rows.clone().map(|row| row as f64).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&x, None, None).unwrap();
+        column.close().unwrap();
+        let there: Vec<i16> = rows.clone().map(|row| i16::from(row % 5 != 0)).collect();
+        let text = |row: usize| ByteArray::from(["Oslo", "Moss", "Ås"][row % 3]);
+        let texts: Vec<ByteArray> = rows.clone().filter(|row| row % 5 != 0).map(text).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&texts, Some(&there), None).unwrap();
+        column.close().unwrap();
+        // Missing in the first 100,000 rows, and infinite in one.
+        let there: Vec<i16> = rows.clone().map(|row| i16::from(row == 140_000)).collect();
+        let z: Vec<f64> = rows.filter(|row| *row == 140_000).map(|_| f64::INFINITY).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&z, Some(&there), None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("d.parquet");
+    std::fs::write(&path, &bytes).unwrap();
+    let whole = Table::read(&path).unwrap();
+    let (mut row, mut sizes) = (0, Vec::new());
+    Table::read_in_turn::<DataError>(&path, &mut |table| {
+        let rows = row..row + table.rows();
+        assert_eq!(table.row_place(0), Row::Row(row as u64 + 1));
+        let numbers = |table: &Table| table.columns()[0].numbers().unwrap().to_vec();
+        assert_eq!(numbers(&table), numbers(&whole)[rows.clone()]);
+        let texts = table.columns()[1].texts().unwrap();
+        assert_eq!(texts, whole.columns()[1].texts().unwrap()[rows.clone()]);
+        if rows.contains(&140_000) {
+            let question = Question::of_formula("x ~ z".parse().unwrap(), FamilyName::Gaussian);
+            let message = Frame::new(&table, &question).unwrap_err().to_string();
+            assert!(message.contains("row 140001"), "{message}");
+        }
+        row = rows.end;
+        sizes.push(table.rows());
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!((row, &sizes[..]), (150_000, &[65_536, 34_464, 50_000][..]));
+    // Damaged: an error, after the tables before it.
+    bytes[8] ^= 0x10;
+    std::fs::write(&path, &bytes).unwrap();
+    let damaged = Table::read_in_turn::<DataError>(&path, &mut |_| Ok(()));
+    let _ = damaged.map_err(|error| assert!(matches!(error, DataError::Parquet { .. })));
+}

@@ -20,7 +20,8 @@ use ridgewalk::{RunError, StoredFit};
 use ridgewalk_cli::failure::Failure;
 use ridgewalk_cli::fit::options::{FitOptions, ResumeOptions, Voice};
 use ridgewalk_cli::fit::progress::Display;
-use ridgewalk_cli::fit::{finished, print, stop_signal};
+use ridgewalk_cli::fit::{finished, print};
+use ridgewalk_cli::signals::stop_signal;
 
 use crate::processes::Processes;
 
@@ -151,7 +152,8 @@ impl Shared<'_> {
             None => None,
         };
         // Before this point there is nothing to keep.
-        let stop = stop_signal();
+        let stop =
+            stop_signal(Voice { quiet: self.voice.quiet || !self.processes.first(), ..self.voice });
         let possible = if earlier.is_none() && self.processes.first() {
             RunDirectory::check(&self.settings.out).map_err(Failure::from)
         } else {

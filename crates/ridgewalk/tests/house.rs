@@ -24,7 +24,7 @@ const TABLE: [(&str, &str); 17] = [
     (
         "fit",
         "lyapunov potentials sampler diagnostics frame faer libm rand_chacha rand_distr rayon serde serde_json \
-         statrs thiserror toml",
+         sha2 statrs thiserror toml",
     ),
     ("store", "fit sampler csv serde serde_json sha2 thiserror"),
     ("report", "fit store rayon"),

@@ -10,8 +10,8 @@ use super::loo::MethodOptions;
 use super::{Counter, MemoryOption, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
-use crate::fit::stop_signal;
 use crate::output;
+use crate::signals::stop_reading;
 
 /// Options of `ridgewalk compare`.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(crate) struct CompareOptions {
 
 /// Runs `ridgewalk compare`.
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
-    let stop = stop_signal();
+    let stop = stop_reading(options.voice);
     let mut fits: Vec<(String, Responses, LooDocument)> = Vec::new();
     for path in &options.directories {
         let run = open(path, options.memory)?;

@@ -9,8 +9,8 @@ use super::{Counter, MemoryOption, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
-use crate::fit::stop_signal;
 use crate::output;
+use crate::signals::stop_signal;
 
 /// Options of `ridgewalk export`.
 #[derive(Debug, Args)]
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), Failure> {
     let all = || EXPORT_GROUPS.map(str::to_owned).to_vec();
     let groups = if options.groups.is_empty() { all() } else { options.groups.clone() };
     let run = open(&options.directory, options.memory)?;
-    let (stop, counter) = (stop_signal(), Counter::new(options.voice));
+    let (stop, counter) = (stop_signal(options.voice), Counter::new(options.voice));
     let show = |done: usize, of: usize| counter.show("row", done as u64, Some(of as u64));
     let done = run.export(path, &groups, &stop, &show);
     counter.end();

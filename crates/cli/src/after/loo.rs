@@ -9,8 +9,8 @@ use ridgewalk::pipeline::{FitRows, LeftOutGroups, LooDocument, LooMethod, LooOpt
 use super::{Counter, MemoryOption, open};
 use crate::failure::Failure;
 use crate::fit::options::Voice;
-use crate::fit::stop_signal;
 use crate::output;
+use crate::signals::stop_reading;
 
 /// Rows named in messages.
 const NAMED: usize = 8;
@@ -60,7 +60,7 @@ impl MethodOptions {
 /// Runs `ridgewalk loo`.
 pub(crate) fn run(options: &LooOptions) -> Result<(), Failure> {
     let run = open(&options.directory, options.memory)?;
-    let stop = stop_signal();
+    let stop = stop_reading(options.voice);
     let counter = Counter::new(options.voice);
     let rows = run.rows()?;
     let done = run.loo(&rows, options.method.options(), &stop, &|progress| counter.loo(progress));

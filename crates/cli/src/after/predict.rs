@@ -26,7 +26,7 @@ const SHOWN: usize = 20;
 pub(crate) struct PredictOptions {
     /// The run directory
     directory: PathBuf,
-    /// The file with new rows (CSV, Parquet or SVMlight), with the columns of the predictors
+    /// The file with new rows (CSV, Parquet, SVMlight or packed), with the columns of the predictors
     data: PathBuf,
     /// What to predict: linear (the linear predictor), mean (the expected response, or
     /// probabilities), response (a response drawn at random, with the spread of the data)

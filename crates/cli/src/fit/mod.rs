@@ -8,15 +8,13 @@ pub mod progress;
 pub(crate) mod summary;
 mod table;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use ridgewalk::pipeline::Data;
 use ridgewalk::store::{OpenRun, RunDirectory, read_summary};
 use ridgewalk::{Settings, StoredFit, fit_data_into, resume_data, settings_of};
 
 use crate::failure::Failure;
 use crate::output;
+use crate::signals::stop_run;
 use options::{FitOptions, ResumeOptions, Voice};
 use progress::Display;
 use table::Run;
@@ -28,7 +26,7 @@ pub(crate) fn run(options: &FitOptions) -> Result<(), Failure> {
     let data = Data::open(&settings)?;
     // Before this point there is nothing to keep: a signal ends the program at once, even while it
     // waits for a pipe.
-    let stop = stop_signal();
+    let stop = stop_run(options.voice, &settings.out);
     let display = Display::new(options.voice);
     let done = fit_data_into(&data, &settings, &stop, &display);
     display.end();
@@ -49,7 +47,7 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     let settings = Settings { memory: options.memory.or(settings.memory), ..settings };
     settings.validate()?;
     let data = Data::open(&settings)?;
-    let stop = stop_signal();
+    let stop = stop_run(options.voice, &options.directory);
     let display = Display::new(options.voice);
     let done = resume_data(run, &data, &settings, &stop, &display);
     display.end();
@@ -89,19 +87,4 @@ pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-/// A flag that is set at the first Ctrl-C or SIGTERM. The second ends the program at once, as by
-/// default.
-pub fn stop_signal() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let signal = Arc::clone(&stop);
-    // This fails only if another handler is installed; Ctrl-C then ends the run as by default.
-    let _ = ctrlc::set_handler(move || {
-        if signal.swap(true, Ordering::Relaxed) {
-            #[allow(clippy::exit, reason = "requested twice")]
-            std::process::exit(130);
-        }
-    });
-    stop
 }

@@ -1,0 +1,126 @@
+//! Signals that end a run. The first asks it to stop, and is told at once; the second ends the program.
+//! Signals that were ignored when the program began, as by `nohup`, stay ignored.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::fit::options::Voice;
+use crate::fit::progress::write_line;
+
+/// How long a run may take to stop by itself. A search for the mode, and much of what is done with
+/// matrices, looks at the signal when it is done.
+const GRACE: Duration = Duration::from_millis(1500);
+/// The exit code of programs that a signal ended.
+const STOPPED: i32 = 130;
+
+/// A flag that is set at the first Ctrl-C, SIGTERM or SIGHUP. The second ends the program at once.
+pub fn stop_signal(voice: Voice) -> Arc<AtomicBool> {
+    install(voice, None)
+}
+
+/// The same for a run in a directory. If it takes longer than two seconds to stop, the program ends
+/// as if it had been killed: what is on the disk is always a run that can be resumed.
+pub fn stop_run(voice: Voice, directory: &Path) -> Arc<AtomicBool> {
+    let directory = directory.to_owned();
+    install(voice, Some(Arc::new(move || left_behind(&directory))))
+}
+
+/// The same for work that writes nothing.
+pub(crate) fn stop_reading(voice: Voice) -> Arc<AtomicBool> {
+    install(voice, Some(Arc::new(|| "error: stopped".to_owned())))
+}
+
+/// What to say of work that did not stop by itself, and is ended then.
+type Late = Arc<dyn Fn() -> String + Send + Sync>;
+
+fn install(voice: Voice, late: Option<Late>) -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let signal = Arc::clone(&stop);
+    let said = !voice.quiet && !voice.json;
+    let ignored = ignored::found();
+    // This fails only if another handler is installed; Ctrl-C then ends the run as by default.
+    let _ = ctrlc::set_handler(move || {
+        if signal.swap(true, Ordering::Relaxed) {
+            end();
+        }
+        if said {
+            write_line("stopping... (Ctrl-C again ends the program at once)");
+        }
+        if let Some(late) = late.clone() {
+            // This thread waits for the second signal.
+            let wait = move || {
+                std::thread::sleep(GRACE);
+                write_line(&late());
+                end();
+            };
+            let _ = std::thread::Builder::new().name("stopping".into()).spawn(wait);
+        }
+    });
+    ignored::restore(&ignored);
+    stop
+}
+
+#[allow(clippy::exit, reason = "asked for by a signal")]
+fn end() -> ! {
+    std::process::exit(STOPPED)
+}
+
+/// What a run that did not stop by itself has left.
+fn left_behind(directory: &Path) -> String {
+    let shown = directory.display();
+    match directory.join("checkpoint").exists() {
+        true => format!(
+            "error: stopped: {shown} has the run up to its last checkpoint; `ridgewalk resume {shown}` \
+             continues the run"
+        ),
+        false => "error: stopped: nothing was written yet".to_owned(),
+    }
+}
+
+#[cfg(unix)]
+mod ignored {
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+
+    const SIGNALS: [Signal; 3] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM];
+
+    fn ignoring() -> SigAction {
+        SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty())
+    }
+
+    /// The signals that are ignored now.
+    pub(super) fn found() -> Vec<Signal> {
+        SIGNALS.into_iter().filter(|signal| is_ignored(*signal)).collect()
+    }
+
+    /// There is no other way to look than to set an action, and to put the earlier one back.
+    #[allow(unsafe_code)]
+    fn is_ignored(signal: Signal) -> bool {
+        // SAFETY: the action that is set is to ignore the signal, which runs no code; the one that is
+        // put back was in force until now.
+        unsafe {
+            let Ok(before) = sigaction(signal, &ignoring()) else { return false };
+            let ignored = matches!(before.handler(), SigHandler::SigIgn);
+            let _ = sigaction(signal, &before);
+            ignored
+        }
+    }
+
+    /// Ignores these signals again.
+    #[allow(unsafe_code)]
+    pub(super) fn restore(signals: &[Signal]) {
+        for signal in signals {
+            // SAFETY: to ignore a signal runs no code.
+            let _ = unsafe { sigaction(*signal, &ignoring()) };
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod ignored {
+    /// There is no such state.
+    pub(super) fn found() {}
+
+    pub(super) fn restore(_: &()) {}
+}
