@@ -165,41 +165,47 @@ fn in_memory(
     table: &Table, settings: &Settings, priors: Option<ModelPriors>,
 ) -> Result<Model, Error> {
     let question = settings.question(table)?;
+    let name = table.name();
+    let remedy = format!(
+        "pass a larger --memory, or pack the data with `ridgewalk pack {name} OUT` and fit OUT, which \
+         is read from the disk"
+    );
+    // Before a design is made, of which one column is certain.
+    check_memory(table, None, settings, &remedy)?;
+    let frame = Frame::new(table, &question)?;
+    let found = check_memory(table, Some(&frame), settings, &remedy)?;
+    Ok(Model::new(settings, frame, priors, &Rows::default())?.with_memory(found))
+}
+
+/// What a process takes that has these rows of a table in memory, with their frame or before it is
+/// made.
+///
+/// # Errors
+/// [`Error::Memory`], with what to do, if that is above [`Settings::memory`].
+pub fn check_memory(
+    table: &Table, frame: Option<&Frame>, settings: &Settings, remedy: &str,
+) -> Result<MemoryPlan, Error> {
     let row_bytes = table.columns().iter().map(|column| match column.numbers() {
         Some(_) => 8,
         None => 4,
     });
-    let row_bytes: usize = row_bytes.sum();
-    let of = |rows: usize, columns: usize, stored: usize| {
-        let (lists, chains) = (lists(settings), settings.chains);
-        let sizes = Sizes { rows, columns, stored, row_bytes, lists, chains };
-        plan(settings, sizes.in_memory(), None)
+    let (rows, columns, stored) = match frame {
+        Some(frame) => (frame.rows, frame.columns, frame.design.stored() / frame.rows.max(1)),
+        None => (table.rows(), 1, 1),
     };
-    // Before a design is made, of which one column is certain.
-    let least = of(table.rows(), 1, 1);
-    if least.asked && !least.fits() {
-        return Err(does_not_fit(table.name(), &least));
-    }
-    let frame = Frame::new(table, &question)?;
-    let found = of(frame.rows, frame.columns, frame.design.stored() / frame.rows.max(1));
+    let (row_bytes, lists, chains) = (row_bytes.sum(), lists(settings), settings.chains);
+    let sizes = Sizes { rows, columns, stored, row_bytes, lists, chains };
+    let found = plan(settings, sizes.in_memory(), None);
     if found.asked && !found.fits() {
-        return Err(does_not_fit(table.name(), &found));
+        return Err(Error::Memory {
+            file: table.name().to_owned(),
+            what: "this model".to_owned(),
+            needs: found.needs,
+            bound: found.bound.unwrap_or(found.needs),
+            remedy: remedy.to_owned(),
+        });
     }
-    Ok(Model::new(settings, frame, priors, &Rows::default())?.with_memory(found))
-}
-
-/// The error for a table in memory that does not fit.
-fn does_not_fit(name: &str, plan: &MemoryPlan) -> Error {
-    Error::Memory {
-        file: name.to_owned(),
-        what: "this model".to_owned(),
-        needs: plan.needs,
-        bound: plan.bound.unwrap_or(plan.needs),
-        remedy: format!(
-            "pass a larger --memory, or pack the data with `ridgewalk pack {name} OUT` and fit OUT, \
-             which is read from the disk"
-        ),
-    }
+    Ok(found)
 }
 
 impl PackedData {

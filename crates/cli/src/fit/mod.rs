@@ -8,8 +8,10 @@ pub mod progress;
 pub(crate) mod summary;
 mod table;
 
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use ridgewalk::pipeline::Data;
 use ridgewalk::store::{OpenRun, RunDirectory, read_summary};
@@ -40,9 +42,10 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     let Some(run) = OpenRun::resume(&options.directory)? else { return finished(options) };
     let shards = run.config().processes.row_shards;
     if shards > 1 {
+        let (shown, again) =
+            (options.directory.display(), resume_command(shards, &options.directory));
         return Err(Failure::Usage(format!(
-            "{} has its rows in {shards} shards, which sets the order of summation: resume it with `mpirun -n {shards} ridgewalk-mpi resume`",
-            options.directory.display()
+            "{shown} has its rows in {shards} shards, which sets the order of summation: resume it with `{again}`"
         )));
     }
     let settings = settings_of(&run, options.threads);
@@ -83,22 +86,41 @@ pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
         output::text(&run.text(output::width()))?;
     }
     if document.stopped() {
-        let (draws, out) = (document.sampler.draws, out.display());
+        let (draws, shards) = (document.sampler.draws, done.config()?.processes.row_shards);
+        let (shown, again) = (out.display(), resume_command(shards, out));
         return Err(Failure::Stopped(format!(
-            "{draws} draws per chain so far are in {out}; `ridgewalk resume {out}` continues the run"
+            "{draws} draws per chain so far are in {shown}; `{again}` continues the run"
         )));
     }
     Ok(())
 }
 
+/// The command that continues a run whose rows are in so many shards.
+#[must_use]
+pub fn resume_command(shards: usize, out: &Path) -> String {
+    let out = out.display();
+    match shards {
+        0 | 1 => format!("ridgewalk resume {out}"),
+        _ => format!("mpirun -n {shards} ridgewalk-mpi resume {out}"),
+    }
+}
+
 /// A flag that is set at the first Ctrl-C or SIGTERM. The second ends the program at once, as by
 /// default.
 pub fn stop_signal() -> Arc<AtomicBool> {
+    stop_signal_and_again(Duration::ZERO)
+}
+
+/// The same for a program that another one starts: a signal that follows the first within `soon` is
+/// the same request, passed on twice.
+pub fn stop_signal_and_again(soon: Duration) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let signal = Arc::clone(&stop);
+    let first = OnceLock::new();
     // This fails only if another handler is installed; Ctrl-C then ends the run as by default.
     let _ = ctrlc::set_handler(move || {
-        if signal.swap(true, Ordering::Relaxed) {
+        let first = first.get_or_init(Instant::now);
+        if signal.swap(true, Ordering::Relaxed) && first.elapsed() >= soon {
             #[allow(clippy::exit, reason = "requested twice")]
             std::process::exit(130);
         }
