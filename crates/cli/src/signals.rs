@@ -2,9 +2,9 @@
 //! Signals that were ignored when the program began, as by `nohup`, stay ignored.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
@@ -17,33 +17,44 @@ const STOPPED: i32 = 130;
 
 /// A flag that is set at the first Ctrl-C, SIGTERM or SIGHUP. The second ends the program at once.
 pub fn stop_signal(voice: Voice) -> Arc<AtomicBool> {
-    install(voice, None)
+    install(voice, Duration::ZERO, None)
+}
+
+/// The same for a program that another one starts: a signal that follows the first within `soon` is
+/// the same request, passed on twice.
+pub fn stop_signal_and_again(voice: Voice, soon: Duration) -> Arc<AtomicBool> {
+    install(voice, soon, None)
 }
 
 /// The same for a run in a directory. If it takes longer than two seconds to stop, the program ends
 /// as if it had been killed: what is on the disk is always a run that can be resumed.
 pub fn stop_run(voice: Voice, directory: &Path) -> Arc<AtomicBool> {
     let directory = directory.to_owned();
-    install(voice, Some(Arc::new(move || left_behind(&directory))))
+    install(voice, Duration::ZERO, Some(Arc::new(move || left_behind(&directory))))
 }
 
 /// The same for work that writes nothing.
 pub(crate) fn stop_reading(voice: Voice) -> Arc<AtomicBool> {
-    install(voice, Some(Arc::new(|| "error: stopped".to_owned())))
+    install(voice, Duration::ZERO, Some(Arc::new(|| "error: stopped".to_owned())))
 }
 
 /// What to say of work that did not stop by itself, and is ended then.
 type Late = Arc<dyn Fn() -> String + Send + Sync>;
 
-fn install(voice: Voice, late: Option<Late>) -> Arc<AtomicBool> {
+fn install(voice: Voice, soon: Duration, late: Option<Late>) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let signal = Arc::clone(&stop);
+    let first = OnceLock::new();
     let said = !voice.quiet && !voice.json;
     let ignored = ignored::found();
     // This fails only if another handler is installed; Ctrl-C then ends the run as by default.
     let _ = ctrlc::set_handler(move || {
+        let since = first.get_or_init(Instant::now).elapsed();
         if signal.swap(true, Ordering::Relaxed) {
-            end();
+            if since >= soon {
+                end();
+            }
+            return;
         }
         if said {
             write_line("stopping... (Ctrl-C again ends the program at once)");

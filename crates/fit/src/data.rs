@@ -145,47 +145,54 @@ fn in_memory(
     let question = settings.question(table)?;
     data_fits(table, settings)?;
     let frame = Frame::new(table, &question)?;
-    let stored = frame.design.stored() / frame.rows.max(1);
-    let found = within(table, settings, [frame.rows, frame.columns, stored])?;
+    let found = check_memory(table, Some(&frame), settings, &packed_instead(table.name()))?;
     Ok(Model::new(settings, frame, priors, &Rows::default())?.with_memory(found))
 }
 
 /// Whether a table is within a bound that was asked for, before a design is made, of which one column
 /// is certain.
 pub(crate) fn data_fits(table: &Table, settings: &Settings) -> Result<(), Error> {
-    within(table, settings, [table.rows(), 1, 1]).map(|_| ())
+    check_memory(table, None, settings, &packed_instead(table.name())).map(|_| ())
 }
 
-/// The memory of a fit of a table with so many rows, coefficients and stored entries of a row.
-fn within(
-    table: &Table, settings: &Settings, [rows, columns, stored]: [usize; 3],
+/// What to do about a table that does not fit.
+fn packed_instead(name: &str) -> String {
+    format!(
+        "pass a larger --memory, or pack the data with `ridgewalk pack {name} OUT` and fit OUT, which \
+         is read from the disk"
+    )
+}
+
+/// What a process takes that has these rows of a table in memory, with their frame or before it is
+/// made.
+///
+/// # Errors
+/// [`Error::Memory`], with what to do, if that is above [`Settings::memory`].
+pub fn check_memory(
+    table: &Table, frame: Option<&Frame>, settings: &Settings, remedy: &str,
 ) -> Result<MemoryPlan, Error> {
     let bytes = table.columns().iter().map(|column| match (column.numbers(), column.sparse()) {
         (Some(_), _) => 8,
         (_, Some(columns)) => (12 * columns.entries().values.len()).div_ceil(table.rows().max(1)),
         _ => 4,
     });
+    let (rows, columns, stored) = match frame {
+        Some(frame) => (frame.rows, frame.columns, frame.design.stored() / frame.rows.max(1)),
+        None => (table.rows(), 1, 1),
+    };
     let (row_bytes, lists, chains) = (bytes.sum::<usize>(), lists(settings), settings.chains);
     let sizes = Sizes { rows, columns, stored, row_bytes, lists, chains };
     let found = plan(settings, sizes.in_memory(), None);
     if found.asked && !found.fits() {
-        return Err(does_not_fit(table.name(), &found));
+        return Err(Error::Memory {
+            file: table.name().to_owned(),
+            what: "this model".to_owned(),
+            needs: found.needs,
+            bound: found.bound.unwrap_or(found.needs),
+            remedy: remedy.to_owned(),
+        });
     }
     Ok(found)
-}
-
-/// The error for a table in memory that does not fit.
-fn does_not_fit(name: &str, plan: &MemoryPlan) -> Error {
-    Error::Memory {
-        file: name.to_owned(),
-        what: "this model".to_owned(),
-        needs: plan.needs,
-        bound: plan.bound.unwrap_or(plan.needs),
-        remedy: format!(
-            "pass a larger --memory, or pack the data with `ridgewalk pack {name} OUT` and fit OUT, \
-             which is read from the disk"
-        ),
-    }
 }
 
 impl PackedData {

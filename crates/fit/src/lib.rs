@@ -75,7 +75,7 @@ pub use checks::{
 pub use command::command;
 pub use conclude::{Finished, conclude_prior};
 pub use config::{Config, DataConfig, ProcessesConfig, Resolved};
-pub use data::{Data, PackedData, prepare_data};
+pub use data::{Data, PackedData, check_memory, prepare_data};
 pub use describe::{Described, DescribedGroup, DesignColumn, ModelDescription, PriorOf, describe};
 pub use document::{
     BiasDetails, Fact, Parameter, ProblemFacts, SamplerFacts, SummaryDocument, Text, Trajectories,

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ridgewalk::frame::{Combine, DataError, Draft, Facts, Frame, Part, Table, digest_of};
 use ridgewalk::pipeline::{
@@ -19,11 +19,14 @@ use ridgewalk::store::{Checkpoint, Keeper, OpenRun, RunDirectory, StoredDraws, w
 use ridgewalk::{RunError, StoredFit};
 use ridgewalk_cli::failure::Failure;
 use ridgewalk_cli::fit::options::{FitOptions, ResumeOptions, Voice};
-use ridgewalk_cli::fit::progress::Display;
-use ridgewalk_cli::fit::{finished, print};
-use ridgewalk_cli::signals::stop_signal;
+use ridgewalk_cli::fit::progress::{Display, write_line};
+use ridgewalk_cli::fit::{finished, print, resume_command};
+use ridgewalk_cli::signals::stop_signal_and_again;
 
 use crate::processes::Processes;
+
+/// `mpirun` and other launchers may pass one Ctrl-C on as several signals.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Runs `ridgewalk-mpi fit`, with the rows in `shards` shards.
 pub(crate) fn fit(
@@ -55,6 +58,7 @@ pub(crate) fn resume(all: &Arc<dyn Peers>, options: &ResumeOptions) -> Result<()
         data: config.options.data.as_ref().map(|_| PathBuf::from(&config.data.file)),
         out: options.directory.clone(),
         threads: options.threads.or(config.options.threads).or(Some(1)),
+        memory: options.memory.or(config.options.memory),
         ..config.options.clone()
     };
     check_prior(&settings)?;
@@ -152,8 +156,9 @@ impl Shared<'_> {
             None => None,
         };
         // Before this point there is nothing to keep.
-        let stop =
-            stop_signal(Voice { quiet: self.voice.quiet || !self.processes.first(), ..self.voice });
+        let first = self.processes.first();
+        let voice = Voice { quiet: self.voice.quiet || !first, ..self.voice };
+        let stop = stop_signal_and_again(voice, SOON);
         let possible = if earlier.is_none() && self.processes.first() {
             RunDirectory::check(&self.settings.out).map_err(Failure::from)
         } else {
@@ -187,6 +192,7 @@ impl Shared<'_> {
             None => Table::built_in(),
         };
         let table = self.processes.settle(table.map_err(Failure::from))?;
+        self.check_memory(&table, None)?;
         let own_files = part.of > 1 && self.settings.data.as_deref().is_some_and(Part::has_file);
         let digest = if own_files {
             digest_of(&self.processes.peers().gather(table.digest().as_bytes()).concat())
@@ -232,6 +238,7 @@ impl Shared<'_> {
             return Err(bad(error));
         }
         let mut frame = processes.settle(draft.finish(&facts?).map_err(Failure::from))?;
+        self.check_memory(table, Some(&frame))?;
         let combine = |combine: Combine, numbers: &mut [f64]| match combine {
             Combine::Sum => peers.sum(numbers),
             Combine::Largest => peers.largest(numbers),
@@ -241,6 +248,15 @@ impl Shared<'_> {
             frame.standardize(combine)?;
         }
         Ok(frame)
+    }
+
+    /// Checks that the rows of this process fit into the memory that each may use.
+    fn check_memory(&self, table: &Table, frame: Option<&Frame>) -> Result<(), Failure> {
+        let remedy = "each of several processes has its rows in memory, and --memory bounds each: \
+                      pass a larger one, spread the rows over more processes with --row-shards, or \
+                      stream packed data with one process (`ridgewalk fit`)";
+        let found = pipeline::check_memory(table, frame, self.settings, remedy);
+        self.processes.settle(found.map(|_| ()).map_err(Failure::from))
     }
 
     /// The error for a part of the rows of which none is used, while others have some.
@@ -395,6 +411,14 @@ impl Driver<'_> {
                 let safe = keeper.safe_draws();
                 let finished = keeper.finish(sampled.outcome.complete());
                 finished.map_err(|error| failed(Box::new(error), safe))?;
+                if sampled.outcome.stopped {
+                    // At once: `mpirun` may leave no time for a summary and a report.
+                    let (shards, shown) = (self.config.processes.row_shards, out.display());
+                    write_line(&format!(
+                        "stopping: the draws so far are in {shown}; `{}` continues the run",
+                        resume_command(shards, out)
+                    ));
+                }
                 Ok(sampled)
             }
             (Ok(sampled), None) => Ok(sampled),

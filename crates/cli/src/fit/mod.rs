@@ -8,6 +8,8 @@ pub mod progress;
 pub(crate) mod summary;
 mod table;
 
+use std::path::Path;
+
 use ridgewalk::pipeline::Data;
 use ridgewalk::store::{OpenRun, RunDirectory, read_summary};
 use ridgewalk::{Settings, StoredFit, fit_data_into, resume_data, settings_of};
@@ -38,9 +40,10 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     let Some(run) = OpenRun::resume(&options.directory)? else { return finished(options) };
     let shards = run.config().processes.row_shards;
     if shards > 1 {
+        let (shown, again) =
+            (options.directory.display(), resume_command(shards, &options.directory));
         return Err(Failure::Usage(format!(
-            "{} has its rows in {shards} shards, which sets the order of summation: resume it with `mpirun -n {shards} ridgewalk-mpi resume`",
-            options.directory.display()
+            "{shown} has its rows in {shards} shards, which sets the order of summation: resume it with `{again}`"
         )));
     }
     let settings = settings_of(&run, options.threads);
@@ -81,10 +84,21 @@ pub fn print(done: &StoredFit, voice: Voice) -> Result<(), Failure> {
         output::text(&run.text(output::width()))?;
     }
     if document.stopped() {
-        let (draws, out) = (document.sampler.draws, out.display());
+        let (draws, shards) = (document.sampler.draws, done.config()?.processes.row_shards);
+        let (shown, again) = (out.display(), resume_command(shards, out));
         return Err(Failure::Stopped(format!(
-            "{draws} draws per chain so far are in {out}; `ridgewalk resume {out}` continues the run"
+            "{draws} draws per chain so far are in {shown}; `{again}` continues the run"
         )));
     }
     Ok(())
+}
+
+/// The command that continues a run whose rows are in so many shards.
+#[must_use]
+pub fn resume_command(shards: usize, out: &Path) -> String {
+    let out = out.display();
+    match shards {
+        0 | 1 => format!("ridgewalk resume {out}"),
+        _ => format!("mpirun -n {shards} ridgewalk-mpi resume {out}"),
+    }
 }
