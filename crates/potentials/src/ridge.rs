@@ -13,6 +13,7 @@ use crate::prior::Prior;
 use crate::quadratic::Quadratic;
 use crate::rows::Rows;
 use crate::stiff::Stiff;
+use crate::thinning::Thin;
 
 /// The potential of a generalized linear model.
 ///
@@ -43,6 +44,8 @@ pub struct Ridge<'a, F> {
     all_rows: usize,
     /// Found when it is first needed.
     stiff: OnceLock<Stiff>,
+    /// The same.
+    thin: OnceLock<Result<Thin, Error>>,
     /// The model taken apart, if it is wide; made when it is first needed.
     wide: OnceLock<Option<Arc<Wide<F>>>>,
 }
@@ -104,6 +107,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             rows: Rows::default(),
             all_rows,
             stiff: OnceLock::new(),
+            thin: OnceLock::new(),
             wide: OnceLock::new(),
         })
     }
@@ -114,7 +118,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a positive, finite weight for each row.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = valid_weights(weights, self.design.rows())?;
-        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
+        self.forget();
         Ok(self)
     }
 
@@ -124,7 +128,7 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// Unless there is a finite offset for each row.
     pub fn with_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
         self.offsets = valid_offsets(offsets, self.design.rows())?;
-        (self.stiff, self.wide) = (OnceLock::new(), OnceLock::new());
+        self.forget();
         Ok(self)
     }
 
@@ -135,7 +139,9 @@ impl<'a, F: Family> Ridge<'a, F> {
     #[must_use]
     pub fn with_rows(self, rows: &Rows) -> Self {
         let all_rows = rows.count(self.observations.len());
-        Self { rows: rows.clone(), all_rows, stiff: OnceLock::new(), wide: OnceLock::new(), ..self }
+        let mut model = Self { rows: rows.clone(), all_rows, ..self };
+        model.forget();
+        model
     }
 
     /// The same observations and weights with a design, quadratic part and offsets in other
@@ -156,6 +162,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             rows: self.rows.clone(),
             all_rows: self.all_rows,
             stiff: OnceLock::new(),
+            thin: OnceLock::new(),
             wide: OnceLock::new(),
         };
         model.with_offsets(offsets)
@@ -168,8 +175,13 @@ impl<'a, F: Family> Ridge<'a, F> {
     pub fn with_prior(mut self, prior: Prior) -> Result<Self, Error> {
         length("the prior", prior.dimension(), self.design.columns())?;
         self.quadratic = Quadratic::Diagonal(prior);
-        self.wide = OnceLock::new();
+        (self.thin, self.wide) = (OnceLock::new(), OnceLock::new());
         Ok(self)
+    }
+
+    /// Forgets what was found of the rows.
+    fn forget(&mut self) {
+        (self.stiff, self.thin, self.wide) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
     }
 
     /// The linear predictors of the rows of this process, offsets included.
@@ -269,6 +281,11 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// The rows whose curvature changes most, in whitened coordinates.
     pub(crate) fn stiff_rows(&self) -> &Stiff {
         self.stiff.get_or_init(|| Stiff::of(self))
+    }
+
+    /// What moves are accepted by, in whitened coordinates.
+    pub(crate) fn thin(&self) -> Result<&Thin, Error> {
+        self.thin.get_or_init(|| Thin::of(self)).as_ref().map_err(Error::clone)
     }
 
     pub(crate) fn wide_cell(&self) -> &OnceLock<Option<Arc<Wide<F>>>> {
