@@ -104,7 +104,8 @@ pub fn label(kernel: KernelKind) -> String {
         KernelKind::Symmetric
         | KernelKind::Averaged
         | KernelKind::ThirdOrder
-        | KernelKind::Adjusted => kernel.name(),
+        | KernelKind::Adjusted
+        | KernelKind::Subsampled => kernel.name(),
     };
     format!("{name}, best parameters")
 }

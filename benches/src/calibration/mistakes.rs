@@ -91,7 +91,8 @@ impl Mistaken {
             | KernelKind::Should
             | KernelKind::Align
             | KernelKind::Hmc
-            | KernelKind::Adjusted) => {
+            | KernelKind::Adjusted
+            | KernelKind::Subsampled) => {
                 return Err(format!("no planted error for the kernel `{}`", other.name()).into());
             }
         };

@@ -99,10 +99,21 @@ fn packed_data_are_fitted_and_used_like_their_source() {
 /// In memory, and read from the disk on one, two and three threads; killed and resumed.
 #[test]
 fn draws_of_data_on_the_disk_are_those_of_data_in_memory() {
+    same_from_the_disk("--kernel adjusted --draws 20", "adjusted");
+}
+
+/// The same of the kernel that is chosen for so many rows.
+#[test]
+fn draws_by_a_few_rows_on_the_disk_are_those_by_rows_in_memory() {
+    same_from_the_disk("--draws 500", "subsampled");
+}
+
+fn same_from_the_disk(options: &str, kernel: &str) {
     let place = Place::new();
     large(&place.path("d.pack"), 0);
-    let model = "d.pack --response y --draws 20 --chains 3 --csv";
+    let model = &format!("d.pack --response y {options} --chains 3 --csv");
     let whole = place.fit("whole", model);
+    assert_eq!(whole.summary["sampler"]["kernel"], kernel);
     assert!(!whole.stderr.contains("on the disk"), "{}", whole.stderr);
     let csv = |name: &str| fs::read(place.path(name).join("draws.csv")).unwrap();
     let need = csv("whole");
@@ -159,8 +170,9 @@ fn what_does_not_fit_is_refused_with_what_it_needs() {
 fn changed_data_are_refused_by_resume() {
     let place = Place::new();
     large(&place.path("d.pack"), 0);
-    let words =
-        format!("fit d.pack --response y --draws 4000 --chains 2 --memory {LITTLE} --out run");
+    let words = format!(
+        "fit d.pack --response y --kernel adjusted --draws 4000 --chains 2 --memory {LITTLE} --out run"
+    );
     killed(begun(&place, &words, &place.path("run").join("checkpoint")));
     let whole = fs::read(place.path("d.pack")).unwrap();
     fs::remove_file(place.path("d.pack")).unwrap();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ridgewalk_diagnostics::Summary;
+use ridgewalk_lyapunov::laws::{KernelKind, Scheme};
 use ridgewalk_potentials::{Curvature, Density};
 use ridgewalk_sampler::automatic::{Extrapolated, Sampled};
 
@@ -66,9 +67,10 @@ impl Finished<'_> {
             mode: &self.warm.mode.point,
             rescaling: self.model.rescaling(),
         };
-        // Trajectories have values of U: the run itself was held to the bound.
-        let exact = self.warm.scheme.trajectory().is_some();
-        let excursion = if exact { None } else { search.run(draws, values)? };
+        // Trajectories have values of U: the run itself was held to the bound. Moves decided by a few
+        // rows have bounds of their own.
+        let excursion =
+            if steps_of(&self.warm.scheme).is_some() { None } else { search.run(draws, values)? };
         let settings = &self.config.options;
         let (summaries, intervals): (Vec<_>, Vec<_>) =
             summaries_of(draws, settings.interval)?.into_iter().unzip();
@@ -131,7 +133,7 @@ impl Finished<'_> {
 
     fn sampler_facts(&self, draws: u64) -> SamplerFacts {
         let (settings, scheme) = (&self.config.options, &self.warm.scheme);
-        let (bias, exact) = (self.sampled.bias, scheme.trajectory());
+        let (bias, exact) = (self.sampled.bias, steps_of(scheme));
         SamplerFacts {
             kernel: scheme.name().to_owned(),
             gamma: scheme.gamma().unwrap_or(f64::NAN),
@@ -154,8 +156,7 @@ impl Finished<'_> {
                 quantile_error: bias.quantile_error,
                 tolerance: self.sampled.tolerance,
             }),
-            trajectories: exact
-                .map(|trajectory| Trajectories::new(trajectory.steps, &self.sampled.outcome)),
+            trajectories: exact.map(|steps| Trajectories::new(steps, &self.sampled.outcome)),
         }
     }
 
@@ -191,6 +192,15 @@ impl Finished<'_> {
         history.extend(self.sampled.looks.iter().map(|seen| look(seen.draws, seen.ess)));
         history
     }
+}
+
+/// Steps of a trajectory that is accepted or rejected, 0 of a move decided by a few rows; `None` for
+/// kernels without acceptance.
+fn steps_of(scheme: &Scheme) -> Option<u32> {
+    if scheme.kernel() == KernelKind::Subsampled {
+        return Some(0);
+    }
+    scheme.trajectory().map(|trajectory| trajectory.steps)
 }
 
 /// m and L; NaN if unbounded.

@@ -127,7 +127,8 @@ pub struct SamplerFacts {
 /// Statistics of trajectories that are accepted or rejected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trajectories {
-    /// Steps per trajectory, which is also its number of gradients.
+    /// Steps per trajectory, which is also its number of gradients; 0 for moves that are decided by a
+    /// few rows, whose energy errors are not known.
     pub steps: u32,
     /// The number of trajectories, over all chains.
     pub count: u64,

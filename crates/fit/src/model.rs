@@ -322,7 +322,7 @@ impl Model {
             Body::Ridge(posterior) => {
                 let flat = Prior::flat(posterior.dimension());
                 let flat = posterior.clone().with_prior(flat).ok()?;
-                let point = ModeSearch::new().of_ridge(&flat).ok()?.point;
+                let point = ModeSearch::new().with_start(near.to_vec()).of_ridge(&flat).ok()?.point;
                 let hessian = flat.hessian(&point).ok()?;
                 (point, hessian)
             }
@@ -351,7 +351,7 @@ impl Model {
         let (there, dispersion) = match &self.body {
             Body::Ridge(posterior) => {
                 let other = posterior.clone().with_offsets(offsets).ok()?;
-                let mode = ModeSearch::new().of_ridge(&other).ok()?.point;
+                let mode = ModeSearch::new().with_start(near.to_vec()).of_ridge(&other).ok()?.point;
                 let mut there = [0.0];
                 let (mut gradient, scratch) = (vec![0.0; mode.len()], &mut Scratch::default());
                 other.values_and_gradients(&mode, &mut there, &mut gradient, scratch).ok()?;

@@ -39,12 +39,20 @@ pub enum KernelChoice {
     Averaged,
     /// Trajectories that are accepted or rejected: no discretisation bias.
     Adjusted,
+    /// Moves that are accepted or rejected by a few rows: no discretisation bias.
+    Subsampled,
 }
 
 impl KernelChoice {
     /// All kernels.
-    pub const ALL: [Self; 5] =
-        [Self::Auto, Self::ThirdOrder, Self::Symmetric, Self::Averaged, Self::Adjusted];
+    pub const ALL: [Self; 6] = [
+        Self::Auto,
+        Self::ThirdOrder,
+        Self::Symmetric,
+        Self::Averaged,
+        Self::Adjusted,
+        Self::Subsampled,
+    ];
 
     /// Its name on the command line and in `config.toml`.
     #[must_use]
@@ -55,6 +63,7 @@ impl KernelChoice {
             Self::Symmetric => "symmetric",
             Self::Averaged => "averaged",
             Self::Adjusted => "adjusted",
+            Self::Subsampled => "subsampled",
         }
     }
 
@@ -62,11 +71,16 @@ impl KernelChoice {
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
-            Self::Auto => "adjusted; with --bias-tolerance B > 0 the most efficient one within it",
+            Self::Auto => {
+                "adjusted, subsampled for many rows; with --bias-tolerance B > 0 the most efficient one within it"
+            }
             Self::ThirdOrder => "the paper's Algorithm 1",
             Self::Symmetric => "the symmetric splitting of the same dynamics",
             Self::Averaged => "the gradient averaged over a predicted segment",
             Self::Adjusted => "trajectories that are accepted or rejected: no discretisation bias",
+            Self::Subsampled => {
+                "moves that are accepted or rejected by a few rows: the same, for many rows"
+            }
         }
     }
 
@@ -77,6 +91,7 @@ impl KernelChoice {
             Self::Symmetric => Some(KernelKind::Symmetric),
             Self::Averaged => Some(KernelKind::Averaged),
             Self::Adjusted => Some(KernelKind::Adjusted),
+            Self::Subsampled => Some(KernelKind::Subsampled),
         }
     }
 }
@@ -89,7 +104,9 @@ impl fmt::Display for KernelChoice {
 
 /// An unknown kernel name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("found the kernel `{0}`, need auto, third-order, symmetric, averaged or adjusted")]
+#[error(
+    "found the kernel `{0}`, need auto, third-order, symmetric, averaged, adjusted or subsampled"
+)]
 pub struct UnknownKernel(String);
 
 impl FromStr for KernelChoice {
@@ -679,7 +696,10 @@ impl Settings {
 
     /// Whether the kernel can be one without bias.
     pub(crate) fn unbiased(&self) -> bool {
-        matches!(self.kernel, KernelChoice::Auto | KernelChoice::Adjusted)
+        matches!(
+            self.kernel,
+            KernelChoice::Auto | KernelChoice::Adjusted | KernelChoice::Subsampled
+        )
     }
 
     /// The discretisation bias allowed: as given, or none with a kernel that has none and

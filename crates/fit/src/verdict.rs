@@ -77,6 +77,10 @@ pub(crate) fn guarantee(
     settings: &Settings, scheme: &Scheme, white: Option<&Curvature>, dimension: usize,
     sampled: &Sampled,
 ) -> String {
+    if scheme.kernel() == KernelKind::Subsampled {
+        return "no discretisation bias: moves are accepted or rejected, by a few rows whose choice leaves the posterior exactly what the chains converge to; how close these draws are is measured, by ESS and R-hat; how fast chains converge is not proved"
+            .into();
+    }
     if scheme.kernel() == KernelKind::Adjusted {
         return "no discretisation bias: trajectories are accepted or rejected, so the posterior is exactly what the chains converge to; how close these draws are is measured, by ESS and R-hat; how fast chains converge is not proved"
             .into();

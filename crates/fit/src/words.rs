@@ -60,6 +60,9 @@ impl<'a> Words<'a> {
                 ),
             ),
             PotentialError::NotFinite { what, .. } => (true, self.not_finite(what)),
+            PotentialError::NotThinned { why } => {
+                (true, format!("--kernel subsampled: {why}; leave --kernel out"))
+            }
             PotentialError::NotPositive { .. } | PotentialError::Quadrature(_) => {
                 (true, error.to_string())
             }

@@ -1,7 +1,7 @@
-//! Writes a packed file of any length for measurements: a 0/1 response `y`, and predictors between
-//! −1 and 1 whose effects alternate in sign.
+//! Writes a packed file of any length for measurements: a response `y` of 0 and 1, or of counts, and
+//! predictors between −1 and 1 whose effects alternate in sign.
 //!
-//! `cargo run --profile checks -p ridgewalk-frame --example packed_rows -- OUT ROWS PREDICTORS`
+//! `cargo run --profile checks -p ridgewalk-frame --example packed_rows -- OUT ROWS PREDICTORS [counts]`
 
 use std::path::Path;
 
@@ -23,7 +23,18 @@ impl Numbers {
     }
 }
 
-fn write(out: &Path, rows: usize, predictors: usize) -> Result<u64, DataError> {
+/// A count of mean e^s: how many numbers it takes until their product is below e^−e^s.
+fn poisson(numbers: &mut Numbers, s: f64) -> f64 {
+    let least = (-s.exp()).exp();
+    let (mut product, mut count) = (numbers.next(), 0.0);
+    while product > least {
+        product *= numbers.next();
+        count += 1.0;
+    }
+    count
+}
+
+fn write(out: &Path, rows: usize, predictors: usize, counts: bool) -> Result<u64, DataError> {
     let mut writer = PackWriter::create(out)?;
     let mut numbers = Numbers(1);
     for first in (0..rows).step_by(BLOCK) {
@@ -37,7 +48,11 @@ fn write(out: &Path, rows: usize, predictors: usize) -> Result<u64, DataError> {
                 s += value * if k % 2 == 0 { 0.3 } else { -0.2 };
                 x.push(value);
             }
-            y.push(f64::from(u8::from(numbers.next() < 1.0 / (1.0 + f64::exp(-s)))));
+            y.push(if counts {
+                poisson(&mut numbers, s)
+            } else {
+                f64::from(u8::from(numbers.next() < 1.0 / (1.0 + f64::exp(-s))))
+            });
         }
         let named =
             x.iter().enumerate().map(|(k, x)| Column::from_numbers(&format!("x{}", k + 1), x));
@@ -49,10 +64,12 @@ fn write(out: &Path, rows: usize, predictors: usize) -> Result<u64, DataError> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [out, rows, predictors] = &words[..] else {
-        return Err("need OUT ROWS PREDICTORS".into());
+    let (out, rows, predictors, counts) = match &words[..] {
+        [out, rows, predictors] => (out, rows, predictors, false),
+        [out, rows, predictors, word] if word == "counts" => (out, rows, predictors, true),
+        _ => return Err("need OUT ROWS PREDICTORS [counts]".into()),
     };
-    let bytes = write(Path::new(out), rows.parse()?, predictors.parse()?)?;
+    let bytes = write(Path::new(out), rows.parse()?, predictors.parse()?, counts)?;
     println!("{bytes} bytes");
     Ok(())
 }

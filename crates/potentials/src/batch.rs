@@ -20,6 +20,7 @@ use crate::pass::{Rows as Entries, Terms, Tiles, pass};
 use crate::ridge::Ridge;
 use crate::rows::Rows;
 use crate::stored::Stored;
+use crate::thinning::Thinning;
 
 /// Chains in a tile.
 const TILE: usize = 8;
@@ -537,6 +538,10 @@ impl<F: Family> LineIntegral for Ridge<'_, F> {
 
     fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
         self.stiff_rows().add(self.family(), eta, per_l, z, p);
+    }
+
+    fn thinning(&self) -> Result<&dyn Thinning, Error> {
+        Ok(self)
     }
 
     fn shares_out(&self, chains: usize) -> bool {

@@ -24,6 +24,25 @@ pub enum Error {
         /// What happened.
         message: String,
     },
+    /// A potential whose moves cannot be accepted by a few of its rows.
+    #[error("moves cannot be accepted by a few rows: {why}")]
+    NotThinned {
+        /// Why not.
+        why: String,
+    },
+    /// A term of a potential that changed by more than the bound of its third derivative allows.
+    #[error(
+        "the term of row {row} changed by {found:e}: need at most {bound:e}, by the bound of its third \
+         derivative; the `third_bound` of its family is too small"
+    )]
+    Bound {
+        /// The row.
+        row: usize,
+        /// The change, beyond its Taylor polynomial.
+        found: f64,
+        /// Its bound.
+        bound: f64,
+    },
     /// The Cholesky factor of a model with groups does not fit into memory.
     #[error(
         "the groups of this model are linked so densely that the factor of its precision does not fit into memory"

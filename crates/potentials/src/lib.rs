@@ -75,6 +75,7 @@ mod square;
 mod stiff;
 mod stored;
 mod symmetric;
+mod thinning;
 mod whitening;
 
 pub use black_box::{Chebyshev, FromFn, FromValueFn, Gradient};
@@ -96,4 +97,5 @@ pub use ridge::Ridge;
 pub use rows::Rows;
 pub use spread::Spread;
 pub use stored::{Stored, StoredWriter};
+pub use thinning::{Thinning, Verdict};
 pub use whitening::{SavedWhitening, Whitened, Whitening};

@@ -2,6 +2,7 @@
 //! many chains at once.
 
 use crate::error::{Error, length};
+use crate::thinning::Thinning;
 
 /// The integral of ∇U along straight segments.
 ///
@@ -61,6 +62,15 @@ pub trait LineIntegral {
     /// The whole step must stay reversible and keep volumes.
     fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
         let _ = (eta, per_l, z, p);
+    }
+
+    /// How moves can be accepted by a few terms of U, in coordinates in which the target is about
+    /// N(0, I).
+    ///
+    /// # Errors
+    /// [`Error::NotThinned`] with the reason where they cannot, as by default.
+    fn thinning(&self) -> Result<&dyn Thinning, Error> {
+        Err(Error::NotThinned { why: "the potential is no sum over rows with known bounds".into() })
     }
 
     /// Whether a call for this many chains runs on several threads. If it does, put all chains into

@@ -10,6 +10,7 @@ use crate::black_box::Gradient;
 use crate::error::{Error, GradientError};
 use crate::families::{CurvatureBounds, Family, Objection, Observation};
 use crate::line_integral::{LineIntegral, Scratch};
+use crate::thinning::Thinning;
 
 macro_rules! behind_pointers {
     ($name:ident $methods:tt) => {
@@ -42,6 +43,7 @@ behind_pointers!(Family {
     fn slopes(&self, s: &[f64], y: &[Observation], slopes: &mut [f64]);
     fn mean_slopes(&self, s: &[f64], t: &[f64], y: &[Observation], slopes: &mut [f64]);
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds;
+    fn third_bound(&self, low: f64, high: f64, y: Observation) -> Option<f64>;
     fn slope_limits(&self, y: Observation) -> [f64; 2];
 });
 
@@ -71,6 +73,7 @@ behind_pointers!(LineIntegral {
     ) -> Result<(), Error>;
     fn stiff(&self) -> usize;
     fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]);
+    fn thinning(&self) -> Result<&dyn Thinning, Error>;
     fn shares_out(&self, chains: usize) -> bool;
     fn collective(&self) -> bool;
 });

@@ -13,6 +13,7 @@ use crate::prior::Prior;
 use crate::quadratic::Quadratic;
 use crate::rows::Rows;
 use crate::stiff::Stiff;
+use crate::thinning::Thin;
 
 /// The potential of a generalized linear model.
 ///
@@ -43,6 +44,8 @@ pub struct Ridge<'a, F> {
     all_rows: usize,
     /// Found when it is first needed.
     stiff: OnceLock<Stiff>,
+    /// The same.
+    thin: OnceLock<Result<Thin, Error>>,
     /// The model taken apart, if it is wide; made when it is first needed.
     wide: OnceLock<Option<Arc<Wide<F>>>>,
     /// The coordinates of a model with many sparse columns; likewise.
@@ -106,6 +109,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             rows: Rows::default(),
             all_rows,
             stiff: OnceLock::new(),
+            thin: OnceLock::new(),
             wide: OnceLock::new(),
             factored: OnceLock::new(),
         })
@@ -157,6 +161,7 @@ impl<'a, F: Family> Ridge<'a, F> {
             rows: self.rows.clone(),
             all_rows: self.all_rows,
             stiff: OnceLock::new(),
+            thin: OnceLock::new(),
             wide: OnceLock::new(),
             factored: OnceLock::new(),
         };
@@ -205,8 +210,9 @@ impl<'a, F: Family> Ridge<'a, F> {
 
     /// With nothing found yet.
     fn afresh(self) -> Self {
-        let (stiff, wide, factored) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { stiff, wide, factored, ..self }
+        let (stiff, thin) = (OnceLock::new(), OnceLock::new());
+        let (wide, factored) = (OnceLock::new(), OnceLock::new());
+        Self { stiff, thin, wide, factored, ..self }
     }
 
     /// The linear predictors of the rows of this process, offsets included.
@@ -306,6 +312,11 @@ impl<'a, F: Family> Ridge<'a, F> {
     /// The rows whose curvature changes most, in whitened coordinates.
     pub(crate) fn stiff_rows(&self) -> &Stiff {
         self.stiff.get_or_init(|| Stiff::of(self))
+    }
+
+    /// What moves are accepted by, in whitened coordinates.
+    pub(crate) fn thin(&self) -> Result<&Thin, Error> {
+        self.thin.get_or_init(|| Thin::of(self)).as_ref().map_err(Error::clone)
     }
 
     pub(crate) fn wide_cell(&self) -> &OnceLock<Option<Arc<Wide<F>>>> {

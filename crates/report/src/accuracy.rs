@@ -121,18 +121,24 @@ fn energy(found: &Trajectories) -> String {
         true => format!("{:.1} %", 100.0 * acceptance),
         false => "–".to_owned(),
     };
-    let facts = [
-        ("trajectories, all chains", count(*made)),
-        ("steps per trajectory", count(u64::from(*steps))),
-        ("accepted", accepted),
-        ("accepted, by chain", by_chain),
-        (
-            "energy error, mean and standard deviation",
-            format!("{} and {}", short(found.energy_error_mean), short(found.energy_error_sd)),
-        ),
-        ("largest energy error", short(found.energy_error_largest)),
-        ("divergences", count(*divergences)),
-    ];
+    let rates = [("accepted", accepted), ("accepted, by chain", by_chain)];
+    let facts = if *steps == 0 {
+        let moves = [("moves decided by a few rows, all chains", count(*made))];
+        moves.into_iter().chain(rates).collect::<Vec<_>>()
+    } else {
+        let first = [
+            ("trajectories, all chains", count(*made)),
+            ("steps per trajectory", count(u64::from(*steps))),
+        ];
+        let energy =
+            format!("{} and {}", short(found.energy_error_mean), short(found.energy_error_sd));
+        let errors = [
+            ("energy error, mean and standard deviation", energy),
+            ("largest energy error", short(found.energy_error_largest)),
+            ("divergences", count(*divergences)),
+        ];
+        first.into_iter().chain(rates).chain(errors).collect()
+    };
     let mut html = String::from("<table class=\"facts\">\n<tbody>\n");
     for (name, value) in facts {
         let _ = writeln!(html, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");

@@ -340,6 +340,9 @@ impl Code for Scheme {
             }
             return Ok(Self::adjusted(gamma, xi, eta, Trajectory { steps, drift, short })?);
         }
+        if name == KernelKind::Subsampled.name() {
+            return Ok(Self::subsampled(eta)?);
+        }
         let kernel =
             KernelKind::from_name(&name).ok_or_else(|| wrong(format!("the kernel `{name}`")))?;
         Ok(Self::new(kernel, gamma, xi, eta)?)
@@ -390,4 +393,5 @@ cases! {
     8 => Repaired { why, scheme }
     9 => NoValues { tolerance }
     10 => Capped { wanted, thin }
+    11 => Subsampled { scheme, rows, acceptance, far }
 }

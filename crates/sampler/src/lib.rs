@@ -78,8 +78,8 @@ pub use error::{Error, Quantity, SavedKind};
 pub use job::{Job, JobStatus, Watch, WatchedDraws};
 pub use kernels::{
     Adjusted, Align, Averaged, Baoab, CoupledKernel, Halved, Hmc, Kernel, Klmc, LinearKernel,
-    Quicsort, RandomizedMidpoint, Should, Step, Symmetric, ThirdOrder, Ubu, Ula, Workspace,
-    from_scheme,
+    Quicsort, RandomizedMidpoint, Should, Step, Subsampled, Symmetric, ThirdOrder, Ubu, Ula,
+    Workspace, from_scheme,
 };
 pub use noise::{Noise, Stream};
 pub use outcome::{ChainEnd, ChainReport, ChainStatus, Outcome, Progress, Why};

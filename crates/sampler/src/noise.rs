@@ -2,7 +2,7 @@
 //! and its own number alone.
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 
 use crate::kernels::Kernel;
@@ -51,6 +51,16 @@ impl Stream {
         for x in into {
             *x = StandardNormal.sample(&mut self.generator);
         }
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.generator.next_u64()
+    }
+
+    /// A number uniform on [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        StandardUniform.sample(&mut self.generator)
     }
 
     /// Fills a list with numbers uniform on [0, 1).

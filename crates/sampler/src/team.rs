@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ridgewalk_potentials::peers::{Alone, Peers, bytes_of, share_of};
-use ridgewalk_potentials::{Error, LineIntegral, Scratch};
+use ridgewalk_potentials::{Error, LineIntegral, Scratch, Thinning};
 
 /// The processes of a run, this one among them. By default it is alone.
 #[derive(Debug, Clone)]
@@ -178,6 +178,11 @@ impl LineIntegral for Shared<'_> {
 
     fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
         self.potential.add_stiff(eta, per_l, z, p);
+    }
+
+    /// Decisions are made by all processes alike.
+    fn thinning(&self) -> Result<&dyn Thinning, Error> {
+        self.potential.thinning()
     }
 
     fn shares_out(&self, chains: usize) -> bool {

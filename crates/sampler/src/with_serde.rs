@@ -4,9 +4,9 @@ use ridgewalk_lyapunov::laws::{Drift, KernelKind, Scheme, Trajectory};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 fn kind<E: serde::de::Error>(name: &str) -> Result<KernelKind, E> {
-    let adjusted = KernelKind::Adjusted;
+    let others = [KernelKind::Adjusted, KernelKind::Subsampled];
     KernelKind::from_name(name)
-        .or_else(|| (name == adjusted.name()).then_some(adjusted))
+        .or_else(|| others.into_iter().find(|kind| kind.name() == name))
         .ok_or_else(|| E::custom(format!("kernel `{name}`: no kernel of that name")))
 }
 

@@ -24,6 +24,7 @@ mod pointers;
 mod reproducible;
 mod stopping;
 mod strong_order;
+mod subsampled;
 mod support;
 mod traits;
 mod warnings;

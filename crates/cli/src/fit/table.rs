@@ -153,7 +153,10 @@ fn computed(sampler: &SamplerFacts) -> Vec<String> {
         sampler.warmup_gradients,
         sampler.gradients
     )];
-    if let Some(found) = &sampler.trajectories {
+    if let Some(found) = sampler.trajectories.as_ref().filter(|found| found.steps == 0) {
+        let accepted = 100.0 * found.acceptance;
+        lines.push(format!("moves decided by a few rows: {accepted:.1} % accepted."));
+    } else if let Some(found) = &sampler.trajectories {
         let steps =
             if found.steps == 1 { "1 step".to_owned() } else { format!("{} steps", found.steps) };
         lines.push(format!(

@@ -107,7 +107,8 @@ impl Class {
             | KernelKind::Should
             | KernelKind::Align
             | KernelKind::Hmc
-            | KernelKind::Adjusted => return None,
+            | KernelKind::Adjusted
+            | KernelKind::Subsampled => return None,
         };
         Some(orders[smooth])
     }

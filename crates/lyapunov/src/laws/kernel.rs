@@ -46,10 +46,14 @@ pub enum KernelKind {
     /// Trajectories of the third-order dynamics, accepted or rejected as a whole. Its laws here
     /// assume that all proposals are accepted.
     Adjusted,
+    /// Rotations of θ towards fresh normal points, accepted or rejected by a few rows of the data. The
+    /// same holds of its laws.
+    Subsampled,
 }
 
 impl KernelKind {
-    /// All kernels without acceptance, the paper's first; [`KernelKind::Adjusted`] is not included.
+    /// All kernels without acceptance, the paper's first; [`KernelKind::Adjusted`] and
+    /// [`KernelKind::Subsampled`] are not included.
     pub const ALL: [Self; 12] = [
         Self::ThirdOrder,
         Self::Symmetric,
@@ -82,6 +86,7 @@ impl KernelKind {
             Self::Align => "align",
             Self::Hmc => "hmc",
             Self::Adjusted => "adjusted",
+            Self::Subsampled => "subsampled",
         }
     }
 
@@ -92,10 +97,12 @@ impl KernelKind {
     }
 
     /// Gradients, or exact line integrals, that one step evaluates; those reused from the step
-    /// before do not count. For trajectories, those of one of their steps.
+    /// before do not count. For trajectories, those of one of their steps; none for decisions by a few
+    /// rows.
     #[must_use]
     pub fn gradients_per_step(self) -> u32 {
         match self {
+            Self::Subsampled => 0,
             Self::RandomizedMidpoint | Self::Quicsort | Self::Should => 2,
             Self::ThirdOrder
             | Self::Symmetric
@@ -123,14 +130,15 @@ impl KernelKind {
             | Self::Quicsort
             | Self::Should
             | Self::Align
-            | Self::Hmc => false,
+            | Self::Hmc
+            | Self::Subsampled => false,
         }
     }
 
-    /// Whether the kernel has a friction ξ: all but the overdamped one.
+    /// Whether the kernel has a friction ξ: all that have a p.
     #[must_use]
     pub fn has_xi(self) -> bool {
-        self != Self::Ula
+        !matches!(self, Self::Ula | Self::Subsampled)
     }
 
     /// The process whose contraction can be certified for this kernel at step η, with exact line
@@ -150,7 +158,8 @@ impl KernelKind {
             | Self::Should
             | Self::Align
             | Self::Hmc
-            | Self::Adjusted => None,
+            | Self::Adjusted
+            | Self::Subsampled => None,
         }
     }
 
@@ -174,7 +183,8 @@ impl KernelKind {
             | Self::Baoab
             | Self::Should
             | Self::Align
-            | Self::Adjusted => None,
+            | Self::Adjusted
+            | Self::Subsampled => None,
         }
     }
 
@@ -198,7 +208,8 @@ impl KernelKind {
             | Self::Averaged
             | Self::Ula
             | Self::Hmc
-            | Self::Adjusted => false,
+            | Self::Adjusted
+            | Self::Subsampled => false,
         }
     }
 }

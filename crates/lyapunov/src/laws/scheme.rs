@@ -45,6 +45,7 @@ enum Parts {
     Align { full: FreeFlow, path: PolynomialPath },
     Hmc { steps: u32 },
     Adjusted { refresh: OrnsteinUhlenbeck, trajectory: Trajectory },
+    Subsampled,
 }
 
 /// One possible time of the midpoint, with its quadrature weight.
@@ -84,6 +85,7 @@ impl Scheme {
             KernelKind::Adjusted => {
                 Self::adjusted(gamma, xi, eta, Trajectory::new(1, Drift::Straight))
             }
+            KernelKind::Subsampled => Self::subsampled(eta),
         }
     }
 
@@ -257,6 +259,25 @@ impl Scheme {
         Ok(Self { kernel: KernelKind::Adjusted, gamma, xi, eta, parts })
     }
 
+    /// How often the rotations of [`Self::subsampled`] are short, and how short they are then.
+    pub const SHORT_TURNS: f64 = 1.0 / 16.0;
+    /// The part of the angle that short rotations have.
+    pub const SHORT_TURN: f64 = 0.25;
+
+    /// θ' = cos(η) θ + sin(η) noise, or with a short rotation instead. Its linear form is that of
+    /// moves that are accepted, at l = 1 the only one.
+    ///
+    /// # Errors
+    /// [`Error::NotInRange`] for an angle that is not positive or above a quarter turn.
+    pub fn subsampled(eta: f64) -> Result<Self, Error> {
+        if !(eta > 0.0 && eta <= std::f64::consts::FRAC_PI_2) {
+            let need = "an angle above 0 and of at most pi/2";
+            return Err(Error::NotInRange { name: "eta", value: eta, need });
+        }
+        let kernel = KernelKind::Subsampled;
+        Ok(Self { kernel, gamma: 0.0, xi: 0.0, eta, parts: Parts::Subsampled })
+    }
+
     /// The trajectory, if the kernel has one.
     #[must_use]
     pub fn trajectory(&self) -> Option<Trajectory> {
@@ -273,7 +294,8 @@ impl Scheme {
             | Parts::RandomizedMidpoint { .. }
             | Parts::Quicsort { .. }
             | Parts::Should { .. }
-            | Parts::Align { .. } => None,
+            | Parts::Align { .. }
+            | Parts::Subsampled => None,
         }
     }
 
@@ -419,6 +441,15 @@ impl Scheme {
             Parts::Adjusted { refresh, trajectory } => {
                 let (matrix, noise) = trajectory.form(refresh, eta, l);
                 one(3, matrix, noise)
+            }
+            Parts::Subsampled => {
+                let turn = |weight: f64, angle: f64| Branch {
+                    weight,
+                    matrix: padded([[angle.cos(), 0.0], [0.0; 2]]),
+                    noise: padded([[angle.sin().powi(2), 0.0], [0.0; 2]]),
+                };
+                let [often, short] = [1.0 - Self::SHORT_TURNS, Self::SHORT_TURNS];
+                LinearForm::new(1, vec![turn(often, eta), turn(short, eta * Self::SHORT_TURN)])
             }
         }
     }

@@ -229,7 +229,9 @@ pub(super) fn reference(scheme: &Scheme, l: f64, alpha: f64) -> Stages {
             let [from_theta, from_p] = [stages.map[0][0], stages.map[0][1]];
             Stages { map: vec![vec![from_theta]], noise: vec![vec![from_p * from_p]] }
         }
-        KernelKind::Adjusted => panic!("a trajectory is not a single step"),
+        KernelKind::Adjusted | KernelKind::Subsampled => {
+            panic!("a trajectory is not a single step")
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::hessian::{dot, visit};
 use crate::line_integral::{LineIntegral, Scratch, whole_chains};
 use crate::ridge::{Ridge, valid_offsets};
 use crate::stiff::{self, Stiff};
+use crate::thinning::{Thin, Thinning};
 use crate::whitening::{Map, Whitening, as_square};
 
 /// Rows that go to the new coordinates together.
@@ -32,6 +33,8 @@ pub struct MappedRidge<'a, F> {
     offsets: Vec<f64>,
     /// Found when it is first needed.
     stiff: OnceLock<Stiff>,
+    /// The same.
+    thin: OnceLock<Result<Thin, Error>>,
 }
 
 impl<'a, F: Family + Clone> MappedRidge<'a, F> {
@@ -45,7 +48,7 @@ impl<'a, F: Family + Clone> MappedRidge<'a, F> {
         ridge.design().intact()?;
         let offsets = valid_offsets(offsets, ridge.observations().len())?;
         let (ridge, whitening) = (ridge.clone(), whitening.clone());
-        Ok(Self { ridge, whitening, offsets, stiff: OnceLock::new() })
+        Ok(Self { ridge, whitening, offsets, stiff: OnceLock::new(), thin: OnceLock::new() })
     }
 }
 
@@ -56,6 +59,16 @@ impl<F: Family> MappedRidge<'_, F> {
 
     pub(crate) fn whitening(&self) -> &Whitening {
         &self.whitening
+    }
+
+    /// The linear predictors of the rows at the centre.
+    pub(crate) fn offsets(&self) -> &[f64] {
+        &self.offsets
+    }
+
+    /// What moves are accepted by.
+    pub(crate) fn thin(&self) -> Result<&Thin, Error> {
+        self.thin.get_or_init(|| Thin::of_mapped(self)).as_ref().map_err(Error::clone)
     }
 
     fn stiff_rows(&self) -> &Stiff {
@@ -79,7 +92,7 @@ impl<F: Family> MappedRidge<'_, F> {
     }
 
     /// Calls a function with each row in the new coordinates.
-    fn for_rows(&self, mut with: impl FnMut(&[f64])) {
+    pub(crate) fn for_rows(&self, mut with: impl FnMut(&[f64])) {
         let (design, map) = (self.ridge.design(), self.whitening.map());
         if let Design::Stored(stored) = design {
             return stored.for_blocks(BLOCK, |_, rows| {
@@ -185,6 +198,10 @@ impl<F: Family> LineIntegral for MappedRidge<'_, F> {
 
     fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
         self.stiff_rows().add(self.ridge.family(), eta, per_l, z, p);
+    }
+
+    fn thinning(&self) -> Result<&dyn Thinning, Error> {
+        Ok(self)
     }
 
     fn shares_out(&self, chains: usize) -> bool {

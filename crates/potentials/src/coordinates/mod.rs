@@ -28,6 +28,7 @@ use crate::line_integral::{LineIntegral, Scratch};
 use crate::prior::Prior;
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
+use crate::thinning::Thinning;
 use crate::whitening::{Map, Whitening, as_square};
 
 /// Entries of a copy that is always made: 8 MiB.
@@ -194,6 +195,10 @@ impl<F: Family> LineIntegral for WhitenedRidge<'_, F> {
 
     fn add_stiff(&self, eta: f64, per_l: f64, z: &mut [f64], p: &mut [f64]) {
         self.inner().add_stiff(eta, per_l, z, p);
+    }
+
+    fn thinning(&self) -> Result<&dyn Thinning, Error> {
+        self.inner().thinning()
     }
 
     fn shares_out(&self, chains: usize) -> bool {

@@ -59,6 +59,11 @@ impl Family for Gamma {
         CurvatureBounds { lower: 0.0, upper: None }
     }
 
+    /// u‴ = −a q, largest at the lower end.
+    fn third_bound(&self, low: f64, _: f64, y: Observation) -> Option<f64> {
+        Some(self.curvature(low, y))
+    }
+
     fn slope_limits(&self, _: Observation) -> [f64; 2] {
         [f64::NEG_INFINITY, self.shape]
     }

@@ -66,6 +66,10 @@ impl Family for Gaussian {
         chunks::segments(s, t, y, slopes, segment, |s, t, y| self.mean_slope(s, t, y));
     }
 
+    fn third_bound(&self, _: f64, _: f64, _: Observation) -> Option<f64> {
+        Some(0.0)
+    }
+
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         let curvature = self.curvature(0.0, y);
         CurvatureBounds { lower: curvature, upper: Some(curvature) }

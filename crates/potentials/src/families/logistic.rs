@@ -41,6 +41,14 @@ impl Counts {
         self.trials * sigmoid(s) * sigmoid(-s)
     }
 
+    /// |u‴| = n f (1 − f) |1 − 2f| rises with |s| up to log(2 + √3) and falls beyond.
+    pub(super) fn third_bound(self, low: f64, high: f64) -> f64 {
+        const PEAK: f64 = 1.316_957_896_924_816_7;
+        let near = if low <= 0.0 && high >= 0.0 { 0.0 } else { low.abs().min(high.abs()) };
+        let odds = (-PEAK.clamp(near, low.abs().max(high.abs()))).exp();
+        self.trials * odds * (1.0 - odds) / (1.0 + odds).powi(3)
+    }
+
     pub(super) fn mean_slope(self, s: f64, t: f64) -> f64 {
         let segment = Segment::new(s, t);
         binomial_sum(
@@ -126,6 +134,10 @@ impl Family for Logistic {
 
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds {
         CurvatureBounds { lower: 0.0, upper: Some(0.25 * y.trials) }
+    }
+
+    fn third_bound(&self, low: f64, high: f64, y: Observation) -> Option<f64> {
+        Some(Counts::of(y).third_bound(low, high))
     }
 
     fn slope_limits(&self, y: Observation) -> [f64; 2] {

@@ -176,6 +176,13 @@ pub trait Family: std::fmt::Debug + Send + Sync {
     /// Bounds of u″(s; y) over all s.
     fn curvature_bounds(&self, y: Observation) -> CurvatureBounds;
 
+    /// A bound of |u‴(s; y)| for s from `low` to `high`; `None`, as by default, if there is none that
+    /// is known. With it moves can be accepted by a few rows ([`Thinning`](crate::Thinning)).
+    fn third_bound(&self, low: f64, high: f64, y: Observation) -> Option<f64> {
+        let _ = (low, high, y);
+        None
+    }
+
     /// The limits of u′ as s goes to minus and to plus infinity; infinite if it grows without
     /// bound. A limit of 0 means that moving s that way costs nothing in the end, as with separated
     /// data. By default u′ far out.

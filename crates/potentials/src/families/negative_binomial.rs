@@ -66,6 +66,10 @@ impl Family for NegativeBinomial {
         CurvatureBounds { lower: 0.0, upper: Some(0.25 * self.counts(y).trials) }
     }
 
+    fn third_bound(&self, low: f64, high: f64, y: Observation) -> Option<f64> {
+        Some(self.counts(y).third_bound(low - self.log_size, high - self.log_size))
+    }
+
     fn slope_limits(&self, y: Observation) -> [f64; 2] {
         [-y.response, self.size]
     }

@@ -83,6 +83,10 @@ impl Family for Poisson {
         CurvatureBounds { lower: 0.0, upper: None }
     }
 
+    fn third_bound(&self, _: f64, high: f64, _: Observation) -> Option<f64> {
+        Some(high.exp())
+    }
+
     fn slope_limits(&self, y: Observation) -> [f64; 2] {
         [-y.response, f64::INFINITY]
     }

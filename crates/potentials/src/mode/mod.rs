@@ -10,6 +10,7 @@ mod accelerated;
 mod lbfgs;
 mod line_search;
 mod newton;
+mod some_rows;
 
 use std::fmt;
 
@@ -287,7 +288,10 @@ impl ModeSearch {
         let posterior = Posterior { ridge, flat: flat.as_ref(), clear_rank };
         let suited = if ridge.dimension() <= NEWTON { Method::Newton } else { Method::Lbfgs };
         let mut mode = match self.method.unwrap_or(suited) {
-            Method::Newton => self.by_newton(&posterior, start)?,
+            Method::Newton => {
+                let near = if self.start.is_none() { self.of_some_rows(ridge) } else { None };
+                self.by_newton(&posterior, near.unwrap_or(start))?
+            }
             Method::Lbfgs => self.by_lbfgs(&posterior, start)?,
             Method::Accelerated => self.by_accelerated(ridge, start)?,
         };

@@ -55,9 +55,13 @@ impl Candidate {
     }
 
     /// Steps after which a draw is nearly independent of the last. Trajectories are not left out as
-    /// readily: half an independent draw is kept.
+    /// readily: half an independent draw is kept. Moves decided by a few rows cost next to nothing: they
+    /// are made until draws are independent.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1e9")]
     pub(super) fn wanted_thin(&self) -> u64 {
+        if self.scheme.kernel() == KernelKind::Subsampled {
+            return (1.0 / self.efficiency).ceil().clamp(1.0, 1e9) as u64;
+        }
         let enough = if self.scheme.trajectory().is_some() { 0.5 } else { 1.0 };
         (enough / (self.efficiency * self.gradients_per_step as f64)).floor().clamp(1.0, 1e9) as u64
     }

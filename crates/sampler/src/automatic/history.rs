@@ -77,6 +77,21 @@ pub enum Decision {
         #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
         efficiency: f64,
     },
+    /// Moves that are decided by a few rows were tried.
+    Subsampled {
+        /// Their angle.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::scheme"))]
+        scheme: Scheme,
+        /// The rows that one looks at in the mean.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        rows: f64,
+        /// The share that was accepted.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        acceptance: f64,
+        /// The same far out.
+        #[cfg_attr(feature = "serde", serde(with = "ridgewalk_diagnostics::with_serde::number"))]
+        far: f64,
+    },
     /// The target gives no values, so no kernel for it is exact.
     NoValues {
         /// The bias that is allowed instead, in standard deviations.
@@ -150,6 +165,14 @@ impl fmt::Display for Decision {
                     100.0 * acceptance
                 )
             }
+            Self::Subsampled { scheme, rows, acceptance, far } => write!(
+                f,
+                "moves by {:.2} decided by a few rows: some {rows:.1} rows each, {:.0} % accepted, {:.0} % \
+                 far out",
+                scheme.eta(),
+                100.0 * acceptance,
+                100.0 * far
+            ),
             Self::NoValues { tolerance } => {
                 write!(
                     f,

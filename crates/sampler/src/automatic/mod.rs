@@ -19,6 +19,7 @@ mod repair;
 mod sampling;
 mod search;
 mod step_size;
+mod subsampled;
 mod target;
 mod trajectories;
 mod warm_up;

@@ -12,7 +12,7 @@ use super::checks::Checks;
 use super::excursion::counted_heights;
 use super::looks::{Look, Looks, Tee};
 use super::repair::seed_after;
-use super::warm_up::WarmedUp;
+use super::warm_up::{WarmedUp, without_bias};
 use super::warning::Warning;
 use crate::budget::{Budget, Limit};
 use crate::coupled::{CoupledChains, Difference};
@@ -375,7 +375,10 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
             segments: Reference::segments_of(chains.chains.len()),
             every: GRADIENT_EVERY,
         };
-        if self.exact() {
+        if self.few_rows() {
+            // Neither values nor gradients: one of them takes longer than all moves.
+            reference.every = u64::MAX;
+        } else if self.exact() {
             let points = [&warm.starts, &reference.mode[..]].concat();
             let (mut values, mut gradients) =
                 (vec![0.0; points.len() / d], vec![0.0; points.len()]);
@@ -444,7 +447,12 @@ impl<'w, W: LineIntegral + Sync> Making<'w, '_, W> {
 
     /// Whether there is no bias to be confirmed.
     fn exact(&self) -> bool {
-        self.warm.scheme.kernel() == laws::KernelKind::Adjusted
+        without_bias(self.warm.scheme.kernel())
+    }
+
+    /// Whether moves are decided by a few rows.
+    fn few_rows(&self) -> bool {
+        self.warm.scheme.kernel() == laws::KernelKind::Subsampled
     }
 
     /// Pairs of chains from where the run ended, and the gradients that they took.

@@ -68,9 +68,13 @@ const FAR_ROUND: f64 = 0.3;
 const SHORT_TURNS: f64 = 0.005;
 
 impl<T: Target> Work<'_, T> {
-    /// Trajectories, and the coordinates that they suit: those of the mode, or new ones if these
-    /// pay.
+    /// A kernel without bias, and the coordinates that suit it: moves decided by a few rows, or
+    /// trajectories, in the coordinates of the mode or in new ones if these pay.
     pub(super) fn exact(&mut self, white: T::White) -> Result<(T::White, Candidate), Error> {
+        if let Some(best) = self.subsampled(&white)? {
+            self.lead_in(&white, &best)?;
+            return Ok((white, best));
+        }
         let (white, best) = self.fitted(white)?;
         let (mut best, far) = self.guarded(&white, best)?;
         let round = self.question.target.round() > 0;

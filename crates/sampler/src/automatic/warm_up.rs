@@ -124,6 +124,11 @@ pub struct WarmedUp<W> {
     within: Whitening,
 }
 
+/// Whether draws of a kernel have no bias.
+pub(super) fn without_bias(kernel: KernelKind) -> bool {
+    matches!(kernel, KernelKind::Adjusted | KernelKind::Subsampled)
+}
+
 /// Coordinates within the frame of a target as those of draws.
 fn in_frame<T: Target>(target: &T, within: &Whitening) -> Result<Whitening, Error> {
     match target.frame() {
@@ -269,7 +274,7 @@ impl<'a, T: Target> WarmUp<'a, T> {
     fn settled(&self) -> Self {
         let (tolerance, looked) = match self.wanted.kernel {
             _ if self.tolerance_given => (self.tolerance, 0),
-            Some(KernelKind::Adjusted) => (0.0, 0),
+            Some(KernelKind::Adjusted | KernelKind::Subsampled) => (0.0, 0),
             Some(_) => (UNADJUSTED_TOLERANCE, 0),
             None => {
                 let (values, cost) = self.target.has_values();
@@ -359,9 +364,9 @@ impl<'a, T: Target> WarmUp<'a, T> {
         })
     }
 
-    /// Whether only trajectories without bias are allowed.
+    /// Whether only kernels without bias are allowed.
     pub(super) fn exact(&self) -> bool {
-        self.wanted.kernel.map_or(self.tolerance == 0.0, |kernel| kernel == KernelKind::Adjusted)
+        self.wanted.kernel.map_or(self.tolerance == 0.0, without_bias)
     }
 
     fn work(&self) -> Result<WarmedUp<T::White>, Error> {

@@ -3,7 +3,7 @@
 //! A kernel needs little to run ([`Kernel`]): its step, how much noise that takes and what it
 //! costs. Two further traits are optional. [`LinearKernel`] gives the linear form that exact laws
 //! start from, [`CoupledKernel`] puts two step sizes on one Brownian path. The kernels here have
-//! both, except [`Adjusted`], which cannot be coupled.
+//! both, except [`Adjusted`] and [`Subsampled`], which cannot be coupled.
 //!
 //! Every kernel here takes the smoothness L when it is made, and works in units in which p and r
 //! have covariance I/L at stationarity, as the paper does. Noise is the Cholesky factor of its
@@ -28,6 +28,7 @@ mod pointers;
 mod quicsort;
 mod randomized_midpoint;
 mod should;
+mod subsampled;
 mod symmetric;
 mod third_order;
 mod ubu;
@@ -48,6 +49,7 @@ pub use klmc::Klmc;
 pub use quicsort::Quicsort;
 pub use randomized_midpoint::RandomizedMidpoint;
 pub use should::Should;
+pub use subsampled::Subsampled;
 pub use symmetric::Symmetric;
 pub use third_order::ThirdOrder;
 pub use ubu::Ubu;
@@ -251,6 +253,7 @@ impl BuiltIn {
             KernelKind::Should => Should::BUILT_IN,
             KernelKind::Align => Align::BUILT_IN,
             KernelKind::Hmc => Hmc::BUILT_IN,
+            KernelKind::Subsampled => Subsampled::BUILT_IN,
         }
     }
 }
