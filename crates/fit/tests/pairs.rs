@@ -94,9 +94,9 @@ fn predictions_are_of_the_difference() {
     let new = Table::from_bytes("new.csv", text).unwrap();
     let request = PredictionRequest { kind: PredictionKind::Mean, ..PredictionRequest::default() };
     let found = predictor.predict(&new, 0, &request).unwrap().rows;
-    assert!(found[0].mean > 0.8 && (found[0].mean + found[1].mean - 1.0).abs() < 1e-12);
+    assert!(found[0].mean > 0.7 && (found[0].mean + found[1].mean - 1.0).abs() < 1e-12);
     assert!((found[2].mean - 0.5).abs() < 0.03, "{}", found[2].mean);
-    assert!(found[3].mean < 0.4 && found[3].sd > found[1].sd);
+    assert!(found[3].mean < 0.5 && found[3].sd > found[1].sd);
     let name = "pair(winner, loser)".to_owned();
     assert_eq!(predictor.unseen(&new).unwrap(), [(name, 2)]);
     let itself = Table::from_bytes("new.csv", b"winner,loser\nAda,Ada\n").unwrap();
