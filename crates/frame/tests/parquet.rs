@@ -116,7 +116,12 @@ fn a_part_has_its_rows_and_no_others() {
                         let all: Vec<String> = texts.unwrap_or_else(|| numbers.collect());
                         all.into_iter().skip(from).take(part.rows()).collect()
                     };
-                    assert_eq!(bits(found, 0), bits(need, row), "part {number} of {of}");
+                    let (found, need) = (bits(found, 0), bits(need, row));
+                    // A column without values has no type.
+                    let nothing =
+                        need.iter().all(|bits| bits == "None" || bits.starts_with("7ff8"));
+                    let same = found == need || (found.is_empty() && nothing);
+                    assert!(same, "part {number} of {of}: {found:?}, need {need:?}");
                 }
                 row += part.rows();
             }
