@@ -54,7 +54,7 @@ impl<T: Target> Work<'_, T> {
         }
         let far = self.far_out_acceptance(white, &scheme)?;
         self.decide(Decision::Subsampled { scheme: scheme.clone(), rows, acceptance: rate, far });
-        if !asked && !(rate >= ACCEPTANCE && far >= FAR_ACCEPTANCE) {
+        if !(asked || rate >= ACCEPTANCE && far >= FAR_ACCEPTANCE) {
             return Ok(None);
         }
         let efficiency = effective_draws(&scheme, rate);
