@@ -105,7 +105,7 @@ CASES = {
     "160,420 matches of 4,804 players, logistic":
         (tennis, "1 ~ 0 + (1 | pair(winner, loser))", ["--group-prior", "half_normal(1)"]),
     "an SVMlight file of 20 words a row, logistic, normal(0, 1)":
-        (lambda path, rng: rows_of_words(path, 100_000, 3_000, 20, rng), None, ["--prior", "normal(0, 1)"]),
+        (lambda path, rng: rows_of_words(path, 20_000, 1_000, 20, rng), None, ["--prior", "normal(0, 1)"]),
     "the shape of Covertype, logistic": (lambda path, rng: covtype(path, 400_000, rng), "y ~ . - x13 - x53", []),
 }
 

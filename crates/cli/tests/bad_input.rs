@@ -282,7 +282,8 @@ fn tree(place: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
 /// A row of the table.
 fn row(case: &Case, (code, message): &Said) -> String {
     let message = message.replace('|', "\\|").replace('<', "&lt;");
-    format!("| {}: `fit {}` | {code} | {message} |\n", case.what, case.typed)
+    let typed = case.typed.replace('|', "\\|");
+    format!("| {}: `fit {typed}` | {code} | {message} |\n", case.what)
 }
 
 /// The expected exit codes, independent of the page: rewriting the page cannot hide that a bad

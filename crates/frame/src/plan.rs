@@ -563,7 +563,7 @@ impl<'a> Call<'a> {
         };
         let side = |node: &Node| Key::new(self.source, self.of, node);
         let sides = [side(first)?, side(second)?];
-        if sides[0].of == sides[1].of {
+        if sides[0].label == sides[1].label {
             return self.error(self.node, "pair() needs two different columns");
         }
         let base = base.map(|node| self.texts(node)).transpose()?;

@@ -81,7 +81,8 @@ impl Roles {
         }
         let thresholds = question.family == FamilyName::Ordinal;
         let none = terms.terms.is_empty() && smooths.is_empty();
-        if none && groups.is_empty() && !terms.intercept && !thresholds {
+        let compared = groups.iter().any(|group| group.pair.is_some());
+        if none && !compared && !terms.intercept && !thresholds {
             return Err(DataError::NoCoefficients);
         }
         let constant = terms.intercept || thresholds;

@@ -331,8 +331,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         matrices = [name for name, _ in self.fit_._native.widths()]
         if matrices:
             inside = sparse.csr_array(X)[:, layout.used]
-            columns = {matrices[0]: Matrix(inside, layout.names)}
-            return table_of({**columns, "intercept": np.ones(X.shape[0])}, None, "X")
+            block = {matrices[0]: Matrix(inside, layout.names), "intercept": np.ones(X.shape[0])}
+            return table_of(block, None, "X")
         if sparse.issparse(X):
             # The fit was of an array.
             X = X.toarray()
