@@ -2,7 +2,7 @@
 //! every entry stored.
 
 use ridgewalk_diagnostics::ess_moments;
-use ridgewalk_fit::{Fitted, Parameter, Settings, fit};
+use ridgewalk_fit::{Fitted, KernelChoice, Parameter, Settings, fit};
 use ridgewalk_frame::{Column, FamilyName, Frame, Question, Table};
 use ridgewalk_sampler::Stream;
 
@@ -163,6 +163,79 @@ fn sparse_and_dense_designs_have_one_posterior() {
         assert!(mean < ERRORS, "{family}: {mean:.1} errors");
         assert!(sd < 0.12, "{family}: sds differ by {sd:.2}");
     }
+}
+
+/// The bias that kernels without acceptance may have here, in standard deviations.
+const BIAS: f64 = 0.05;
+
+/// The largest distance of means and standard deviations from those of a law, in standard errors,
+/// beyond the bias that is allowed.
+fn beyond_bias(fitted: &Fitted, law: &[(f64, f64)]) -> f64 {
+    let one = |(found, (mean, sd)): (&Parameter, &(f64, f64))| {
+        let traces = fitted.draws().traces_of(&found.name).unwrap();
+        let chains: Vec<&[f64]> = traces.iter().map(|trace| &trace[..]).collect();
+        let of_sd = sd / (2.0 * ess_moments(&chains).unwrap()).sqrt();
+        let off = [(found.mean - mean) / found.mcse_mean, (found.sd - sd) / of_sd];
+        let allowed = [BIAS * sd / found.mcse_mean, BIAS * sd / of_sd];
+        (off[0].abs() - allowed[0]).max(off[1].abs() - allowed[1])
+    };
+    fitted.summary().iter().zip(law).map(one).fold(0.0, f64::max)
+}
+
+/// Kernels that need line integrals, against the exact law.
+#[test]
+fn kernels_without_acceptance_sample_a_factor_of_300_levels() {
+    let table = table(FamilyName::Gaussian);
+    let known = Settings { noise_scale: Some(1.0), ..settings("y ~ x + g", FamilyName::Gaussian) };
+    let kernels = [
+        Settings { bias_tolerance: Some(BIAS), ..known.clone() },
+        Settings { kernel: KernelChoice::ThirdOrder, ..known },
+    ];
+    let (wanted, planted) = (law(&table, true), law(&table, false));
+    for settings in kernels {
+        let fitted = fit(&table, &settings).unwrap();
+        assert!(fitted.warnings().is_empty(), "{:?}", fitted.warnings());
+        let [off, elsewhere] = [&wanted, &planted].map(|law| beyond_bias(&fitted, law));
+        println!("{}: {off:.2}, planted: {elsewhere:.0}", settings.kernel);
+        assert!(off < ERRORS, "{}: {off:.1} errors", settings.kernel);
+        assert!(elsewhere > 4.0 * ERRORS, "{}: {elsewhere:.1} errors", settings.kernel);
+    }
+}
+
+/// The same for a posterior that is not normal, against the kernel that is exact and uses no
+/// integrals.
+#[test]
+fn kernels_without_acceptance_agree_with_the_exact_one() {
+    let table = table(FamilyName::Logistic);
+    let settings = settings("y ~ x + g", FamilyName::Logistic);
+    let exact = fit(&table, &settings).unwrap();
+    let settings = Settings { kernel: KernelChoice::ThirdOrder, ..settings };
+    let fitted = fit(&table, &settings).unwrap();
+    let off = |fitted: &Fitted, by: f64| {
+        let pairs = fitted.summary().iter().zip(exact.summary());
+        let one = |(a, b): (&Parameter, &Parameter)| {
+            let away = (a.mean - b.mean + by * b.sd).abs() - BIAS * b.sd;
+            away / a.mcse_mean.hypot(b.mcse_mean)
+        };
+        pairs.map(one).fold(0.0, f64::max)
+    };
+    let sds = exact.summary().iter().zip(fitted.summary());
+    let sds = sds.map(|(a, b)| (a.sd / b.sd).ln().abs()).fold(0.0, f64::max);
+    println!("{:.2} errors, sds {sds:.3}", off(&fitted, 0.0));
+    assert!(off(&fitted, 0.0) < ERRORS, "{:.1} errors", off(&fitted, 0.0));
+    assert!(sds < 0.12 + BIAS, "sds differ by {sds:.2}");
+    // Planted: all means off by half a standard deviation.
+    assert!(off(&fitted, 0.5) > 2.0 * ERRORS);
+}
+
+/// What has no line integrals says what would.
+#[test]
+fn noise_of_unknown_scale_has_no_line_integrals() {
+    let table = table(FamilyName::Gaussian);
+    let settings = settings("y ~ x + g", FamilyName::Gaussian);
+    let settings = Settings { kernel: KernelChoice::ThirdOrder, ..settings };
+    let error = fit(&table, &settings).unwrap_err().to_string();
+    assert!(error.contains("a known --noise-scale"), "{error}");
 }
 
 /// What follows a fit takes sparse rows as it takes dense ones.

@@ -53,7 +53,7 @@ enum Form {
     /// By a scale for each coefficient.
     Scales,
     /// By a factor of this pattern, if scales are not enough.
-    Factor(Sums),
+    Factor(Box<Sums>),
 }
 
 /// Coordinates of a model with many sparse columns.
@@ -124,7 +124,8 @@ impl<F: Family> Ridge<'_, F> {
         }
         let symbolic = Symbolic::new(pattern);
         match self.rows().everywhere(symbolic.is_some()) {
-            true => symbolic.map_or(Form::Scales, |symbolic| Form::Factor(Sums { gram, symbolic })),
+            true => symbolic
+                .map_or(Form::Scales, |symbolic| Form::Factor(Box::new(Sums { gram, symbolic }))),
             false => Form::Scales,
         }
     }
@@ -179,7 +180,7 @@ impl Factored {
             }
         }
         let (centre, root, points) = sums.averaged(ridge, mode.point.clone(), root)?;
-        let Sums { symbolic, .. } = sums;
+        let Sums { symbolic, .. } = *sums;
         let frame = Whitening::of_root(centre, root.over(symbolic))?;
         Ok(Some(Self { frame, mode, fill, spent: spent + points }))
     }
