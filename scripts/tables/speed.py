@@ -237,6 +237,20 @@ def sparse():
     return table(["", "rows", "columns", "file, MiB", "seconds", "peak, MiB", "E", "status"], rows)
 
 
+def fewer():
+    rows = [
+        [
+            row["family"] + (f', streamed within {row["memory"]}' if row["memory"] else ""),
+            f'{int(row["rows"]):,}', f'`{row["kernel"]}`', row["warm_up_s"],
+            f'{float(row["sampling_s"]):.2f}', f'{int(row["draws"]):,}', f'{100 * float(row["acceptance"]):.0f} %',
+            f'{int(row["ess"]):,}', f'{float(row["ess_per_second"]):,.0f}',
+        ]
+        for row in read("fewer")
+    ]
+    heads = ["", "rows", "kernel", "warm-up, s", "sampling, s", "draws", "accepted", "E", "E per second"]
+    return table(heads, rows)
+
+
 def tennis():
     rows = [
         [
@@ -377,6 +391,7 @@ TABLES = {
     "packed": ("large.md", packed),
     "packed-formats": ("large.md", packed_formats),
     "sparse": ("large.md", sparse),
+    "fewer": ("large.md", fewer),
     "tennis": ("large.md", tennis),
     "framing": ("benchmarks.md", framing),
     "after": ("benchmarks.md", after),

@@ -26,6 +26,8 @@ use crate::error::Error;
 const PIECE: usize = 1 << 19;
 /// Pieces that are read ahead.
 const AHEAD: usize = 2;
+/// Entries of a part of a piece, with a checksum of its own: what a single row is read with. 32 KiB.
+const PART: usize = 1 << 12;
 
 /// A dense design in a file. Clones share the file.
 #[derive(Clone)]
@@ -37,6 +39,8 @@ struct Inner {
     layout: Layout,
     /// The checksum of each piece.
     sums: Vec<u64>,
+    /// The checksums of its parts.
+    parts: Vec<Vec<u64>>,
     file: Mutex<File>,
     directory: PathBuf,
     /// Removes the file where an open one keeps its name.
@@ -119,6 +123,7 @@ pub struct StoredWriter {
     name: Option<Name>,
     directory: PathBuf,
     sums: Vec<u64>,
+    parts: Vec<Vec<u64>>,
     /// The beginning of the next piece.
     values: Vec<f64>,
 }
@@ -140,8 +145,8 @@ impl StoredWriter {
         }
         let layout = Layout::new(rows, columns);
         let (file, name) = nameless(directory).map_err(|error| cannot_write(directory, &error))?;
-        let (sums, values) = (Vec::new(), Vec::new());
-        Ok(Self { layout, file, name, directory: directory.to_owned(), sums, values })
+        let (sums, parts, values) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { layout, file, name, directory: directory.to_owned(), sums, parts, values })
     }
 
     /// Adds rows, one after the other.
@@ -166,6 +171,7 @@ impl StoredWriter {
                 let done = self.file.write_all(bytemuck::cast_slice(&self.values));
                 done.map_err(|error| cannot_write(&self.directory, &error))?;
                 self.sums.push(checksum(&self.values));
+                self.parts.push(self.values.chunks(PART).map(checksum).collect());
                 self.values.clear();
             }
         }
@@ -180,10 +186,11 @@ impl StoredWriter {
         if self.sums.len() < self.layout.pieces() {
             return Err(self.length(0));
         }
-        let Self { layout, file, name, directory, sums, .. } = self;
+        let Self { layout, file, name, directory, sums, parts, .. } = self;
         let inner = Inner {
             layout,
             sums,
+            parts,
             file: Mutex::new(file),
             directory,
             _name: name,
@@ -291,6 +298,31 @@ impl Stored {
         drop(last);
         let from = (row - layout.first(piece)) * layout.columns;
         with(&values[from..from + layout.columns])
+    }
+
+    /// The same for rows in no order: the parts that the row is in are read, and not its piece. Entries
+    /// that are not numbers if that fails.
+    pub(crate) fn row_alone<T>(&self, row: usize, with: impl FnOnce(&[f64]) -> T) -> T {
+        let Inner { layout, parts, file, failure, .. } = &*self.inner;
+        let (piece, columns) = (layout.piece_of(row), layout.columns);
+        let first = layout.first(piece);
+        let from = (row - first) * columns;
+        let [low, high] = [from / PART, (from + columns).div_ceil(PART)];
+        let start = low * PART;
+        let mut values = vec![0.0; (high * PART).min(layout.entries(piece)) - start];
+        let mut file = locked(file);
+        let read =
+            file.seek(SeekFrom::Start(((first * columns + start) * size_of::<f64>()) as u64));
+        let read = read.and_then(|_| file.read_exact(bytemuck::cast_slice_mut(&mut values)));
+        drop(file);
+        let same = || values.chunks(PART).map(checksum).eq(parts[piece][low..high].iter().copied());
+        let message = match read {
+            Ok(()) if same() => return with(&values[from - start..][..columns]),
+            Ok(()) => format!("the checksum of row {} differs from the one it had", row + 1),
+            Err(error) => format!("row {} cannot be read: {error}", row + 1),
+        };
+        failure.get_or_init(|| message);
+        with(&vec![f64::NAN; columns])
     }
 
     /// The number of blocks of a pass, and of those in a piece.
@@ -497,6 +529,12 @@ mod tests {
                 let first = design.with_row(row, |row| row[0]).unwrap();
                 assert_eq!(first, value(row * columns));
             }
+            for row in (0..rows).step_by(rows.div_ceil(300)).chain([rows - 1]) {
+                let same = |found: &[f64]| {
+                    found.iter().zip(row * columns..).all(|(x, at)| *x == value(at))
+                };
+                assert!(design.row_alone(row, same), "{rows} x {columns}, row {row}");
+            }
             let pieces = design.inner.layout.pieces();
             let bounds = (0..pieces).map(|piece| design.inner.layout.first(piece));
             for (piece, first) in bounds.enumerate() {
@@ -525,6 +563,16 @@ mod tests {
             file.write_all(&[0x55]).unwrap();
         }
         assert_eq!(design.with_row(0, |row| row[0]), Ok(value(0)));
+        assert!(design.row_alone(0, |row| row[0]) == value(0) && design.intact().is_ok());
+        let twin = stored(200_000, 11);
+        {
+            let mut file = locked(&twin.inner.file);
+            file.seek(SeekFrom::Start(middle + 3)).unwrap();
+            file.write_all(&[0x55]).unwrap();
+        }
+        assert!(twin.row_alone(100_000, |row| row[0]).is_nan());
+        let error = twin.intact().unwrap_err().to_string();
+        assert!(error.contains("the checksum of row 100001 differs"), "{error}");
         let mut wrong = 0;
         let error = design.each(1000, |_, block| wrong += usize::from(block[0].is_nan()));
         let error = error.unwrap_err().to_string();

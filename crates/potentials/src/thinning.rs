@@ -269,7 +269,7 @@ fn products(design: &Design<'_>, row: usize, [a, b]: [&[f64]; 2]) -> [f64; 2] {
             let row = &dense.values()[row * d..(row + 1) * d];
             [dot(row, a), dot(row, b)]
         }
-        Design::Stored(stored) => stored.row(row, |row| [dot(row, a), dot(row, b)]),
+        Design::Stored(stored) => stored.row_alone(row, |row| [dot(row, a), dot(row, b)]),
         Design::Sparse(_) => {
             let mut sums = [0.0; 2];
             visit(design, row, |k, x| sums = [sums[0] + x * a[k], sums[1] + x * b[k]]);
