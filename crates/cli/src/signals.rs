@@ -11,7 +11,7 @@ use crate::fit::progress::write_line;
 
 /// How long a run may take to stop by itself. A search for the mode, and much of what is done with
 /// matrices, looks at the signal when it is done.
-const GRACE: Duration = Duration::from_millis(1500);
+const GRACE: Duration = Duration::from_millis(1200);
 /// The exit code of programs that a signal ended.
 const STOPPED: i32 = 130;
 

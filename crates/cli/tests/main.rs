@@ -13,5 +13,6 @@ mod grammar;
 mod lab;
 mod packed;
 mod resume;
+mod signals;
 mod tables;
 mod verify;

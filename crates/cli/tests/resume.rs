@@ -18,11 +18,11 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Pseudorandom numbers with a fixed seed (SplitMix64).
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     /// Uniform on [0, 1).
-    fn roll(&mut self) -> f64 {
+    pub(crate) fn roll(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -32,7 +32,7 @@ impl Dice {
 }
 
 /// A run of a second or two with three blocks of draws, and with draws.csv.
-fn plain() -> String {
+pub(crate) fn plain() -> String {
     format!(
         "{} --response ill --predictors dose,age --seed 4 --draws 2500 --thin 30 --csv",
         shipped("mixed.csv")
@@ -111,14 +111,14 @@ struct Reference {
     times: [f64; 4],
 }
 
-fn spawn(place: &Place, words: &str) -> Child {
+pub(crate) fn spawn(place: &Place, words: &str) -> Child {
     let mut command = place.command(words);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// The phase of a run, from the files on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
+pub(crate) enum Phase {
     Before,
     WarmUp,
     Sampling,
@@ -155,7 +155,7 @@ fn phase(directory: &Path) -> Phase {
 }
 
 /// Waits until a run reaches a phase or ends.
-fn reach(child: &mut Child, directory: &Path, far: Phase) {
+pub(crate) fn reach(child: &mut Child, directory: &Path, far: Phase) {
     let began = Instant::now();
     while phase(directory) < far && child.try_wait().unwrap().is_none() {
         assert!(began.elapsed() < PATIENCE, "{far:?} was not reached");
@@ -221,12 +221,12 @@ impl Reference {
     }
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -395,7 +395,10 @@ fn stopped(place: &Place, reference: &Reference, which: &str, at: f64) -> Vec<Ro
     let output = stop(place, &reference.words, &name, which, seconds, u64::MAX);
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
     assert!(text(&output).contains(&format!("`ridgewalk resume {name}`")), "{}", text(&output));
-    assert!(directory.join("summary.json").is_file() && directory.join("report.html").is_file());
+    // On a busy machine the summary may take longer than a stop may.
+    let late = text(&output).contains("up to its last checkpoint");
+    assert!(late || directory.join("summary.json").is_file());
+    assert!(late || directory.join("report.html").is_file());
     let kept = reference.check_kept(&directory, which);
     assert!(kept > 0, "{which}");
     let output = resume(place, &directory);

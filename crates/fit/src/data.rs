@@ -11,6 +11,7 @@ use ridgewalk_potentials::{self as potentials, Rows, Stored, StoredWriter};
 
 use crate::checks::SAMPLED;
 use crate::error::Error;
+use crate::loo::PER_ROW;
 use crate::memory::{Again, Memory, MemoryPlan, Sizes, available};
 use crate::model::Model;
 use crate::priors::ModelPriors;
@@ -230,8 +231,9 @@ impl PackedData {
     /// Whether a refit without some of the rows fits, beside the responses of all rows.
     pub(crate) fn check_refits(&self, settings: &Settings, columns: usize) -> Result<(), Error> {
         let sizes = self.sizes(settings, self.rows, columns);
-        let responses = (self.rows * (8 + 8 * sizes.lists)) as u64;
-        let needs = Memory(sizes.in_file(self.block).0.saturating_add(responses));
+        // The responses of all rows, and what is known of each.
+        let beside = self.rows as u64 * (PER_ROW + 8 * sizes.lists as u64);
+        let needs = Memory(sizes.in_file(self.block).0.saturating_add(beside));
         match self.whole.bound {
             Some(bound) if needs > bound => Err(Error::Memory {
                 file: self.name.clone(),

@@ -17,7 +17,7 @@ use groups::Levels;
 pub(crate) use observed::Gathered;
 pub use observed::{Observed, Responses};
 pub use refit::folds;
-use refit::{Predicted, Refitter};
+use refit::{Predicted, Refitter, Units};
 
 use crate::config::Config;
 use crate::draws::DrawReader;
@@ -27,7 +27,7 @@ use crate::predict::Predictor;
 use crate::rows::FitRows;
 
 /// Bytes that are kept for each row.
-const PER_ROW: u64 = 96;
+pub(crate) const PER_ROW: u64 = 96;
 /// Rows between two looks at the stop signal.
 const ROWS: usize = 1024;
 
@@ -157,9 +157,8 @@ pub fn loo(
     };
     let mut warnings = Vec::new();
     if !folds.is_empty() {
-        let units: Vec<Vec<usize>> = (0..points.len()).map(|row| vec![row]).collect();
         let refitter = Refitter::new(predictor.config(), data)?;
-        let refits = refitter.elpd(data, &folds, &units, stop, &|done| {
+        let refits = refitter.elpd(data, &folds, Units::Rows, stop, &|done| {
             progress(LooProgress::Refits(done, folds.len()));
         })?;
         for Predicted { unit: row, elpd, .. } in refits.units {
@@ -235,9 +234,10 @@ impl Grouped<'_> {
             }
             _ => ((0..n).map(|group| vec![group]).collect(), LooMethod::Exact),
         };
-        let refits = Refitter::new(config, data)?.elpd(data, &folds, &rows, stop, &|done| {
-            progress(LooProgress::Refits(done, folds.len()));
-        })?;
+        let refits =
+            Refitter::new(config, data)?.elpd(data, &folds, Units::Sets(&rows), stop, &|done| {
+                progress(LooProgress::Refits(done, folds.len()));
+            })?;
         let (mut pointwise, mut mcse) = (vec![f64::NAN; n], vec![f64::NAN; n]);
         for Predicted { unit, elpd, mcse: error } in refits.units {
             (pointwise[unit], mcse[unit]) = (elpd, error);

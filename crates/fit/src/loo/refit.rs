@@ -43,6 +43,25 @@ pub(crate) struct Refitter<'a> {
     priors: ModelPriors,
 }
 
+/// What is predicted together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Units<'a> {
+    /// Each row by itself.
+    Rows,
+    /// Sets of rows.
+    Sets(&'a [Vec<usize>]),
+}
+
+impl<'a> Units<'a> {
+    /// The rows of a unit by its number.
+    fn rows(self, unit: &'a usize) -> &'a [usize] {
+        match self {
+            Self::Rows => std::slice::from_ref(unit),
+            Self::Sets(sets) => &sets[*unit],
+        }
+    }
+}
+
 /// A unit of rows that are predicted together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Predicted {
@@ -98,9 +117,9 @@ impl<'a> Refitter<'a> {
         Model::of_design(settings, frame, filed, priors)
     }
 
-    /// Leaves out each fold of units in turn, and predicts the units. A unit is a set of rows.
+    /// Leaves out each fold of units in turn, and predicts the units: sets of rows, or single ones.
     pub(crate) fn elpd(
-        &self, data: &FitRows<'_>, folds: &[Vec<usize>], units: &[Vec<usize>], stop: &AtomicBool,
+        &self, data: &FitRows<'_>, folds: &[Vec<usize>], units: Units<'_>, stop: &AtomicBool,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Refits, Error> {
         let done = AtomicUsize::new(0);
@@ -137,10 +156,10 @@ impl<'a> Refitter<'a> {
     /// The log density of each unit of a fold given the rows that are not in the fold, and the
     /// status of the refit if it is not `ok`.
     fn without(
-        &self, data: &FitRows<'_>, fold: &[usize], units: &[Vec<usize>], stop: &AtomicBool,
+        &self, data: &FitRows<'_>, fold: &[usize], units: Units<'_>, stop: &AtomicBool,
     ) -> Result<(Vec<Predicted>, Option<String>), Error> {
         let mut left_out = vec![false; self.frame.rows];
-        fold.iter().flat_map(|&unit| &units[unit]).for_each(|&row| left_out[row] = true);
+        fold.iter().flat_map(|unit| units.rows(unit)).for_each(|&row| left_out[row] = true);
         let others: Vec<usize> = (0..self.frame.rows).filter(|&row| !left_out[row]).collect();
         let model = self.model(&others)?;
         let fitted = run(&model, self.config, stop, &(), Instant::now())?;
@@ -150,11 +169,11 @@ impl<'a> Refitter<'a> {
         let mut posterior = Posterior::new(self.config, fitted.draws())?;
         let seen = self.seen(&others);
         let mut found = Vec::with_capacity(fold.len());
-        for &unit in fold {
-            let rows = &units[unit];
+        for unit in fold {
+            let rows = units.rows(unit);
             let unseen = self.unseen(&seen, rows);
-            let (elpd, mcse) = joint(&mut posterior, data, rows, &unseen, unit)?;
-            found.push(Predicted { unit, elpd, mcse });
+            let (elpd, mcse) = joint(&mut posterior, data, rows, &unseen, *unit)?;
+            found.push(Predicted { unit: *unit, elpd, mcse });
         }
         // Notes on priors and data are those of the whole fit; what counts is the sampling.
         let status = fitted.warnings().iter().find(|warning| !OF_DATA.contains(&&*warning.name));
@@ -300,4 +319,59 @@ pub fn folds(rows: usize, folds: usize, config: &Config) -> Result<Vec<Vec<usize
     order.into_iter().enumerate().for_each(|(k, row)| groups[k % folds].push(row));
     groups.iter_mut().for_each(|group| group.sort_unstable());
     Ok(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use ridgewalk_frame::{Column, FamilyName, PackWriter, Table};
+
+    use super::*;
+    use crate::data::Data;
+    use crate::fit::prepare;
+    use crate::memory::Memory;
+    use crate::settings::Settings;
+
+    /// Two blocks of a packed file.
+    const ROWS: usize = 70_000;
+
+    #[test]
+    fn refits_of_data_on_the_disk_are_those_in_memory() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("d.pack");
+        let numbers = |name: &str, of: &dyn Fn(usize) -> f64| {
+            Column::from_numbers(name, &(0..ROWS).map(of).collect::<Vec<f64>>())
+        };
+        let y = numbers("y", &|row| f64::from(u8::from(row * 7919 % 13 < 5)));
+        let x = numbers("x", &|row| if row % 900 == 3 { f64::NAN } else { (row as f64).sin() });
+        let mut writer = PackWriter::create(&path).unwrap();
+        writer.push(&Table::from_columns("d", vec![y, x]).unwrap()).unwrap();
+        writer.finish().unwrap();
+        let settings = Settings {
+            data: Some(path.clone()),
+            out: dir.path().join("run"),
+            drop_missing: true,
+            draws: 10,
+            chains: 2,
+            ..Settings::of_formula("y ~ x", FamilyName::Logistic)
+        };
+        let table = Table::read(&path).unwrap();
+        let config = Config::new(&settings, &prepare(&table, &settings, None).unwrap(), &table);
+        let little = Settings { memory: Some(Memory(70 << 20)), ..settings };
+        let data = [Data::from(&table), Data::open(&little).unwrap()];
+        // One row of each block, and the rows of two groups.
+        let sets = [vec![7, 69_000], (100..30_000).collect::<Vec<usize>>()];
+        let found = data.map(|data| {
+            let rows = FitRows::new(&config, data).unwrap();
+            let refitter = Refitter::new(&config, &rows).unwrap();
+            assert_eq!(refitter.filed.is_some(), rows.streamed());
+            let stop = AtomicBool::new(false);
+            let by_row = refitter.elpd(&rows, &[vec![5, 68_000]], Units::Rows, &stop, &|_| {});
+            let by_set =
+                refitter.elpd(&rows, &[vec![0, 1]], Units::Sets(&sets), &stop, &|_| {}).unwrap();
+            let all = by_row.unwrap().units.into_iter().chain(by_set.units);
+            all.map(|one| (one.unit, one.elpd.to_bits())).collect::<Vec<_>>()
+        });
+        assert_eq!(found[0].len(), 4);
+        assert_eq!(found[0], found[1]);
+    }
 }
