@@ -28,7 +28,7 @@ pub struct FitRows<'a> {
 #[derive(Debug)]
 enum Source<'a> {
     Memory(Arc<Part<'a>>),
-    Disk { packed: PackedData, columns: usize, blocks: Mutex<Blocks> },
+    Disk { packed: PackedData, columns: usize, blocks: Box<Mutex<Blocks>> },
 }
 
 /// A packed file, and the last block that was read.
@@ -105,7 +105,7 @@ impl<'a> FitRows<'a> {
                     starts.push(starts.last().copied().unwrap_or(0) + kept);
                 }
                 let (columns, scaling) = (passes.columns(), config.scaling());
-                let blocks = Mutex::new(Blocks { passes, scaling, last: None });
+                let blocks = Box::new(Mutex::new(Blocks { passes, scaling, last: None }));
                 Ok(Self { name, starts, from: Source::Disk { packed, columns, blocks } })
             }
         }
@@ -210,7 +210,8 @@ impl<'a> FitRows<'a> {
     ) -> Result<(), Error> {
         let blocks = self.starts.windows(2).enumerate().filter(|(_, pair)| pair[0] < pair[1]);
         for (block, _) in blocks {
-            take(&self.part(block)?)?;
+            let part = self.part(block)?;
+            take(&part)?;
         }
         Ok(())
     }

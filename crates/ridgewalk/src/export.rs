@@ -14,6 +14,9 @@ use ridgewalk_store::{Export, Stream, ValueKind};
 
 use crate::runs::{RunError, StoredFit};
 
+/// A list of a frame, with a number for each row.
+type ListOf = fn(&Frame) -> Option<&Vec<f64>>;
+
 /// The groups that can be exported.
 pub const EXPORT_GROUPS: [&str; 7] = [
     "posterior",
@@ -132,7 +135,7 @@ impl Job<'_> {
             })?;
             design.write(&values)?;
         }
-        let lists: [(&str, fn(&Frame) -> Option<&Vec<f64>>); 3] = [
+        let lists: [(&str, ListOf); 3] = [
             ("trials", |frame| frame.trials.as_ref()),
             ("offset", |frame| frame.offset.as_ref()),
             ("weights", |frame| frame.weights.as_ref()),
