@@ -210,7 +210,7 @@ impl<'a> FitRows<'a> {
     ) -> Result<(), Error> {
         let blocks = self.starts.windows(2).enumerate().filter(|(_, pair)| pair[0] < pair[1]);
         for (block, _) in blocks {
-            take(&self.part(block)?)?;
+            take(&*self.part(block)?)?;
         }
         Ok(())
     }

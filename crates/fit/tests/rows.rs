@@ -36,7 +36,7 @@ fn packed(path: &Path) {
     writer.finish().unwrap();
 }
 
-/// Draws near 0 for a model, which need not be of its posterior.
+/// Draws for a model, which need not be of its posterior; thresholds are in order.
 fn draws(config: &Config) -> Draws {
     let names = config.resolved.names();
     let mut draws = Draws::named(names.clone());
@@ -44,7 +44,7 @@ fn draws(config: &Config) -> Draws {
     for draw in 0..DRAWS {
         for chain in 0..CHAINS {
             let at =
-                |k: usize| 0.1 + 0.05 * ((k * 5 + draw * 3 + chain) as f64).sin() + k as f64 * 0.01;
+                |k: usize| 0.1 + 0.05 * ((k * 5 + draw * 3 + chain) as f64).sin() + k as f64 * 0.2;
             let point: Vec<f64> = (0..names.len()).map(at).collect();
             draws.keep(chain, draw as u64, &point).unwrap();
         }
