@@ -178,7 +178,7 @@ pub fn loo(
              not reliable. Leave rows out in folds (--folds 10), or allow more refits (--refits N)",
             unreliable.len()
         ));
-        warnings.extend(refits.map(|error| error.to_string()));
+        warnings.extend(refits.filter(|_| options.refits > 0).map(|error| error.to_string()));
     }
     let total = Elpd::loo(&points);
     Ok(LooDocument {
