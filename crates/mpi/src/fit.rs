@@ -216,7 +216,7 @@ impl Shared<'_> {
                 DataError::TooFewRows { rows: 0, .. } | DataError::NothingSelected { .. }
             )
         };
-        let none = draft.as_ref().is_err_and(|error| unused(error));
+        let none = draft.as_ref().is_err_and(unused);
         let none_at_all = peers.everywhere(none);
         let draft = draft.map_err(|error| match none && !none_at_all {
             true => self.unused(table),
