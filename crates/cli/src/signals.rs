@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::fit::options::Voice;
 use crate::fit::progress::write_line;
 
-/// How long a run may take to stop by itself. A search for the mode, and much of what is done with
+/// How long work may take to stop by itself. A search for the mode, and much of what is done with
 /// matrices, looks at the signal when it is done.
 const GRACE: Duration = Duration::from_millis(1200);
 /// The exit code of programs that a signal ended.
@@ -26,8 +26,9 @@ pub fn stop_signal_and_again(voice: Voice, soon: Duration) -> Arc<AtomicBool> {
     install(voice, soon, None)
 }
 
-/// The same for a run in a directory. If it takes longer than two seconds to stop, the program ends
-/// as if it had been killed: what is on the disk is always a run that can be resumed.
+/// The same for a run in a directory. If it has no draws yet and takes longer than two seconds to
+/// stop, the program ends as if it had been killed: what is on the disk is always a run that can be
+/// resumed. Draws get their summary and report, which is told if it takes longer.
 pub fn stop_run(voice: Voice, directory: &Path) -> Arc<AtomicBool> {
     let directory = directory.to_owned();
     install(voice, Duration::ZERO, Some(Arc::new(move || left_behind(&directory))))
@@ -35,13 +36,18 @@ pub fn stop_run(voice: Voice, directory: &Path) -> Arc<AtomicBool> {
 
 /// The same for work that writes nothing.
 pub(crate) fn stop_reading(voice: Voice) -> Arc<AtomicBool> {
-    install(voice, Duration::ZERO, Some(Arc::new(|| "error: stopped".to_owned())))
+    install(voice, Duration::ZERO, Some(Arc::new(|| Late::Ends("error: stopped".to_owned()))))
 }
 
-/// What to say of work that did not stop by itself, and is ended then.
-type Late = Arc<dyn Fn() -> String + Send + Sync>;
+/// What becomes of work that has not stopped by itself in time, and what is said of it.
+enum Late {
+    Ends(String),
+    GoesOn(String),
+}
 
-fn install(voice: Voice, soon: Duration, late: Option<Late>) -> Arc<AtomicBool> {
+type Look = Arc<dyn Fn() -> Late + Send + Sync>;
+
+fn install(voice: Voice, soon: Duration, late: Option<Look>) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let signal = Arc::clone(&stop);
     let first = OnceLock::new();
@@ -63,8 +69,14 @@ fn install(voice: Voice, soon: Duration, late: Option<Late>) -> Arc<AtomicBool> 
             // This thread waits for the second signal.
             let wait = move || {
                 std::thread::sleep(GRACE);
-                write_line(&late());
-                end();
+                match late() {
+                    Late::Ends(text) => {
+                        write_line(&text);
+                        end();
+                    }
+                    Late::GoesOn(text) if said => write_line(&text),
+                    Late::GoesOn(_) => {}
+                }
             };
             let _ = std::thread::Builder::new().name("stopping".into()).spawn(wait);
         }
@@ -78,15 +90,20 @@ fn end() -> ! {
     std::process::exit(STOPPED)
 }
 
-/// What a run that did not stop by itself has left.
-fn left_behind(directory: &Path) -> String {
+/// What a run has left that has not stopped by itself in time.
+fn left_behind(directory: &Path) -> Late {
     let shown = directory.display();
-    match directory.join("checkpoint").exists() {
-        true => format!(
-            "error: stopped: {shown} has the run up to its last checkpoint; `ridgewalk resume {shown}` \
-             continues the run"
-        ),
-        false => "error: stopped: nothing was written yet".to_owned(),
+    let again = format!("`ridgewalk resume {shown}` continues the run");
+    if directory.join("draws.zarr").exists() {
+        Late::GoesOn(format!(
+            "the draws so far are in {shown}, and their summary is being written; {again}"
+        ))
+    } else if directory.join("checkpoint").exists() {
+        let text =
+            format!("error: stopped: {shown} has the run up to its last checkpoint; {again}");
+        Late::Ends(text)
+    } else {
+        Late::Ends("error: stopped: nothing was written yet".to_owned())
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::fits::{Fit, Place, apart, disagreement, files, shipped};
+use crate::common::fits::{Fit, Place, apart, ctrl_c, disagreement, files, shipped};
 use ridgewalk::store::{StoredDraws, read_draws};
 use serde_json::Value;
 
@@ -547,7 +547,7 @@ fn paths_that_are_not_runs_are_refused() {
 /// Sends SIGINT, as Ctrl-C does, and waits for the end. Returns exit code, standard output and
 /// standard error.
 fn interrupt(child: Child) -> (Option<i32>, String, String) {
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let kill = Command::new("kill").args([ctrl_c(), &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let output = child.wait_with_output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::fits::Place;
+use crate::common::fits::{Place, ctrl_c};
 use crate::resume::{Dice, Phase, plain, reach, signal, spawn, text};
 
 /// `nohup`, and jobs that a script runs in the background: what was ignored at the start stays ignored,
@@ -30,7 +30,7 @@ fn signals_that_were_ignored_at_the_start_stay_ignored() {
         assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output));
     }
     let child = started("ended", "HUP");
-    signal(&child, "-INT");
+    signal(&child, ctrl_c());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
     assert!(text(&output).contains("stopping..."), "{}", text(&output));
@@ -53,7 +53,7 @@ fn a_run_that_does_not_look_at_the_signal_is_ended() {
     let mut child = spawn(&place, "fit wide.csv --response y --draws 5000 --out run");
     reach(&mut child, &directory, Phase::WarmUp);
     let began = Instant::now();
-    signal(&child, "-INT");
+    signal(&child, ctrl_c());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
     // Two seconds, and as much for a busy machine.

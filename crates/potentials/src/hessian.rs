@@ -261,7 +261,7 @@ fn add_lower(sum: &mut [f64], size: usize, left: MatRef<'_, f64>, right: MatRef<
 }
 
 /// Copies the lower triangle to the upper one.
-fn mirror(matrix: &mut [f64], size: usize) {
+pub(crate) fn mirror(matrix: &mut [f64], size: usize) {
     for i in 0..size {
         for j in 0..i {
             matrix[j * size + i] = matrix[i * size + j];

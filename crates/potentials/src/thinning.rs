@@ -14,7 +14,7 @@ use crate::coordinates::MappedRidge;
 use crate::design::Design;
 use crate::error::Error;
 use crate::families::{Family, Observation};
-use crate::hessian::{dot, norm, visit};
+use crate::hessian::{dot, mirror, norm, visit};
 use crate::line_integral::{LineIntegral, Scratch};
 use crate::ridge::Ridge;
 use crate::square;
@@ -41,6 +41,14 @@ pub trait Thinning: Sync {
     /// # Errors
     /// [`Error::NotThinned`] if there are none; a design that cannot be read.
     fn expected_rows(&self, distance: f64) -> Result<f64, Error>;
+
+    /// An upper bound of the third derivative of the target along any unit vector, wherever decisions
+    /// are made by a few rows: how far from normal it can be. Within a distance s of the origin the
+    /// cubic part of U is at most s³/6 times as large.
+    ///
+    /// # Errors
+    /// As for [`expected_rows`](Self::expected_rows).
+    fn skewness(&self) -> Result<f64, Error>;
 
     /// Whether a move is accepted, of a kernel that is reversible for N(0, I): with a probability α
     /// such that N(0, I) and α together are reversible for the target. `bits` gives random bits,
@@ -76,6 +84,8 @@ pub(crate) struct Thin {
     slope: Vec<f64>,
     /// Its Hessian there, less the identity.
     excess: Vec<f64>,
+    /// A bound of the third derivative along unit vectors.
+    skewness: f64,
 }
 
 /// The term of a row: its predictor at the origin, and how much that changes on both ends of a move.
@@ -110,14 +120,29 @@ impl Thin {
         Self::new(ridge, &|row| ridge.offset(row), ridge, squares, hessian)
     }
 
-    /// Of a model whose chains are mapped.
+    /// Of a model whose chains are mapped. The Hessian is added up from the rows in the new
+    /// coordinates: that of the original columns, mapped, would lose as many digits as it is badly
+    /// conditioned, and what it lost would be missing in E.
     pub(crate) fn of_mapped<F: Family>(mapped: &MappedRidge<'_, F>) -> Result<Self, Error> {
-        let ridge = mapped.ridge();
+        let (ridge, d) = (mapped.ridge(), mapped.dimension());
         alone(ridge)?;
         let mut squares = Vec::with_capacity(ridge.design().rows());
-        mapped.for_rows(|row| squares.push(dot(row, row)));
-        let hessian = ridge.hessian(mapped.whitening().centre())?;
-        let hessian = mapped.whitening().hessian_to_whitened(&hessian)?;
+        let mut hessian = vec![0.0; d * d];
+        mapped.for_rows(|image| {
+            let row = squares.len();
+            let (at, y) = (mapped.offsets()[row], ridge.observations()[row]);
+            let curvature = ridge.weight(row) * ridge.family().curvature(at, y);
+            for (i, sums) in hessian.chunks_exact_mut(d).enumerate() {
+                let scaled = curvature * image[i];
+                sums.iter_mut().zip(&image[..=i]).for_each(|(sum, b)| *sum += scaled * b);
+            }
+            squares.push(dot(image, image));
+        });
+        mirror(&mut hessian, d);
+        let mut prior = vec![0.0; d * d];
+        ridge.quadratic().add_to(&mut prior);
+        let prior = mapped.whitening().hessian_to_whitened(&prior)?;
+        hessian.iter_mut().zip(&prior).for_each(|(sum, h)| *sum += h);
         Self::new(mapped, &|row| mapped.offsets()[row], ridge, squares, hessian)
     }
 
@@ -131,6 +156,7 @@ impl Thin {
         ridge.design().intact()?;
         let radius = (d as f64).sqrt() + BEYOND;
         let mut bounds = squares;
+        let mut steepest = 0.0_f64;
         for (row, bound) in bounds.iter_mut().enumerate() {
             let (at, y, length) = (at(row), ridge.observations()[row], bound.sqrt());
             let reach = length * radius;
@@ -139,6 +165,9 @@ impl Thin {
                 let why = format!("no bound of the third derivative of the {name} family is known");
                 return Err(Error::NotThinned { why });
             };
+            if third * length > 0.0 {
+                steepest = steepest.max(third * length / ridge.family().curvature(at, y));
+            }
             *bound = ridge.weight(row) * third * length.powi(3) / 6.0 * (1.0 + ROUNDING);
         }
         let total: f64 = bounds.iter().sum();
@@ -157,7 +186,9 @@ impl Thin {
         let sums = sums.collect();
         let mut excess = hessian;
         excess.iter_mut().step_by(d + 1).for_each(|h| *h -= 1.0);
-        Ok(Self { radius, sums, unit, slope, excess })
+        // Σ w M |b·v|³ is at most Σ w u″ (b·v)² times the largest M |b| / u″, and this sum at most vᵀ H v.
+        let skewness = steepest * (1.0 + norm(&excess));
+        Ok(Self { radius, sums, unit, slope, excess, skewness })
     }
 
     /// The sum of all bounds.
@@ -287,6 +318,10 @@ impl<F: Family> Thinning for Ridge<'_, F> {
         Ok(self.thin()?.expected_rows(distance))
     }
 
+    fn skewness(&self) -> Result<f64, Error> {
+        Ok(self.thin()?.skewness)
+    }
+
     fn decide(
         &self, from: &[f64], to: &[f64], bits: &mut dyn FnMut() -> u64,
     ) -> Result<Verdict, Error> {
@@ -308,6 +343,10 @@ impl<F: Family> Thinning for MappedRidge<'_, F> {
 
     fn expected_rows(&self, distance: f64) -> Result<f64, Error> {
         Ok(self.thin()?.expected_rows(distance))
+    }
+
+    fn skewness(&self) -> Result<f64, Error> {
+        Ok(self.thin()?.skewness)
     }
 
     fn decide(
@@ -560,6 +599,91 @@ mod tests {
         assert_eq!(verdicts(&a), verdicts(&b));
         assert_eq!(verdicts(&a), verdicts(&c));
         assert_eq!(verdicts(&c), verdicts(&e));
+    }
+
+    /// The bound of the third derivative along unit vectors holds, and one rare level shows in it.
+    #[test]
+    fn the_bound_of_the_skewness_holds() {
+        let model = model(Logistic);
+        let bound = model.thinning().unwrap().skewness().unwrap();
+        let third = |v: [f64; D], at: f64| {
+            let h = 1e-3;
+            let curvature = |t: f64| {
+                let hessian = model.hessian(&v.map(|v| t * v)).unwrap();
+                square::form(&hessian, &v)
+            };
+            ((curvature(at + h) - curvature(at - h)) / (2.0 * h)).abs()
+        };
+        let angles = (0..40).map(|k| f64::from(k) * std::f64::consts::PI / 40.0);
+        let found = angles.map(|turn| [turn.cos(), turn.sin()]);
+        let most = found.map(|v| third(v, 0.0).max(third(v, 2.0)).max(third(v, -2.0)));
+        let most = most.fold(0.0, f64::max);
+        assert!(most <= bound && most > 0.02 * bound, "{most} of {bound}");
+
+        // 20,000 rows, of which so many are of one level whose response is always 0.
+        let skewness = |of_level: usize| {
+            let rows = 20_000;
+            let x: Vec<f64> =
+                (0..rows).flat_map(|row| [1.0, f64::from(u8::from(row < of_level))]).collect();
+            let response = |row: usize| f64::from(u8::from(row >= of_level && row % 2 == 0));
+            let responses: Vec<f64> = (0..rows).map(response).collect();
+            let design = Dense::new(rows, 2, x).unwrap();
+            let ridge =
+                Ridge::new(design, Logistic, &responses, Prior::centred(2, 10.0).unwrap()).unwrap();
+            let centre = ridge.mode().unwrap().point;
+            let white = Whitening::from_hessian(&centre, &ridge.hessian(&centre).unwrap()).unwrap();
+            ridge.whitened(&white).unwrap().thinning().unwrap().skewness().unwrap()
+        };
+        assert!(skewness(1) > 5.0, "{}", skewness(1));
+        let half = Ridge::new(
+            Dense::new(20_000, 1, vec![1.0; 20_000]).unwrap(),
+            Logistic,
+            &(0..20_000).map(|row| f64::from(row % 2)).collect::<Vec<f64>>(),
+            Prior::centred(1, 10.0).unwrap(),
+        );
+        let half = half.unwrap();
+        let white = Whitening::from_hessian(&[0.0], &half.hessian(&[0.0]).unwrap()).unwrap();
+        let bound = half.whitened(&white).unwrap().thinning().unwrap().skewness().unwrap();
+        assert!(bound < 0.01, "{bound}");
+    }
+
+    /// E is that of the rows also where the original columns are nearly collinear: of the Hessian in
+    /// these columns too few digits are left.
+    #[test]
+    fn chains_that_are_mapped_have_the_curvature_of_their_rows() {
+        let rows = 4000;
+        let mut numbers = Numbers(4);
+        let x: Vec<f64> = (0..rows).map(|_| 1e6 + numbers.normal()).collect();
+        let responses: Vec<f64> = (0..rows).map(|_| f64::from(numbers.uniform() < 0.4)).collect();
+        let values: Vec<f64> = x.iter().flat_map(|x| [1.0, *x]).collect();
+        let design = Dense::new(rows, 2, values).unwrap();
+        let ridge = Ridge::new(design, Logistic, &responses, Prior::flat(2)).unwrap();
+        let centre = [-0.4, 0.0];
+        let hessian = ridge.hessian(&centre).unwrap();
+        let white = Whitening::from_hessian(&centre, &hessian).unwrap();
+        let mapped = MappedRidge::new(&ridge, &white).unwrap();
+        let thin = mapped.thin().unwrap();
+        let column = |k: usize| {
+            let (mut unit, mut image) = ([0.0; 2], [0.0; 2]);
+            unit[k] = 1.0;
+            white.map().add_image(&unit, &mut image);
+            image
+        };
+        let columns = [column(0), column(1)];
+        let mut need = [-1.0, 0.0, 0.0, -1.0];
+        for (x, y) in x.iter().zip(ridge.observations()) {
+            let image = columns.map(|[first, second]| x.mul_add(second, first));
+            let c = Logistic.curvature(-0.4, *y);
+            for (k, sum) in need.iter_mut().enumerate() {
+                *sum += c * image[k / 2] * image[k % 2];
+            }
+        }
+        for (found, need) in thin.excess.iter().zip(need) {
+            assert!((found - need).abs() < 1e-8, "{:?}, need {need:?}", thin.excess);
+        }
+        // What the mapped Hessian would say is far off.
+        let lost = white.hessian_to_whitened(&hessian).unwrap();
+        assert!((lost[3] - 1.0 - need[3]).abs() > 1e-6, "{lost:?}, {need:?}");
     }
 
     #[test]

@@ -136,6 +136,10 @@ impl Thinning for Wrong<'_> {
         self.right.thinning()?.expected_rows(distance)
     }
 
+    fn skewness(&self) -> Result<f64, Potential> {
+        self.right.thinning()?.skewness()
+    }
+
     fn decide(
         &self, from: &[f64], to: &[f64], bits: &mut dyn FnMut() -> u64,
     ) -> Result<Verdict, Potential> {

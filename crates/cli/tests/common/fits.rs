@@ -8,6 +8,15 @@ use ridgewalk::sampler::Draws;
 use ridgewalk::store::read_draws;
 use serde_json::Value;
 
+/// The signal of Ctrl-C; SIGTERM where the tests were started with SIGINT ignored, as scripts start
+/// their background jobs: programs that they start ignore it too.
+pub fn ctrl_c() -> &'static str {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    if mask & 0b10 == 0 { "-INT" } else { "-TERM" }
+}
+
 /// A directory in which fits are run, with one subdirectory each.
 pub struct Place(tempfile::TempDir);
 

@@ -193,24 +193,21 @@ impl fmt::Display for Decision {
                 "draws stay correlated: independent ones would take {wanted} steps each, and a draw is \
                  kept every {thin}"
             ),
-            Self::Chosen { scheme, thin } if scheme.trajectory().is_some() => {
-                let (name, eta) = (scheme.name(), scheme.eta());
-                write!(
-                    f,
-                    "chosen: {name} trajectories of {} at step {eta:.3}, a draw every {thin} of them",
-                    counted(scheme)
-                )
-            }
-            Self::Chosen { scheme, thin } => {
-                write!(
-                    f,
-                    "chosen: {} at step {:.3}, a draw every {thin} steps",
-                    scheme.name(),
-                    scheme.eta()
-                )
-            }
+            Self::Chosen { scheme, thin } => chosen(f, scheme, *thin),
         }
     }
+}
+
+fn chosen(f: &mut fmt::Formatter<'_>, scheme: &Scheme, thin: u64) -> fmt::Result {
+    let (name, eta) = (scheme.name(), scheme.eta());
+    if scheme.trajectory().is_none() {
+        return write!(f, "chosen: {name} at step {eta:.3}, a draw every {thin} steps");
+    }
+    let steps = counted(scheme);
+    write!(
+        f,
+        "chosen: {name} trajectories of {steps} at step {eta:.3}, a draw every {thin} of them"
+    )
 }
 
 fn tried(

@@ -23,6 +23,11 @@ const SHARE: f64 = 0.02;
 /// The acceptance that a choice needs, of all moves and far out.
 const ACCEPTANCE: f64 = 0.6;
 const FAR_ACCEPTANCE: f64 = 0.3;
+/// The skewness that a choice allows, and one that was asked for: bounds of the third derivative
+/// along unit vectors. At five standard deviations the first makes densities at most e^4 times those
+/// of the normal law, so that no tail is missed; beyond the second, tails may be.
+const SKEWNESS: f64 = 0.2;
+const MOST_SKEWNESS: f64 = 1.0;
 /// Where that is: U so many standard deviations above its mean.
 const FAR_OUT: f64 = 5.0;
 /// Moves of each chain that show an acceptance, and halvings of an angle for which it is too low.
@@ -79,9 +84,18 @@ impl<T: Target> Work<'_, T> {
         }
         let d = self.whitening.dimension() as f64;
         let rows = thinning.expected_rows(d.sqrt())?;
+        let skewness = thinning.skewness()?;
+        if asked && skewness > MOST_SKEWNESS {
+            let why = format!(
+                "the posterior may be too far from normal: its skewness is bounded by {skewness:.2} \
+                 only, need at most {MOST_SKEWNESS}"
+            );
+            return Err(Potential::NotThinned { why }.into());
+        }
         // The gradient, the Hessian and the lengths of the rows.
         self.gradients += 2 + self.hessian;
-        Ok((asked || rows <= SHARE * thinning.rows() as f64).then_some(rows))
+        let suits = skewness <= SKEWNESS && rows <= SHARE * thinning.rows() as f64;
+        Ok((asked || suits).then_some(rows))
     }
 
     /// The share of moves that are accepted. The chains go on where they are.
