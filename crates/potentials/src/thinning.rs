@@ -625,7 +625,8 @@ mod tests {
             let rows = 20_000;
             let x: Vec<f64> =
                 (0..rows).flat_map(|row| [1.0, f64::from(u8::from(row < of_level))]).collect();
-            let response = |row: usize| f64::from(u8::from(row >= of_level && row % 2 == 0));
+            let response =
+                |row: usize| f64::from(u8::from(row >= of_level && row.is_multiple_of(2)));
             let responses: Vec<f64> = (0..rows).map(response).collect();
             let design = Dense::new(rows, 2, x).unwrap();
             let ridge =
