@@ -117,6 +117,11 @@ fn long_functions(text: &str, most: usize) -> Vec<(String, usize)> {
         if !words[..fun].iter().all(|word| before.contains(word)) {
             continue;
         }
+        // The declaration of a trait has no body.
+        let declared = lines[at..].iter().find(|line| line.ends_with([';', '{', '}']));
+        if declared.is_some_and(|line| line.ends_with(';')) {
+            continue;
+        }
         let end = format!("{indent}}}");
         let length = lines[at..].iter().position(|line| *line == end).map_or(0, |last| last + 1);
         if length > most {
