@@ -87,7 +87,7 @@ impl<T: Target> Work<'_, T> {
         let skewness = thinning.skewness()?;
         if asked && skewness > MOST_SKEWNESS {
             let why = format!(
-                "the posterior may be too far from normal: its skewness is bounded by {skewness:.2} \
+                "the posterior may be too far from normal: its skewness is bounded by {skewness:.1e} \
                  only, need at most {MOST_SKEWNESS}"
             );
             return Err(Potential::NotThinned { why }.into());
