@@ -100,8 +100,12 @@ impl<F: Family> Ridge<'_, F> {
     pub(crate) fn weighted(
         &self, of: impl Fn(crate::families::Observation) -> Option<f64>,
     ) -> Option<Vec<f64>> {
-        let rows = self.observations().iter().enumerate();
-        rows.map(|(row, &y)| of(y).map(|value| self.weight(row) * value)).collect()
+        // Not collected, which would not know the length, and take up to three times the memory.
+        let mut all = Vec::with_capacity(self.observations().len());
+        for (row, &y) in self.observations().iter().enumerate() {
+            all.push(self.weight(row) * of(y)?);
+        }
+        Some(all)
     }
 }
 

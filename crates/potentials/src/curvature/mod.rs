@@ -16,7 +16,7 @@ pub(crate) use large::lanczos;
 use std::fmt;
 
 use crate::error::Error;
-use crate::families::Family;
+use crate::families::{Family, Observation};
 use crate::quadratic::Quadratic;
 use crate::ridge::Ridge;
 
@@ -194,15 +194,18 @@ impl<F: Family> Ridge<'_, F> {
     }
 
     fn find_curvature(&self, guarantee: Guarantee) -> Result<Curvature, Error> {
+        let smoothness = self.smoothness(guarantee)?;
+        Ok(Curvature { convexity: self.convexity()?, smoothness })
+    }
+
+    fn smoothness(&self, guarantee: Guarantee) -> Result<Option<Bound>, Error> {
         let upper = self.weighted(|y| self.family().curvature_bounds(y).upper);
         let bounded = self.rows().everywhere(upper.is_some());
-        let upper = upper.filter(|_| bounded);
-        let smoothness = match &upper {
-            None => None,
-            Some(upper) if self.forms_matrices() => Some(self.dense_smoothness(upper)?),
-            Some(upper) => Some(self.large_smoothness(upper, guarantee)?),
-        };
-        Ok(Curvature { convexity: self.convexity()?, smoothness })
+        match upper.filter(|_| bounded) {
+            None => Ok(None),
+            Some(upper) if self.forms_matrices() => self.dense_smoothness(&upper).map(Some),
+            Some(upper) => self.large_smoothness(&upper, guarantee).map(Some),
+        }
     }
 
     /// Whether d x d matrices are formed: not of many columns, nor of sparse ones that have
@@ -251,11 +254,11 @@ impl<F: Family> Ridge<'_, F> {
             },
             (_, smallest) => Bound { value: smallest.unwrap_or(0.0), basis: Basis::PriorPrecision },
         };
-        let lower = self
-            .weighted(|y| Some(self.family().curvature_bounds(y).lower.max(0.0)))
-            .unwrap_or_default();
+        let lower = |y: Observation| self.family().curvature_bounds(y).lower.max(0.0);
         let mut best = prior;
-        if self.forms_matrices() && self.rows().somewhere(lower.iter().any(|c| *c > 0.0)) {
+        let any = self.observations().iter().any(|y| lower(*y) > 0.0);
+        if self.forms_matrices() && self.rows().somewhere(any) {
+            let lower = self.weighted(|y| Some(lower(y))).unwrap_or_default();
             let (matrix, forming) = self.formed(&lower)?;
             let value = proof::smallest(&matrix, d).unwrap_or(0.0) - forming;
             if value > best.value {
