@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use ridgewalk_potentials::{Chebyshev, FromFn, GradientError};
+use ridgewalk_sampler as sampler;
 use ridgewalk_sampler::automatic::Sampled;
 use ridgewalk_sampler::{SavedRun, Sink};
 
@@ -37,5 +39,17 @@ pub fn sample(
         observer.resumed(saved.draws().into_iter().min().unwrap_or(0));
         run = run.from_saved(saved);
     }
-    Ok(run.keep(&mut Reported::new(model.rescaling(), observer, sink))?)
+    let sampled = run.keep(&mut Reported::new(model.rescaling(), observer, sink))?;
+    forget_rows(warm)?;
+    Ok(sampled)
+}
+
+/// Frees the rows in the coordinates of the sampler, and what was found of them: no summary needs
+/// them, and of many rows they are hundreds of megabytes.
+fn forget_rows(warm: &mut Warm) -> Result<(), Error> {
+    let gone = |_: &[f64], _: &mut [f64]| Err(GradientError::from("sampling is over".to_owned()));
+    let nothing = FromFn::new(warm.whitening.dimension(), gone);
+    let nothing = Chebyshev::new(nothing, 1).map_err(sampler::Error::from)?;
+    warm.potential = Box::new(nothing);
+    Ok(())
 }
