@@ -314,3 +314,17 @@ fn it_is_refused_where_no_bounds_are_known_and_not_chosen_for_few_rows() {
         assert!(error.contains("an angle above 0 and of at most pi/2"), "{error}");
     }
 }
+
+/// Many rows of which one alone has a level: a direction that the prior holds back, and that few chains
+/// would show. It is not chosen there, and refused if asked for.
+#[test]
+fn it_is_neither_chosen_nor_made_where_one_direction_is_skewed() {
+    let values: Vec<f64> = (0..MANY).flat_map(|row| [1.0, f64::from(u8::from(row == 7))]).collect();
+    let y: Vec<f64> =
+        (0..MANY).map(|row| f64::from(u8::from(row != 7 && row.is_multiple_of(2)))).collect();
+    let (design, wide) = (Dense::new(MANY, 2, values).unwrap(), Prior::centred(2, 5.0).unwrap());
+    let model = Ridge::new(design, Logistic, &y, wide).unwrap();
+    assert_eq!(WarmUp::new(&model).run().unwrap().scheme.kernel(), KernelKind::Adjusted);
+    let error = WarmUp::new(&model).wanted(subsampled()).run().unwrap_err().to_string();
+    assert!(error.contains("too far from normal"), "{error}");
+}
